@@ -1,0 +1,136 @@
+//! Application models: what people and programs do with a connection.
+//!
+//! An application plays all ends of its conversation: the subscriber's client and the servers it
+//! talks to. It is causal all the same, because each end acts only on what has been delivered to it.
+//! It answers events with requests to its [`Host`] and owns no clock, socket or generator.
+#![forbid(unsafe_code)]
+
+use sojourn_base::{Direction, Instant};
+
+/// A connection, as the host names it. Never reused within a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(pub u32);
+
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// The subscriber's side, which opens the connection.
+    Client,
+    /// The far side.
+    Server,
+}
+
+/// What happens to an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A timer that was armed with this token is due.
+    Timer(u32),
+    /// The connection is established at this end.
+    Connected(ConnectionId, End),
+    /// All attempts to connect have failed.
+    ConnectFailed(ConnectionId),
+    /// This end has received so many bytes in order, in total.
+    Delivered(ConnectionId, End, u64),
+    /// So many bytes written at this end have been acknowledged, in total.
+    Acknowledged(ConnectionId, End, u64),
+    /// This end has received the end of the peer's data.
+    PeerClosed(ConnectionId, End),
+    /// Both sides are closed, or the connection was given up: the id is history.
+    Closed(ConnectionId),
+}
+
+/// What an application draws random numbers for; each purpose is a stream of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Draw {
+    /// When it starts.
+    Start,
+    /// How much it transfers.
+    Size,
+    /// How long it pauses.
+    Gap,
+    /// What it chooses.
+    Choice,
+}
+
+/// A finished (or, at the end of a run, unfinished) file transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Number of the parallel loop or connection within the application.
+    pub lane: u32,
+    /// Number of the transfer within its lane, from 0.
+    pub index: u32,
+    /// When the connection was asked for, or the first byte written on a kept connection.
+    pub started_at: Instant,
+    /// When the last byte was acknowledged to the sender; `None` if it was not before the run ended.
+    pub ended_at: Option<Instant>,
+    /// Size of the file in bytes of application data; `u64::MAX` without end.
+    pub bytes: u64,
+}
+
+/// A web page, finished or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Number of the page, from 0.
+    pub index: u32,
+    /// When the first SYN was asked for.
+    pub started_at: Instant,
+    /// When the index object was complete.
+    pub index_loaded_at: Option<Instant>,
+    /// When the last byte of the last object arrived.
+    pub ended_at: Option<Instant>,
+    /// Objects completed, the index included.
+    pub objects: u32,
+    /// Bytes of completed objects.
+    pub bytes: u64,
+}
+
+/// An object of a web page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Number of its page.
+    pub page: u32,
+    /// Index of the server.
+    pub server: u32,
+    /// Number of the object at its server, from 0.
+    pub index: u32,
+    /// When its connection was asked for.
+    pub started_at: Instant,
+    /// When its first byte arrived.
+    pub first_byte_at: Option<Instant>,
+    /// When its last byte arrived.
+    pub ended_at: Option<Instant>,
+    /// Size.
+    pub bytes: u64,
+}
+
+/// What surrounds an application.
+pub trait Host {
+    /// Open a connection to server number `server` of this application's list.
+    fn open(&mut self, server: usize) -> ConnectionId;
+    /// `bytes` more to send at `end`; `u64::MAX` means without end.
+    fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
+    /// Nothing more to send at `end`.
+    fn close(&mut self, connection: ConnectionId, end: End);
+    /// Send a datagram of `length` bytes (IP packet) to or from server number `server`.
+    fn send_datagram(&mut self, server: usize, direction: Direction, length: u32);
+    /// Deliver [`Event::Timer`] with `token` at `at`. Tokens are not exclusive: each call is one event.
+    fn arm(&mut self, at: Instant, token: u32);
+    /// A uniform draw in [0, 1) from the application's stream of `purpose`.
+    fn unit(&mut self, purpose: Draw) -> f64;
+    /// A transfer has ended, or the run has.
+    fn record_transfer(&mut self, transfer: &Transfer);
+    /// A page has ended, or the run has.
+    fn record_page(&mut self, page: &Page);
+    /// An object has ended, or the run has.
+    fn record_object(&mut self, object: &Object);
+}
+
+/// An application.
+pub trait Application {
+    /// The run begins.
+    fn start(&mut self, now: Instant, host: &mut impl Host);
+    /// Something happened.
+    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host);
+    /// The run ends: record what is unfinished.
+    fn finish(&mut self, now: Instant, host: &mut impl Host);
+}

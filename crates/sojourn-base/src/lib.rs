@@ -1,0 +1,44 @@
+//! The vocabulary that every other crate speaks: time, sizes, rates, probabilities, directions,
+//! packet headers as queues see them, and named random streams.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`time`] | [`Instant`], [`Span`]: picoseconds since the start of a run |
+//! | [`size`] | [`Bytes`], [`Packets`] |
+//! | [`rate`] | [`BitRate`], [`Serializer`] (serialisation without drift) |
+//! | [`limit`] | [`Limit`]: how much a buffer may hold, in bytes, packets or time |
+//! | [`ratio`] | [`Probability`] |
+//! | [`direction`] | [`Direction`], [`PerDirection`]: the subscriber's view |
+//! | [`header`] | [`Meta`], [`Ecn`]: what a queue knows of a packet |
+//! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
+//! | [`random`], [`dist`] | named random streams and one-draw samplers |
+//! | [`math`] | elementary functions with the same bits on every platform |
+//!
+//! Nothing here reads a clock, a file or an environment variable.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod direction;
+pub mod dist;
+pub mod header;
+pub mod limit;
+pub mod math;
+pub mod quantity;
+pub mod random;
+pub mod rate;
+pub mod ratio;
+pub mod size;
+pub mod time;
+
+pub use direction::{Direction, PerDirection};
+pub use header::{Ecn, Meta, ServiceQueue};
+pub use limit::Limit;
+pub use random::{RandomStream, Seed};
+pub use rate::{BitRate, Serializer};
+pub use ratio::Probability;
+pub use size::{Bytes, Packets};
+pub use time::{Instant, Span};

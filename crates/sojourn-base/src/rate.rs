@@ -1,0 +1,167 @@
+//! Bit rates, and serialisation that never drifts.
+
+use crate::{Bytes, Span};
+use core::fmt;
+
+const PS_PER_S: u64 = 1_000_000_000_000;
+/// Picoseconds × bits per byte: the cost of one byte at 1 bit/s.
+const BYTE_COST: u64 = 8 * PS_PER_S;
+
+/// A rate in bit/s. Zero means "no rate"; where a configuration reads zero as "unlimited" it says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BitRate(u64);
+
+impl BitRate {
+    /// Nothing passes.
+    pub const ZERO: Self = Self(0);
+
+    /// A rate of `bps` bit/s.
+    pub const fn from_bps(bps: u64) -> Self {
+        Self(bps)
+    }
+
+    /// A rate of `kbps` kb/s (1000 bit/s).
+    pub const fn from_kbps(kbps: u64) -> Self {
+        Self(kbps * 1_000)
+    }
+
+    /// A rate of `mbps` Mb/s (10^6 bit/s).
+    pub const fn from_mbps(mbps: u64) -> Self {
+        Self(mbps * 1_000_000)
+    }
+
+    /// bit/s.
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+
+    /// Time to send `bytes`, rounded up to a whole picosecond.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub const fn time_for(self, bytes: Bytes) -> Span {
+        Span::from_ps(self.time_and_excess(bytes, 0).0)
+    }
+
+    /// Bytes that pass in `span`, rounded down.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "2^64 bytes take longer than any run"
+    )]
+    pub const fn bytes_in(self, span: Span) -> Bytes {
+        Bytes((self.0 as u128 * span.as_ps() as u128 / BYTE_COST as u128) as u64)
+    }
+
+    /// Time for `bytes` when `excess/rate` ps of an earlier rounding are already paid: the time in
+    /// picoseconds rounded up, and the excess of this rounding in units of `1/rate` ps.
+    #[expect(clippy::cast_possible_truncation, reason = "2^64 ps are 213 days")]
+    const fn time_and_excess(self, bytes: Bytes, excess: u64) -> (u64, u64) {
+        assert!(self.0 > 0, "a rate of zero never sends anything");
+        // A packet fits easily into 64 bits (2.3 MB do), which makes the division cheap.
+        match bytes.0.checked_mul(BYTE_COST) {
+            Some(cost) => {
+                let cost = cost.saturating_sub(excess);
+                let ps = cost.div_ceil(self.0);
+                (ps, ps * self.0 - cost)
+            }
+            None => {
+                let rate = self.0 as u128;
+                let cost = bytes.0 as u128 * BYTE_COST as u128 - excess as u128;
+                let ps = cost.div_ceil(rate);
+                (ps as u64, (ps * rate - cost) as u64)
+            }
+        }
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 3] = [
+            (1_000_000_000, "Gb/s"),
+            (1_000_000, "Mb/s"),
+            (1_000, "kb/s"),
+        ];
+        let (scale, unit) = UNITS
+            .into_iter()
+            .find(|(scale, _)| self.0 >= *scale)
+            .unwrap_or((1, "b/s"));
+        crate::quantity::write_scaled(f, self.0, scale)?;
+        write!(f, " {unit}")
+    }
+}
+
+/// Sends packets at a constant rate and carries the rounding of each into the next, so that the end
+/// of packet n is within one picosecond of its exact time for every n of a busy period.
+#[derive(Clone, Copy, Debug)]
+pub struct Serializer {
+    rate: BitRate,
+    /// What the last rounding up gave too much, in units of `1/rate` ps.
+    excess: u64,
+}
+
+impl Serializer {
+    /// A serializer at `rate`.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub const fn new(rate: BitRate) -> Self {
+        assert!(rate.as_bps() > 0, "a rate of zero never sends anything");
+        Self { rate, excess: 0 }
+    }
+
+    /// The rate.
+    pub const fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// Time to send `bytes` right after what was sent before.
+    pub const fn send(&mut self, bytes: Bytes) -> Span {
+        let (ps, excess) = self.rate.time_and_excess(bytes, self.excess);
+        self.excess = excess;
+        Span::from_ps(ps)
+    }
+
+    /// Forget the carried rounding: the line was idle, the next packet starts on a whole picosecond.
+    pub const fn on_idle(&mut self) {
+        self.excess = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packet_times_worked_out_by_hand() {
+        assert_eq!(
+            BitRate::from_mbps(5).time_for(Bytes(1500)),
+            Span::from_us(2400)
+        );
+        assert_eq!(
+            BitRate::from_mbps(12).time_for(Bytes(1500)),
+            Span::from_ms(1)
+        );
+        // 1 byte at 3 bit/s: 8/3 s = 2.666…7 s, rounded up.
+        assert_eq!(
+            BitRate::from_bps(3).time_for(Bytes(1)),
+            Span::from_ps(2_666_666_666_667)
+        );
+    }
+
+    #[test]
+    fn an_hour_of_packets_ends_at_the_exact_time() {
+        let mut line = Serializer::new(BitRate::from_bps(98_304_000));
+        let total: u64 = (0..29_491_200)
+            .map(|_| line.send(Bytes(1500)).as_ps())
+            .sum();
+        assert_eq!(total, 3_600 * PS_PER_S);
+    }
+
+    #[test]
+    fn bytes_in_and_time_for_are_inverse() {
+        let rate = BitRate::from_bps(1_234_567);
+        for bytes in [0, 1, 40, 1500, 10_000_000, 5_000_000_000] {
+            assert_eq!(rate.bytes_in(rate.time_for(Bytes(bytes))), Bytes(bytes));
+        }
+    }
+}

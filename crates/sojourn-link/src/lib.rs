@@ -1,0 +1,111 @@
+//! Links: how packets get from one node to the next, and what a MAC makes them wait for.
+//!
+//! A link owns its queue managers. It is driven by three calls: a packet arrives, a wake-up is due, and
+//! the question when the next wake-up is due. Everything it does to a packet leaves through
+//! [`LinkOutput`]: a delivery in the future with the packet's delay split by cause, a drop, a mark.
+//! No clock, no engine, no randomness of its own.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+use sojourn_base::{Instant, Meta, Span};
+use sojourn_queue::{Backlog, Reason};
+
+/// Where on its way through a link a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// The managed queue (in the 2012 modem: the rate-shaping queue).
+    Queue,
+    /// The transmit queue behind it (2012 modem only).
+    TransmitQueue,
+}
+
+/// The delay of one passage through a link, split by cause; the parts sum to arrival minus entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DelayParts {
+    /// Waiting in the modem's queue for tokens or for the packets ahead.
+    pub queue: Span,
+    /// From the head of the modem's queue to the request that covers the packet's last byte.
+    pub request_wait: Span,
+    /// From that request to the grant that carries the packet's first byte.
+    pub grant_wait: Span,
+    /// Waiting for MAC framing: between the grants of a fragmented packet, for a symbol or a frame.
+    pub framing: Span,
+    /// Putting its bits on the wire.
+    pub serialisation: Span,
+    /// Propagation and fixed processing.
+    pub wire: Span,
+}
+
+impl DelayParts {
+    /// The whole delay.
+    pub fn total(&self) -> Span {
+        self.queue
+            + self.request_wait
+            + self.grant_wait
+            + self.framing
+            + self.serialisation
+            + self.wire
+    }
+}
+
+/// One packet's way through a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When it reached the link.
+    pub entered_at: Instant,
+    /// When it left the managed queue; `dequeued_at - entered_at` is its sojourn time there.
+    pub dequeued_at: Instant,
+    /// When its last bit arrives at the far end: `entered_at + delay.total()`.
+    pub arrives_at: Instant,
+    /// Where the time went.
+    pub delay: DelayParts,
+    /// The queue manager marked it (CE).
+    pub marked: bool,
+}
+
+/// What a link draws random numbers for; each purpose is a stream of its own, so that switching a
+/// queue manager does not change the randomness of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// Decisions of the queue manager.
+    QueueManager,
+    /// Size of a grant on a congested channel.
+    GrantSize,
+    /// Place of a grant in its MAP interval.
+    GrantOffset,
+}
+
+/// Where a link's results go.
+pub trait LinkOutput<T> {
+    /// `item` arrives at the far end at `passage.arrives_at`. Deliveries of one link are announced in
+    /// the order of their arrival.
+    fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage);
+    /// `item` is lost; it entered the link at `entered_at`.
+    fn dropped(&mut self, item: T, meta: &Meta, entered_at: Instant, stage: Stage, reason: Reason);
+    /// A uniform draw in [0, 1) from the stream of `purpose`.
+    fn unit(&mut self, purpose: Draw) -> f64;
+}
+
+/// A link in one direction.
+pub trait Link<T> {
+    /// A packet reaches the link.
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>);
+
+    /// When the link wants to be called next; [`Instant::NEVER`] if nothing is pending.
+    fn next_wakeup(&self) -> Instant;
+
+    /// A wake-up is due. Calls before the due time change nothing.
+    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>);
+
+    /// What waits in the managed queue.
+    fn backlog(&self) -> Backlog;
+
+    /// What waits behind the managed queue (transmit queue, staged fragments).
+    fn staged(&self) -> Backlog {
+        Backlog::default()
+    }
+}

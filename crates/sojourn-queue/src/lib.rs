@@ -1,0 +1,152 @@
+//! Queue managers: what a buffer keeps, drops, marks, and sends next.
+//!
+//! A manager owns its packets' places in line, but neither a clock nor a random generator nor a link:
+//! time is an argument, and everything else is asked of the [`Environment`]. The item type `T` is the
+//! caller's: the simulator stores a packet number, an emulator a frame.
+//!
+//! | layer | decides | modules |
+//! |---|---|---|
+//! | policy | whether to signal congestion, from delay or length alone | `policy` |
+//! | manager | order of service, limits, and the policy applied to them | `manager` |
+//!
+//! The contract that every manager keeps (and the property suite checks):
+//!
+//! 1. Each packet that is not delivered goes to [`Environment::dropped`] exactly once, an arrival that
+//!    is refused included.
+//! 2. [`QueueManager::dequeue`] is called only when something can be transmitted now. It may drop any
+//!    number of packets and returns at most one; `None` means empty *after* the drops.
+//! 3. Calling `dequeue` on an empty manager is legal and changes nothing but idle bookkeeping.
+//! 4. Timers are phase-locked: `on_timer` at `t` re-arms at `t + period`.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
+
+/// Why a packet was dropped or marked; a column of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The arrival does not fit.
+    Overlimit,
+    /// Victim of another packet's arrival: its flow was the largest.
+    FatFlow,
+    /// Random or derandomised early signal at the tail.
+    Early,
+    /// Average above a hard threshold.
+    Forced,
+    /// Head of a queue whose delay stayed above target (CoDel family).
+    Target,
+    /// Dropped in place of a mark.
+    Overload,
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held<T> {
+    /// The caller's packet.
+    pub item: T,
+    /// What the manager knows of it.
+    pub meta: Meta,
+    /// When it was accepted.
+    pub enqueued_at: Instant,
+    /// The manager marked it: the caller rewrites its header on the way out.
+    pub marked: bool,
+}
+
+/// What became of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict {
+    /// It waits in the queue.
+    Accepted,
+    /// It was refused (and has gone to [`Environment::dropped`]).
+    Dropped(Reason),
+}
+
+/// What waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Charged bytes.
+    pub bytes: Bytes,
+    /// Packets.
+    pub packets: Packets,
+}
+
+/// The token state of the shaper that drains a queue; zero rates mean "not set".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shaper {
+    /// Tokens of the sustained-rate bucket.
+    pub tokens: Bytes,
+    /// Maximum sustained rate.
+    pub sustained: BitRate,
+    /// Peak rate.
+    pub peak: BitRate,
+}
+
+/// Everything outside the queue that a manager may use.
+pub trait Environment<T> {
+    /// `packet` leaves without being sent.
+    fn dropped(&mut self, packet: Held<T>, reason: Reason);
+
+    /// `packet` has been marked and stays or goes on.
+    fn marked(&mut self, packet: &Held<T>, reason: Reason) {
+        let _ = (packet, reason);
+    }
+
+    /// A uniform draw in [0, 1). Managers draw lazily: exactly where their document says so.
+    fn unit(&mut self) -> f64;
+
+    /// The shaper behind the queue.
+    fn shaper(&self) -> Shaper {
+        Shaper::default()
+    }
+
+    /// Bytes already pulled from the queue and not sent yet (the rest of a fragmented packet).
+    fn staged(&self, queue: ServiceQueue) -> Bytes {
+        let _ = queue;
+        Bytes::ZERO
+    }
+
+    /// Estimate of the request-grant loop.
+    fn loop_delay(&self) -> Span {
+        Span::ZERO
+    }
+}
+
+/// A queue with a policy, as a link uses it.
+pub trait QueueManager<T> {
+    /// Offer a packet: it is kept, or it leaves through `environment`.
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict;
+
+    /// Take the next packet to send; `now` is the start of the transmission opportunity.
+    #[must_use]
+    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>>;
+
+    /// Length of the packet that `dequeue` would look at first, for shapers that wait for its tokens;
+    /// `None` if the queue is empty or the manager cannot tell without deciding.
+    fn head_length(&self) -> Option<u32> {
+        None
+    }
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// When `on_timer` wants to be called next.
+    fn next_timer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// A periodic update is due.
+    fn on_timer(&mut self, now: Instant, environment: &mut dyn Environment<T>) {
+        let _ = (now, environment);
+    }
+}

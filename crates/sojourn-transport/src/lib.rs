@@ -1,0 +1,75 @@
+//! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name, UDP.
+//!
+//! An [`Endpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
+//! packets and due timers, and what it wants to happen leaves through [`Host`]. The two ends of a
+//! connection share nothing but segments. Payload is counted, never copied.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod segment;
+
+pub use segment::{Flags, Journey, SackBlocks, Segment};
+
+use sojourn_base::Instant;
+
+/// The timers of an endpoint; at most one deadline each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// Retransmission, tail-loss probe, reordering, SYN: whichever is armed.
+    Main,
+    /// Delayed acknowledgement.
+    DelayedAck,
+    /// Next paced transmission.
+    Pacing,
+}
+
+/// What an endpoint tells its application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The connection is established.
+    Connected,
+    /// All attempts to connect have failed.
+    ConnectFailed,
+    /// So many bytes of the peer have arrived in order, in total.
+    Delivered(u64),
+    /// So many bytes of this end have been acknowledged, in total.
+    Acknowledged(u64),
+    /// The peer has sent all its data and closed its side; everything before it was delivered.
+    PeerClosed,
+    /// Both sides are closed and acknowledged: the endpoint needs nothing any more.
+    Closed,
+    /// The endpoint gave up.
+    Aborted,
+}
+
+/// What surrounds an endpoint: the network below, the clock beside, the application above.
+pub trait Host {
+    /// Hand `segment` to the first link, now. Segments emitted in one call leave in that order.
+    fn emit(&mut self, segment: Segment);
+    /// Call [`Endpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
+    /// [`Instant::NEVER`] disarms it. The caller may also call early or too often: the endpoint
+    /// compares the time with its own deadline.
+    fn arm(&mut self, timer: Timer, at: Instant);
+    /// Tell the application.
+    fn notify(&mut self, event: Event);
+}
+
+/// One end of a connection.
+pub trait Endpoint {
+    /// Start connecting (client only).
+    fn open(&mut self, now: Instant, host: &mut impl Host);
+    /// The application has `bytes` more to send; `u64::MAX` means without end.
+    fn write(&mut self, now: Instant, bytes: u64, host: &mut impl Host);
+    /// The application will write no more.
+    fn close(&mut self, now: Instant, host: &mut impl Host);
+    /// Drop all state without telling the peer.
+    fn abort(&mut self, now: Instant, host: &mut impl Host);
+    /// A segment arrives; `ce` says that it was marked on its way.
+    fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool, host: &mut impl Host);
+    /// A timer may be due.
+    fn on_timer(&mut self, now: Instant, timer: Timer, host: &mut impl Host);
+}

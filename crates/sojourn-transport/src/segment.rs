@@ -1,0 +1,120 @@
+//! What travels between two endpoints.
+
+use sojourn_base::{Ecn, Instant};
+
+/// Control bits of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No bit set.
+    pub const NONE: Self = Self(0);
+    /// Opens a connection.
+    pub const SYN: Self = Self(1);
+    /// The sender has no more data after this segment.
+    pub const FIN: Self = Self(2);
+    /// `acknowledgement` is valid.
+    pub const ACK: Self = Self(4);
+    /// ECN echo.
+    pub const ECE: Self = Self(8);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(16);
+    /// Reports a duplicate (RFC 2883).
+    pub const DSACK: Self = Self(32);
+
+    /// Both sets of bits.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all bits of `other` are set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// Up to three SACK blocks `[first, last + 1)` of segment numbers, the newest first (RFC 2018).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(u32, u32); 3],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// No block.
+    pub const NONE: Self = Self {
+        blocks: [(0, 0); 3],
+        count: 0,
+    };
+
+    /// Append a block if there is room.
+    pub fn push(&mut self, first: u32, end: u32) {
+        if usize::from(self.count) < self.blocks.len() {
+            self.blocks[usize::from(self.count)] = (first, end);
+            self.count += 1;
+        }
+    }
+
+    /// The blocks, newest first.
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// Number of blocks.
+    pub const fn len(&self) -> u8 {
+        self.count
+    }
+
+    /// True without any block.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// When the data of a segment came to be, for the split of delay into its causes. Not on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Journey {
+    /// When the application wrote the first byte (for a source without end: when it was first sent).
+    pub written_at: Instant,
+    /// When the segment was sent for the first time.
+    pub first_sent_at: Instant,
+}
+
+/// A TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of the segment in its direction, 0 for the first data segment; see the crate's pages for
+    /// SYN and FIN.
+    pub sequence: u32,
+    /// Next segment number expected from the peer.
+    pub acknowledgement: u32,
+    /// Bytes of application data.
+    pub payload: u32,
+    /// Bytes of the IP packet.
+    pub length: u32,
+    /// When this copy was sent (the time stamp option).
+    pub sent_at: Instant,
+    /// `sent_at` of the segment that this one acknowledges; [`Instant::NEVER`] without one.
+    pub echo: Instant,
+    /// One-way delay of the acknowledged segment as its receiver saw it, in picoseconds (LEDBAT).
+    pub one_way_delay_ps: u64,
+    /// Control bits.
+    pub flags: Flags,
+    /// ECN field as sent.
+    pub ecn: Ecn,
+    /// Selective acknowledgement.
+    pub sack: SackBlocks,
+    /// Where the sender's share of the delay comes from.
+    pub journey: Journey,
+}
+
+impl Segment {
+    /// A segment that only acknowledges.
+    pub const fn is_pure_ack(&self) -> bool {
+        self.payload == 0
+            && self.flags.has(Flags::ACK)
+            && !self.flags.has(Flags::SYN)
+            && !self.flags.has(Flags::FIN)
+    }
+}

@@ -1,0 +1,107 @@
+"""The compiled part of Sojourn: scenarios, runs and metric definitions. Private; see `sojourn`."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypedDict, final
+
+class ArrowStream(Protocol):
+    """A table in the Arrow C stream interface; `polars.DataFrame(table)` reads it without a copy."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class Problem(TypedDict):
+    """One thing wrong with a scenario."""
+
+    path: str
+    """Key path such as `access.upstream.queue.target`; empty if the file as a whole is meant."""
+    message: str
+    hint: str
+    """What would be right; may be empty."""
+    line: int
+    """1-based; 0 if unknown."""
+    column: int
+
+class RunStatistics(TypedDict):
+    simulated_s: float
+    wall_s: float
+    cpu_s: float
+    packet_hops: int
+    events: int
+
+class BenchWorld(TypedDict):
+    name: str
+    cpu_s: float
+    wall_s: float
+    simulated_s: float
+    packet_hops: int
+    ns_per_packet_hop: float
+    allocations_per_packet_hop: float
+    peak_rss_bytes: int
+
+class ScenarioProblems(ValueError):
+    """The text is not a valid scenario; `problems` lists everything that is wrong with it."""
+
+    problems: list[Problem]
+
+class Interrupted(RuntimeError):
+    """The run was cancelled."""
+
+@final
+class CancelToken:
+    """Stops runs that were given it, from any thread, within a few milliseconds."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+
+@final
+class Scenario:
+    """A validated scenario with every default filled in."""
+
+    @staticmethod
+    def parse(text: str) -> Scenario:
+        """Validate; raises `ScenarioProblems` with all problems at once."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def duration_s(self) -> float: ...
+    def canonical(self) -> str:
+        """The complete scenario as TOML; two scenarios are equal if and only if this is."""
+
+    def key(self, seed: int) -> str:
+        """Content hash (64 hexadecimal digits) of scenario, seed and engine version."""
+
+@final
+class Records:
+    """What happened in one run: named column tables and statistics of the run itself."""
+
+    @property
+    def statistics(self) -> RunStatistics: ...
+    def table_names(self) -> list[str]: ...
+    def table(self, name: str) -> ArrowStream: ...
+
+def engine_version() -> str:
+    """Version that enters content hashes; changes whenever results may change."""
+
+def check(text: str) -> list[Problem]:
+    """All problems of a scenario text; empty if it is valid."""
+
+def scenario_schema() -> str:
+    """JSON Schema of the scenario file."""
+
+def run(scenario: Scenario, seed: int, cancel: CancelToken | None = None) -> Records:
+    """Run one scenario with the interpreter lock released. Raises `Interrupted` if cancelled."""
+
+def table_schemas() -> list[dict[str, Any]]:
+    """Tables of `Records`: name, meaning, and per column name, type, unit, meaning."""
+
+def bench_worlds() -> list[str]: ...
+def bench(world: str, duration_s: float | None = None) -> BenchWorld: ...
+def voice_rating(delay_ms: float, loss: float) -> float:
+    """R of White 2012 section 3.2.2; `loss` is a fraction."""
+
+def mean_opinion_score(rating: float) -> float:
+    """MOS of an R value, ITU-T G.107 Annex B, never below 1."""
+
+def jain_index(values: Sequence[float]) -> float: ...
