@@ -1,0 +1,63 @@
+"""Sojourn: a latency-under-load laboratory for access networks.
+
+The command line is `sojourn`; this package is the same thing for programs and notebooks:
+
+>>> import sojourn
+>>> sorted(sojourn.__all__)[:3]
+['Problem', 'RecordError', 'RunError']
+
+Importing it is cheap: whatever needs data frames or drawing is loaded when it is used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import (
+    Problem,
+    RecordError,
+    RunError,
+    ScenarioError,
+    SojournError,
+    StudyError,
+)
+
+if TYPE_CHECKING:
+    from sojourn.run import Run, run
+    from sojourn.scenario import Scenario, load_scenario
+    from sojourn.study.result import StudyResult
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Problem",
+    "RecordError",
+    "Run",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "SojournError",
+    "StudyError",
+    "StudyResult",
+    "__version__",
+    "load_scenario",
+    "run",
+]
+
+_HOMES = {
+    "Run": "sojourn.run",
+    "run": "sojourn.run",
+    "Scenario": "sojourn.scenario",
+    "load_scenario": "sojourn.scenario",
+    "StudyResult": "sojourn.study.result",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object may come back
+    """Load the heavier half of the package when it is first used."""
+    if name not in _HOMES:
+        message = f"module 'sojourn' has no attribute {name!r}"
+        raise AttributeError(message)
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,152 @@
+"""What can go wrong, as types: each knows what to say, what would be right, and how a command ends.
+
+The command line prints these without a traceback; programs catch `SojournError`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import ClassVar
+
+__all__ = [
+    "EnvironmentFailure",
+    "ExitStatus",
+    "InterruptedRun",
+    "MissingExtra",
+    "Problem",
+    "RecordError",
+    "RunError",
+    "ScenarioError",
+    "SojournError",
+    "StudyError",
+    "UsageError",
+    "nearest",
+]
+
+
+class ExitStatus:
+    """How a command ends."""
+
+    DONE = 0
+    FAILED = 1
+    """A run failed, or the machine did: no space, no permission."""
+    INVALID = 2
+    """Wrong usage or invalid input."""
+    INTERRUPTED = 3
+    """Stopped by the user; what was finished is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a file."""
+
+    path: str
+    """Key path such as `access.upstream.queue.target`; empty if the file as a whole is meant."""
+    message: str
+    hint: str = ""
+    """What would be right; may be empty."""
+    line: int = 0
+    """1-based; 0 if unknown."""
+    column: int = 0
+    file: str = ""
+    """The file as the user named it; may be empty."""
+
+    def __str__(self) -> str:
+        """Return `file:line:column: path: message`, as far as known."""
+        place = self.file
+        if place and self.line:
+            place = f"{place}:{self.line}:{self.column}"
+        return ": ".join(part for part in (place, self.path, self.message) if part)
+
+
+class SojournError(Exception):
+    """Something the user should read."""
+
+    exit_status: ClassVar[int] = ExitStatus.FAILED
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(SojournError):
+    """The request itself makes no sense: an unknown study, a file that does not exist."""
+
+    exit_status = ExitStatus.INVALID
+
+
+class MissingExtra(UsageError):
+    """An optional package is needed and absent."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs the package {package}, which is not installed",
+            f'install it with: pip install "sojourn[{extra}]"',
+        )
+
+
+class _Problems(SojournError):
+    """A list of problems with one input."""
+
+    exit_status = ExitStatus.INVALID
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = list(problems)
+
+
+class ScenarioError(_Problems):
+    """A scenario is not valid; `problems` lists everything that is wrong with it."""
+
+
+class StudyError(_Problems):
+    """A study is not valid; `problems` lists everything that is wrong with it."""
+
+
+class RunError(SojournError):
+    """A run failed though its scenario is valid."""
+
+
+class RecordError(SojournError):
+    """Records on disk are missing or damaged."""
+
+
+class EnvironmentFailure(SojournError):
+    """The machine refused: no permission, no space, no such device."""
+
+
+class InterruptedRun(SojournError):
+    """The user stopped the work; what was finished is kept."""
+
+    exit_status = ExitStatus.INTERRUPTED
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint that names the known spelling closest to `name`.
+
+    Parameters
+    ----------
+    name
+        What was written.
+    known
+        What could have been meant.
+
+    Returns
+    -------
+    str
+        A question with the closest name, a list if nothing is close and the list is short, or "".
+
+    Examples
+    --------
+    >>> nearest("durration", ["duration", "name"])
+    'did you mean "duration"?'
+    >>> nearest("x", ["duration", "name"])
+    'known: duration, name'
+    """
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f'did you mean "{close[0]}"?'
+    listable = 20  # chosen: a hint of more names is not read
+    return f"known: {', '.join(names)}" if 0 < len(names) <= listable else ""

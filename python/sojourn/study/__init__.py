@@ -1,0 +1,10 @@
+"""Studies: which runs to make, and what came of them.
+
+| module | content |
+|---|---|
+| `definition` | `study.toml`: reading and checking |
+| `expand` | definition to points: merging overlays into the base scenario |
+| `runner` | points to results: scheduling, the store, the output directory |
+| `result` | what report authors read |
+| `library` | the studies that come with the package |
+"""

@@ -1,0 +1,252 @@
+"""`study.toml`: which runs a study makes, read and checked as a whole.
+
+The file says what to run as data: a base scenario, named overlays that change parts of it, and points
+that name overlays. All problems are reported at once, each with its key path and a hint.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sojourn.errors import Problem, StudyError, UsageError, nearest
+
+__all__ = [
+    "LabelValue",
+    "MatrixDefinition",
+    "PointDefinition",
+    "QuickSettings",
+    "SeedRange",
+    "StudyDefinition",
+    "load_definition",
+    "parse_definition",
+]
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+LabelValue = str | int | float | bool
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class SeedRange(_Strict):
+    """Seeds `first`, `first + 1`, … of each point."""
+
+    first: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+    def values(self) -> list[int]:
+        """Return the seeds themselves."""
+        return list(range(self.first, self.first + self.count))
+
+
+class QuickSettings(_Strict):
+    """What `--quick` shortens."""
+
+    duration: str | None = None
+    """Duration of each run; a default that suits the number of points if left out."""
+    seeds: Annotated[int, Field(ge=1)] = 1
+    """Seeds per point."""
+    points: list[str] = Field(default_factory=lambda: ["*"])
+    """Patterns of the points to run."""
+
+
+class PointDefinition(_Strict):
+    """One point: the base scenario with overlays, under a name."""
+
+    overlays: list[str] = Field(default_factory=list)
+    """Overlays, merged one after the other."""
+    labels: dict[str, LabelValue] = Field(default_factory=dict)
+    """What the point stands for; columns of `runs.parquet`."""
+
+
+class MatrixDefinition(_Strict):
+    """Points by combination: one per element of the product of `axes`."""
+
+    axes: dict[Name, Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)
+    """Axis name to overlay names; each axis becomes a label of the points."""
+    name: str | None = None
+    """Template of the point name such as `"{case}-{queue}"`; the values joined by `-` if left out."""
+    overlays: list[str] = Field(default_factory=list)
+    """Overlays merged before those of the axes."""
+    labels: dict[str, LabelValue] = Field(default_factory=dict)
+    """Labels that all points of the matrix share."""
+    exclude: list[str] = Field(default_factory=list)
+    """Patterns of point names to leave out."""
+
+
+class StudyDefinition(_Strict):
+    """A study file, spelled right; whether its overlays fit the scenario is checked by `expand`."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: Name
+    title: str = ""
+    source: str = ""
+    """Document that is reproduced, if any."""
+    summary: str = ""
+    """One paragraph for `sojourn study show`."""
+    scenario: str
+    """Path of the base scenario, relative to the study file."""
+    seeds: SeedRange = SeedRange()
+    quick: QuickSettings = QuickSettings()
+    keep: list[str] = Field(default_factory=list)
+    """Record tables to keep beside the metrics."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """Values for the tables and figures of the study; the runs do not see them."""
+    overlays: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+    """Named changes of the base scenario."""
+    points: dict[Name, PointDefinition] = Field(default_factory=dict)
+    matrix: list[MatrixDefinition] = Field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Complaint:
+    """How one kind of validation error reads."""
+
+    message: str
+    hint: str = ""
+
+
+def load_definition(path: str | Path) -> StudyDefinition:
+    """Read a study file.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read.
+    StudyError
+        If it is not valid.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    return parse_definition(data, str(path))
+
+
+def parse_definition(data: bytes, file: str = "") -> StudyDefinition:
+    """Check the text of a study file; see `load_definition`."""
+    try:
+        document = tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise StudyError([Problem("", "not a UTF-8 text", file=file)]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError([_syntax_problem(error, file)]) from error
+    problems: list[Problem] = []
+    definition = None
+    try:
+        definition = StudyDefinition.model_validate(document)
+    except ValidationError as error:
+        for item in error.errors():
+            complaint = _complaint(item, document)
+            problems.append(
+                Problem(_path(item["loc"]), complaint.message, complaint.hint, file=file)
+            )
+    if definition is not None:
+        problems += _cross_check(definition, file)
+    if definition is None or problems:
+        raise StudyError(problems)
+    return definition
+
+
+def _syntax_problem(error: tomllib.TOMLDecodeError, file: str) -> Problem:
+    found = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
+    if found:
+        message, line, column = found[1], int(found[2]), int(found[3])
+    else:
+        message, line, column = str(error).removesuffix(" (at end of document)"), 0, 0
+    return Problem("", f"not TOML: {message}", line=line, column=column, file=file)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in location:
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        elif part == "[key]":
+            continue
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def _fields_at(location: tuple[int | str, ...]) -> list[str]:
+    """Return the keys that are known where an unknown key was found."""
+    homes: dict[str, type[_Strict]] = {
+        "seeds": SeedRange,
+        "quick": QuickSettings,
+        "points": PointDefinition,
+        "matrix": MatrixDefinition,
+    }
+    top = str(location[0])
+    model = homes.get(top, StudyDefinition) if len(location) > 1 else StudyDefinition
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _complaint(item: Any, document: dict[str, Any]) -> _Complaint:  # noqa: ANN401 - pydantic's own type
+    kind, location = item["type"], item["loc"]
+    if kind == "extra_forbidden":
+        return _Complaint("unknown key", nearest(str(location[-1]), _fields_at(location)))
+    if kind == "missing":
+        if not document:
+            return _Complaint(
+                "missing", "a study needs: schema, name, scenario, and points or matrix"
+            )
+        return _Complaint("missing")
+    if kind == "string_pattern_mismatch":
+        return _Complaint(
+            f'"{item["input"]}" is not a name', "use letters, digits, dots, dashes and underscores"
+        )
+    if kind == "literal_error" and location == ("schema",):
+        return _Complaint(f"version {item['input']!r} is not supported", "write: schema = 1")
+    message = str(item["msg"])
+    return _Complaint(message[:1].lower() + message[1:])
+
+
+def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
+    problems: list[Problem] = []
+    if not definition.points and not definition.matrix:
+        problems.append(
+            Problem(
+                "points",
+                "a study needs points or a matrix",
+                "for example: [points.base]",
+                file=file,
+            )
+        )
+    used = [
+        (f"points.{name}.overlays", overlay)
+        for name, point in definition.points.items()
+        for overlay in point.overlays
+    ]
+    for number, matrix in enumerate(definition.matrix, 1):
+        used += [(f"matrix[{number}].overlays", overlay) for overlay in matrix.overlays]
+        used += [
+            (f"matrix[{number}].axes.{axis}", overlay)
+            for axis, overlays in matrix.axes.items()
+            for overlay in overlays
+        ]
+    for path, overlay in used:
+        if overlay not in definition.overlays:
+            hint = nearest(overlay, definition.overlays)
+            problems.append(Problem(path, f'unknown overlay "{overlay}"', hint, file=file))
+    reserved = {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "study"}
+    for name, point in definition.points.items():
+        problems += [
+            Problem(
+                f"points.{name}.labels.{label}", "this name is a column of runs.parquet", file=file
+            )
+            for label in sorted(reserved & set(point.labels))
+        ]
+    for number, matrix in enumerate(definition.matrix, 1):
+        problems += [
+            Problem(f"matrix[{number}].{label}", "this name is a column of runs.parquet", file=file)
+            for label in sorted(reserved & (set(matrix.labels) | set(matrix.axes)))
+        ]
+    return problems

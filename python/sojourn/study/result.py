@@ -1,0 +1,144 @@
+"""A finished study on disk, as the authors of reports, tables and figures read it.
+
+The directory is complete in itself: nothing here looks into the store or runs anything.
+"""
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from sojourn.errors import RecordError, nearest
+from sojourn.study.definition import StudyDefinition, load_definition
+
+__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult"]
+
+METRICS_SCHEMA: dict[str, pl.DataType] = {
+    "study": pl.String(),
+    "point": pl.String(),
+    "seed": pl.UInt64(),
+    "subject": pl.String(),
+    "metric": pl.String(),
+    "value": pl.Float64(),
+    "unit": pl.String(),
+}
+"""Columns of `metrics.parquet`, one row per point, seed, subject and metric."""
+
+
+def _verdicts() -> dict[str, int]:
+    return {"match": 0, "miss": 0, "unjudged": 0}
+
+
+def _uses() -> dict[str, dict[str, int]]:
+    return {use: {"holds": 0, "fails": 0, "not_run": 0} for use in ("gate", "unit", "report")}
+
+
+@dataclass(frozen=True)
+class ReportSummary:
+    """What a report found, in counts; `sojourn study run --json` prints it."""
+
+    comparison: dict[str, int] = field(default_factory=_verdicts)
+    """Printed cells by verdict: match, miss, unjudged."""
+    claims: dict[str, dict[str, int]] = field(default_factory=_uses)
+    """Claims by use (gate, unit, report) and verdict: holds, fails, not_run."""
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """A result directory, loaded.
+
+    Examples
+    --------
+    >>> result = StudyResult.load("results/white2012/latest")  # doctest: +SKIP
+    >>> result.metrics.filter(pl.col("metric") == "goodput")  # doctest: +SKIP
+    """
+
+    directory: Path
+    """Where it lies; reports write beside the records."""
+    definition: StudyDefinition
+    """The study as it was run."""
+    metrics: pl.DataFrame
+    """`study, point, seed, subject, metric, value, unit`, in the order of points and seeds."""
+    runs: pl.DataFrame
+    """One row per run: `point, seed, key, simulated_s, wall_s, packet_hops, events`, and the labels
+    of the point as further columns (null where a point lacks a label)."""
+    manifest: dict[str, Any]
+    """Provenance; see `sojourn.study.manifest`."""
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """Read a result directory.
+
+        Raises
+        ------
+        RecordError
+            If it is not a result directory, or a file in it cannot be read.
+        """
+        directory = Path(directory)
+        if not directory.is_dir():
+            raise RecordError(
+                f"{directory} is not a directory",
+                "give a directory that `sojourn study run` has written",
+            )
+        try:
+            manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+            metrics = pl.read_parquet(directory / "metrics.parquet")
+            runs = pl.read_parquet(directory / "runs.parquet")
+        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+            first = str(error).splitlines()[0]
+            raise RecordError(
+                f"{directory} is not a complete result directory: {first}",
+                "run the study again: `sojourn study run`; finished runs come from the store",
+            ) from error
+        definition = load_definition(directory / "study.toml")
+        return cls(directory, definition, metrics, runs, manifest)
+
+    @property
+    def name(self) -> str:
+        """Name of the study."""
+        return self.definition.name
+
+    @property
+    def builtin(self) -> bool:
+        """Whether the study came with the package (its tables and figures live there, too)."""
+        return bool(self.manifest.get("builtin", False))
+
+    @property
+    def quick(self) -> bool:
+        """Whether durations and seeds were shortened; verdicts then have to say so."""
+        return bool(self.manifest.get("quick", False))
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Names of the label columns of `points` and `runs`."""
+        fixed = {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events"}
+        return [column for column in self.runs.columns if column not in fixed]
+
+    @cached_property
+    def points(self) -> pl.DataFrame:
+        """One row per point: `point` and its labels, in the order of the study."""
+        return self.runs.select("point", *self.labels).unique(keep="first", maintain_order=True)
+
+    def tables(self) -> list[str]:
+        """Names of the record tables that were kept."""
+        return sorted(path.stem for path in (self.directory / "records").glob("*.parquet"))
+
+    def records(self, table: str) -> pl.LazyFrame:
+        """Return one record table over all runs, with `point` and `seed` as first columns.
+
+        Raises
+        ------
+        RecordError
+            If the study did not keep that table.
+        """
+        path = self.directory / "records" / f"{table}.parquet"
+        if not path.exists():
+            raise RecordError(
+                f'the records of {self.directory} hold no table "{table}"',
+                nearest(table, self.tables())
+                or f'add "{table}" to `keep` in study.toml and run the study again',
+            )
+        return pl.scan_parquet(path)
