@@ -24,6 +24,15 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod config;
+pub mod manager;
+pub mod policy;
+
+pub use config::{ConfigProblem, ManagerConfig};
+pub use manager::codel::CodelConfig;
+pub use manager::drop_tail::{Admission, DropTailConfig};
+pub use policy::codel::{CodelFloor, CodelLaw, CodelVariant};
+
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
 
 /// Why a packet was dropped or marked; a column of the records.
@@ -41,6 +50,8 @@ pub enum Reason {
     Target,
     /// Dropped in place of a mark.
     Overload,
+    /// A newer acknowledgement of the same flow took its place; nothing is lost by it.
+    Suppressed,
 }
 
 /// A packet in a queue.

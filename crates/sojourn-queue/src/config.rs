@@ -1,0 +1,92 @@
+//! Queue managers as data: one value per kind of manager, from which a running one is built.
+//!
+//! Source: the parameter tables named in each `*Config`. Deviations: none known.
+
+use crate::manager::codel::CodelConfig;
+use crate::manager::drop_tail::DropTailConfig;
+use alloc::string::String;
+use alloc::vec::Vec;
+use sojourn_base::{BitRate, Limit, Span};
+
+/// Any queue manager's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ManagerConfig {
+    /// First in, first out, with a limit.
+    DropTail(DropTailConfig),
+    /// CoDel over one queue.
+    Codel(CodelConfig),
+}
+
+/// Something wrong with a manager's parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// The parameter as it is named in the config, for instance `target`.
+    pub field: &'static str,
+    /// What is wrong, with the value that is.
+    pub message: String,
+    /// What would be right; may be empty.
+    pub hint: &'static str,
+}
+
+impl ManagerConfig {
+    /// The word for this kind of manager in files and records.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::DropTail(_) => "drop-tail",
+            Self::Codel(_) => "codel",
+        }
+    }
+
+    /// The same parameters with every limit in time turned into the bytes that `rate` sends in it.
+    #[must_use]
+    pub fn at(mut self, rate: BitRate) -> Self {
+        match &mut self {
+            Self::DropTail(config) => config.limit = config.limit.at(rate),
+            Self::Codel(config) => config.limit = config.limit.at(rate),
+        }
+        self
+    }
+
+    /// Everything that is wrong with these parameters; empty if a manager can be built from them
+    /// (after [`ManagerConfig::at`], should a limit be a time).
+    pub fn problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
+        match self {
+            Self::DropTail(config) => config.collect_problems(&mut problems),
+            Self::Codel(config) => config.collect_problems(&mut problems),
+        }
+        problems
+    }
+}
+
+/// Adds a problem if a control law's two times are out of order.
+pub(crate) fn require_shorter(
+    (short_name, short): (&'static str, Span),
+    (long_name, long): (&'static str, Span),
+    hint: &'static str,
+    problems: &mut Vec<ConfigProblem>,
+) {
+    if short >= long {
+        problems.push(ConfigProblem {
+            field: short_name,
+            message: alloc::format!("{short} is not shorter than {long_name} ({long})"),
+            hint,
+        });
+    }
+}
+
+/// Adds a problem if a limit holds nothing.
+pub(crate) fn require_room(limit: Limit, problems: &mut Vec<ConfigProblem>) {
+    let empty = match limit {
+        Limit::Bytes(bytes) => bytes.0 == 0,
+        Limit::Packets(packets) => packets.0 == 0,
+        Limit::Time(span) => span.is_zero(),
+    };
+    if empty {
+        problems.push(ConfigProblem {
+            field: "limit",
+            message: alloc::format!("{limit} holds nothing"),
+            hint: "a limit of at least two full-size packets",
+        });
+    }
+}

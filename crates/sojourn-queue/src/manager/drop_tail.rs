@@ -1,0 +1,105 @@
+//! Drop-tail: packets leave in the order they came, and what does not fit is refused.
+//!
+//! Source: White 2012 §3.1.2 and White 2013 §3.2 (limits), Klatsky 2016 (modem buffers); admission
+//! rules of the ns-3 FIFO queue, of ns-2 `drop-tail.cc`, and of ns-2 `pie.cc`.
+//! Deviations: none known.
+
+use crate::config::{ConfigProblem, require_room};
+use alloc::vec::Vec;
+use sojourn_base::{Bytes, Limit, Packets};
+
+/// When an arrival of `s` bytes is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Admission {
+    /// If it would take the queue above its limit (ns-3 FIFO).
+    #[default]
+    Fit,
+    /// If it would take the queue *to* its limit in packets, so that one packet less than the limit
+    /// is ever held (ns-2 `drop-tail.cc`).
+    Ns2Packets,
+    /// If it would take the queue to `limit × mean_packet` bytes, the limit being in packets (ns-2
+    /// `drop-tail.cc` in byte mode).
+    Ns2Bytes {
+        /// Assumed mean packet length in bytes.
+        mean_packet: u32,
+    },
+    /// If the limit in bytes is already reached; the last packet may overshoot it (ns-2 `pie.cc`).
+    Threshold,
+}
+
+/// Parameters of a drop-tail queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropTailConfig {
+    /// How much may wait.
+    pub limit: Limit,
+    /// When an arrival does not fit.
+    pub admission: Admission,
+    /// Make room by dropping the oldest packets instead of refusing the arrival.
+    pub head_drop: bool,
+}
+
+impl DropTailConfig {
+    /// White 2012 §3.1.2, "bufferbloat": 417 packets, one second at 5 Mb/s.
+    pub const WHITE2012_BUFFERBLOAT: Self = Self::ns2_packets(417);
+    /// White 2012 §3.1.2, "buffer control": 21 packets, 50 ms at 5 Mb/s.
+    pub const WHITE2012_BUFFER_CONTROL: Self = Self::ns2_packets(21);
+    /// White 2012 §3.1.2: the 32-packet transmit queue behind the rate-shaping queue.
+    pub const WHITE2012_TRANSMIT: Self = Self::ns2_packets(32);
+    /// White 2013 §3.2, "bufferbloat": 625,000 bytes.
+    pub const WHITE2013_BUFFERBLOAT: Self = Self::bytes(625_000);
+    /// White 2013 §3.2, "buffer control": 31,250 bytes.
+    pub const WHITE2013_BUFFER_CONTROL: Self = Self::bytes(31_250);
+    /// Akhtar 2013, tail drop: twice the bandwidth-delay product, 120 packets at 8 Mb/s and 90 ms.
+    /// Other rates scale it (the slides give the rule, and 20 packets = B/6 at 8 Mb/s).
+    pub const AKHTAR2013: Self = Self {
+        limit: Limit::Packets(Packets(120)),
+        admission: Admission::Fit,
+        head_drop: false,
+    };
+    /// White 2019, service flow without AQM: 250 ms at the 50 Mb/s of the upstream (from the
+    /// experiment scripts published with the docsis-ns3 model).
+    pub const WHITE2019_CLASSIC_UPSTREAM: Self = Self::bytes(1_562_500);
+    /// White 2019, service flow without AQM: 250 ms at the 200 Mb/s of the downstream.
+    pub const WHITE2019_CLASSIC_DOWNSTREAM: Self = Self::bytes(6_250_000);
+    /// Klatsky 2016: upstream buffer of 8 KB. chosen: KB read as 1024 bytes, as modem firmware does.
+    pub const KLATSKY2016_8KB: Self = Self::bytes(8 * 1024);
+    /// Klatsky 2016: upstream buffer of 48 KB.
+    pub const KLATSKY2016_48KB: Self = Self::bytes(48 * 1024);
+    /// Klatsky 2016: upstream buffer of 96 KB, the modem's default.
+    pub const KLATSKY2016_96KB: Self = Self::bytes(96 * 1024);
+
+    /// A tail-drop queue with a limit in bytes that is never exceeded.
+    pub const fn bytes(limit: u64) -> Self {
+        Self {
+            limit: Limit::Bytes(Bytes(limit)),
+            admission: Admission::Fit,
+            head_drop: false,
+        }
+    }
+
+    /// A tail-drop queue as ns-2 has it: `limit` in packets, one of which is never used.
+    pub const fn ns2_packets(limit: u32) -> Self {
+        Self {
+            limit: Limit::Packets(Packets(limit)),
+            admission: Admission::Ns2Packets,
+            head_drop: false,
+        }
+    }
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        let in_packets = matches!(self.limit, Limit::Packets(_));
+        let hint = match self.admission {
+            Admission::Ns2Packets | Admission::Ns2Bytes { .. } if !in_packets => {
+                "a limit in packets"
+            }
+            Admission::Threshold if in_packets => "a limit in bytes or in time",
+            _ => return,
+        };
+        problems.push(ConfigProblem {
+            field: "admission",
+            message: alloc::format!("this rule does not read a limit of {}", self.limit),
+            hint,
+        });
+    }
+}
