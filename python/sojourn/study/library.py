@@ -1,0 +1,84 @@
+"""Where studies come from: the package's own by name, a user's by path."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from sojourn.errors import Problem, StudyError, UsageError, nearest
+from sojourn.study.definition import StudyDefinition, load_definition
+from sojourn.study.expand import Document, Point, expand
+
+__all__ = ["Study", "builtin_names", "load_study"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study file together with the scenario it starts from."""
+
+    path: Path
+    """The study file."""
+    definition: StudyDefinition
+    base_path: Path
+    base: Document
+    builtin: bool
+    """Whether it belongs to the package."""
+
+    def points(self) -> list[Point]:
+        """Return all points; see `expand`."""
+        return expand(self.definition, self.base, str(self.path))
+
+
+def _home() -> Path:
+    return Path(__file__).parent.parent / "studies"
+
+
+def builtin_names() -> list[str]:
+    """Return the names of the studies that come with the package."""
+    return sorted(path.parent.name for path in _home().glob("*/study.toml"))
+
+
+def load_study(name_or_path: str) -> Study:
+    """Load a study of the package by name, or any study by path.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    StudyError
+        If its file, or the base scenario's, is not valid.
+    """
+    path = _home() / name_or_path / "study.toml"
+    builtin = name_or_path in builtin_names()
+    if not builtin:
+        path = Path(name_or_path)
+        if path.is_dir():
+            path /= "study.toml"
+        looks_like_path = path.suffix == ".toml" or len(path.parts) > 1
+        if not path.exists() and not looks_like_path:
+            names = builtin_names()
+            raise UsageError(
+                f'no study "{name_or_path}"',
+                nearest(name_or_path, names) or "`sojourn study list` names all",
+            )
+    definition = load_definition(path)
+    base_path = path.parent / definition.scenario
+    return Study(path, definition, base_path, _load_base(path, base_path), builtin)
+
+
+def _load_base(study_path: Path, base_path: Path) -> Document:
+    def fail(message: str, hint: str = "") -> StudyError:
+        return StudyError([Problem("scenario", message, hint, file=str(study_path))])
+
+    try:
+        text = base_path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise fail(f"{base_path} is not a UTF-8 text") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        hint = "the path is relative to the study file"
+        raise fail(f"{base_path}: {reason}", hint) from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        raise fail(f"{base_path} is not TOML: {message[:1].lower()}{message[1:]}") from error
