@@ -11,6 +11,15 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod config;
+pub mod docsis;
+
+pub use config::{
+    CascadeConfig, CascadeVariant, LinkConfig, SerialConfig, ShapedConfig, ShaperConfig,
+    SingleQueueConfig, WireConfig,
+};
+pub use docsis::congestion::{CongestionConfig, RateCycle};
+
 use sojourn_base::{Instant, Meta, Span};
 use sojourn_queue::{Backlog, Reason};
 

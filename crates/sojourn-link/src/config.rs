@@ -1,0 +1,451 @@
+//! Links as data: one value per kind of link with its queue manager, from which a running one is built.
+//!
+//! Source: White 2012 §2 and §3.1, White 2013 §3.1 to §3.4; parameters that neither paper prints are
+//! marked `[asm]` (assumed) or `[inf]` (inferred from printed numbers) at their field.
+//! Deviations: none known.
+
+use crate::docsis::channel;
+use crate::docsis::congestion::CongestionConfig;
+use alloc::vec::Vec;
+use sojourn_base::{BitRate, Bytes, Packets, Span};
+use sojourn_queue::{ConfigProblem, ManagerConfig};
+
+/// A line of constant rate, for instance DSL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SerialConfig {
+    /// Bits per second on the wire.
+    pub rate: BitRate,
+    /// Propagation and fixed processing after the last bit.
+    pub delay: Span,
+}
+
+/// A line fast enough that nothing is ever refused: an Ethernet, a path through the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireConfig {
+    /// Bits per second; zero means that serialisation takes no time.
+    pub rate: BitRate,
+    /// Propagation after the last bit.
+    pub delay: Span,
+}
+
+impl WireConfig {
+    /// White 2012 §2.3: servers sit on gigabit Ethernet; the delay differs from server to server.
+    pub const fn gigabit(delay: Span) -> Self {
+        Self {
+            rate: BitRate::from_mbps(1_000),
+            delay,
+        }
+    }
+}
+
+/// The two token buckets of a DOCSIS service flow; both start full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShaperConfig {
+    /// Maximum sustained traffic rate; zero means unlimited.
+    pub sustained: BitRate,
+    /// Maximum traffic burst: depth of the sustained-rate bucket. MB are 10^6 B `[inf]`: with that
+    /// reading the volumes that White 2012 prints (Tables 4 and 8) close to within 0.1 %.
+    pub burst: Bytes,
+    /// Peak traffic rate; zero means unlimited.
+    pub peak: BitRate,
+    /// Depth of the peak-rate bucket.
+    pub peak_burst: Bytes,
+}
+
+impl ShaperConfig {
+    /// White 2012 §3.1.1, upstream.
+    pub const WHITE2012_UPSTREAM: Self = Self {
+        sustained: BitRate::from_mbps(5),
+        burst: Bytes(10_000_000),
+        peak: BitRate::from_mbps(20),
+        peak_burst: Bytes(1522),
+    };
+    /// White 2012 §3.1.1, downstream.
+    pub const WHITE2012_DOWNSTREAM: Self = Self {
+        sustained: BitRate::from_mbps(20),
+        burst: Bytes(20_000_000),
+        peak: BitRate::from_mbps(50),
+        peak_burst: Bytes(1522),
+    };
+    /// White 2013 §3.4, upstream.
+    pub const WHITE2013_UPSTREAM: Self = Self::WHITE2012_UPSTREAM;
+    /// White 2013 §3.4, downstream: half the burst of White 2012.
+    pub const WHITE2013_DOWNSTREAM: Self = Self {
+        burst: Bytes(10_000_000),
+        ..Self::WHITE2012_DOWNSTREAM
+    };
+
+    /// The rate at which a standing queue drains: sustained, else peak, else none.
+    pub const fn drain_rate(&self) -> BitRate {
+        if self.sustained.as_bps() > 0 {
+            self.sustained
+        } else {
+            self.peak
+        }
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        for (field, rate, depth) in [
+            ("burst", self.sustained, self.burst),
+            ("peak_burst", self.peak, self.peak_burst),
+        ] {
+            if rate.as_bps() > 0 && depth.0 == 0 {
+                problems.push(problem(
+                    field,
+                    alloc::format!("a bucket of {rate} with a depth of {depth} passes nothing"),
+                    "at least one full-size packet: \"1522 B\"",
+                ));
+            }
+        }
+        if self.peak.as_bps() > 0 && self.peak < self.sustained {
+            problems.push(problem(
+                "peak",
+                alloc::format!(
+                    "the peak rate ({}) is below the sustained rate ({})",
+                    self.peak,
+                    self.sustained
+                ),
+                "a peak rate of at least the sustained rate, or zero for none",
+            ));
+        }
+    }
+}
+
+/// A token-bucket rate shaper: the downstream of a DOCSIS 3.0 CMTS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShapedConfig {
+    /// The buckets.
+    pub shaper: ShaperConfig,
+    /// Fixed delay after the shaper.
+    pub delay: Span,
+}
+
+impl ShapedConfig {
+    /// White 2012 §2.3 and §3.1.1, downstream.
+    pub const WHITE2012_DOWNSTREAM: Self = Self {
+        shaper: ShaperConfig::WHITE2012_DOWNSTREAM,
+        delay: FIXED_DELAY,
+    };
+    /// White 2013 §3.4, downstream; the delay of White 2012 `[asm]`.
+    pub const WHITE2013_DOWNSTREAM: Self = Self {
+        shaper: ShaperConfig::WHITE2013_DOWNSTREAM,
+        delay: FIXED_DELAY,
+    };
+}
+
+/// White 2012 §2.3: the DOCSIS link has 1 ms of fixed latency in each direction.
+pub const FIXED_DELAY: Span = Span::from_ms(1);
+/// White 2012 §2.2.2: MAP interval of the study and of most plants.
+pub const MAP_INTERVAL: Span = Span::from_ms(2);
+
+/// What the two queues of the 2012 modem know of each other (White 2012 §2.2.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CascadeVariant {
+    /// The study's model: the transmit queue drops what does not fit, and the queue manager sees the
+    /// rate-shaping queue only.
+    #[default]
+    DropAtTransmitQueue,
+    /// Alternative (a): the queue manager judges a packet at the time it is expected to leave the
+    /// transmit queue, so that its sojourn time covers both.
+    SojournOverBoth,
+    /// Alternative (b): packets stay in the rate-shaping queue while the transmit queue is full.
+    BackPressure,
+}
+
+impl CascadeVariant {
+    /// All variants.
+    pub const ALL: [Self; 3] = [
+        Self::DropAtTransmitQueue,
+        Self::SojournOverBoth,
+        Self::BackPressure,
+    ];
+
+    /// The word used in files and records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DropAtTransmitQueue => "drop-at-transmit-queue",
+            Self::SojournOverBoth => "sojourn-over-both",
+            Self::BackPressure => "back-pressure",
+        }
+    }
+}
+
+/// The DOCSIS 3.0 upstream of White 2012: a rate-shaping queue, then a transmit queue with the
+/// request-grant loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CascadeConfig {
+    /// Token buckets at the head of the rate-shaping queue.
+    pub shaper: ShaperConfig,
+    /// Time from one MAP to the next (White 2012 §2.2.2).
+    pub map_interval: Span,
+    /// Rate at which a grant is serialised. The paper prints the formula only; four 6.4 MHz channels
+    /// with 64-QAM `[asm]`.
+    pub channel_rate: BitRate,
+    /// Packets that the transmit queue holds (White 2012 §2.2.3).
+    pub transmit_queue: Packets,
+    /// What the two queues know of each other.
+    pub variant: CascadeVariant,
+    /// How much of the channel others leave.
+    pub congestion: CongestionConfig,
+    /// Fixed delay after the last bit (White 2012 §2.3).
+    pub delay: Span,
+}
+
+impl CascadeConfig {
+    /// White 2012 §2.2 and §3.1.1 on an uncongested channel.
+    pub const WHITE2012: Self = Self {
+        shaper: ShaperConfig::WHITE2012_UPSTREAM,
+        map_interval: MAP_INTERVAL,
+        channel_rate: channel::FOUR_64QAM_CHANNELS,
+        transmit_queue: Packets(32),
+        variant: CascadeVariant::DropAtTransmitQueue,
+        congestion: CongestionConfig::None,
+        delay: FIXED_DELAY,
+    };
+}
+
+/// The DOCSIS 3.0 upstream of White 2013: one queue that shapes, requests and is granted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SingleQueueConfig {
+    /// Token buckets charged when bytes are requested. The peak bucket is deeper than `peak_burst` by
+    /// what the peak rate sends in one MAP interval `[asm]`: all of that must be requestable at once.
+    pub shaper: ShaperConfig,
+    /// Time from one MAP to the next (White 2013 §3.1).
+    pub map_interval: Span,
+    /// Rate at which a grant is serialised `[asm]`, as in [`CascadeConfig`].
+    pub channel_rate: BitRate,
+    /// How much of the channel others leave (White 2013 §3.3).
+    pub congestion: CongestionConfig,
+    /// Fixed delay after the last bit; that of White 2012 `[inf]`: the printed latency floors of 5 to
+    /// 6 ms and 1 to 2 ms need it.
+    pub delay: Span,
+}
+
+impl SingleQueueConfig {
+    /// White 2013 §3.1 and §3.4 on an uncongested channel.
+    pub const WHITE2013: Self = Self {
+        shaper: ShaperConfig::WHITE2013_UPSTREAM,
+        map_interval: MAP_INTERVAL,
+        channel_rate: channel::FOUR_64QAM_CHANNELS,
+        congestion: CongestionConfig::None,
+        delay: FIXED_DELAY,
+    };
+}
+
+/// Any link in one direction, with the manager of its queue. A [`sojourn_base::Limit`] in time means
+/// time at the rate of [`LinkConfig::drain_rate`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkConfig {
+    /// A line of constant rate.
+    Serial {
+        /// The line.
+        link: SerialConfig,
+        /// The manager of its queue.
+        queue: ManagerConfig,
+    },
+    /// A rate shaper.
+    Shaped {
+        /// The shaper.
+        link: ShapedConfig,
+        /// The manager of its queue.
+        queue: ManagerConfig,
+    },
+    /// The upstream of White 2012.
+    Docsis30Cascade {
+        /// The modem and its channel.
+        link: CascadeConfig,
+        /// The manager of the rate-shaping queue.
+        queue: ManagerConfig,
+    },
+    /// The upstream of White 2013.
+    Docsis30Single {
+        /// The modem and its channel.
+        link: SingleQueueConfig,
+        /// The manager of the modem's queue.
+        queue: ManagerConfig,
+    },
+}
+
+impl LinkConfig {
+    /// The word for this kind of link in files and records.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Serial { .. } => "serial",
+            Self::Shaped { .. } => "shaped",
+            Self::Docsis30Cascade { .. } => "docsis30-cascade",
+            Self::Docsis30Single { .. } => "docsis30-single",
+        }
+    }
+
+    /// The manager of the link's queue.
+    pub const fn queue(&self) -> &ManagerConfig {
+        match self {
+            Self::Serial { queue, .. }
+            | Self::Shaped { queue, .. }
+            | Self::Docsis30Cascade { queue, .. }
+            | Self::Docsis30Single { queue, .. } => queue,
+        }
+    }
+
+    /// The manager of the link's queue, to be changed.
+    pub const fn queue_mut(&mut self) -> &mut ManagerConfig {
+        match self {
+            Self::Serial { queue, .. }
+            | Self::Shaped { queue, .. }
+            | Self::Docsis30Cascade { queue, .. }
+            | Self::Docsis30Single { queue, .. } => queue,
+        }
+    }
+
+    /// The rate at which a standing queue drains on an uncongested channel: what a buffer limit in
+    /// time refers to. Zero if the link has no rate at all.
+    pub fn drain_rate(&self) -> BitRate {
+        let (shaper, channel) = match self {
+            Self::Serial { link, .. } => return link.rate,
+            Self::Shaped { link, .. } => return link.shaper.drain_rate(),
+            Self::Docsis30Cascade { link, .. } => (&link.shaper, link.channel_rate),
+            Self::Docsis30Single { link, .. } => (&link.shaper, link.channel_rate),
+        };
+        match shaper.drain_rate() {
+            BitRate::ZERO => channel,
+            rate => rate.min(channel),
+        }
+    }
+
+    /// Fixed delay of the link, the least that any packet takes.
+    pub const fn delay(&self) -> Span {
+        match self {
+            Self::Serial { link, .. } => link.delay,
+            Self::Shaped { link, .. } => link.delay,
+            Self::Docsis30Cascade { link, .. } => link.delay,
+            Self::Docsis30Single { link, .. } => link.delay,
+        }
+    }
+
+    /// Everything that is wrong with the link's own parameters; empty if it can be built. The queue
+    /// manager lists its problems itself ([`ManagerConfig::problems`]).
+    pub fn problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
+        match self {
+            Self::Serial { link, .. } => require_rate("rate", link.rate, &mut problems),
+            Self::Shaped { link, .. } => link.shaper.collect_problems(&mut problems),
+            Self::Docsis30Cascade { link, .. } => {
+                link.shaper.collect_problems(&mut problems);
+                require_maps(link.map_interval, link.channel_rate, &mut problems);
+                link.congestion.collect_problems(&mut problems);
+                if link.transmit_queue == Packets::ZERO {
+                    problems.push(problem(
+                        "transmit_queue",
+                        alloc::format!("a transmit queue of {} passes nothing", Packets::ZERO),
+                        "\"32 packets\"",
+                    ));
+                }
+            }
+            Self::Docsis30Single { link, .. } => {
+                link.shaper.collect_problems(&mut problems);
+                require_maps(link.map_interval, link.channel_rate, &mut problems);
+                link.congestion.collect_problems(&mut problems);
+            }
+        }
+        problems
+    }
+}
+
+pub(crate) fn problem(
+    field: &'static str,
+    message: alloc::string::String,
+    hint: &'static str,
+) -> ConfigProblem {
+    ConfigProblem {
+        field,
+        message,
+        hint,
+    }
+}
+
+fn require_rate(field: &'static str, rate: BitRate, problems: &mut Vec<ConfigProblem>) {
+    if rate == BitRate::ZERO {
+        problems.push(problem(
+            field,
+            alloc::string::String::from("a rate of zero never sends anything"),
+            "a positive rate such as \"5 Mb/s\"",
+        ));
+    }
+}
+
+fn require_maps(interval: Span, rate: BitRate, problems: &mut Vec<ConfigProblem>) {
+    require_rate("channel_rate", rate, problems);
+    if interval.is_zero() {
+        problems.push(problem(
+            "map_interval",
+            alloc::format!("a MAP interval of {interval} has no room for a grant"),
+            "\"2 ms\"",
+        ));
+    } else if rate > BitRate::ZERO && rate.bytes_in(interval) == Bytes::ZERO {
+        problems.push(problem(
+            "map_interval",
+            alloc::format!("not one byte passes at {rate} in {interval}"),
+            "a longer MAP interval or a faster channel",
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_queue::DropTailConfig;
+
+    #[test]
+    fn profiles_have_nothing_wrong_with_them() {
+        let queue = ManagerConfig::DropTail(DropTailConfig::WHITE2012_BUFFERBLOAT);
+        for link in [
+            LinkConfig::Shaped {
+                link: ShapedConfig::WHITE2012_DOWNSTREAM,
+                queue: queue.clone(),
+            },
+            LinkConfig::Docsis30Cascade {
+                link: CascadeConfig::WHITE2012,
+                queue: queue.clone(),
+            },
+            LinkConfig::Docsis30Single {
+                link: SingleQueueConfig::WHITE2013,
+                queue,
+            },
+        ] {
+            assert_eq!(link.problems(), [], "{}", link.kind());
+            assert!(link.drain_rate() > BitRate::ZERO);
+        }
+    }
+
+    #[test]
+    fn every_problem_of_a_link_is_listed() {
+        let shaper = ShaperConfig {
+            sustained: BitRate::from_mbps(5),
+            burst: Bytes::ZERO,
+            peak: BitRate::from_mbps(1),
+            peak_burst: Bytes::ZERO,
+        };
+        let link = LinkConfig::Docsis30Cascade {
+            link: CascadeConfig {
+                shaper,
+                map_interval: Span::ZERO,
+                channel_rate: BitRate::ZERO,
+                transmit_queue: Packets::ZERO,
+                ..CascadeConfig::WHITE2012
+            },
+            queue: ManagerConfig::DropTail(DropTailConfig::WHITE2012_BUFFERBLOAT),
+        };
+        let fields: Vec<&str> = link.problems().iter().map(|p| p.field).collect();
+        assert_eq!(
+            fields,
+            [
+                "burst",
+                "peak_burst",
+                "peak",
+                "channel_rate",
+                "map_interval",
+                "transmit_queue"
+            ]
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! How many bytes a MAP can grant to this modem while others use the channel.
+//!
+//! Source: White 2012 §2.2.2 (random grant size) and §3.1.3 (borderline congestion); White 2013 §3.3
+//! (cyclic levels).
+//! Deviations: the order of White 2013's levels is drawn in a figure only; we use the order of the
+//! ns-2 script it descends from, which is also in docsis-ns3 `examples/simple-docsislink.cc`.
+
+use crate::config::problem;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use sojourn_base::{BitRate, Bytes, Span};
+use sojourn_queue::ConfigProblem;
+
+/// How much of the channel others leave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum CongestionConfig {
+    /// Grants are limited by the channel rate only.
+    #[default]
+    None,
+    /// Each MAP grants at most a random number of bytes, uniform on `mean · (1 ± variation)`.
+    GrantSize {
+        /// Mean of the largest grant.
+        mean: Bytes,
+        /// Half width of the range relative to its mean, 0 to 1.
+        variation: f64,
+    },
+    /// The largest grant follows a cycle of levels.
+    Schedule(RateCycle),
+}
+
+/// Levels of available rate, each held for the same time, in an order that repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RateCycle {
+    /// The available rates.
+    pub levels: Vec<BitRate>,
+    /// Indices into `levels`, one per dwell; the cycle closes from the last to the first.
+    pub order: Vec<usize>,
+    /// How long each level holds.
+    pub dwell: Span,
+    /// The run starts with the dwell of this number (modulo the cycle).
+    pub phase: usize,
+    /// Per-MAP variation around the level, as in [`CongestionConfig::GrantSize`]. Not mentioned by
+    /// White 2013; 0 `[asm]`.
+    pub variation: f64,
+    /// The cycle claims to visit each ordered pair of distinct levels exactly once; validation holds
+    /// it to that.
+    pub exhaustive: bool,
+}
+
+/// Closed walk through all 12 ordered pairs of four levels: the cycle of docsis-ns3
+/// `examples/simple-docsislink.cc`, begun one step earlier so that a run starts at the top level.
+/// chosen: the start; White 2013 §3.3 gives the property, not the order.
+const FOUR_LEVEL_ORDER: [usize; 12] = [3, 1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2];
+
+impl CongestionConfig {
+    /// White 2012 §3.1.3, borderline: the sustained rate of 5 Mb/s on average, 1250 B ± 20 % per MAP.
+    pub const WHITE2012_BORDERLINE: Self = Self::GrantSize {
+        mean: Bytes(1250),
+        variation: 0.2,
+    };
+
+    /// White 2013 §3.3, light: 2.5, 5, 12.5 and 20 Mb/s.
+    pub fn white2013_light() -> Self {
+        Self::Schedule(RateCycle::white2013([2_500, 5_000, 12_500, 20_000]))
+    }
+
+    /// White 2013 §3.3, moderate: 1.7, 3.3, 5 and 12.5 Mb/s.
+    pub fn white2013_moderate() -> Self {
+        Self::Schedule(RateCycle::white2013([1_700, 3_300, 5_000, 12_500]))
+    }
+
+    /// The word used in files and records.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::GrantSize { .. } => "grant-size",
+            Self::Schedule(_) => "schedule",
+        }
+    }
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        match self {
+            Self::None => {}
+            Self::GrantSize { mean, variation } => {
+                if *mean == Bytes::ZERO {
+                    problems.push(problem(
+                        "mean",
+                        String::from("a mean grant of zero bytes never sends anything"),
+                        "\"1250 B\"",
+                    ));
+                }
+                require_variation(*variation, problems);
+            }
+            Self::Schedule(cycle) => cycle.collect_problems(problems),
+        }
+    }
+}
+
+impl RateCycle {
+    fn white2013(levels_kbps: [u64; 4]) -> Self {
+        Self {
+            levels: levels_kbps.map(BitRate::from_kbps).to_vec(),
+            order: FOUR_LEVEL_ORDER.to_vec(),
+            // White 2013 §3.3: 120 s for 12 transitions.
+            dwell: Span::from_s(10),
+            phase: 0,
+            variation: 0.0,
+            exhaustive: true,
+        }
+    }
+
+    /// Time until the cycle repeats.
+    pub fn period(&self) -> Span {
+        self.dwell.saturating_mul(self.order.len() as u64)
+    }
+
+    /// The level of dwell number `dwell` of the run.
+    ///
+    /// # Panics
+    /// If the cycle is empty or names a level that does not exist.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the remainder is below the length of a vector"
+    )]
+    pub fn level(&self, dwell: u64) -> BitRate {
+        let length = self.order.len();
+        let place = (dwell % length as u64) as usize;
+        self.levels[self.order[(place + self.phase % length) % length]]
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_variation(self.variation, problems);
+        if self.dwell.is_zero() {
+            problems.push(problem(
+                "dwell",
+                String::from("levels must hold for some time"),
+                "\"10 s\"",
+            ));
+        }
+        if self.order.is_empty() {
+            problems.push(problem(
+                "order",
+                String::from("the cycle has no dwells"),
+                "indices into `levels`, one per dwell",
+            ));
+        }
+        if self.levels.iter().all(|level| *level == BitRate::ZERO) {
+            problems.push(problem(
+                "levels",
+                String::from("no level lets anything pass"),
+                "at least one positive rate",
+            ));
+        }
+        if let Some(index) = self.order.iter().find(|i| **i >= self.levels.len()) {
+            problems.push(problem(
+                "order",
+                alloc::format!(
+                    "there is no level {index}, only {} (from 0)",
+                    self.levels.len()
+                ),
+                "indices into `levels`, counted from 0",
+            ));
+        } else if self.exhaustive && !self.visits_each_ordered_pair_once() {
+            let pairs = self.levels.len() * self.levels.len().saturating_sub(1);
+            problems.push(problem(
+                "exhaustive",
+                alloc::format!(
+                    "the cycle does not visit each of the {pairs} ordered pairs of distinct levels once"
+                ),
+                "another `order`, or exhaustive = false",
+            ));
+        }
+    }
+
+    /// Whether the closed cycle makes each change from one level to another exactly once.
+    fn visits_each_ordered_pair_once(&self) -> bool {
+        let count = self.levels.len();
+        if self.order.len() != count * count.saturating_sub(1) {
+            return false;
+        }
+        let mut seen = vec![false; count * count];
+        let next = self.order.iter().cycle().skip(1);
+        self.order.iter().zip(next).all(|(&from, &to)| {
+            from != to && !core::mem::replace(&mut seen[from * count + to], true)
+        })
+    }
+}
+
+fn require_variation(variation: f64, problems: &mut Vec<ConfigProblem>) {
+    if !(0.0..=1.0).contains(&variation) {
+        problems.push(problem(
+            "variation",
+            alloc::format!("{variation} is not between 0 and 1"),
+            "a fraction of the mean, for instance 0.2",
+        ));
+    }
+}
