@@ -27,10 +27,13 @@ extern crate std;
 pub mod config;
 pub mod manager;
 pub mod policy;
+mod store;
 
 pub use config::{ConfigProblem, ManagerConfig};
-pub use manager::codel::CodelConfig;
-pub use manager::drop_tail::{Admission, DropTailConfig};
+pub use manager::any::AnyManager;
+pub use manager::buffer_control::BufferControl;
+pub use manager::codel::{CodelConfig, CodelQueue};
+pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
 pub use policy::codel::{CodelFloor, CodelLaw, CodelVariant};
 
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};

@@ -4,9 +4,15 @@
 //! Deviations: those of [`crate::policy::codel`].
 
 use crate::config::{ConfigProblem, require_room, require_shorter};
-use crate::policy::codel::CodelLaw;
+use crate::manager::codel_service::{HeadSource, serve};
+use crate::manager::refuse;
+use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
+use crate::store::fifo::Fifo;
+use crate::store::room::Room;
+use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use alloc::string::String;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Limit, Packets};
+use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
 
 /// Parameters of a CoDel queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +59,101 @@ impl CodelLaw {
             "CoDel expects a target well below the interval, for instance 5 ms in 100 ms",
             problems,
         );
+        if self.ce_threshold.is_some() && !self.ecn {
+            problems.push(ConfigProblem {
+                field: "ce_threshold",
+                message: String::from("marks need ecn, which is off"),
+                hint: "ecn = true",
+            });
+        }
         if self.l4s && self.ce_threshold.is_none() {
             problems.push(ConfigProblem {
                 field: "l4s",
-                message: alloc::string::String::from(
-                    "L4S packets are marked by ce_threshold, which is off",
-                ),
+                message: String::from("L4S packets are marked by ce_threshold, which is off"),
                 hint: "ce_threshold = \"1 ms\"",
             });
         }
+    }
+}
+
+/// A first-in, first-out queue that CoDel drops from at the head.
+#[derive(Clone, Debug)]
+pub struct CodelQueue<T> {
+    law: CodelLaw,
+    codel: Codel,
+    line: Line<T>,
+    room: Room,
+}
+
+/// What CoDel is served from: the packets, and the floor that watches them leave.
+#[derive(Clone, Debug)]
+struct Line<T> {
+    fifo: Fifo<T>,
+    floor: Floor,
+}
+
+impl<T> CodelQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: CodelConfig) -> Self {
+        Self {
+            law: config.law,
+            codel: Codel::default(),
+            line: Line {
+                fifo: Fifo::new(),
+                floor: Floor::new(config.law.floor),
+            },
+            room: Room::new(config.limit),
+        }
+    }
+
+    /// The decision state, for records and tests.
+    pub const fn codel(&self) -> &Codel {
+        &self.codel
+    }
+}
+
+impl<T> HeadSource<T> for Line<T> {
+    #[inline]
+    fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)> {
+        let packet = self.fifo.pop()?;
+        let head = Head {
+            sojourn: now.saturating_since(packet.enqueued_at),
+            above_floor: self.floor.on_leaving(packet.meta.length, self.fifo.bytes()),
+        };
+        Some((packet, head))
+    }
+}
+
+impl<T> QueueManager<T> for CodelQueue<T> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        if !self.room.fits(self.line.fifo.backlog(), meta.length) {
+            return refuse(now, meta, item, Reason::Overlimit, environment);
+        }
+        self.line.fifo.push(now, meta, item);
+        Verdict::Accepted
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        serve(&mut self.codel, &self.law, &mut self.line, now, environment)
+    }
+
+    #[inline]
+    fn head_length(&self) -> Option<u32> {
+        self.line.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.line.fifo.backlog()
     }
 }

@@ -5,8 +5,12 @@
 //! Deviations: none known.
 
 use crate::config::{ConfigProblem, require_room};
+use crate::manager::refuse;
+use crate::store::fifo::Fifo;
+use crate::store::room::Room;
+use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Limit, Packets};
+use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
 
 /// When an arrival of `s` bytes is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,5 +105,112 @@ impl DropTailConfig {
             message: alloc::format!("this rule does not read a limit of {}", self.limit),
             hint,
         });
+    }
+}
+
+/// A first-in, first-out queue with a limit.
+#[derive(Clone, Debug)]
+pub struct DropTailQueue<T> {
+    config: DropTailConfig,
+    /// The admission rule as plain comparisons.
+    room: Room,
+    fifo: Fifo<T>,
+}
+
+impl<T> DropTailQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: DropTailConfig) -> Self {
+        Self {
+            config,
+            room: config.room(),
+            fifo: Fifo::new(),
+        }
+    }
+
+    /// Change the limit; what no longer fits is dropped from the tail (chosen: as ns-2 shrinks a
+    /// queue).
+    pub fn set_limit(&mut self, limit: Limit, environment: &mut dyn Environment<T>) {
+        self.config.limit = limit;
+        self.room = self.config.room();
+        while self.room.is_exceeded_by(self.fifo.backlog()) {
+            let Some(victim) = self.fifo.pop_newest() else {
+                return;
+            };
+            environment.dropped(victim, Reason::Overlimit);
+        }
+    }
+
+    fn fits(&self, length: u32) -> bool {
+        // A queue that may overshoot accepts any packet for which one byte is left.
+        let charged = match self.config.admission {
+            Admission::Threshold => 1,
+            _ => length,
+        };
+        self.room.fits(self.fifo.backlog(), charged)
+    }
+
+    #[cold]
+    fn make_room(&mut self, length: u32, environment: &mut dyn Environment<T>) {
+        while !self.fits(length) {
+            let Some(victim) = self.fifo.pop() else {
+                return;
+            };
+            environment.dropped(victim, Reason::Overlimit);
+        }
+    }
+}
+
+impl DropTailConfig {
+    /// The most that may wait before and after an arrival.
+    fn room(&self) -> Room {
+        match (self.admission, self.limit) {
+            (Admission::Ns2Packets, Limit::Packets(Packets(limit))) => {
+                Room::of(u64::MAX, limit.saturating_sub(1))
+            }
+            (Admission::Ns2Bytes { mean_packet }, Limit::Packets(Packets(limit))) => {
+                let bytes = u64::from(limit) * u64::from(mean_packet);
+                Room::of(bytes.saturating_sub(1), u32::MAX)
+            }
+            (_, limit) => Room::new(limit),
+        }
+    }
+}
+
+impl<T> QueueManager<T> for DropTailQueue<T> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        if !self.fits(meta.length) {
+            if self.config.head_drop {
+                self.make_room(meta.length, environment);
+            }
+            if !self.fits(meta.length) {
+                return refuse(now, meta, item, Reason::Overlimit, environment);
+            }
+        }
+        self.fifo.push(now, meta, item);
+        Verdict::Accepted
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        self.fifo.pop()
+    }
+
+    #[inline]
+    fn head_length(&self) -> Option<u32> {
+        self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
     }
 }

@@ -1,4 +1,47 @@
 //! Managers: order of service and limits, with a policy applied to them.
 
+pub mod any;
+pub mod buffer_control;
 pub mod codel;
+mod codel_service;
 pub mod drop_tail;
+
+use crate::{Environment, Held, Reason, Verdict};
+use sojourn_base::{Ecn, Instant, Meta};
+
+/// Marks `packet` if it is ECN-capable; one that carries a mark already is left as it is. Returns
+/// whether the packet now carries a mark.
+pub(crate) fn mark<T>(
+    packet: &mut Held<T>,
+    reason: Reason,
+    environment: &mut dyn Environment<T>,
+) -> bool {
+    match packet.meta.ecn {
+        Ecn::NotEct => false,
+        Ecn::Ce => true,
+        Ecn::Ect0 | Ecn::Ect1 => {
+            packet.meta.ecn = Ecn::Ce;
+            packet.marked = true;
+            environment.marked(packet, reason);
+            true
+        }
+    }
+}
+
+/// Turns an arrival away.
+pub(crate) fn refuse<T>(
+    now: Instant,
+    meta: Meta,
+    item: T,
+    reason: Reason,
+    environment: &mut dyn Environment<T>,
+) -> Verdict {
+    let packet = Held {
+        item,
+        meta,
+        enqueued_at: now,
+        marked: false,
+    };
+    environment.dropped(packet, reason);
+    Verdict::Dropped(reason)
+}

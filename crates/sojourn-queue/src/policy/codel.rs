@@ -5,7 +5,7 @@
 //! Deviations: `first_above` starts unset (ns-2 starts it at −1, which lets a run's very first packet
 //! count as late); no Newton iteration for the square root, no 32-bit clock.
 
-use sojourn_base::Span;
+use sojourn_base::{Instant, Span, math};
 
 /// Which published version of the control law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,3 +81,237 @@ impl CodelLaw {
         ..Self::RFC8289
     };
 }
+
+/// The packet about to leave, as CoDel needs to see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Time it has spent in the queue.
+    pub sojourn: Span,
+    /// More than [`Floor`] waits behind it.
+    pub above_floor: bool,
+}
+
+/// What to do with the packet about to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Judgement {
+    /// Send it.
+    Pass,
+    /// Mark it and call [`Codel::on_marked`], or drop it and show the packet behind it to
+    /// [`Codel::on_dropped`].
+    Signal,
+}
+
+/// Decision state of one queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Codel {
+    /// When the delay will have been above target for long enough; `None` while it is below.
+    first_above: Option<Instant>,
+    /// When the next signal of this episode is due; between episodes, when it would have been.
+    drop_next: Instant,
+    /// Signals that set the pace.
+    count: u32,
+    /// `count` at the start of the episode (RFC 8289 only).
+    last_count: u32,
+    /// Inside an episode of signals.
+    dropping: bool,
+}
+
+impl Codel {
+    /// The first packet that a transmission opportunity finds.
+    pub fn on_head(&mut self, law: &CodelLaw, head: Head, now: Instant) -> Judgement {
+        let late = self.is_late(law, head, now);
+        if !self.dropping {
+            return if late {
+                Judgement::Signal
+            } else {
+                Judgement::Pass
+            };
+        }
+        self.dropping = late;
+        self.judge_in_episode(now)
+    }
+
+    /// The opportunity found nothing.
+    pub fn on_empty(&mut self) {
+        self.first_above = None;
+        self.dropping = false;
+    }
+
+    /// The judged packet was dropped; `next` is the one behind it, if any.
+    pub fn on_dropped(&mut self, law: &CodelLaw, next: Option<Head>, now: Instant) -> Judgement {
+        let counts_survivors = matches!(
+            law.variant,
+            CodelVariant::Nichols2013 | CodelVariant::Sfq2013
+        );
+        if self.dropping && !counts_survivors {
+            self.count = self.count.saturating_add(1);
+        }
+        let late = if let Some(head) = next {
+            self.is_late(law, head, now)
+        } else {
+            self.first_above = None;
+            false
+        };
+        if !self.dropping {
+            self.enter(law, now);
+            return Judgement::Pass;
+        }
+        self.dropping = late;
+        if late {
+            if counts_survivors {
+                self.count = self.count.saturating_add(1);
+            }
+            self.drop_next += spacing(law.interval, self.count);
+        }
+        self.judge_in_episode(now)
+    }
+
+    /// The judged packet was marked and is sent.
+    pub fn on_marked(&mut self, law: &CodelLaw, now: Instant) {
+        if self.dropping {
+            self.count = self.count.saturating_add(1);
+            self.drop_next += spacing(law.interval, self.count);
+        } else {
+            self.enter(law, now);
+        }
+    }
+
+    /// End the episode: the queue has left the scheduler's round (SFQ-CoDel).
+    pub fn leave(&mut self) {
+        self.dropping = false;
+    }
+
+    /// Whether an episode of signals is under way.
+    pub const fn is_dropping(&self) -> bool {
+        self.dropping
+    }
+
+    /// Signals that set the pace of this episode, or of the last one.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// When the next signal is due.
+    pub const fn next_signal(&self) -> Instant {
+        self.drop_next
+    }
+
+    fn judge_in_episode(&self, now: Instant) -> Judgement {
+        if self.dropping && now >= self.drop_next {
+            Judgement::Signal
+        } else {
+            Judgement::Pass
+        }
+    }
+
+    /// Whether delay has been above target, and the backlog above the floor, for long enough.
+    fn is_late(&mut self, law: &CodelLaw, head: Head, now: Instant) -> bool {
+        if head.sojourn < law.target || !head.above_floor {
+            self.first_above = None;
+            return false;
+        }
+        if let Some(due) = self.first_above {
+            return now >= due;
+        }
+        let resumes = law.variant == CodelVariant::Nichols2013
+            && self.count > 1
+            && self.last_signal_is_within(8, law, now);
+        let wait = if resumes {
+            spacing(law.interval, self.count)
+        } else {
+            law.interval
+        };
+        self.first_above = Some(now + wait);
+        false
+    }
+
+    /// Start an episode, resuming near the pace of the last one if that was recent.
+    fn enter(&mut self, law: &CodelLaw, now: Instant) {
+        self.count = self.resumed_count(law, now);
+        self.last_count = self.count;
+        self.drop_next = now + spacing(law.interval, self.count);
+        self.dropping = true;
+    }
+
+    fn resumed_count(&self, law: &CodelLaw, now: Instant) -> u32 {
+        let (earned, at_least, memory) = match law.variant {
+            CodelVariant::Original2012 => (self.count.saturating_sub(1), 1, 16),
+            CodelVariant::Nichols2013 | CodelVariant::Sfq2013 => {
+                (self.count.saturating_sub(2), 1, 8)
+            }
+            CodelVariant::Rfc8289 => (self.count.saturating_sub(self.last_count), 2, 16),
+        };
+        if earned < at_least || !self.last_signal_is_within(memory, law, now) {
+            1
+        } else if law.variant == CodelVariant::Nichols2013 && earned > 126 {
+            shrunk(self.count)
+        } else {
+            earned
+        }
+    }
+
+    /// Whether `now` is less than `intervals` intervals after the due time of the last signal that
+    /// was not given (it may also be before it).
+    fn last_signal_is_within(&self, intervals: u64, law: &CodelLaw, now: Instant) -> bool {
+        now.saturating_since(self.drop_next) < law.interval.saturating_mul(intervals)
+    }
+}
+
+/// The backlog below which nothing is signalled, and the largest packet seen if it follows that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Floor {
+    bytes: u32,
+    follows_largest: bool,
+}
+
+impl Floor {
+    /// A floor as `config` wants it.
+    pub const fn new(config: CodelFloor) -> Self {
+        match config {
+            // ns-2 `codel.cc`: 256 bytes until a larger packet is seen.
+            CodelFloor::LargestSeen => Self {
+                bytes: 256,
+                follows_largest: true,
+            },
+            CodelFloor::Fixed(bytes) => Self {
+                bytes,
+                follows_largest: false,
+            },
+        }
+    }
+
+    /// A packet of `length` leaves `backlog` bytes behind: whether that is more than the floor.
+    pub fn on_leaving(&mut self, length: u32, backlog: u64) -> bool {
+        if self.follows_largest && length > self.bytes {
+            self.bytes = length;
+        }
+        backlog > u64::from(self.bytes)
+    }
+}
+
+/// `interval / √count` to the nearest picosecond.
+///
+/// Floating point, because `√` is correctly rounded everywhere and the published vectors use it.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 0 and the interval"
+)]
+fn spacing(interval: Span, count: u32) -> Span {
+    let exact = interval.as_ps() as f64 / math::sqrt(f64::from(count.max(1)));
+    Span::from_ps((exact + 0.5) as u64)
+}
+
+/// ns-2 `codel.cc` of February 2013: long episodes resume at 0.9844 of their count, rounded down.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 0 and the count"
+)]
+fn shrunk(count: u32) -> u32 {
+    (0.9844 * f64::from(count)) as u32
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! One line of packets, and what it holds in bytes.
+//!
+//! Source: none needed. Deviations: none known.
+
+use crate::{Backlog, Held};
+use alloc::collections::VecDeque;
+use sojourn_base::{Bytes, Instant, Meta, Packets};
+
+/// Packets in order of arrival.
+#[derive(Clone, Debug)]
+pub(crate) struct Fifo<T> {
+    packets: VecDeque<Held<T>>,
+    bytes: u64,
+}
+
+impl<T> Fifo<T> {
+    /// An empty line. It grows to its largest backlog and is never shrunk.
+    pub(crate) const fn new() -> Self {
+        Self {
+            packets: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Stamp an accepted packet and put it at the end.
+    pub(crate) fn push(&mut self, now: Instant, meta: Meta, item: T) {
+        self.bytes += u64::from(meta.length);
+        self.packets.push_back(Held {
+            item,
+            meta,
+            enqueued_at: now,
+            marked: false,
+        });
+    }
+
+    /// Take the oldest packet.
+    pub(crate) fn pop(&mut self) -> Option<Held<T>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.meta.length);
+        Some(packet)
+    }
+
+    /// Take the newest packet.
+    pub(crate) fn pop_newest(&mut self) -> Option<Held<T>> {
+        let packet = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.meta.length);
+        Some(packet)
+    }
+
+    /// The oldest packet.
+    pub(crate) fn head(&self) -> Option<&Held<T>> {
+        self.packets.front()
+    }
+
+    /// Bytes that wait.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What waits.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "2^32 packets do not fit into memory"
+    )]
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog {
+            bytes: Bytes(self.bytes),
+            packets: Packets(self.packets.len() as u32),
+        }
+    }
+}
