@@ -3,9 +3,29 @@
 //! An application plays all ends of its conversation: the subscriber's client and the servers it
 //! talks to. It is causal all the same, because each end acts only on what has been delivered to it.
 //! It answers events with requests to its [`Host`] and owns no clock, socket or generator.
+//!
+//! | module | applications |
+//! |---|---|
+//! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
+//! | [`constant_rate`] | voice, game streams, constant bit rate |
+//! | [`web`] | pages with many objects from several servers |
+//! | [`any`] | all of them as one closed type |
 #![forbid(unsafe_code)]
 
-use sojourn_base::{Direction, Instant};
+pub mod any;
+pub mod bulk;
+mod connections;
+pub mod constant_rate;
+#[cfg(test)]
+mod desk;
+pub mod web;
+
+pub use any::{AnyApplication, ApplicationConfig};
+pub use bulk::{Bulk, BulkConfig, FileSize};
+pub use constant_rate::{ConstantRate, ConstantRateConfig};
+pub use web::{GeneratedPage, NameLookupConfig, PageModel, Web, WebConfig};
+
+use sojourn_base::{Direction, Instant, Span};
 
 /// A connection, as the host names it. Never reused within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,6 +57,8 @@ pub enum Event {
     PeerClosed(ConnectionId, End),
     /// Both sides are closed, or the connection was given up: the id is history.
     Closed(ConnectionId),
+    /// The datagram that was sent with this tag has arrived at this end.
+    Datagram(End, u32),
 }
 
 /// What an application draws random numbers for; each purpose is a stream of its own.
@@ -70,7 +92,9 @@ pub struct Transfer {
 /// A web page, finished or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Number of the page, from 0.
+    /// Number of the user, from 0.
+    pub user: u32,
+    /// Number of the page of this user, from 0.
     pub index: u32,
     /// When the first SYN was asked for.
     pub started_at: Instant,
@@ -87,11 +111,13 @@ pub struct Page {
 /// An object of a web page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
+    /// Number of the user, from 0.
+    pub user: u32,
     /// Number of its page.
     pub page: u32,
     /// Index of the server.
     pub server: u32,
-    /// Number of the object at its server, from 0.
+    /// Number of the object at its server: 0 is the index object (server 0 only), files count from 1.
     pub index: u32,
     /// When its connection was asked for.
     pub started_at: Instant,
@@ -113,6 +139,12 @@ pub trait Host {
     fn close(&mut self, connection: ConnectionId, end: End);
     /// Send a datagram of `length` bytes (IP packet) to or from server number `server`.
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32);
+    /// Like [`Host::send_datagram`], and deliver [`Event::Datagram`] with `tag` at the receiving end if
+    /// the datagram arrives. Only name look-ups use it. A host that does not provide it loses the answers.
+    fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
+        let _ = tag;
+        self.send_datagram(server, direction, length);
+    }
     /// Deliver [`Event::Timer`] with `token` at `at`. Tokens are not exclusive: each call is one event.
     fn arm(&mut self, at: Instant, token: u32);
     /// A uniform draw in [0, 1) from the application's stream of `purpose`.
@@ -133,4 +165,13 @@ pub trait Application {
     fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host);
     /// The run ends: record what is unfinished.
     fn finish(&mut self, now: Instant, host: &mut impl Host);
+}
+
+/// `start` plus a uniform share of `jitter`; nothing is drawn without jitter.
+fn jittered(start: Span, jitter: Span, host: &mut impl Host) -> Span {
+    if jitter.is_zero() {
+        start
+    } else {
+        start + Span::from_secs_f64(jitter.as_secs_f64() * host.unit(Draw::Start))
+    }
 }

@@ -1,0 +1,298 @@
+//! Bulk transfer: parallel loops that send file after file as fast as the network takes them.
+//!
+//! One model covers the endless upload, the repeating and the bursty file upload, BitTorrent pieces
+//! on kept connections, and speed tests.
+//!
+//! Source: White 2012 3.2.1 (scenarios 2, 3 and 5), White 2013 3.6 and Table 2 (repeating files,
+//! BitTorrent), White 2019 Appendix B (log-normal file sizes).
+//! Deviations: a downstream file is sent as soon as the server sees the connection, without a request;
+//! a random size is drawn when the transfer begins, not when its handshake ends.
+
+use crate::connections::Connections;
+use crate::{Application, ConnectionId, Draw, End, Event, Host, Transfer};
+use sojourn_base::{Bytes, Direction, Instant, Span, dist};
+
+/// How much one transfer sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FileSize {
+    /// It never ends.
+    Endless,
+    /// So many bytes of application data.
+    Bytes(Bytes),
+    /// Drawn for each transfer: the natural logarithm of the bytes is normal.
+    LogNormal {
+        /// Mean of the logarithm.
+        mu: f64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+impl FileSize {
+    /// File sizes of White 2019 Appendix B: median 2.7 MB.
+    pub const WHITE2019: Self = Self::LogNormal {
+        mu: 14.8,
+        sigma: 2.0,
+    };
+}
+
+/// Parameters of [`Bulk`]; start from a named profile and change what differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BulkConfig {
+    /// Which way the files go.
+    pub direction: Direction,
+    /// Number of parallel loops; all of them talk to server 0.
+    pub lanes: u32,
+    /// What a loop sends before it pauses.
+    pub file: FileSize,
+    /// Pause from the last acknowledgement of a file to the start of the next.
+    pub gap: Span,
+    /// Send all files of a loop over one connection instead of a new one each.
+    pub reuse_connection: bool,
+    /// When the loops start.
+    pub start: Span,
+    /// Each loop starts later by a time drawn uniformly from zero to this.
+    pub start_jitter: Span,
+}
+
+impl BulkConfig {
+    /// One upload without end (White 2012 3.2.1, scenario 2).
+    pub const CONTINUOUS: Self = Self {
+        direction: Direction::Upstream,
+        lanes: 1,
+        file: FileSize::Endless,
+        gap: Span::ZERO,
+        reuse_connection: false,
+        start: Span::ZERO,
+        start_jitter: Span::ZERO,
+    };
+    /// Five loops of 5 MB uploads (White 2013 Table 2). White 2012 3.2.1 scenario 3 prints "moderately
+    /// sized" only; chosen: the same size, because it is the same traffic in the sequel.
+    pub const REPEATING: Self = Self {
+        lanes: 5,
+        file: FileSize::Bytes(Bytes(5_000_000)),
+        ..Self::CONTINUOUS
+    };
+    /// 18.75 MB, then a pause of 16 s, over one session (White 2012 3.2.1, scenario 5).
+    /// Chosen: the connection is kept, because the source speaks of a single session.
+    pub const BURSTY: Self = Self {
+        file: FileSize::Bytes(Bytes(18_750_000)),
+        gap: Span::from_s(16),
+        reuse_connection: true,
+        ..Self::CONTINUOUS
+    };
+    /// Ten loops of 250 KB uploads (White 2013 Table 2, x14 and x15). Chosen: 256,000 B, the size that
+    /// White 2013 3.6 gives for the BitTorrent piece with the same label.
+    pub const SMALL_FILES: Self = Self {
+        lanes: 10,
+        file: FileSize::Bytes(Bytes(256_000)),
+        ..Self::CONTINUOUS
+    };
+    /// 32 BitTorrent uploads of 256,000 B pieces (White 2013 3.6). Chosen: a peer's connection carries
+    /// piece after piece.
+    pub const BITTORRENT: Self = Self {
+        lanes: 32,
+        file: FileSize::Bytes(Bytes(256_000)),
+        reuse_connection: true,
+        ..Self::CONTINUOUS
+    };
+}
+
+/// Parallel transfer loops.
+#[derive(Clone, Debug)]
+pub struct Bulk {
+    config: BulkConfig,
+    lanes: Vec<Lane>,
+    /// Live connections and the lane each belongs to.
+    connections: Connections<usize>,
+}
+
+/// One loop.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// Number of the current or, in a pause, the next transfer.
+    index: u32,
+    connection: Option<ConnectionId>,
+    established: bool,
+    /// Bytes handed to the connection so far.
+    written: u64,
+    current: Option<Current>,
+}
+
+/// A transfer in progress.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    started_at: Instant,
+    bytes: u64,
+}
+
+impl Bulk {
+    /// The loops of `config`, at rest until [`Application::start`].
+    pub fn new(config: &BulkConfig) -> Self {
+        Self {
+            config: *config,
+            lanes: vec![Lane::default(); config.lanes as usize],
+            connections: Connections::default(),
+        }
+    }
+
+    fn sender(&self) -> End {
+        match self.config.direction {
+            Direction::Upstream => End::Client,
+            Direction::Downstream => End::Server,
+        }
+    }
+
+    /// Start the lane's next transfer, on the kept connection or a new one.
+    fn begin(&mut self, now: Instant, lane: usize, host: &mut impl Host) {
+        let bytes = self.draw_size(host);
+        let state = &mut self.lanes[lane];
+        state.current = Some(Current {
+            started_at: now,
+            bytes,
+        });
+        if state.connection.is_some() {
+            self.write(lane, host);
+        } else {
+            let connection = host.open(0);
+            *state = Lane {
+                connection: Some(connection),
+                established: false,
+                written: 0,
+                ..*state
+            };
+            self.connections.insert(connection, lane);
+        }
+    }
+
+    fn draw_size(&self, host: &mut impl Host) -> u64 {
+        match self.config.file {
+            FileSize::Endless => u64::MAX,
+            FileSize::Bytes(bytes) => bytes.0.max(1),
+            FileSize::LogNormal { mu, sigma } => {
+                whole_bytes(dist::log_normal(host.unit(Draw::Size), mu, sigma))
+            }
+        }
+    }
+
+    /// Hand the lane's current file to its established connection.
+    fn write(&mut self, lane: usize, host: &mut impl Host) {
+        let sender = self.sender();
+        let state = &mut self.lanes[lane];
+        let (Some(connection), Some(current), true) =
+            (state.connection, state.current, state.established)
+        else {
+            return;
+        };
+        state.written = state.written.saturating_add(current.bytes);
+        host.write(connection, sender, current.bytes);
+        if !self.config.reuse_connection && current.bytes != u64::MAX {
+            host.close(connection, sender);
+        }
+    }
+
+    fn on_acknowledged(&mut self, now: Instant, lane: usize, total: u64, host: &mut impl Host) {
+        let state = &mut self.lanes[lane];
+        if state.current.is_none() || !state.established || total < state.written {
+            return;
+        }
+        if !self.config.reuse_connection
+            && let Some(connection) = state.connection.take()
+        {
+            self.connections.remove(connection);
+        }
+        self.end_transfer(lane, Some(now), host);
+        if self.config.gap.is_zero() {
+            self.begin(now, lane, host);
+        } else {
+            host.arm(now + self.config.gap, token(lane));
+        }
+    }
+
+    /// The connection is gone, whatever it was doing.
+    fn on_lost(&mut self, now: Instant, connection: ConnectionId, host: &mut impl Host) {
+        let Some(lane) = self.connections.remove(connection) else {
+            return;
+        };
+        self.lanes[lane].connection = None;
+        if self.lanes[lane].current.is_some() {
+            self.end_transfer(lane, None, host);
+            host.arm(now + self.config.gap.max(RETRY), token(lane));
+        }
+    }
+
+    fn end_transfer(&mut self, lane: usize, ended_at: Option<Instant>, host: &mut impl Host) {
+        let state = &mut self.lanes[lane];
+        if let Some(current) = state.current.take() {
+            host.record_transfer(&Transfer {
+                lane: token(lane),
+                index: state.index,
+                started_at: current.started_at,
+                ended_at,
+                bytes: current.bytes,
+            });
+            state.index += 1;
+        }
+    }
+}
+
+impl Application for Bulk {
+    fn start(&mut self, now: Instant, host: &mut impl Host) {
+        for lane in 0..self.lanes.len() {
+            let delay = crate::jittered(self.config.start, self.config.start_jitter, host);
+            host.arm(now + delay, token(lane));
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+        let sender = self.sender();
+        match event {
+            Event::Timer(lane) => self.begin(now, lane as usize, host),
+            Event::Connected(connection, end) if end == sender => {
+                if let Some(&mut lane) = self.connections.get_mut(connection) {
+                    self.lanes[lane].established = true;
+                    self.write(lane, host);
+                }
+            }
+            Event::Acknowledged(connection, end, total) if end == sender => {
+                if let Some(&mut lane) = self.connections.get_mut(connection) {
+                    self.on_acknowledged(now, lane, total, host);
+                }
+            }
+            // The receiver has nothing to say: it closes when the sender has.
+            Event::PeerClosed(connection, end) if end != sender => host.close(connection, end),
+            Event::ConnectFailed(connection) | Event::Closed(connection) => {
+                self.on_lost(now, connection, host);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, _now: Instant, host: &mut impl Host) {
+        for lane in 0..self.lanes.len() {
+            self.end_transfer(lane, None, host);
+        }
+    }
+}
+
+/// Pause before a loop tries again after its connection was lost. Chosen: one second, long against any
+/// round trip and short against the minutes that a stack spends before it gives up.
+const RETRY: Span = Span::from_s(1);
+
+/// Lanes are numbered in 32 bits.
+fn token(lane: usize) -> u32 {
+    u32::try_from(lane).expect("the number of lanes fits into 32 bits")
+}
+
+/// A drawn size in whole bytes, at least one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped by `as`; sizes are positive"
+)]
+pub(crate) fn whole_bytes(size: f64) -> u64 {
+    ((size + 0.5) as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests;

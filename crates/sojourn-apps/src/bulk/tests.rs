@@ -1,0 +1,204 @@
+use super::*;
+use crate::desk::{Desk, TokenBucket};
+use proptest::prelude::*;
+use sojourn_base::BitRate;
+
+#[test]
+fn an_endless_upload_is_one_open_transfer() {
+    let mut desk = Desk::new(1);
+    desk.run(
+        &mut Bulk::new(&BulkConfig::CONTINUOUS),
+        Instant::from_s(600),
+    );
+    assert_eq!(desk.opened, [(Instant::ZERO, 0)]);
+    assert_eq!(
+        desk.transfers,
+        [Transfer {
+            lane: 0,
+            index: 0,
+            started_at: Instant::ZERO,
+            ended_at: None,
+            bytes: u64::MAX
+        }]
+    );
+    assert!(desk.draws.is_empty());
+}
+
+#[test]
+fn a_repeating_upload_opens_the_next_connection_at_the_last_acknowledgement() {
+    // 20 ms for the handshake, 20 ms until the file (in one piece) is acknowledged: 40 ms a file.
+    let mut desk = Desk::new(1);
+    desk.run(
+        &mut Bulk::new(&BulkConfig::REPEATING),
+        Instant::from_ms(100),
+    );
+    let starts: Vec<u64> = desk
+        .opened
+        .iter()
+        .map(|(at, _)| at.as_ns() / 1_000_000)
+        .collect();
+    assert_eq!(starts, [[0; 5], [40; 5], [80; 5]].concat());
+    let first: Vec<_> = desk.transfers.iter().filter(|t| t.index == 0).collect();
+    assert_eq!(first.len(), 5);
+    for (lane, transfer) in (0..).zip(first) {
+        assert_eq!(transfer.lane, lane);
+        assert_eq!(transfer.bytes, 5_000_000);
+        assert_eq!(transfer.ended_at, Some(Instant::from_ms(40)));
+    }
+    let open = desk.transfers.iter().filter(|t| t.ended_at.is_none());
+    assert_eq!(open.map(|t| t.index).collect::<Vec<_>>(), [2; 5]);
+}
+
+#[test]
+fn a_bursty_upload_waits_sixteen_seconds_after_completion_on_one_connection() {
+    // 40 ms with the handshake, later 20 ms without it, then 16 s each.
+    let mut desk = Desk::new(1);
+    desk.run(&mut Bulk::new(&BulkConfig::BURSTY), Instant::from_s(33));
+    assert_eq!(desk.opened.len(), 1);
+    let times: Vec<_> = desk
+        .transfers
+        .iter()
+        .map(|t| (t.started_at, t.ended_at))
+        .collect();
+    assert_eq!(
+        times,
+        [
+            (Instant::ZERO, Some(Instant::from_ms(40))),
+            (Instant::from_ms(16_040), Some(Instant::from_ms(16_060))),
+            (Instant::from_ms(32_060), Some(Instant::from_ms(32_080))),
+        ]
+    );
+}
+
+#[test]
+fn a_bursty_upload_on_the_access_shaper_has_a_period_of_thirty_seconds() {
+    // W12-26: 13.33 MB at 20 Mb/s and 5.42 MB at 5 Mb/s are 14.0 s; 16 s refill 10 MB exactly. The
+    // round trip of 20 ms adds one round per period for the last acknowledgement.
+    let mut desk = Desk::new(1);
+    desk.shaper = Some(TokenBucket::new(
+        BitRate::from_mbps(5),
+        BitRate::from_mbps(20),
+        Bytes(10_000_000),
+    ));
+    desk.run(&mut Bulk::new(&BulkConfig::BURSTY), Instant::from_s(100));
+    let starts: Vec<f64> = desk
+        .transfers
+        .iter()
+        .map(|t| t.started_at.as_secs_f64())
+        .collect();
+    assert_eq!(starts.len(), 4);
+    for pair in starts[1..].windows(2) {
+        assert!((pair[1] - pair[0] - 30.02).abs() < 1e-3, "{starts:?}");
+    }
+    let busy = desk.transfers[1]
+        .ended_at
+        .unwrap()
+        .saturating_since(desk.transfers[1].started_at);
+    assert!((busy.as_secs_f64() - 14.02).abs() < 1e-3);
+    assert!((busy.as_secs_f64() / 30.02 - 0.467).abs() < 1e-3);
+}
+
+#[test]
+fn bittorrent_uploads_piece_after_piece_on_thirty_two_connections() {
+    let mut desk = Desk::new(1);
+    desk.run(
+        &mut Bulk::new(&BulkConfig::BITTORRENT),
+        Instant::from_ms(110),
+    );
+    assert_eq!(desk.opened.len(), 32);
+    // Handshake until 20 ms, then a piece every 20 ms: ends at 40, 60, 80, 100 ms.
+    let ended = desk.transfers.iter().filter(|t| t.ended_at.is_some());
+    assert_eq!(ended.count(), 4 * 32);
+    assert!(desk.transfers.iter().all(|t| t.bytes == 256_000));
+}
+
+#[test]
+fn a_downstream_file_is_written_by_the_server() {
+    // The server sees the connection after 30 ms; its last acknowledgement comes 20 ms later.
+    let mut desk = Desk::new(1);
+    let config = BulkConfig {
+        direction: Direction::Downstream,
+        lanes: 1,
+        ..BulkConfig::REPEATING
+    };
+    desk.run(&mut Bulk::new(&config), Instant::from_ms(60));
+    assert_eq!(desk.transfers[0].ended_at, Some(Instant::from_ms(50)));
+    assert_eq!(desk.opened[1].0, Instant::from_ms(50));
+}
+
+#[test]
+fn a_failed_connection_is_recorded_and_the_loop_goes_on() {
+    let mut desk = Desk::new(1);
+    desk.failures = 1;
+    let config = BulkConfig {
+        lanes: 1,
+        ..BulkConfig::REPEATING
+    };
+    desk.run(&mut Bulk::new(&config), Instant::from_ms(76_050));
+    let rows: Vec<_> = desk
+        .transfers
+        .iter()
+        .map(|t| (t.index, t.ended_at))
+        .collect();
+    // The desk gives up after 75 s; the loop tries again a second later.
+    assert_eq!(
+        rows,
+        [(0, None), (1, Some(Instant::from_ms(76_040))), (2, None)]
+    );
+}
+
+#[test]
+fn random_file_sizes_have_the_median_of_the_distribution() {
+    // Log-normal with mu 14.8: the median is e^14.8 = 2.6764 MB.
+    let mut desk = Desk::new(3);
+    desk.round_trips = vec![Span::from_us(2)];
+    let config = BulkConfig {
+        lanes: 1,
+        file: FileSize::WHITE2019,
+        ..BulkConfig::CONTINUOUS
+    };
+    desk.run(&mut Bulk::new(&config), Instant::from_ms(200));
+    let mut sizes: Vec<u64> = desk.transfers.iter().map(|t| t.bytes).collect();
+    assert!(sizes.len() > 40_000);
+    sizes.sort_unstable();
+    let median = sizes[sizes.len() / 2] as f64;
+    // Standard error of the median: 2.0 * 1.2533 / sqrt(50,000) = 1.1 %; three of them.
+    assert!((median / 2.6764e6 - 1.0).abs() < 0.034, "{median}");
+    assert!(desk.draws.iter().all(|draw| *draw == Draw::Size));
+}
+
+proptest! {
+    #[test]
+    fn lanes_start_within_the_jitter_and_never_overlap_themselves(
+        seed: u64,
+        lanes in 1_u32..8,
+        pieces in 1_u64..20,
+        gap in 0_u64..50,
+        reuse_connection: bool,
+    ) {
+        let mut desk = Desk::new(seed);
+        desk.pieces = pieces;
+        desk.pause = Span::from_us(300);
+        let config = BulkConfig {
+            lanes,
+            gap: Span::from_ms(gap),
+            reuse_connection,
+            start: Span::from_ms(10),
+            start_jitter: Span::from_ms(100),
+            ..BulkConfig::REPEATING
+        };
+        desk.run(&mut Bulk::new(&config), Instant::from_s(1));
+        for lane in 0..lanes {
+            let rows: Vec<_> = desk.transfers.iter().filter(|t| t.lane == lane).collect();
+            let first = rows[0].started_at;
+            prop_assert!(first >= Instant::from_ms(10) && first <= Instant::from_ms(110));
+            for (index, pair) in (1_u32..).zip(rows.windows(2)) {
+                prop_assert_eq!(pair[1].index, index);
+                let ended = pair[0].ended_at.unwrap();
+                prop_assert_eq!(pair[1].started_at, ended + Span::from_ms(gap));
+            }
+        }
+        let connections = if reuse_connection { lanes as usize } else { desk.transfers.len() };
+        prop_assert_eq!(desk.opened.len(), connections);
+    }
+}

@@ -1,0 +1,95 @@
+//! Constant-rate streams: a packet of fixed size at fixed intervals, whatever becomes of it.
+//!
+//! One model covers the voice call, the game stream that the 2013 study reads from the same packets,
+//! and unresponsive constant-bit-rate traffic.
+//!
+//! Source: White 2012 3.2.2 (voice) and 3.2.1 scenario 4 (constant bit rate), White 2013 3.6 and 3.7.
+//! Deviations: none known.
+
+use crate::{Application, Event, Host};
+use sojourn_base::{Bytes, Direction, Instant, Span};
+
+/// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConstantRateConfig {
+    /// Which way the packets go.
+    pub direction: Direction,
+    /// Length of a packet as the network counts it, at most 4 GB.
+    pub packet: Bytes,
+    /// Time from packet to packet, longer than zero.
+    pub interval: Span,
+    /// Number of streams; stream n talks to server n.
+    pub lanes: u32,
+    /// When the streams start.
+    pub start: Span,
+    /// Each stream starts later by a time drawn uniformly from zero to this.
+    pub start_jitter: Span,
+}
+
+impl ConstantRateConfig {
+    /// One direction of a G.711 call: 218 B every 20 ms, 87.2 kb/s (White 2012 3.2.2; White 2013 3.6).
+    /// The packet is 160 B of voice under 12 B RTP, 8 B UDP, 20 B IP and 18 B Ethernet.
+    pub const VOICE: Self = Self {
+        direction: Direction::Upstream,
+        packet: Bytes(218),
+        interval: Span::from_ms(20),
+        lanes: 1,
+        start: Span::ZERO,
+        start_jitter: Span::ZERO,
+    };
+    /// 1 Mb/s without congestion control (White 2012 3.2.1, scenario 4; White 2013 3.7). Chosen: 1000 B,
+    /// because the packet size is not printed and this gives a whole number of packets a second; the
+    /// start is drawn from one interval, because the source gives no phase relative to the call.
+    pub const ONE_MEGABIT: Self = Self {
+        packet: Bytes(1000),
+        interval: Span::from_ms(8),
+        start_jitter: Span::from_ms(8),
+        ..Self::VOICE
+    };
+}
+
+/// Constant-rate streams.
+#[derive(Clone, Debug)]
+pub struct ConstantRate {
+    config: ConstantRateConfig,
+    length: u32,
+}
+
+impl ConstantRate {
+    /// The streams of `config`, at rest until [`Application::start`].
+    ///
+    /// # Panics
+    /// If the interval is zero or the packet is longer than 4 GB.
+    pub fn new(config: &ConstantRateConfig) -> Self {
+        assert!(
+            !config.interval.is_zero(),
+            "an interval of zero never ends sending"
+        );
+        let length = u32::try_from(config.packet.0).expect("a packet is shorter than 4 GB");
+        Self {
+            config: *config,
+            length,
+        }
+    }
+}
+
+impl Application for ConstantRate {
+    fn start(&mut self, now: Instant, host: &mut impl Host) {
+        for lane in 0..self.config.lanes {
+            let delay = crate::jittered(self.config.start, self.config.start_jitter, host);
+            host.arm(now + delay, lane);
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+        if let Event::Timer(lane) = event {
+            host.send_datagram(lane as usize, self.config.direction, self.length);
+            host.arm(now + self.config.interval, lane);
+        }
+    }
+
+    fn finish(&mut self, _now: Instant, _host: &mut impl Host) {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Web pages: one index object, then many small ones from several servers, loaded by a browser that
+//! opens a new connection for each and at most six to a server.
+//!
+//! Source: White 2012 3.2.3 and Appendix A; White 2013 1.1 (a new connection per object), 3.6 and 3.7
+//! (object sizes of Appendix A, several users, no name look-ups).
+//! Deviations: see [`browser`] and [`page`].
+
+mod browser;
+mod page;
+
+pub use browser::Web;
+pub use page::{GeneratedPage, PageModel};
+
+use sojourn_base::{Bytes, Span};
+
+/// Parameters of [`Web`]; start from a named profile and change what differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebConfig {
+    /// What a page consists of beside its index object.
+    pub page: PageModel,
+    /// Size of the index object, which comes from server 0.
+    pub index: Bytes,
+    /// Connections that a browser keeps open to one server at a time.
+    pub connections_per_server: u32,
+    /// Size of a request in application bytes.
+    pub request: Bytes,
+    /// Pause from the end of a page to the start of the next.
+    pub think: Span,
+    /// Number of users, each with a browser of their own, on the same servers.
+    pub users: u32,
+    /// When the users start.
+    pub start: Span,
+    /// Each user starts later by a time drawn uniformly from zero to this.
+    pub start_jitter: Span,
+    /// Look up each server's name before its first connection of a page.
+    pub name_lookup: Option<NameLookupConfig>,
+}
+
+impl WebConfig {
+    /// The page of White 2012 3.2.3: 100 kB and 100 objects of 25 kB on four servers, pause 5 s.
+    /// Chosen: requests of 300 B (not printed), because with 50 B of headers they fit the upstream bytes
+    /// per page that remain of the printed totals; the start at 1 s puts the first burst of SYNs where
+    /// White 2012 4.3.2 sees it.
+    pub const WHITE2012: Self = Self {
+        page: PageModel::White2012Fixed,
+        index: Bytes(100_000),
+        connections_per_server: 6,
+        request: Bytes(300),
+        think: Span::from_s(5),
+        users: 1,
+        start: Span::from_s(1),
+        start_jitter: Span::ZERO,
+        name_lookup: None,
+    };
+    /// The page of White 2013 3.6 and 3.7: the files of White 2012 Appendix A, 716,802 B in all.
+    pub const WHITE2013: Self = Self {
+        page: PageModel::White2012AppendixA,
+        index: Bytes(102_400),
+        ..Self::WHITE2012
+    };
+
+    /// How many servers the browsers talk to, the resolver included.
+    pub fn servers(&self) -> usize {
+        self.page.servers() + usize::from(self.name_lookup.is_some())
+    }
+}
+
+/// How a browser looks up the name of a server: one datagram to a resolver, one back, and again after
+/// a timeout if either is lost. The resolver is the server after the last one of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameLookupConfig {
+    /// IP length of the query.
+    pub query: u32,
+    /// IP length of the answer.
+    pub answer: u32,
+    /// How long the browser waits for the answer before it asks again.
+    pub timeout: Span,
+}
+
+impl NameLookupConfig {
+    /// White 2013 3.6 names the usual timeout of 5 s. Chosen: queries of 60 B (a short name) and answers
+    /// of 120 B (the same with a few addresses).
+    pub const WHITE2013: Self = Self {
+        query: 60,
+        answer: 120,
+        timeout: Span::from_s(5),
+    };
+}

@@ -1,0 +1,341 @@
+//! Browsers and the servers they talk to: page after page, object after object.
+//!
+//! A page begins with the index object from server 0. When that is complete, all servers are asked at
+//! once, with at most six connections each; each connection fetches one object, and the next object of
+//! the same server takes a new one. The page ends with the last byte of the last object.
+//!
+//! Source: White 2012 3.2.3; White 2013 1.1 (a connection per object), 3.6 (name look-ups).
+//! Deviations: the first connections go out in turn over the servers (their order is not printed); the
+//! browser closes a connection first and the server follows, which is never waited for; a connection
+//! that fails is opened anew at once.
+
+use super::WebConfig;
+use super::page::PageContents;
+use crate::connections::Connections;
+use crate::{Application, ConnectionId, End, Event, Host, Object, Page};
+use sojourn_base::{Direction, Instant};
+
+/// Users with their browsers, and the servers.
+#[derive(Clone, Debug)]
+pub struct Web {
+    config: WebConfig,
+    users: Vec<User>,
+    /// Connections that carry an unfinished object.
+    fetches: Connections<Fetch>,
+}
+
+/// One user's browser.
+#[derive(Clone, Debug)]
+struct User {
+    contents: PageContents,
+    servers: Vec<ServerState>,
+    /// The page in progress or, in a pause, the next one.
+    page: Page,
+    loading: bool,
+}
+
+/// What a browser knows of one server during a page.
+#[derive(Clone, Copy, Debug, Default)]
+struct ServerState {
+    name: Name,
+    /// The object to ask for next.
+    next: usize,
+}
+
+/// Whether the name of a server is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Name {
+    #[default]
+    Unknown,
+    /// The query of this time is unanswered.
+    AskedAt(Instant),
+    Known,
+}
+
+/// An object on its way.
+#[derive(Clone, Copy, Debug)]
+struct Fetch {
+    object: Object,
+    answered: bool,
+}
+
+impl Web {
+    /// The users of `config`, at rest until [`Application::start`].
+    pub fn new(config: &WebConfig) -> Self {
+        let user = |user| User {
+            contents: PageContents::new(&config.page),
+            servers: vec![ServerState::default(); config.page.servers()],
+            page: Page {
+                user,
+                index: 0,
+                started_at: Instant::ZERO,
+                index_loaded_at: None,
+                ended_at: None,
+                objects: 0,
+                bytes: 0,
+            },
+            loading: false,
+        };
+        Self {
+            config: *config,
+            users: (0..config.users).map(user).collect(),
+            fetches: Connections::default(),
+        }
+    }
+
+    fn begin_page(&mut self, now: Instant, user: usize, host: &mut impl Host) {
+        let state = &mut self.users[user];
+        state.contents.draw(&self.config.page, host);
+        state.page = Page {
+            started_at: now,
+            index_loaded_at: None,
+            ended_at: None,
+            objects: 0,
+            bytes: 0,
+            ..state.page
+        };
+        state.loading = true;
+        state.servers.fill(ServerState::default());
+        self.approach(now, user, 0, host);
+    }
+
+    /// Use `server`, after looking up its name if need be.
+    fn approach(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+        if self.config.name_lookup.is_none() {
+            self.users[user].servers[server].name = Name::Known;
+        }
+        match self.users[user].servers[server].name {
+            Name::Unknown => self.ask(now, user, server, host),
+            Name::AskedAt(_) => {}
+            Name::Known if self.users[user].page.index_loaded_at.is_some() => {
+                self.fetch_next(now, user, server, host);
+            }
+            Name::Known => self.fetch_index(now, user, host),
+        }
+    }
+
+    fn ask(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+        if let Some(lookup) = self.config.name_lookup {
+            self.users[user].servers[server].name = Name::AskedAt(now);
+            let tag = self.token(user, 1 + server);
+            host.send_tagged_datagram(self.resolver(), Direction::Upstream, lookup.query, tag);
+            host.arm(now + lookup.timeout, tag);
+        }
+    }
+
+    /// The time to wait for an answer may be over; timers of answered queries are history.
+    fn on_lookup_timer(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+        if let (Some(lookup), Name::AskedAt(at)) = (
+            self.config.name_lookup,
+            self.users[user].servers[server].name,
+        ) && now >= at + lookup.timeout
+        {
+            self.ask(now, user, server, host);
+        }
+    }
+
+    fn on_datagram(&mut self, now: Instant, end: End, tag: u32, host: &mut impl Host) {
+        let Some(lookup) = self.config.name_lookup else {
+            return;
+        };
+        if end == End::Server {
+            host.send_tagged_datagram(self.resolver(), Direction::Downstream, lookup.answer, tag);
+            return;
+        }
+        let (user, kind) = self.split(tag);
+        let Some(server) = kind.checked_sub(1) else {
+            return;
+        };
+        let state = &mut self.users[user].servers[server];
+        if let Name::AskedAt(_) = state.name {
+            state.name = Name::Known;
+            if self.users[user].page.index_loaded_at.is_none() {
+                self.fetch_index(now, user, host);
+            } else {
+                for _ in 0..self.config.connections_per_server {
+                    self.fetch_next(now, user, server, host);
+                }
+            }
+        }
+    }
+
+    fn fetch_index(&mut self, now: Instant, user: usize, host: &mut impl Host) {
+        let object = Object {
+            user: self.users[user].page.user,
+            page: self.users[user].page.index,
+            server: 0,
+            index: 0,
+            started_at: now,
+            first_byte_at: None,
+            ended_at: None,
+            bytes: self.config.index.0.max(1),
+        };
+        self.fetch(object, host);
+    }
+
+    /// Ask `server` for its next object, if it has one more.
+    fn fetch_next(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+        let state = &mut self.users[user];
+        let next = state.servers[server].next;
+        let Some(bytes) = state.contents.size(server, next) else {
+            return;
+        };
+        state.servers[server].next += 1;
+        let object = Object {
+            user: state.page.user,
+            page: state.page.index,
+            server: number(server),
+            index: number(next + 1),
+            started_at: now,
+            first_byte_at: None,
+            ended_at: None,
+            bytes,
+        };
+        self.fetch(object, host);
+    }
+
+    fn fetch(&mut self, object: Object, host: &mut impl Host) {
+        let connection = host.open(object.server as usize);
+        let answered = false;
+        self.fetches.insert(connection, Fetch { object, answered });
+    }
+
+    /// A server has more of a request; it answers when it has all of it.
+    fn on_request(&mut self, connection: ConnectionId, total: u64, host: &mut impl Host) {
+        let request = self.config.request.0;
+        if let Some(fetch) = self.fetches.get_mut(connection)
+            && !fetch.answered
+            && total >= request
+        {
+            fetch.answered = true;
+            host.write(connection, End::Server, fetch.object.bytes);
+        }
+    }
+
+    /// A browser has more of an object.
+    fn on_response(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        total: u64,
+        host: &mut impl Host,
+    ) {
+        let Some(fetch) = self.fetches.get_mut(connection) else {
+            return;
+        };
+        fetch.object.first_byte_at.get_or_insert(now);
+        if total < fetch.object.bytes {
+            return;
+        }
+        fetch.object.ended_at = Some(now);
+        let object = fetch.object;
+        self.fetches.remove(connection);
+        host.close(connection, End::Client);
+        host.record_object(&object);
+        self.on_object(now, &object, host);
+    }
+
+    /// An object is complete: go on with its page.
+    fn on_object(&mut self, now: Instant, object: &Object, host: &mut impl Host) {
+        let user = object.user as usize;
+        let state = &mut self.users[user];
+        state.page.objects += 1;
+        state.page.bytes += object.bytes;
+        if object.index == 0 {
+            state.page.index_loaded_at = Some(now);
+            for _ in 0..self.config.connections_per_server {
+                for server in 0..self.config.page.servers() {
+                    self.approach(now, user, server, host);
+                }
+            }
+        } else {
+            self.fetch_next(now, user, object.server as usize, host);
+        }
+        let state = &mut self.users[user];
+        if state.page.objects as usize == 1 + state.contents.objects() {
+            state.page.ended_at = Some(now);
+            host.record_page(&state.page);
+            state.page.index += 1;
+            state.loading = false;
+            host.arm(now + self.config.think, self.token(user, 0));
+        }
+    }
+
+    /// The connection is gone before its object was complete: take another one.
+    fn on_lost(&mut self, connection: ConnectionId, host: &mut impl Host) {
+        if let Some(fetch) = self.fetches.remove(connection) {
+            let first_byte_at = None;
+            self.fetch(
+                Object {
+                    first_byte_at,
+                    ..fetch.object
+                },
+                host,
+            );
+        }
+    }
+
+    fn resolver(&self) -> usize {
+        self.config.page.servers()
+    }
+
+    /// Timers and datagrams carry the user and a kind: 0 for the next page, 1 + n for the name of server n.
+    fn token(&self, user: usize, kind: usize) -> u32 {
+        number(user * (1 + self.config.page.servers()) + kind)
+    }
+
+    fn split(&self, token: u32) -> (usize, usize) {
+        let kinds = 1 + self.config.page.servers();
+        (token as usize / kinds, token as usize % kinds)
+    }
+}
+
+impl Application for Web {
+    fn start(&mut self, now: Instant, host: &mut impl Host) {
+        for user in 0..self.users.len() {
+            let delay = crate::jittered(self.config.start, self.config.start_jitter, host);
+            host.arm(now + delay, self.token(user, 0));
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+        match event {
+            Event::Delivered(connection, End::Client, total) => {
+                self.on_response(now, connection, total, host);
+            }
+            Event::Delivered(connection, End::Server, total) => {
+                self.on_request(connection, total, host);
+            }
+            Event::Connected(connection, End::Client) => {
+                host.write(connection, End::Client, self.config.request.0);
+            }
+            Event::PeerClosed(connection, End::Server) => host.close(connection, End::Server),
+            Event::ConnectFailed(connection) | Event::Closed(connection) => {
+                self.on_lost(connection, host);
+            }
+            Event::Timer(token) => match self.split(token) {
+                (user, 0) => self.begin_page(now, user, host),
+                (user, kind) => self.on_lookup_timer(now, user, kind - 1, host),
+            },
+            Event::Datagram(end, tag) => self.on_datagram(now, end, tag, host),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, _now: Instant, host: &mut impl Host) {
+        for fetch in self.fetches.values() {
+            host.record_object(&fetch.object);
+        }
+        for user in self.users.iter().filter(|user| user.loading) {
+            host.record_page(&user.page);
+        }
+    }
+}
+
+/// Objects, servers and users are counted in 32 bits.
+fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("counts of objects, servers and users are small")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+use super::*;
+use crate::desk::Desk;
+use crate::web::{GeneratedPage, NameLookupConfig, PageModel};
+use proptest::prelude::*;
+use sojourn_base::{Bytes, Span};
+
+/// Round trips of the four servers (White 2012 3.2.3).
+fn desk(seed: u64) -> Desk {
+    let mut desk = Desk::new(seed);
+    desk.round_trips = [20, 30, 50, 100].map(Span::from_ms).to_vec();
+    desk
+}
+
+#[test]
+fn the_page_of_2012_has_101_objects_and_2_6_megabytes() {
+    // W12-29. On an ideal network each object takes two round trips: the index 40 ms, and at the
+    // slowest server 25 objects over 6 connections are five rounds of 200 ms.
+    let mut desk = desk(1);
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(3));
+    assert_eq!(
+        desk.pages,
+        [Page {
+            user: 0,
+            index: 0,
+            started_at: Instant::from_s(1),
+            index_loaded_at: Some(Instant::from_ms(1040)),
+            ended_at: Some(Instant::from_ms(2040)),
+            objects: 101,
+            bytes: 2_600_000,
+        }]
+    );
+    assert_eq!(desk.opened.len(), 101);
+    assert_eq!(desk.most_in_use[..5], [6, 6, 6, 6, 0]);
+    assert!(desk.draws.is_empty());
+}
+
+#[test]
+fn all_servers_are_asked_at_once_and_the_next_object_follows_at_once() {
+    let mut desk = desk(1);
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(3));
+    let at = |ms| {
+        let at = Instant::from_ms(ms);
+        let servers = desk.opened.iter().filter(move |(when, _)| *when == at);
+        servers.map(|(_, server)| *server).collect::<Vec<_>>()
+    };
+    assert_eq!(at(1000), [0]);
+    assert_eq!(at(1040), [0, 1, 2, 3].repeat(6));
+    // 40 ms later server 0 has delivered its first six files.
+    assert_eq!(at(1080), [0; 6]);
+    assert_eq!(at(1240).iter().filter(|&&server| server == 3).count(), 6);
+}
+
+#[test]
+fn pages_follow_each_other_after_five_seconds() {
+    // Period 1.04 s + 5 s, from 1 s on: starts at 1, 7.04, 13.08, ... The hundredth is at 598.96 s.
+    let mut desk = desk(1);
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(600));
+    assert_eq!(desk.pages.len(), 100);
+    for (index, page) in (0_u64..).zip(&desk.pages) {
+        assert_eq!(u64::from(page.index), index);
+        assert_eq!(page.started_at, Instant::from_ms(1000 + index * 6040));
+        assert_eq!(page.ended_at, Some(page.started_at + Span::from_ms(1040)));
+    }
+}
+
+#[test]
+fn the_page_of_2013_has_716802_bytes_per_user() {
+    // W13-109, with the four users of x10.
+    let mut desk = desk(1);
+    let config = WebConfig {
+        users: 4,
+        ..WebConfig::WHITE2013
+    };
+    desk.run(&mut Web::new(&config), Instant::from_s(4));
+    let users: Vec<u32> = desk.pages.iter().map(|page| page.user).collect();
+    assert_eq!(users, [0, 1, 2, 3]);
+    assert!(desk.pages.iter().all(|page| page.bytes == 716_802));
+    assert_eq!(desk.most_in_use[..4], [24; 4]);
+}
+
+#[test]
+fn load_time_runs_from_the_first_syn_to_the_last_byte() {
+    // Only the pieces of the answers are spread: each object of 4 pieces ends 3 pauses of 7 ms later.
+    let mut desk = desk(1);
+    desk.pieces = 4;
+    desk.pause = Span::from_ms(7);
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(3));
+    // Requests come in four pieces as well: each object costs 2 * 21 ms more, and there are 1 + 5 in a row.
+    let page = desk.pages[0];
+    assert_eq!(page.ended_at, Some(Instant::from_ms(2040 + 6 * 42)));
+    let last = desk
+        .objects
+        .iter()
+        .filter_map(|object| object.ended_at)
+        .max();
+    assert_eq!(last, page.ended_at);
+    let index = desk.objects[0];
+    assert_eq!((index.index, index.bytes), (0, 100_000));
+    assert_eq!(index.first_byte_at, Some(Instant::from_ms(1040 + 21)));
+    assert_eq!(index.ended_at, Some(Instant::from_ms(1040 + 42)));
+}
+
+#[test]
+fn a_lost_name_look_up_costs_its_timeout() {
+    // W13-48: without loss the look-ups cost 2 * 25 ms here, with one lost they cost 5 s more.
+    let load_time = |lost| {
+        let mut desk = desk(1);
+        desk.round_trips.push(Span::from_ms(25));
+        desk.lost_datagrams = lost;
+        let config = WebConfig {
+            name_lookup: Some(NameLookupConfig::WHITE2013),
+            ..WebConfig::WHITE2013
+        };
+        desk.run(&mut Web::new(&config), Instant::from_s(10));
+        let page = desk.pages[0];
+        let queries = desk.datagrams.iter().filter(|(.., length)| *length == 60);
+        assert_eq!(queries.count() as u32, 4 * desk.pages.len() as u32 + lost);
+        assert!(desk.datagrams.iter().all(|(_, server, ..)| *server == 4));
+        page.ended_at.unwrap().since(page.started_at).unwrap()
+    };
+    assert_eq!(load_time(0), Span::from_ms(1040 + 50));
+    assert_eq!(load_time(1), Span::from_ms(6040 + 50));
+}
+
+#[test]
+fn unfinished_pages_and_objects_are_recorded_at_the_end() {
+    // At 1.1 s: index since 1.04 s, six files of server 0 since 1.08 s and six of server 1 at 1.1 s.
+    let mut desk = desk(1);
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_ms(1100));
+    let page = desk.pages[0];
+    assert_eq!(page.ended_at, None);
+    assert_eq!((page.objects, page.bytes), (13, 100_000 + 12 * 25_000));
+    let (done, open): (Vec<&Object>, Vec<&Object>) = desk
+        .objects
+        .iter()
+        .partition(|object| object.ended_at.is_some());
+    assert_eq!((done.len(), open.len()), (13, 24));
+}
+
+#[test]
+fn nothing_is_recorded_in_a_pause() {
+    let mut desk = desk(1);
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(5));
+    assert_eq!((desk.pages.len(), desk.objects.len()), (1, 101));
+}
+
+#[test]
+fn failed_and_broken_connections_are_replaced() {
+    // The index connection fails after 75 s; one object's connection breaks when its answer is due.
+    let mut desk = desk(1);
+    desk.failures = 1;
+    desk.resets = 1;
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(80));
+    let page = desk.pages[0];
+    assert_eq!(desk.opened.len(), 103);
+    assert_eq!((page.objects, page.bytes), (101, 2_600_000));
+    // The index takes 75 s more for the failure and 40 ms more for the break.
+    assert_eq!(page.index_loaded_at, Some(Instant::from_ms(76_080)));
+    assert_eq!(desk.objects[0].started_at, Instant::from_s(1));
+}
+
+proptest! {
+    #[test]
+    fn every_object_comes_exactly_once_over_at_most_six_connections_per_server(
+        seed: u64,
+        pieces in 1_u64..6,
+        pause in 0_u64..30,
+        round_trips in proptest::collection::vec(2_u64..200, 4),
+        generated: bool,
+        resets in 0_u32..5,
+        lookup: bool,
+    ) {
+        let mut desk = Desk::new(seed);
+        desk.round_trips = round_trips.into_iter().map(Span::from_ms).collect();
+        desk.pieces = pieces;
+        desk.pause = Span::from_ms(pause);
+        desk.resets = resets;
+        let page = if generated {
+            PageModel::Generated(GeneratedPage::WHITE2012)
+        } else {
+            PageModel::White2012AppendixA
+        };
+        let name_lookup = lookup.then_some(NameLookupConfig::WHITE2013);
+        let config = WebConfig { page, name_lookup, ..WebConfig::WHITE2013 };
+        desk.run(&mut Web::new(&config), Instant::from_s(60));
+        prop_assert!(desk.pages.len() > 3);
+        prop_assert!(desk.most_in_use[..4].iter().all(|&most| most <= 6));
+        for page in desk.pages.iter().filter(|page| page.ended_at.is_some()) {
+            let of_page = desk.objects.iter().filter(|object| object.page == page.index);
+            let mut names: Vec<_> = of_page.clone().map(|o| (o.server, o.index)).collect();
+            names.sort_unstable();
+            let files = (0..4).flat_map(|server| (1..=25).map(move |index| (server, index)));
+            let expected: Vec<_> = std::iter::once((0, 0)).chain(files).collect();
+            prop_assert_eq!(names, expected);
+            prop_assert_eq!(of_page.clone().map(|o| o.bytes).sum::<u64>(), page.bytes);
+            prop_assert_eq!(of_page.filter_map(|o| o.ended_at).max(), page.ended_at);
+        }
+    }
+
+    #[test]
+    fn small_pages_end_too(servers in 1_u32..4, objects in 0_u32..8, connections in 1_u32..7) {
+        let page = GeneratedPage {
+            servers,
+            objects_per_server: objects,
+            total: Bytes(1000),
+            ..GeneratedPage::WHITE2012
+        };
+        let config = WebConfig {
+            page: PageModel::Generated(page),
+            connections_per_server: connections,
+            ..WebConfig::WHITE2012
+        };
+        let mut desk = Desk::new(5);
+        desk.run(&mut Web::new(&config), Instant::from_s(20));
+        prop_assert_eq!(desk.pages[0].objects, 1 + servers * objects);
+        prop_assert!(desk.pages[0].ended_at.is_some());
+    }
+}

@@ -1,0 +1,189 @@
+//! What a web page consists of: the sizes of its objects, server by server.
+//!
+//! Source: White 2012 3.2.3 (100 objects of 25 kB) and Appendix A (the list, and the log-normal
+//! distribution it was drawn from).
+//! Deviations: a drawn object has at least one byte, because an empty one would never arrive.
+
+use crate::bulk::whole_bytes;
+use crate::{Draw, Host};
+use sojourn_base::{Bytes, dist, math};
+
+/// The objects of a page beside its index object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PageModel {
+    /// 25 objects of 25,000 B on each of four servers (White 2012 3.2.3; kB is 1000 B).
+    White2012Fixed,
+    /// The 100 files of White 2012 Appendix A, 25 on each of four servers, 614,402 B together.
+    White2012AppendixA,
+    /// Another draw from a distribution like that of Appendix A for each page.
+    Generated(GeneratedPage),
+}
+
+/// A page of random objects: sizes are log-normal and then scaled to a given total.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GeneratedPage {
+    /// Number of servers.
+    pub servers: u32,
+    /// Objects on each server.
+    pub objects_per_server: u32,
+    /// Mean of the decimal logarithm of the unscaled size.
+    pub log10_mean: f64,
+    /// Standard deviation of the decimal logarithm of the size.
+    pub log10_sd: f64,
+    /// Sum of the sizes after scaling, up to rounding.
+    pub total: Bytes,
+}
+
+impl GeneratedPage {
+    /// White 2012 Appendix A.
+    pub const WHITE2012: Self = Self {
+        servers: 4,
+        objects_per_server: 25,
+        log10_mean: 3.34,
+        log10_sd: 0.84,
+        total: Bytes(614_400),
+    };
+}
+
+impl PageModel {
+    /// Number of servers that hold objects.
+    pub fn servers(&self) -> usize {
+        match self {
+            Self::White2012Fixed | Self::White2012AppendixA => SERVERS,
+            Self::Generated(page) => page.servers as usize,
+        }
+    }
+}
+
+/// The sizes of one page's objects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PageContents {
+    per_server: usize,
+    /// Sizes in the order of servers, then of objects.
+    sizes: Vec<u64>,
+}
+
+impl PageContents {
+    /// The page that is the same every time, or an empty one to be drawn.
+    pub(crate) fn new(model: &PageModel) -> Self {
+        match model {
+            PageModel::White2012Fixed => Self {
+                per_server: OBJECTS_PER_SERVER,
+                sizes: vec![25_000; SERVERS * OBJECTS_PER_SERVER],
+            },
+            PageModel::White2012AppendixA => Self {
+                per_server: OBJECTS_PER_SERVER,
+                sizes: appendix_a(),
+            },
+            PageModel::Generated(page) => Self {
+                per_server: page.objects_per_server as usize,
+                sizes: vec![0; page.servers as usize * page.objects_per_server as usize],
+            },
+        }
+    }
+
+    /// Draw the sizes anew if the model is a random one.
+    pub(crate) fn draw(&mut self, model: &PageModel, host: &mut impl Host) {
+        let PageModel::Generated(page) = model else {
+            return;
+        };
+        // The sizes hold the bits of the draws until their sum is known.
+        let mut sum = 0.0;
+        for size in &mut self.sizes {
+            let exponent =
+                page.log10_mean + page.log10_sd * dist::standard_normal(host.unit(Draw::Size));
+            let value = math::powf(10.0, exponent);
+            *size = value.to_bits();
+            sum += value;
+        }
+        let scale = page.total.0 as f64 / sum;
+        for size in &mut self.sizes {
+            *size = whole_bytes(scale * f64::from_bits(*size));
+        }
+    }
+
+    /// Size of object `index` (from 0) of `server`, or `None` after the last one.
+    pub(crate) fn size(&self, server: usize, index: usize) -> Option<u64> {
+        if index >= self.per_server {
+            return None;
+        }
+        self.sizes.get(server * self.per_server + index).copied()
+    }
+
+    /// Number of objects on all servers.
+    pub(crate) fn objects(&self) -> usize {
+        self.sizes.len()
+    }
+}
+
+/// Servers of a page (White 2012 3.2.3).
+const SERVERS: usize = 4;
+/// Objects on each of them (White 2012 3.2.3).
+const OBJECTS_PER_SERVER: usize = 25;
+/// White 2012 Appendix A as `server,file,bytes`; the index object comes first.
+const APPENDIX_A: &str = include_str!("../../data/white2012-appendix-a.csv");
+
+/// The file sizes of Appendix A, server by server, without the index object.
+fn appendix_a() -> Vec<u64> {
+    APPENDIX_A
+        .lines()
+        .skip(2)
+        .filter_map(|line| line.rsplit(',').next()?.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::Desk;
+
+    #[test]
+    fn the_list_of_appendix_a_has_the_printed_sums() {
+        // Sums per server and extremes, added up from the printed table.
+        let page = PageContents::new(&PageModel::White2012AppendixA);
+        assert_eq!(page.objects(), 100);
+        let sum = |server| -> u64 { (0..25).filter_map(|index| page.size(server, index)).sum() };
+        assert_eq!(
+            [sum(0), sum(1), sum(2), sum(3)],
+            [121_151, 60_683, 276_266, 156_302]
+        );
+        assert_eq!(page.sizes.iter().sum::<u64>(), 614_402);
+        let mut sorted = page.sizes.clone();
+        sorted.sort_unstable();
+        assert_eq!((sorted[0], sorted[99]), (11, 147_107));
+        assert_eq!(sorted[49] + sorted[50], 2 * 1135 + 1);
+        assert_eq!(page.size(1, 0), Some(5009));
+        assert_eq!(page.size(2, 24), Some(2278));
+        assert_eq!(page.size(2, 25), None);
+        assert_eq!(APPENDIX_A.lines().nth(1), Some("1,index.html,102400"));
+    }
+
+    #[test]
+    fn the_list_of_appendix_a_has_the_moments_of_its_sample() {
+        let sizes = appendix_a();
+        let logs: Vec<f64> = sizes
+            .iter()
+            .map(|&size| math::ln(size as f64) / math::ln(10.0))
+            .collect();
+        let mean = logs.iter().sum::<f64>() / 100.0;
+        let square = logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
+        assert!((mean - 3.0905).abs() < 5e-5, "{mean}");
+        assert!((math::sqrt(square / 99.0) - 0.7892).abs() < 5e-5);
+    }
+
+    #[test]
+    fn generated_pages_add_up_to_their_total_and_differ() {
+        let model = PageModel::Generated(GeneratedPage::WHITE2012);
+        let mut page = PageContents::new(&model);
+        let mut desk = Desk::new(1);
+        let mut seen = Vec::new();
+        for _ in 0..20 {
+            page.draw(&model, &mut desk);
+            let total: u64 = page.sizes.iter().sum();
+            assert!(total.abs_diff(614_400) <= 50, "total {total}");
+            assert!(page.sizes.iter().all(|&size| size > 0));
+            assert!(!seen.contains(&page.sizes));
+            seen.push(page.sizes.clone());
+        }
+    }
+}
