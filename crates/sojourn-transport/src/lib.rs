@@ -10,8 +10,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod config;
 mod segment;
+pub mod stacks;
 
+pub use config::StackConfig;
 pub use segment::{Flags, Journey, SackBlocks, Segment};
 
 use sojourn_base::Instant;

@@ -1,0 +1,337 @@
+//! Named stacks: which combination of mechanisms each study ran, and what runs today.
+//!
+//! Source: White 2012 Table 1 and White 2013 Table 2 name the stacks of the ns-2 studies, whose
+//! defaults are those of ns-2.35 and its script `codel.tcl`; Akhtar 2013, section "TCP Modeling";
+//! the simulator published with White 2019 (`residential-example.cc` and ns-3 defaults of early
+//! 2020); RFCs and Linux for the stacks of today.
+//! Deviations: ns-2 packets are 1500 B as White 2012 (3.1.2) says, where the script read literally
+//! gives 1510 B; a last, partial segment of an ns-2 one-way agent has its true size.
+
+use crate::config::{
+    AMPLE, AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig,
+    CubicV21Config, DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold,
+    LossDetection, RecoveryMode, ReductionBase, RoundTripSampling, SlowStart, StackConfig,
+    TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
+};
+use sojourn_base::Span;
+
+/// Every profile under its name in scenario files.
+pub const PROFILES: [(&str, StackConfig); 9] = [
+    ("ns2-linux-cubic", NS2_LINUX_CUBIC),
+    ("ns2-reno", NS2_RENO),
+    ("ns2-bsd-sack", NS2_BSD_SACK),
+    ("akhtar2013", AKHTAR2013),
+    ("ns3-2019", NS3_2019),
+    ("linux-cubic", LINUX_CUBIC),
+    ("linux-reno", LINUX_RENO),
+    ("bsd-reno", BSD_RENO),
+    ("windows-cubic", WINDOWS_CUBIC),
+];
+
+/// Bulk transfers of White 2012 and 2013: ns-2 `TCP/Linux` with CUBIC, receiver `TCPSink/Sack1`.
+pub const NS2_LINUX_CUBIC: StackConfig = StackConfig {
+    maximum_segment_size: 1460,
+    wire: WireSizes {
+        data_header: 40,
+        // One-way agents acknowledge with 40 B whatever blocks they report (ns-2.35 tcp-sink.cc).
+        acknowledgement: 40,
+        sack_base: 0,
+        sack_block: 0,
+        syn: 40,
+    },
+    connect: ConnectPolicy {
+        handshake: Handshake::SynInFirstWindow,
+        // White 2012 (4.3.2): attempts at 1, 4, 10, 22, 46, 94, 154 s.
+        timeout: Span::from_s(3),
+        maximum_timeout: Some(Span::from_s(60)),
+        attempts: None,
+        single_segment_after: Some(1),
+        separate_acknowledgement: false,
+    },
+    // codel.tcl: windowInit_ 4.
+    initial_window: 4,
+    initial_threshold: InitialThreshold::ReceiveWindow,
+    receive_window: NS2_DEFAULT_WINDOW,
+    // ns-2.35 tcp/linux/src/tcp_cubic.c: beta 819/1024.
+    controller: ControllerConfig::CubicV21(CubicV21Config { beta: 819 }),
+    slow_start: SlowStart::PerAck,
+    acknowledge: EVERY_SEGMENT,
+    nagle: false,
+    nagle_fin_flush: false,
+    sampling: RoundTripSampling::Timestamps,
+    loss_detection: LossDetection::ForwardAck,
+    tail_loss_probe: false,
+    limited_transmit: true,
+    recovery: RecoveryMode::RateHalving,
+    reduction_base: ReductionBase::Window,
+    timeout: TimeoutPolicy {
+        formula: TimeoutFormula::Rfc6298,
+        minimum: Span::from_ms(200),
+        maximum: Span::from_s(120),
+        granularity: Span::from_ms(1),
+        gentle_on_falling_samples: true,
+        retries: RETRIES,
+        clears_scoreboard: false,
+    },
+    idle_restart: IdleRestart::Reset { window: 4 },
+    growth_gate: GrowthGate::Strict,
+    window_unit: WindowUnit::Segments,
+    ecn: EcnMode::Off,
+    pacing: None,
+};
+
+/// Bursty transfers of White 2012 and 2013: ns-2 `TCP/Reno`, without SACK and without `NewReno`.
+pub const NS2_RENO: StackConfig = StackConfig {
+    connect: ConnectPolicy {
+        handshake: Handshake::SynAsData,
+        ..NS2_LINUX_CUBIC.connect
+    },
+    controller: ControllerConfig::Reno(Avoidance::PerAck),
+    loss_detection: LossDetection::ThreeDuplicates,
+    recovery: RecoveryMode::Reno,
+    timeout: TimeoutPolicy {
+        maximum: Span::from_s(60),
+        granularity: Span::from_ms(10),
+        gentle_on_falling_samples: false,
+        ..NS2_LINUX_CUBIC.timeout
+    },
+    // The agent leaves its timer running when idle and closes the window at its expiry.
+    idle_restart: IdleRestart::Reset { window: 1 },
+    growth_gate: GrowthGate::None,
+    ..NS2_LINUX_CUBIC
+};
+
+/// Web traffic of White 2012 and 2013: ns-2 `TCP/FullTcp/Sack`.
+pub const NS2_BSD_SACK: StackConfig = StackConfig {
+    // White 2012 (4.3.2): SYN of 50 B, hence time stamps of 10 B; packets stay 1500 B.
+    maximum_segment_size: 1450,
+    wire: WireSizes {
+        data_header: 50,
+        acknowledgement: 50,
+        sack_base: 2,
+        sack_block: 8,
+        syn: 50,
+    },
+    connect: ConnectPolicy {
+        handshake: Handshake::ThreeWay,
+        single_segment_after: None,
+        separate_acknowledgement: true,
+        ..NS2_LINUX_CUBIC.connect
+    },
+    controller: ControllerConfig::Reno(Avoidance::PerAck),
+    // codel.tcl: segsperack_ 1, interval_ 0.4.
+    acknowledge: AckPolicy {
+        every: 1,
+        unit: AckUnit::FullSegments,
+        delay: DelayedAck::Heartbeat(Span::from_ms(400)),
+        quick: 0,
+    },
+    nagle: true,
+    loss_detection: LossDetection::FullTcpSack,
+    limited_transmit: false,
+    recovery: RecoveryMode::Pipe,
+    timeout: TimeoutPolicy {
+        maximum: Span::from_s(60),
+        granularity: Span::from_ms(10),
+        gentle_on_falling_samples: false,
+        clears_scoreboard: true,
+        ..NS2_LINUX_CUBIC.timeout
+    },
+    growth_gate: GrowthGate::None,
+    window_unit: WindowUnit::Bytes,
+    ..NS2_LINUX_CUBIC
+};
+
+/// All traffic of Akhtar 2013: ns-2 FullTcp with SACK and an initial window of 10.
+pub const AKHTAR2013: StackConfig = StackConfig {
+    // Packets of 1500 B at 8 Mb/s take 1.5 ms ("TCP Modeling"); no time stamps.
+    maximum_segment_size: 1460,
+    wire: WireSizes {
+        data_header: 40,
+        acknowledgement: 40,
+        sack_base: 2,
+        sack_block: 8,
+        syn: 40,
+    },
+    initial_window: 10,
+    receive_window: AMPLE,
+    // ns-2.35 defaults: segsperack_ 1, interval_ 0.1.
+    acknowledge: AckPolicy {
+        every: 1,
+        unit: AckUnit::FullSegments,
+        delay: DelayedAck::Heartbeat(Span::from_ms(100)),
+        quick: 0,
+    },
+    nagle: false,
+    sampling: RoundTripSampling::OncePerWindow,
+    idle_restart: IdleRestart::Rfc2861 { floor: 10 },
+    ..NS2_BSD_SACK
+};
+
+/// Background traffic of White 2019's published simulator: ns-3 NewReno of early 2020.
+pub const NS3_2019: StackConfig = StackConfig {
+    maximum_segment_size: 1448,
+    wire: TODAY_WIRE,
+    connect: ConnectPolicy {
+        handshake: Handshake::ThreeWay,
+        timeout: Span::from_s(3),
+        maximum_timeout: None,
+        attempts: Some(6),
+        single_segment_after: None,
+        separate_acknowledgement: false,
+    },
+    initial_window: 1,
+    initial_threshold: InitialThreshold::Unlimited,
+    // residential-example.cc: buffers of 2,048,000 B.
+    receive_window: 2_048_000 / 1448,
+    controller: ControllerConfig::Reno(Avoidance::WholeBytes),
+    slow_start: SlowStart::PerAck,
+    acknowledge: AckPolicy {
+        every: 2,
+        unit: AckUnit::Segments,
+        delay: DelayedAck::OneShot(Span::from_ms(200)),
+        quick: 0,
+    },
+    nagle: false,
+    nagle_fin_flush: false,
+    sampling: RoundTripSampling::Timestamps,
+    loss_detection: LossDetection::Sack6675,
+    tail_loss_probe: false,
+    limited_transmit: true,
+    recovery: RecoveryMode::Pipe,
+    reduction_base: ReductionBase::Pipe,
+    timeout: TimeoutPolicy {
+        formula: TimeoutFormula::Rfc6298,
+        minimum: Span::from_s(1),
+        maximum: Span::from_s(60),
+        granularity: Span::from_ms(1),
+        gentle_on_falling_samples: false,
+        retries: 6,
+        clears_scoreboard: false,
+    },
+    idle_restart: IdleRestart::None,
+    growth_gate: GrowthGate::None,
+    window_unit: WindowUnit::Bytes,
+    ecn: EcnMode::Off,
+    pacing: None,
+};
+
+/// Linux of today with CUBIC.
+pub const LINUX_CUBIC: StackConfig = StackConfig {
+    maximum_segment_size: 1448,
+    wire: TODAY_WIRE,
+    connect: ConnectPolicy {
+        handshake: Handshake::ThreeWay,
+        timeout: Span::from_s(1),
+        maximum_timeout: Some(Span::from_s(120)),
+        attempts: Some(7),
+        single_segment_after: Some(2),
+        separate_acknowledgement: false,
+    },
+    initial_window: 10,
+    initial_threshold: InitialThreshold::Unlimited,
+    receive_window: AMPLE,
+    controller: ControllerConfig::Cubic(CubicConfig::RFC9438),
+    slow_start: SlowStart::Linux,
+    acknowledge: AckPolicy {
+        every: 2,
+        unit: AckUnit::Segments,
+        // Linux adapts between 40 and 200 ms. chosen: the lower end.
+        delay: DelayedAck::OneShot(Span::from_ms(40)),
+        quick: 16,
+    },
+    nagle: false,
+    nagle_fin_flush: true,
+    sampling: RoundTripSampling::Timestamps,
+    loss_detection: LossDetection::Rack,
+    tail_loss_probe: true,
+    limited_transmit: true,
+    recovery: RecoveryMode::Proportional,
+    reduction_base: ReductionBase::Minimum,
+    timeout: TimeoutPolicy {
+        formula: TimeoutFormula::Linux,
+        minimum: Span::from_ms(200),
+        maximum: Span::from_s(120),
+        granularity: Span::from_ms(1),
+        gentle_on_falling_samples: false,
+        retries: RETRIES,
+        clears_scoreboard: false,
+    },
+    idle_restart: IdleRestart::Rfc2861 { floor: 10 },
+    growth_gate: GrowthGate::Linux,
+    window_unit: WindowUnit::Segments,
+    ecn: EcnMode::Off,
+    pacing: None,
+};
+
+/// Linux of today with Reno.
+pub const LINUX_RENO: StackConfig = StackConfig {
+    controller: ControllerConfig::Reno(Avoidance::Bytes),
+    ..LINUX_CUBIC
+};
+
+/// A BSD of today, in outline. chosen: RFC 6298 with its minimum of 1 s, delayed ACK of 100 ms,
+/// RFC 6675 without RACK.
+pub const BSD_RENO: StackConfig = StackConfig {
+    acknowledge: AckPolicy {
+        every: 2,
+        unit: AckUnit::Segments,
+        delay: DelayedAck::OneShot(Span::from_ms(100)),
+        quick: 16,
+    },
+    loss_detection: LossDetection::Sack6675,
+    tail_loss_probe: false,
+    recovery: RecoveryMode::Pipe,
+    timeout: TimeoutPolicy {
+        formula: TimeoutFormula::Rfc6298,
+        minimum: Span::from_s(1),
+        ..LINUX_RENO.timeout
+    },
+    idle_restart: IdleRestart::Rfc5681,
+    ..LINUX_RENO
+};
+
+/// Windows of today, in outline. chosen: Linux CUBIC with delayed ACKs of 50 ms.
+pub const WINDOWS_CUBIC: StackConfig = StackConfig {
+    acknowledge: AckPolicy {
+        delay: DelayedAck::OneShot(Span::from_ms(50)),
+        ..LINUX_CUBIC.acknowledge
+    },
+    ..LINUX_CUBIC
+};
+
+impl CubicConfig {
+    /// The standard's constants, with HyStart++ in slow start.
+    pub const RFC9438: Self = Self {
+        beta: 0.7,
+        scale: 0.4,
+        reno_friendly: true,
+        fast_convergence: true,
+        hystart: true,
+    };
+}
+
+/// IPv4 (20 B), TCP (20 B), padded time-stamp option (12 B); SYN options 20 B; SACK in two NOPs
+/// (RFC 793, 7323, 2018).
+const TODAY_WIRE: WireSizes = WireSizes {
+    data_header: 52,
+    acknowledgement: 52,
+    sack_base: 4,
+    sack_block: 8,
+    syn: 60,
+};
+
+/// Every segment is acknowledged at once; the delay never applies (ns-2 `TCPSink`).
+const EVERY_SEGMENT: AckPolicy = AckPolicy {
+    every: 1,
+    unit: AckUnit::Segments,
+    delay: DelayedAck::OneShot(Span::from_ms(100)),
+    quick: 0,
+};
+
+/// Receive window of ns-2 profiles until [`StackConfig::with_access_rate`] is called: the value for
+/// the 5 Mb/s upstream of White 2012 (2.2.2).
+const NS2_DEFAULT_WINDOW: u32 = 666;
+
+/// Expiries in a row before a connection is given up (Linux `tcp_retries2`).
+const RETRIES: u32 = 15;
