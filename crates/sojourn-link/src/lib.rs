@@ -13,6 +13,8 @@ extern crate std;
 
 pub mod config;
 pub mod docsis;
+pub mod shaper;
+pub mod token_bucket;
 
 pub use config::{
     CascadeConfig, CascadeVariant, LinkConfig, SerialConfig, ShapedConfig, ShaperConfig,
