@@ -1,0 +1,139 @@
+//! A scenario as the engine runs it: typed, complete, every default filled in.
+//!
+//! Source: White 2012 §2.3 and §3.1 (one access link, servers behind it), White 2013 §3.5 and §3.6
+//! (the same, with more traffic).
+//! Units and ranges: what validation accepts; a [`Scenario`] made by hand is not checked.
+//! Deviations: none known.
+
+use sojourn_apps::ApplicationConfig;
+use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
+use sojourn_link::LinkConfig;
+use sojourn_transport::StackConfig;
+
+/// What one run is, apart from its seed. Two scenarios are equal exactly if their canonical prints are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Name, for people; it enters the canonical print like everything else.
+    pub name: String,
+    /// How much time is simulated.
+    pub duration: Span,
+    /// Seed of the first run.
+    pub seed: Seed,
+    /// Number of runs that the file asks for, with consecutive seeds.
+    pub seed_count: u32,
+    /// The access link, in each direction with its own queue.
+    pub access: PerDirection<AccessLink>,
+    /// Who uses it.
+    pub traffic: Vec<Traffic>,
+    /// What is written down.
+    pub record: RecordConfig,
+}
+
+/// One direction of the access link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessLink {
+    /// The link, which contains its queue's manager.
+    pub link: LinkConfig,
+}
+
+/// An application and the ends of its connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traffic {
+    /// Name, unique in the scenario; the subject of its records and the path of its random streams.
+    pub name: String,
+    /// What it does.
+    pub application: ApplicationConfig,
+    /// Transport protocol and its name; `None` for applications that send datagrams only.
+    pub stack: Option<Stack>,
+    /// The far ends, as many as [`ApplicationConfig::servers`] says.
+    pub servers: Vec<Server>,
+    /// DSCP of its packets, 0 to 63.
+    pub dscp: u8,
+    /// ECN field of its datagrams; connections follow their stack.
+    pub ecn: Ecn,
+}
+
+/// A named set of transport parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stack {
+    /// The name under which the parameters are known, for instance `linux-cubic`.
+    pub name: String,
+    /// The parameters.
+    pub config: StackConfig,
+}
+
+/// A far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Fixed round-trip time between the subscriber and this server: the propagation of the access
+    /// link in both directions is part of it, queueing and the access network's MAC are not.
+    pub rtt: Span,
+    /// Rate of the line between the far end of the access link and this server.
+    pub line_rate: BitRate,
+}
+
+/// What a run writes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordConfig {
+    /// One row per datagram.
+    pub datagrams: bool,
+    /// One row per object of a web page.
+    pub objects: bool,
+    /// Time series of rates in bins of this width.
+    pub series: Option<Span>,
+    /// Each change of the queue's length.
+    pub occupancy: bool,
+    /// Delay split by cause.
+    pub delays: bool,
+    /// Distributions of delay.
+    pub histograms: bool,
+}
+
+impl Scenario {
+    /// Rate of the access link in `direction` in the long run, on an uncongested channel.
+    pub fn access_rate(&self, direction: Direction) -> BitRate {
+        self.access[direction].link.drain_rate()
+    }
+}
+
+impl AccessLink {
+    /// Propagation of this direction.
+    pub fn propagation(&self) -> Span {
+        self.link.delay()
+    }
+}
+
+impl Server {
+    /// Rate of a server's line. Source: docsis-mac notes on White 2012 §2.3, [asm]: 1 Gb/s, never the
+    /// bottleneck.
+    pub const LINE_RATE: BitRate = BitRate::from_mbps(1_000);
+
+    /// Propagation between the far end of the access link and this server, one way: half of what the
+    /// access link leaves of the round-trip time.
+    pub fn wire_delay(&self, access: &PerDirection<AccessLink>) -> Span {
+        self.rtt.saturating_sub(round_trip(access)) / 2
+    }
+}
+
+/// Propagation of the access link, both ways: the shortest round-trip time a server can have.
+pub fn round_trip(access: &PerDirection<AccessLink>) -> Span {
+    let (up, down) = (
+        access.upstream.propagation(),
+        access.downstream.propagation(),
+    );
+    Span::from_ps(up.as_ps().saturating_add(down.as_ps()))
+}
+
+impl Default for RecordConfig {
+    /// chosen: what costs little and answers the first questions; rows per packet are asked for.
+    fn default() -> Self {
+        Self {
+            datagrams: false,
+            objects: false,
+            series: Some(Span::from_ms(100)),
+            occupancy: false,
+            delays: true,
+            histograms: true,
+        }
+    }
+}
