@@ -10,10 +10,12 @@
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`web`] | pages with many objects from several servers |
 //! | [`any`] | all of them as one closed type |
+//! | [`catalogue`] | the traffic of the 2012 cases and the 2013 scenarios |
 #![forbid(unsafe_code)]
 
 pub mod any;
 pub mod bulk;
+pub mod catalogue;
 mod connections;
 pub mod constant_rate;
 #[cfg(test)]
@@ -96,7 +98,7 @@ pub struct Page {
     pub user: u32,
     /// Number of the page of this user, from 0.
     pub index: u32,
-    /// When the first SYN was asked for.
+    /// When the first SYN was asked for or, with name look-ups, the first query was sent.
     pub started_at: Instant,
     /// When the index object was complete.
     pub index_loaded_at: Option<Instant>,

@@ -3,7 +3,9 @@
 //!
 //! Source: White 2012 3.2.3 and Appendix A; White 2013 1.1 (a new connection per object), 3.6 and 3.7
 //! (object sizes of Appendix A, several users, no name look-ups).
-//! Deviations: see [`browser`] and [`page`].
+//! Deviations: the first connections go out in turn over the servers (their order is not printed); the
+//! browser closes a connection first and the server follows, which is never waited for; a connection
+//! that fails is opened anew at once.
 
 mod browser;
 mod page;

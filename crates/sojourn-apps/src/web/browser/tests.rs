@@ -114,7 +114,7 @@ fn a_lost_name_look_up_costs_its_timeout() {
         desk.run(&mut Web::new(&config), Instant::from_s(10));
         let page = desk.pages[0];
         let queries = desk.datagrams.iter().filter(|(.., length)| *length == 60);
-        assert_eq!(queries.count() as u32, 4 * desk.pages.len() as u32 + lost);
+        assert_eq!(queries.count(), 4 * desk.pages.len() + lost as usize);
         assert!(desk.datagrams.iter().all(|(_, server, ..)| *server == 4));
         page.ended_at.unwrap().since(page.started_at).unwrap()
     };
