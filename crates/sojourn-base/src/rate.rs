@@ -58,18 +58,15 @@ impl BitRate {
     const fn time_and_excess(self, bytes: Bytes, excess: u64) -> (u64, u64) {
         assert!(self.0 > 0, "a rate of zero never sends anything");
         // A packet fits easily into 64 bits (2.3 MB do), which makes the division cheap.
-        match bytes.0.checked_mul(BYTE_COST) {
-            Some(cost) => {
-                let cost = cost.saturating_sub(excess);
-                let ps = cost.div_ceil(self.0);
-                (ps, ps * self.0 - cost)
-            }
-            None => {
-                let rate = self.0 as u128;
-                let cost = bytes.0 as u128 * BYTE_COST as u128 - excess as u128;
-                let ps = cost.div_ceil(rate);
-                (ps as u64, (ps * rate - cost) as u64)
-            }
+        if let Some(cost) = bytes.0.checked_mul(BYTE_COST) {
+            let cost = cost.saturating_sub(excess);
+            let ps = cost.div_ceil(self.0);
+            (ps, ps * self.0 - cost)
+        } else {
+            let rate = self.0 as u128;
+            let cost = bytes.0 as u128 * BYTE_COST as u128 - excess as u128;
+            let ps = cost.div_ceil(rate);
+            (ps as u64, (ps * rate - cost) as u64)
         }
     }
 }

@@ -17,6 +17,7 @@ macro_rules! size {
             pub const MAX: Self = Self(<$inner>::MAX);
 
             /// The difference, or zero if `other` is larger.
+            #[must_use]
             pub const fn saturating_sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
             }

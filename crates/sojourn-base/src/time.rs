@@ -84,6 +84,7 @@ impl Instant {
     }
 
     /// This instant plus `span`, staying at [`Instant::NEVER`] instead of wrapping.
+    #[must_use]
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
@@ -156,11 +157,13 @@ impl Span {
     }
 
     /// The difference, or zero if `other` is longer.
+    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// This length `factor` times over, clamped to the longest length.
+    #[must_use]
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }

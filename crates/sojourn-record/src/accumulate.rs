@@ -1,0 +1,111 @@
+//! Counters and histograms that need constant memory.
+
+use hdrhistogram::Histogram;
+use sojourn_base::Span;
+
+/// Counters of one traffic entry in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrafficCounters {
+    /// Packets handed to their first link.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets forwarded by the access link.
+    pub forwarded_packets: u64,
+    /// Their bytes.
+    pub forwarded_bytes: u64,
+    /// Packets lost in a managed queue.
+    pub dropped_queue: u64,
+    /// Packets lost behind it.
+    pub dropped_behind: u64,
+    /// Application bytes delivered in order.
+    pub goodput_bytes: u64,
+    /// Connections that ended.
+    pub connections: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timer expiries.
+    pub timeouts: u64,
+    /// SYNs sent again.
+    pub connect_retries: u64,
+}
+
+/// A histogram of delays with three significant digits, 1 ns to 1000 s.
+#[derive(Clone, Debug)]
+pub struct DelayHistogram {
+    counts: Histogram<u64>,
+    longest: u64,
+    sum_ns: u128,
+}
+
+/// Longest delay the histogram tells apart.
+const LONGEST_NS: u64 = 1_000_000_000_000;
+
+impl Default for DelayHistogram {
+    fn default() -> Self {
+        Self {
+            counts: Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant valid bounds"),
+            longest: 0,
+            sum_ns: 0,
+        }
+    }
+}
+
+impl DelayHistogram {
+    /// Counts one delay.
+    pub fn record(&mut self, delay: Span) {
+        let ns = delay.as_ns();
+        self.counts.saturating_record(ns);
+        self.longest = self.longest.max(ns);
+        self.sum_ns += u128::from(ns);
+    }
+
+    /// Number of delays.
+    pub fn packets(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// Exact mean in ns; `None` without delays.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.packets() > 0).then(|| self.sum_ns as f64 / self.packets() as f64)
+    }
+
+    /// Exact maximum in ns; `None` without delays.
+    pub fn max_ns(&self) -> Option<u64> {
+        (self.packets() > 0).then_some(self.longest)
+    }
+
+    /// The smallest delay with at least the fraction `p` of all delays at or below it, in ns, to three
+    /// significant digits; `None` without delays.
+    pub fn quantile_ns(&self, p: f64) -> Option<u64> {
+        (self.packets() > 0).then(|| self.counts.value_at_quantile(p).min(self.longest))
+    }
+
+    /// Bins that hold something: largest delay of the bin in ns, and count.
+    pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.counts.iter_recorded().map(|bin| {
+            (
+                bin.value_iterated_to().min(self.longest),
+                bin.count_at_value(),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_right_to_three_digits_and_extremes_exact() {
+        let mut histogram = DelayHistogram::default();
+        for ms in 1..=1000 {
+            histogram.record(Span::from_ms(ms));
+        }
+        assert_eq!(histogram.max_ns(), Some(1_000_000_000));
+        assert_eq!(histogram.mean_ns(), Some(500_500_000.0));
+        let median = histogram.quantile_ns(0.5).unwrap() as f64;
+        assert!((median / 500e6 - 1.0).abs() < 1e-3, "{median}");
+        assert_eq!(histogram.bins().map(|(_, count)| count).sum::<u64>(), 1000);
+    }
+}

@@ -1,0 +1,667 @@
+//! The recorder that keeps column tables.
+
+use crate::accumulate::{DelayHistogram, TrafficCounters};
+use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
+use crate::table::{ColumnData, Table};
+use crate::{
+    Cause, ConnectionTotals, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, ObjectRow,
+    PageRow, Recorder, SegmentArrival, TrafficId, TransferRow, Waiting,
+};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
+
+/// What to record.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, one per table"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordConfig {
+    /// One row per datagram.
+    pub datagrams: bool,
+    /// One row per web object.
+    pub objects: bool,
+    /// Time series of the access links in bins of this width.
+    pub series: Option<Span>,
+    /// Time-weighted queue lengths of the access links.
+    pub occupancy: bool,
+    /// Delay of every packet split by cause.
+    pub delays: bool,
+    /// Histograms of access delay and of time in the managed queues.
+    pub histograms: bool,
+}
+
+impl Default for RecordConfig {
+    /// Everything but objects, series in bins of 100 ms (White 2013, 3.8).
+    fn default() -> Self {
+        Self {
+            datagrams: true,
+            objects: false,
+            series: Some(Span::from_ms(100)),
+            occupancy: true,
+            delays: true,
+            histograms: true,
+        }
+    }
+}
+
+/// Sums of one cause of delay over the packets of one traffic entry and direction.
+#[derive(Clone, Copy, Debug, Default)]
+struct DelaySums {
+    packets: u64,
+    total_ns: [u64; Cause::ALL.len()],
+}
+
+impl DelaySums {
+    fn add(&mut self, split: &DelaySplit) {
+        self.packets += 1;
+        for cause in Cause::ALL {
+            self.total_ns[cause as usize] += split.get(cause).as_ns();
+        }
+    }
+}
+
+/// Keeps the tables that its configuration asks for.
+#[derive(Debug)]
+pub struct ColumnRecorder {
+    config: RecordConfig,
+    traffic_names: Vec<String>,
+    counters: Vec<PerDirection<TrafficCounters>>,
+    delays: Vec<PerDirection<DelaySums>>,
+    access_delay: Vec<PerDirection<Option<DelayHistogram>>>,
+    sojourn: PerDirection<DelayHistogram>,
+    clocks: PerDirection<QueueClock>,
+    link_bins: Option<PerDirection<Bins<LinkBin>>>,
+    traffic_bins: Vec<PerDirection<Option<Bins<TrafficBin>>>>,
+    datagrams: Vec<Datagram>,
+    pages: Vec<PageRow>,
+    objects: Vec<ObjectRow>,
+    transfers: Vec<TransferRow>,
+}
+
+impl ColumnRecorder {
+    /// A recorder for the traffic entries with these names.
+    pub fn new(config: RecordConfig, traffic_names: Vec<String>) -> Self {
+        let entries = traffic_names.len();
+        let bins = |width| PerDirection {
+            upstream: Bins::new(width),
+            downstream: Bins::new(width),
+        };
+        Self {
+            config,
+            counters: vec![PerDirection::default(); entries],
+            delays: vec![PerDirection::default(); entries],
+            access_delay: vec![PerDirection::default(); entries],
+            sojourn: PerDirection::default(),
+            clocks: PerDirection::default(),
+            link_bins: config.series.map(bins),
+            traffic_bins: vec![PerDirection::default(); entries],
+            datagrams: Vec::new(),
+            pages: Vec::new(),
+            objects: Vec::new(),
+            transfers: Vec::new(),
+            traffic_names,
+        }
+    }
+
+    /// The finished records.
+    pub fn into_records(self) -> Records {
+        Records { recorder: self }
+    }
+
+    fn counters(&mut self, traffic: TrafficId, direction: Direction) -> &mut TrafficCounters {
+        &mut self.counters[usize::from(traffic.0)][direction]
+    }
+}
+
+/// The access link that carries a direction; other links are not recorded.
+const fn access_link(link: LinkId) -> Option<Direction> {
+    match link.0 {
+        0 => Some(Direction::Upstream),
+        1 => Some(Direction::Downstream),
+        _ => None,
+    }
+}
+
+impl Recorder for ColumnRecorder {
+    fn wants_delays(&self) -> bool {
+        self.config.delays || self.config.datagrams
+    }
+
+    fn wants_waiting(&self) -> bool {
+        self.config.occupancy || self.config.series.is_some()
+    }
+
+    fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {
+        let counters = self.counters(traffic, direction);
+        counters.sent_packets += 1;
+        counters.sent_bytes += length.0;
+    }
+
+    fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {
+        let counters = self.counters(passage.traffic, direction);
+        counters.forwarded_packets += 1;
+        counters.forwarded_bytes += passage.length.0;
+        let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
+        if self.config.histograms {
+            self.sojourn[direction].record(sojourn);
+            self.access_delay[usize::from(passage.traffic.0)][direction]
+                .get_or_insert_default()
+                .record(passage.arrives_at.saturating_since(passage.entered_at));
+        }
+        if let Some(bins) = &mut self.link_bins {
+            let bin = bins[direction].at(passage.dequeued_at);
+            bin.forwarded_bytes += passage.length.0;
+            bin.forwarded_packets += 1;
+            bin.sojourn_ns += sojourn.as_ns();
+            bin.sojourn_max_ns = bin.sojourn_max_ns.max(sojourn.as_ns());
+            let width = Span::from_ns(bins[direction].width_ns());
+            let bin = self.traffic_bins[usize::from(passage.traffic.0)][direction]
+                .get_or_insert_with(|| Bins::new(width))
+                .at(passage.dequeued_at);
+            bin.forwarded_bytes += passage.length.0;
+            bin.forwarded_packets += 1;
+        }
+    }
+
+    fn on_drop(&mut self, drop: &LinkDrop) {
+        let counters = self.counters(drop.traffic, drop.direction);
+        if drop.behind_queue {
+            counters.dropped_behind += 1;
+        } else {
+            counters.dropped_queue += 1;
+        }
+        if let (Some(bins), Some(direction)) = (&mut self.link_bins, access_link(drop.link)) {
+            bins[direction].at(drop.at).dropped_packets += 1;
+            let width = Span::from_ns(bins[direction].width_ns());
+            self.traffic_bins[usize::from(drop.traffic.0)][direction]
+                .get_or_insert_with(|| Bins::new(width))
+                .at(drop.at)
+                .dropped_packets += 1;
+        }
+    }
+
+    fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {
+        if let Some(direction) = access_link(link) {
+            let bins = self.link_bins.as_mut().map(|bins| &mut bins[direction]);
+            self.clocks[direction].change(now, waiting, bins);
+        }
+    }
+
+    fn on_datagram(&mut self, datagram: &Datagram) {
+        if self.config.delays && matches!(datagram.fate, Fate::Arrived(_)) {
+            self.delays[usize::from(datagram.traffic.0)][datagram.direction].add(&datagram.split);
+        }
+        if self.config.datagrams {
+            self.datagrams.push(*datagram);
+        }
+    }
+
+    fn on_segment(&mut self, arrival: &SegmentArrival) {
+        if self.config.delays && arrival.payload > Bytes::ZERO {
+            self.delays[usize::from(arrival.traffic.0)][arrival.direction].add(&arrival.split);
+        }
+    }
+
+    fn on_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: Bytes) {
+        self.counters(traffic, direction).goodput_bytes += bytes.0;
+    }
+
+    fn on_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {
+        let counters = self.counters(traffic, Direction::Upstream);
+        counters.connections += 1;
+        counters.retransmissions += connection.retransmissions;
+        counters.timeouts += connection.timeouts;
+        counters.connect_retries += connection.connect_retries;
+    }
+
+    fn on_transfer(&mut self, row: &TransferRow) {
+        self.transfers.push(*row);
+    }
+
+    fn on_page(&mut self, row: &PageRow) {
+        self.pages.push(*row);
+    }
+
+    fn on_object(&mut self, row: &ObjectRow) {
+        if self.config.objects {
+            self.objects.push(*row);
+        }
+    }
+
+    fn on_end(&mut self, now: Instant) {
+        for direction in Direction::BOTH {
+            let waiting = Waiting::default();
+            let bins = self.link_bins.as_mut().map(|bins| &mut bins[direction]);
+            if self.config.occupancy || bins.is_some() {
+                self.clocks[direction].change(now, waiting, bins);
+            }
+            if let Some(bins) = &mut self.link_bins {
+                bins[direction].finish(now);
+            }
+            for bins in &mut self.traffic_bins {
+                if let Some(bins) = &mut bins[direction] {
+                    bins.finish(now);
+                }
+            }
+        }
+    }
+}
+
+/// The finished records of one run.
+#[derive(Debug)]
+pub struct Records {
+    recorder: ColumnRecorder,
+}
+
+impl Records {
+    /// What was recorded.
+    pub const fn config(&self) -> &RecordConfig {
+        &self.recorder.config
+    }
+
+    /// Names of the traffic entries; a [`TrafficId`] is an index into them.
+    pub fn traffic_names(&self) -> &[String] {
+        &self.recorder.traffic_names
+    }
+
+    /// Counters of a traffic entry.
+    pub fn counters(&self, traffic: TrafficId) -> &PerDirection<TrafficCounters> {
+        &self.recorder.counters[usize::from(traffic.0)]
+    }
+
+    /// Access delays of a traffic entry in one direction; `None` if nothing was recorded.
+    pub fn access_delay(
+        &self,
+        traffic: TrafficId,
+        direction: Direction,
+    ) -> Option<&DelayHistogram> {
+        self.recorder.access_delay[usize::from(traffic.0)][direction].as_ref()
+    }
+
+    /// Time spent in the managed queue of an access link.
+    pub const fn sojourn(&self, direction: Direction) -> &DelayHistogram {
+        match direction {
+            Direction::Upstream => &self.recorder.sojourn.upstream,
+            Direction::Downstream => &self.recorder.sojourn.downstream,
+        }
+    }
+
+    /// Time-weighted mean number of packets in the managed queue; `None` if it was not recorded.
+    pub fn mean_backlog_packets(&self, direction: Direction) -> Option<f64> {
+        let occupancy = self.recorder.clocks[direction].occupancy_ns();
+        let total: u64 = occupancy.iter().sum();
+        let weighted: f64 = occupancy
+            .iter()
+            .enumerate()
+            .map(|(packets, ns)| packets as f64 * *ns as f64)
+            .sum();
+        (total > 0).then(|| weighted / total as f64)
+    }
+
+    /// All datagrams in the order of their fates.
+    pub fn datagrams(&self) -> &[Datagram] {
+        &self.recorder.datagrams
+    }
+
+    /// All pages in the order of their ends.
+    pub fn pages(&self) -> &[PageRow] {
+        &self.recorder.pages
+    }
+
+    /// All transfers in the order of their ends.
+    pub fn transfers(&self) -> &[TransferRow] {
+        &self.recorder.transfers
+    }
+
+    /// Every recorded table, in the order of the schema.
+    pub fn tables(&self) -> Vec<Table> {
+        let mut tables = vec![self.datagram_table(), self.page_table()];
+        if self.recorder.config.objects {
+            tables.push(self.object_table());
+        }
+        tables.push(self.transfer_table());
+        if let Some(bins) = &self.recorder.link_bins {
+            tables.push(series_table(bins));
+            tables.push(self.traffic_series_table());
+        }
+        if self.recorder.config.occupancy {
+            tables.push(self.occupancy_table());
+        }
+        if self.recorder.config.delays {
+            tables.push(self.delay_table());
+        }
+        tables.push(self.traffic_table());
+        if self.recorder.config.histograms {
+            tables.push(self.delay_histogram_table());
+            tables.push(self.sojourn_histogram_table());
+        }
+        tables.retain(|table| table.rows() > 0 || table.name != "datagrams");
+        tables
+    }
+
+    fn traffic_words(&self, ids: impl Iterator<Item = TrafficId>) -> ColumnData {
+        ColumnData::words(
+            ids.map(|id| i32::from(id.0)).collect(),
+            &self.recorder.traffic_names,
+        )
+    }
+
+    fn datagram_table(&self) -> Table {
+        let rows = &self.recorder.datagrams;
+        let u32s = |value: fn(&Datagram) -> u32| ColumnData::U32(rows.iter().map(value).collect());
+        let part = |cause: Cause| {
+            ColumnData::U64(
+                rows.iter()
+                    .map(|row| row.split.get(cause).as_ns())
+                    .collect(),
+            )
+        };
+        let lost_at = rows.iter().map(|row| match row.fate {
+            Fate::Arrived(_) => MISSING,
+            Fate::LostInQueue => 0,
+            Fate::LostBehindQueue => 1,
+        });
+        let places = ["queue".to_owned(), "transmit_queue".to_owned()];
+        Table::new(
+            "datagrams",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                u32s(|row| row.flow),
+                u32s(|row| row.sequence),
+                directions(rows.iter().map(|row| row.direction)),
+                ColumnData::U64(rows.iter().map(|row| row.length.0).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.sent_at.as_ns()).collect()),
+                ColumnData::optional_u64(rows.iter().map(|row| match row.fate {
+                    Fate::Arrived(at) => Some(at.as_ns()),
+                    _ => None,
+                })),
+                ColumnData::words(lost_at.collect(), &places),
+                part(Cause::Queue),
+                part(Cause::RequestWait),
+                part(Cause::GrantWait),
+                part(Cause::Framing),
+                part(Cause::Serialisation),
+                part(Cause::Wire),
+            ],
+        )
+    }
+
+    fn page_table(&self) -> Table {
+        let rows = &self.recorder.pages;
+        let time = |value: fn(&PageRow) -> Option<Instant>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(Instant::as_ns)))
+        };
+        Table::new(
+            "pages",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ColumnData::U32(rows.iter().map(|row| row.client).collect()),
+                ColumnData::U32(rows.iter().map(|row| row.page).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                time(|row| row.index_loaded_at),
+                time(|row| row.ended_at),
+                ColumnData::U32(rows.iter().map(|row| row.objects).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+            ],
+        )
+    }
+
+    fn object_table(&self) -> Table {
+        let rows = &self.recorder.objects;
+        let u32s = |value: fn(&ObjectRow) -> u32| ColumnData::U32(rows.iter().map(value).collect());
+        let time = |value: fn(&ObjectRow) -> Option<Instant>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(Instant::as_ns)))
+        };
+        Table::new(
+            "objects",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                u32s(|row| row.client),
+                u32s(|row| row.page),
+                u32s(|row| row.server),
+                u32s(|row| row.index),
+                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                time(|row| row.first_byte_at),
+                time(|row| row.ended_at),
+                ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+            ],
+        )
+    }
+
+    fn transfer_table(&self) -> Table {
+        let rows = &self.recorder.transfers;
+        Table::new(
+            "transfers",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ColumnData::U32(rows.iter().map(|row| row.lane).collect()),
+                ColumnData::U32(rows.iter().map(|row| row.index).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                ColumnData::optional_u64(rows.iter().map(|row| row.ended_at.map(Instant::as_ns))),
+                ColumnData::optional_u64(
+                    rows.iter()
+                        .map(|row| (row.bytes != u64::MAX).then_some(row.bytes)),
+                ),
+            ],
+        )
+    }
+
+    fn traffic_series_table(&self) -> Table {
+        let mut links = Vec::new();
+        let mut traffic = Vec::new();
+        let mut numbers: [Vec<u64>; 5] = Default::default();
+        for direction in Direction::BOTH {
+            for (id, bins) in self.recorder.traffic_bins.iter().enumerate() {
+                let Some(bins) = &bins[direction] else {
+                    continue;
+                };
+                for (start, bin) in bins.iter() {
+                    links.push(direction);
+                    traffic.push(TrafficId(u16::try_from(id).expect("ids are 16 bits")));
+                    let row = [
+                        start,
+                        bins.width_ns(),
+                        bin.forwarded_bytes,
+                        bin.forwarded_packets,
+                        bin.dropped_packets,
+                    ];
+                    numbers
+                        .iter_mut()
+                        .zip(row)
+                        .for_each(|(column, value)| column.push(value));
+                }
+            }
+        }
+        let mut columns = vec![
+            directions(links.into_iter()),
+            self.traffic_words(traffic.into_iter()),
+        ];
+        columns.extend(numbers.map(ColumnData::U64));
+        Table::new("traffic_series", columns)
+    }
+
+    fn occupancy_table(&self) -> Table {
+        let rows: Vec<(Direction, u32, u64)> = Direction::BOTH
+            .into_iter()
+            .flat_map(|direction| {
+                let lengths = self.recorder.clocks[direction].occupancy_ns();
+                (0..)
+                    .zip(lengths)
+                    .map(move |(packets, ns)| (direction, packets, *ns))
+            })
+            .collect();
+        Table::new(
+            "occupancy",
+            vec![
+                directions(rows.iter().map(|row| row.0)),
+                ColumnData::U32(rows.iter().map(|row| row.1).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+            ],
+        )
+    }
+
+    fn delay_table(&self) -> Table {
+        let mut rows = Vec::new();
+        for (id, delays) in self.recorder.delays.iter().enumerate() {
+            for direction in Direction::BOTH {
+                let sums = &delays[direction];
+                if sums.packets > 0 {
+                    for cause in Cause::ALL {
+                        rows.push((id, direction, cause, sums));
+                    }
+                }
+            }
+        }
+        let causes: Vec<String> = Cause::ALL
+            .iter()
+            .map(|cause| cause.as_str().to_owned())
+            .collect();
+        let ids = rows
+            .iter()
+            .map(|row| TrafficId(u16::try_from(row.0).expect("16 bits")));
+        let codes = rows.iter().map(|row| i32::from(row.2 as u8)).collect();
+        Table::new(
+            "delays",
+            vec![
+                self.traffic_words(ids),
+                directions(rows.iter().map(|row| row.1)),
+                ColumnData::words(codes, &causes),
+                ColumnData::U64(rows.iter().map(|row| row.3.packets).collect()),
+                ColumnData::U64(
+                    rows.iter()
+                        .map(|row| row.3.total_ns[row.2 as usize])
+                        .collect(),
+                ),
+            ],
+        )
+    }
+
+    fn traffic_table(&self) -> Table {
+        let rows: Vec<(TrafficId, Direction, &TrafficCounters)> = (0..)
+            .zip(&self.recorder.counters)
+            .flat_map(|(id, counters)| {
+                Direction::BOTH
+                    .into_iter()
+                    .map(move |direction| (TrafficId(id), direction, &counters[direction]))
+            })
+            .collect();
+        let u64s = |value: fn(&TrafficCounters) -> u64| {
+            ColumnData::U64(rows.iter().map(|row| value(row.2)).collect())
+        };
+        Table::new(
+            "traffic",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.0)),
+                directions(rows.iter().map(|row| row.1)),
+                u64s(|counters| counters.sent_packets),
+                u64s(|counters| counters.sent_bytes),
+                u64s(|counters| counters.forwarded_packets),
+                u64s(|counters| counters.forwarded_bytes),
+                u64s(|counters| counters.dropped_queue),
+                u64s(|counters| counters.dropped_behind),
+                u64s(|counters| counters.goodput_bytes),
+                u64s(|counters| counters.connections),
+                u64s(|counters| counters.retransmissions),
+                u64s(|counters| counters.timeouts),
+                u64s(|counters| counters.connect_retries),
+            ],
+        )
+    }
+
+    fn delay_histogram_table(&self) -> Table {
+        let mut rows = Vec::new();
+        for (id, histograms) in (0..).zip(&self.recorder.access_delay) {
+            for direction in Direction::BOTH {
+                for (ns, count) in histograms[direction].iter().flat_map(DelayHistogram::bins) {
+                    rows.push((TrafficId(id), direction, ns, count));
+                }
+            }
+        }
+        Table::new(
+            "delay_histogram",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.0)),
+                directions(rows.iter().map(|row| row.1)),
+                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.3).collect()),
+            ],
+        )
+    }
+
+    fn sojourn_histogram_table(&self) -> Table {
+        let rows: Vec<(Direction, u64, u64)> = Direction::BOTH
+            .into_iter()
+            .flat_map(|direction| {
+                self.recorder.sojourn[direction]
+                    .bins()
+                    .map(move |(ns, n)| (direction, ns, n))
+            })
+            .collect();
+        Table::new(
+            "sojourn_histogram",
+            vec![
+                directions(rows.iter().map(|row| row.0)),
+                ColumnData::U64(rows.iter().map(|row| row.1).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+            ],
+        )
+    }
+}
+
+/// Code of a missing word.
+const MISSING: i32 = -1;
+
+fn directions(values: impl Iterator<Item = Direction>) -> ColumnData {
+    let dictionary: Vec<String> = Direction::BOTH
+        .iter()
+        .map(|direction| direction.as_str().to_owned())
+        .collect();
+    ColumnData::words(
+        values.map(|direction| i32::from(direction as u8)).collect(),
+        &dictionary,
+    )
+}
+
+fn series_table(bins: &PerDirection<Bins<LinkBin>>) -> Table {
+    let rows: Vec<(Direction, u64, &LinkBin)> = Direction::BOTH
+        .into_iter()
+        .flat_map(|direction| {
+            bins[direction]
+                .iter()
+                .map(move |(start, bin)| (direction, start, bin))
+        })
+        .collect();
+    let width = bins.upstream.width_ns();
+    let u64s =
+        |value: fn(&LinkBin) -> u64| ColumnData::U64(rows.iter().map(|row| value(row.2)).collect());
+    let mean = |value: fn(&LinkBin) -> u64| {
+        ColumnData::F64(
+            rows.iter()
+                .map(|row| value(row.2) as f64 / width as f64)
+                .collect(),
+        )
+    };
+    let some = |bin: &LinkBin| bin.forwarded_packets > 0;
+    Table::new(
+        "series",
+        vec![
+            directions(rows.iter().map(|row| row.0)),
+            ColumnData::U64(rows.iter().map(|row| row.1).collect()),
+            ColumnData::U64(rows.iter().map(|_| width).collect()),
+            u64s(|bin| bin.forwarded_bytes),
+            u64s(|bin| bin.forwarded_packets),
+            u64s(|bin| bin.dropped_packets),
+            ColumnData::optional_f64(rows.iter().map(|row| {
+                some(row.2).then(|| row.2.sojourn_ns as f64 / row.2.forwarded_packets as f64)
+            })),
+            ColumnData::optional_u64(
+                rows.iter()
+                    .map(|row| some(row.2).then_some(row.2.sojourn_max_ns)),
+            ),
+            mean(|bin| bin.byte_ns),
+            mean(|bin| bin.packet_ns),
+            ColumnData::U32(rows.iter().map(|row| row.2.packets_max).collect()),
+            mean(|bin| bin.staged_ns),
+        ],
+    )
+}

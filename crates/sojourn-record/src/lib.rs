@@ -1,0 +1,302 @@
+//! What a run writes down: the [`Recorder`] that the engine calls, and the column tables it fills.
+//!
+//! The engine is generic over its recorder and every method has an empty default body, so a run without
+//! records pays nothing. [`ColumnRecorder`] keeps the tables that a [`RecordConfig`] asks for;
+//! [`Table`]s are declared once in [`schema`] (name, type, unit, meaning), and that declaration is
+//! what Python and the documentation see.
+#![forbid(unsafe_code)]
+
+mod accumulate;
+mod column_recorder;
+pub mod schema;
+mod series;
+mod table;
+
+pub use accumulate::{DelayHistogram, TrafficCounters};
+pub use column_recorder::{ColumnRecorder, RecordConfig, Records};
+pub use table::{Column, ColumnData, Table};
+
+use sojourn_base::{Bytes, Direction, Instant, Packets, Span};
+
+/// Number of a link in the records: 0 is the upstream access link, 1 the downstream one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub u16);
+
+/// Number of an entry in the scenario's traffic list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TrafficId(pub u16);
+
+/// What a packet's delay is made of, in the order in which a packet meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// In the sender: from the application's write to the first transmission.
+    Sender,
+    /// Loss recovery: from the first transmission to the one that arrived.
+    Recovery,
+    /// In the modem's or CMTS's managed queue.
+    Queue,
+    /// From the head of that queue to the request for bandwidth.
+    RequestWait,
+    /// From the request to the grant.
+    GrantWait,
+    /// Waiting for MAC framing, fragmentation included.
+    Framing,
+    /// Bits onto the wire.
+    Serialisation,
+    /// Propagation and fixed processing.
+    Wire,
+}
+
+impl Cause {
+    /// All causes in order.
+    pub const ALL: [Self; 8] = [
+        Self::Sender,
+        Self::Recovery,
+        Self::Queue,
+        Self::RequestWait,
+        Self::GrantWait,
+        Self::Framing,
+        Self::Serialisation,
+        Self::Wire,
+    ];
+
+    /// The word used in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Recovery => "recovery",
+            Self::Queue => "queue",
+            Self::RequestWait => "request_wait",
+            Self::GrantWait => "grant_wait",
+            Self::Framing => "framing",
+            Self::Serialisation => "serialisation",
+            Self::Wire => "wire",
+        }
+    }
+}
+
+/// One packet's delay from the application's write to its arrival, split by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DelaySplit([Span; Cause::ALL.len()]);
+
+impl DelaySplit {
+    /// Adds `span` to `cause`.
+    pub fn add(&mut self, cause: Cause, span: Span) {
+        self.0[cause as usize] += span;
+    }
+
+    /// What `cause` took.
+    pub fn get(&self, cause: Cause) -> Span {
+        self.0[cause as usize]
+    }
+
+    /// The whole delay.
+    pub fn total(&self) -> Span {
+        self.0.iter().fold(Span::ZERO, |sum, part| sum + *part)
+    }
+}
+
+/// A packet leaving a link.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkPassage {
+    /// The link.
+    pub link: LinkId,
+    /// Whose packet.
+    pub traffic: TrafficId,
+    /// Charged bytes.
+    pub length: Bytes,
+    /// When it reached the link.
+    pub entered_at: Instant,
+    /// When it left the managed queue.
+    pub dequeued_at: Instant,
+    /// When its last bit arrives at the far end.
+    pub arrives_at: Instant,
+}
+
+/// A packet lost in a link.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkDrop {
+    /// When.
+    pub at: Instant,
+    /// The link.
+    pub link: LinkId,
+    /// Whose packet.
+    pub traffic: TrafficId,
+    /// Its direction (of the link).
+    pub direction: Direction,
+    /// Charged bytes.
+    pub length: Bytes,
+    /// Lost behind the managed queue (2012 modem: the transmit queue).
+    pub behind_queue: bool,
+}
+
+/// The fate of one datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram {
+    /// Whose.
+    pub traffic: TrafficId,
+    /// Flow within the traffic entry.
+    pub flow: u32,
+    /// Number within the flow, from 0.
+    pub sequence: u32,
+    /// Its direction.
+    pub direction: Direction,
+    /// IP bytes.
+    pub length: Bytes,
+    /// When it was sent.
+    pub sent_at: Instant,
+    /// When it arrived, or where it was lost.
+    pub fate: Fate,
+    /// Where the time went (of the part of its way that it made).
+    pub split: DelaySplit,
+}
+
+/// How a packet ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// At its destination.
+    Arrived(Instant),
+    /// In a managed queue.
+    LostInQueue,
+    /// Behind it.
+    LostBehindQueue,
+}
+
+/// A TCP segment that reached its destination.
+#[derive(Clone, Copy, Debug)]
+pub struct SegmentArrival {
+    /// Whose.
+    pub traffic: TrafficId,
+    /// Its direction.
+    pub direction: Direction,
+    /// Bytes of application data; 0 for control segments.
+    pub payload: Bytes,
+    /// Where the time went.
+    pub split: DelaySplit,
+}
+
+/// What waits in a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Packets in the managed queue.
+    pub packets: Packets,
+    /// Bytes in the managed queue.
+    pub bytes: Bytes,
+    /// Packets behind it.
+    pub staged: Packets,
+}
+
+/// A file transfer, finished or not.
+#[derive(Clone, Copy, Debug)]
+pub struct TransferRow {
+    /// Whose.
+    pub traffic: TrafficId,
+    /// Parallel loop.
+    pub lane: u32,
+    /// Number within the loop.
+    pub index: u32,
+    /// Start.
+    pub started_at: Instant,
+    /// Last byte acknowledged.
+    pub ended_at: Option<Instant>,
+    /// Size; `u64::MAX` without end.
+    pub bytes: u64,
+}
+
+/// A web page, finished or not.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRow {
+    /// Whose.
+    pub traffic: TrafficId,
+    /// Which of the users of this traffic entry.
+    pub client: u32,
+    /// Number of the page.
+    pub page: u32,
+    /// Start.
+    pub started_at: Instant,
+    /// Index object complete.
+    pub index_loaded_at: Option<Instant>,
+    /// Last object complete.
+    pub ended_at: Option<Instant>,
+    /// Completed objects.
+    pub objects: u32,
+    /// Bytes of completed objects.
+    pub bytes: u64,
+}
+
+/// An object of a web page.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectRow {
+    /// Whose.
+    pub traffic: TrafficId,
+    /// Which of the users of this traffic entry.
+    pub client: u32,
+    /// Number of its page.
+    pub page: u32,
+    /// Its server.
+    pub server: u32,
+    /// Number at its server.
+    pub index: u32,
+    /// Start.
+    pub started_at: Instant,
+    /// First byte.
+    pub first_byte_at: Option<Instant>,
+    /// Last byte.
+    pub ended_at: Option<Instant>,
+    /// Size.
+    pub bytes: u64,
+}
+
+/// Receives what happens in a run. Every method does nothing unless a recorder overrides it.
+#[expect(unused_variables, reason = "empty default bodies")]
+pub trait Recorder {
+    /// Whether packets shall carry the split of their delay.
+    fn wants_delays(&self) -> bool {
+        false
+    }
+    /// Whether changes of queue lengths matter.
+    fn wants_waiting(&self) -> bool {
+        false
+    }
+    /// A packet was handed to its first link.
+    fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {}
+    /// A packet leaves an access link.
+    fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {}
+    /// A packet is lost in a link.
+    fn on_drop(&mut self, drop: &LinkDrop) {}
+    /// The queue of an access link has changed.
+    fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {}
+    /// A datagram has met its fate.
+    fn on_datagram(&mut self, datagram: &Datagram) {}
+    /// A TCP segment has arrived.
+    fn on_segment(&mut self, arrival: &SegmentArrival) {}
+    /// Bytes of application data were delivered in order.
+    fn on_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: Bytes) {}
+    /// A connection has ended (or the run has): its counters.
+    fn on_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {}
+    /// A transfer has ended, or the run has.
+    fn on_transfer(&mut self, row: &TransferRow) {}
+    /// A page has ended, or the run has.
+    fn on_page(&mut self, row: &PageRow) {}
+    /// An object has ended, or the run has.
+    fn on_object(&mut self, row: &ObjectRow) {}
+    /// The run ends.
+    fn on_end(&mut self, now: Instant) {}
+}
+
+/// Counters of one connection, both ends together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionTotals {
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// SYNs sent again.
+    pub connect_retries: u64,
+}
+
+/// Records nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRecords;
+
+impl Recorder for NoRecords {}

@@ -1,0 +1,173 @@
+//! The record tables, declared once: name, meaning, and per column name, unit and meaning.
+//!
+//! Times are whole nanoseconds since the start of the run; sizes are bytes of IP packets.
+
+/// A declared column.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnSchema {
+    /// Name; ends in the unit where it has one.
+    pub name: &'static str,
+    /// Unit, or empty.
+    pub unit: &'static str,
+    /// What a value means, and when it is missing.
+    pub meaning: &'static str,
+}
+
+/// A declared table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSchema {
+    /// Name.
+    pub name: &'static str,
+    /// What one row is.
+    pub meaning: &'static str,
+    /// Columns in order.
+    pub columns: &'static [ColumnSchema],
+}
+
+macro_rules! tables {
+    ($($table:literal: $meaning:literal { $($column:literal [$unit:literal] $text:literal)* })*) => {
+        &[$(TableSchema {
+            name: $table,
+            meaning: $meaning,
+            columns: &[$(ColumnSchema { name: $column, unit: $unit, meaning: $text }),*],
+        }),*]
+    };
+}
+
+/// All tables.
+pub const TABLES: &[TableSchema] = tables! {
+    "datagrams": "one UDP datagram" {
+        "traffic" [""] "traffic entry of the scenario"
+        "flow" [""] "flow within the traffic entry"
+        "sequence" [""] "number within the flow, from 0"
+        "direction" [""] "upstream or downstream"
+        "length_bytes" ["B"] "IP packet"
+        "sent_ns" ["ns"] "when it was sent"
+        "arrived_ns" ["ns"] "when it arrived; missing if it was lost"
+        "lost_at" [""] "queue, or transmit_queue; missing if it arrived"
+        "queue_ns" ["ns"] "delay in managed queues"
+        "request_wait_ns" ["ns"] "delay until requests"
+        "grant_wait_ns" ["ns"] "delay until grants"
+        "framing_ns" ["ns"] "delay by MAC framing"
+        "serialisation_ns" ["ns"] "delay by serialisation"
+        "wire_ns" ["ns"] "delay by propagation"
+    }
+    "pages": "one web page" {
+        "traffic" [""] "traffic entry of the scenario"
+        "client" [""] "user within the traffic entry"
+        "page" [""] "number of the page, from 0"
+        "started_ns" ["ns"] "first SYN asked for"
+        "index_loaded_ns" ["ns"] "index object complete; missing if it never was"
+        "ended_ns" ["ns"] "last byte of the last object; missing if unfinished when the run ended"
+        "objects" [""] "objects completed, index included"
+        "bytes" ["B"] "application bytes of completed objects"
+    }
+    "objects": "one object of a web page" {
+        "traffic" [""] "traffic entry of the scenario"
+        "client" [""] "user within the traffic entry"
+        "page" [""] "number of its page"
+        "server" [""] "its server, from 0"
+        "index" [""] "number at its server, from 0"
+        "started_ns" ["ns"] "connection asked for"
+        "first_byte_ns" ["ns"] "first byte; missing if none came"
+        "ended_ns" ["ns"] "last byte; missing if unfinished"
+        "bytes" ["B"] "application bytes"
+    }
+    "transfers": "one file transfer" {
+        "traffic" [""] "traffic entry of the scenario"
+        "lane" [""] "parallel loop, from 0"
+        "index" [""] "number within the loop, from 0"
+        "started_ns" ["ns"] "connection asked for, or first byte written on a kept one"
+        "ended_ns" ["ns"] "last byte acknowledged; missing if unfinished"
+        "bytes" ["B"] "size of the file; missing without end"
+    }
+    "series": "one access link in one bin of time" {
+        "link" [""] "upstream or downstream"
+        "start_ns" ["ns"] "start of the bin"
+        "width_ns" ["ns"] "width of the bin"
+        "forwarded_bytes" ["B"] "bytes that left the managed queue towards the wire"
+        "forwarded_packets" [""] "packets that did"
+        "dropped_packets" [""] "packets lost in the link"
+        "sojourn_mean_ns" ["ns"] "mean time in the managed queue of those packets; missing without any"
+        "sojourn_max_ns" ["ns"] "longest; missing without any"
+        "backlog_bytes_mean" ["B"] "time-weighted mean length of the managed queue"
+        "backlog_packets_mean" [""] "the same in packets"
+        "backlog_packets_max" [""] "longest managed queue in the bin"
+        "staged_packets_mean" [""] "time-weighted mean number of packets behind the managed queue"
+    }
+    "traffic_series": "one traffic entry on one access link in one bin of time" {
+        "link" [""] "upstream or downstream"
+        "traffic" [""] "traffic entry of the scenario"
+        "start_ns" ["ns"] "start of the bin"
+        "width_ns" ["ns"] "width of the bin"
+        "forwarded_bytes" ["B"] "bytes that left the managed queue towards the wire"
+        "forwarded_packets" [""] "packets that did"
+        "dropped_packets" [""] "packets lost in the link"
+    }
+    "occupancy": "one length of the managed queue of an access link" {
+        "link" [""] "upstream or downstream"
+        "packets" [""] "length"
+        "time_ns" ["ns"] "time spent at this length"
+    }
+    "delays": "one cause of delay of one traffic entry and direction" {
+        "traffic" [""] "traffic entry of the scenario"
+        "direction" [""] "upstream or downstream"
+        "cause" [""] "sender, recovery, queue, request_wait, grant_wait, framing, serialisation, wire"
+        "packets" [""] "packets that arrived (TCP: segments with data)"
+        "total_ns" ["ns"] "sum over these packets"
+    }
+    "traffic": "one traffic entry and direction" {
+        "traffic" [""] "traffic entry of the scenario"
+        "direction" [""] "upstream or downstream"
+        "sent_packets" [""] "packets handed to their first link"
+        "sent_bytes" ["B"] "their bytes"
+        "forwarded_packets" [""] "packets forwarded by the access link"
+        "forwarded_bytes" ["B"] "their bytes"
+        "dropped_queue_packets" [""] "packets lost in a managed queue"
+        "dropped_transmit_queue_packets" [""] "packets lost behind it"
+        "goodput_bytes" ["B"] "application bytes delivered in order"
+        "connections" [""] "connections that ended or were open at the end (upstream row)"
+        "retransmissions" [""] "segments sent again (upstream row)"
+        "timeouts" [""] "expiries of retransmission timers (upstream row)"
+        "connect_retries" [""] "SYNs sent again (upstream row)"
+    }
+    "delay_histogram": "one bin of access delay of one traffic entry and direction" {
+        "traffic" [""] "traffic entry of the scenario"
+        "direction" [""] "upstream or downstream"
+        "delay_ns" ["ns"] "largest delay that falls into the bin (3 significant digits)"
+        "packets" [""] "packets in the bin"
+    }
+    "sojourn_histogram": "one bin of time in the managed queue of an access link" {
+        "link" [""] "upstream or downstream"
+        "sojourn_ns" ["ns"] "largest time that falls into the bin (3 significant digits)"
+        "packets" [""] "packets in the bin"
+    }
+};
+
+/// The declaration of the table called `name`.
+pub fn table(name: &str) -> Option<&'static TableSchema> {
+    TABLES.iter().find(|table| table.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_in_nanoseconds_or_bytes_says_so_in_its_name() {
+        for table in TABLES {
+            for column in table.columns {
+                let name = column.name;
+                assert_eq!(
+                    name.ends_with("_ns"),
+                    column.unit == "ns",
+                    "{}.{name}",
+                    table.name
+                );
+                if name.ends_with("bytes") {
+                    assert_eq!(column.unit, "B", "{}.{name}", table.name);
+                }
+            }
+        }
+    }
+}
