@@ -1,0 +1,110 @@
+//! The managers under test, with small limits and hasty laws so that short lists make them drop.
+
+use sojourn_base::{Bytes, Limit, Packets, Span};
+use sojourn_queue::{Admission, Backlog, CodelConfig, CodelLaw, DropTailConfig, ManagerConfig};
+
+/// A manager under test.
+pub(crate) struct Case {
+    pub(crate) config: ManagerConfig,
+    /// The most that may ever wait.
+    pub(crate) most: Backlog,
+    /// It may mark packets.
+    pub(crate) marks: bool,
+}
+
+/// All of them.
+pub(crate) fn managers() -> Vec<Case> {
+    [drop_tail(), codel()].into_iter().flatten().collect()
+}
+
+const SMALL_BYTES: Limit = Limit::Bytes(Bytes(20_000));
+const SMALL_PACKETS: Limit = Limit::Packets(Packets(12));
+
+/// A manager that never holds more than `limit` and never marks.
+fn within(limit: Limit, config: ManagerConfig) -> Case {
+    let most = match limit {
+        Limit::Bytes(bytes) => Backlog {
+            bytes,
+            packets: Packets::MAX,
+        },
+        Limit::Packets(packets) => Backlog {
+            bytes: Bytes::MAX,
+            packets,
+        },
+        Limit::Time(_) => panic!("cases have no rate"),
+    };
+    Case {
+        config,
+        most,
+        marks: false,
+    }
+}
+
+fn marking(case: Case) -> Case {
+    Case {
+        marks: true,
+        ..case
+    }
+}
+
+fn drop_tail() -> Vec<Case> {
+    let case = |limit, admission, head_drop, most| {
+        within(
+            most,
+            ManagerConfig::DropTail(DropTailConfig {
+                limit,
+                admission,
+                head_drop,
+            }),
+        )
+    };
+    let overshoot = Limit::Bytes(Bytes(20_000 + 65_534));
+    let (none, eleven) = (Limit::Bytes(Bytes(0)), Limit::Packets(Packets(11)));
+    let ns2_bytes = Admission::Ns2Bytes { mean_packet: 500 };
+    let below_product = Limit::Bytes(Bytes(12 * 500 - 1));
+    vec![
+        case(SMALL_BYTES, Admission::Fit, false, SMALL_BYTES),
+        case(SMALL_BYTES, Admission::Fit, true, SMALL_BYTES),
+        case(SMALL_BYTES, Admission::Threshold, false, overshoot),
+        case(SMALL_PACKETS, Admission::Fit, true, SMALL_PACKETS),
+        case(SMALL_PACKETS, Admission::Ns2Packets, false, eleven),
+        case(SMALL_PACKETS, ns2_bytes, false, below_product),
+        case(none, Admission::Fit, false, none),
+    ]
+}
+
+/// A law that acts within short operation lists.
+fn hasty(law: CodelLaw) -> CodelLaw {
+    CodelLaw {
+        target: Span::from_us(500),
+        interval: Span::from_ms(5),
+        ..law
+    }
+}
+
+fn hasty_marks() -> CodelLaw {
+    CodelLaw {
+        ecn: true,
+        ..hasty(CodelLaw::RFC8289)
+    }
+}
+
+fn hasty_l4s() -> CodelLaw {
+    CodelLaw {
+        ce_threshold: Some(Span::from_ms(1)),
+        l4s: true,
+        ..hasty_marks()
+    }
+}
+
+fn codel() -> Vec<Case> {
+    let case = |law, limit| within(limit, ManagerConfig::Codel(CodelConfig { law, limit }));
+    let roomy = Limit::Packets(Packets(1000));
+    vec![
+        case(hasty(CodelLaw::WHITE2012), SMALL_PACKETS),
+        case(hasty(CodelLaw::WHITE2013), SMALL_BYTES),
+        case(CodelLaw::RFC8289, roomy),
+        marking(case(hasty_marks(), roomy)),
+        marking(case(hasty_l4s(), roomy)),
+    ]
+}

@@ -1,0 +1,184 @@
+//! What every manager keeps, whatever happens to it: INV-1 to INV-8, over random operation lists.
+//!
+//! A new manager joins by one line in `cases.rs`.
+
+mod cases;
+
+use cases::managers;
+use proptest::prelude::*;
+use sojourn_base::{Bytes, Ecn, Instant, Packets, Span};
+use sojourn_queue::{Backlog, ManagerConfig, QueueManager};
+use sojourn_testkit::operations::{Effect, Log, Operation, operations, run};
+
+fn log_of(config: &ManagerConfig, operations: &[Operation], start: Instant) -> Log {
+    run(&mut config.build(), operations, start, 1, |n| n, |n| *n)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn every_packet_is_delivered_dropped_or_waiting(operations in operations(300)) {
+        for case in managers() {
+            let log = log_of(&case.config, &operations, Instant::ZERO);
+            // INV-1, after each operation.
+            let mut waiting = Backlog::default();
+            let mut gone = vec![false; log.arrivals.len()];
+            for line in &log.lines {
+                // Victims may have been accepted by the same operation, so arrivals count first.
+                for effect in &line.effects {
+                    if let Effect::Accepted(n) = *effect {
+                        waiting.bytes += Bytes(u64::from(log.arrival(n).length));
+                        waiting.packets += Packets(1);
+                    }
+                }
+                for effect in &line.effects {
+                    match *effect {
+                        Effect::Delivered(n, ..) | Effect::Dropped(n, _) => {
+                            waiting.bytes -= Bytes(u64::from(log.arrival(n).length));
+                            waiting.packets -= Packets(1);
+                            prop_assert!(!gone[n as usize], "{} twice, {:?}", n, case.config);
+                            gone[n as usize] = true;
+                        }
+                        Effect::Refused(n, _) => {
+                            prop_assert!(!gone[n as usize], "{} twice, {:?}", n, case.config);
+                            gone[n as usize] = true;
+                        }
+                        Effect::Accepted(_) | Effect::Marked(_) | Effect::Nothing => {}
+                    }
+                }
+                prop_assert_eq!(line.backlog, waiting, "{:?}", case.config);
+            }
+        }
+    }
+
+    #[test]
+    fn packets_of_a_flow_keep_their_order(operations in operations(300)) {
+        for case in managers() {
+            // INV-2: within a flow, and within its acknowledgements where these have a lane of their own.
+            let log = log_of(&case.config, &operations, Instant::ZERO);
+            let mut last = std::collections::BTreeMap::new();
+            for effect in log.effects() {
+                if let Effect::Delivered(n, ..) = effect {
+                    let meta = log.arrival(n);
+                    let before = last.insert((meta.flow_hash, meta.pure_ack), n);
+                    prop_assert!(before.is_none_or(|before| before < n), "{:?}", case.config);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn limits_hold_after_every_operation(operations in operations(300)) {
+        for case in managers() {
+            // INV-3.
+            for line in log_of(&case.config, &operations, Instant::ZERO).lines {
+                prop_assert!(line.backlog.bytes <= case.most.bytes, "{:?}", case.config);
+                prop_assert!(line.backlog.packets <= case.most.packets, "{:?}", case.config);
+            }
+        }
+    }
+
+    #[test]
+    fn only_capable_packets_are_marked_and_only_if_marks_are_wanted(operations in operations(300)) {
+        for case in managers() {
+            // INV-4.
+            let log = log_of(&case.config, &operations, Instant::ZERO);
+            let mut marked = vec![false; log.arrivals.len()];
+            for effect in log.effects() {
+                match effect {
+                    Effect::Marked(n) => {
+                        prop_assert!(case.marks, "{:?} must not mark", case.config);
+                        let ecn = log.arrival(n).ecn;
+                        prop_assert!(matches!(ecn, Ecn::Ect0 | Ecn::Ect1));
+                        prop_assert!(!marked[n as usize], "marked twice");
+                        marked[n as usize] = true;
+                    }
+                    Effect::Delivered(n, ecn, mark) => {
+                        prop_assert_eq!(mark, marked[n as usize]);
+                        let expected = if mark { Ecn::Ce } else { log.arrival(n).ecn };
+                        prop_assert_eq!(ecn, expected);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_opportunity_is_wasted_only_if_nothing_is_left(operations in operations(300)) {
+        for case in managers() {
+            // INV-5.
+            for line in log_of(&case.config, &operations, Instant::ZERO).lines {
+                if line.effects.contains(&Effect::Nothing) {
+                    prop_assert_eq!(line.backlog, Backlog::default(), "{:?}", case.config);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_input_gives_the_same_output_for_any_item(operations in operations(300)) {
+        for case in managers() {
+            // INV-6.
+            let small = log_of(&case.config, &operations, Instant::ZERO);
+            let mut manager = case.config.build::<(String, u64)>();
+            let item = |n: u32| (n.to_string(), u64::from(n) << 32);
+            let large = run(&mut manager, &operations, Instant::ZERO, 1, item, |item| {
+                item.0.parse().expect("a number")
+            });
+            prop_assert_eq!(small, large, "{:?}", case.config);
+        }
+    }
+
+    #[test]
+    fn a_later_start_changes_nothing(operations in operations(300), periods in 1..40_u64) {
+        for case in managers() {
+            // INV-8. The shift is a multiple of every timer's period (15, 16 and 30 ms), because
+            // timers count from the start of the run.
+            let shifted = Instant::ZERO + Span::from_ms(240) * periods;
+            prop_assert_eq!(
+                log_of(&case.config, &operations, Instant::ZERO),
+                log_of(&case.config, &operations, shifted),
+                "{:?}",
+                case.config
+            );
+        }
+    }
+}
+
+#[test]
+fn an_empty_manager_has_nothing_to_send_and_no_head() {
+    for case in managers() {
+        let mut manager = case.config.build::<u32>();
+        let mut environment = sojourn_testkit::environment::TestEnvironment::without_draws();
+        assert_eq!(manager.dequeue(Instant::from_s(1), &mut environment), None);
+        assert_eq!(manager.head_length(), None);
+        assert_eq!(manager.backlog(), Backlog::default());
+    }
+}
+
+#[test]
+fn the_cases_drop_and_mark_often_enough_to_mean_something() {
+    // A fixed list as the strategy would make it: three packets in, two out, all flows, all fields.
+    let operations: Vec<Operation> = (0..3000_u32)
+        .map(|n| match n % 6 {
+            0 | 2 | 3 => Operation::Arrive(sojourn_base::Meta {
+                length: [1500, 40, 700][(n % 3) as usize],
+                flow_hash: n % 5,
+                ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][(n % 4) as usize],
+                ..sojourn_base::Meta::default()
+            }),
+            1 | 4 => Operation::Serve,
+            _ => Operation::Wait(Span::from_us(900)),
+        })
+        .collect();
+    for case in managers() {
+        let log = log_of(&case.config, &operations, Instant::ZERO);
+        let count = |wanted: fn(&Effect) -> bool| log.effects().filter(wanted).count();
+        let lost = count(|effect| matches!(effect, Effect::Dropped(..) | Effect::Refused(..)));
+        let marked = count(|effect| matches!(effect, Effect::Marked(_)));
+        assert!(lost + marked > 5, "{:?}: {lost} and {marked}", case.config);
+        assert_eq!(case.marks, marked > 0, "{:?}", case.config);
+    }
+}

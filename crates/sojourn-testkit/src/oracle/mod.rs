@@ -1,0 +1,6 @@
+//! Slow, literal versions of published algorithms, to be compared with the real ones on random input.
+//!
+//! They share no code and no structure with what they check: plain lists, wide integers, one block
+//! per step of the document.
+
+pub mod codel;
