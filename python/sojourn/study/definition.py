@@ -101,7 +101,7 @@ class StudyDefinition(_Strict):
     overlays: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     """Named changes of the base scenario."""
     points: dict[Name, PointDefinition] = Field(default_factory=dict)
-    matrix: list[MatrixDefinition] = Field(default_factory=list)
+    matrix: list[MatrixDefinition] = Field(default_factory=lambda: list[MatrixDefinition]())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,36 @@
+"""Measuring the engine: each world in a process of its own, so that its peak memory is its own."""
+
+import json
+import subprocess
+import sys
+from typing import cast
+
+from sojourn import _engine
+from sojourn.errors import RunError
+
+__all__ = ["measure", "world_names"]
+
+
+def world_names() -> list[str]:
+    """Return the names of the fixed worlds."""
+    return _engine.bench_worlds()
+
+
+def measure(world: str) -> "_engine.BenchWorld":
+    """Run one world in a new process and return what it cost.
+
+    Raises
+    ------
+    RunError
+        If the process fails.
+    """
+    command = [sys.executable, "-m", "sojourn.bench", world]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        raise RunError(f"the world {world} could not be measured: {last}")
+    return cast("_engine.BenchWorld", json.loads(done.stdout))
+
+
+if __name__ == "__main__":
+    print(json.dumps(_engine.bench(sys.argv[1])))

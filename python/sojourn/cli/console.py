@@ -1,0 +1,127 @@
+"""How the command line speaks: errors with hints, notes, aligned columns, one JSON object."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from typer import TyperException
+
+    from sojourn.errors import Problem, SojournError
+
+__all__ = [
+    "format_number",
+    "note",
+    "print_json",
+    "print_table",
+    "show_error",
+    "show_problems",
+    "show_usage_error",
+]
+
+RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
+
+
+def _coloured(text: str, colour: str) -> str:
+    if not sys.stderr.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return f"{colour}{text}{PLAIN}"
+
+
+def note(text: str) -> None:
+    """Say something on stderr."""
+    print(text, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Say something on stderr that deserves attention."""
+    note(f"{_coloured('warning:', YELLOW)} {text}")
+
+
+def _complain(message: str, hint: str) -> None:
+    note(f"{_coloured('error:', RED)} {message}")
+    if hint:
+        note(f"  hint: {hint}")
+
+
+def show_error(error: "SojournError") -> None:
+    """Print an error; if it lists problems, each of them."""
+    problems: list[Problem] | None = getattr(error, "problems", None)
+    if problems is None:
+        _complain(error.message, error.hint)
+    else:
+        show_problems(problems)
+
+
+def show_problems(problems: Sequence["Problem"]) -> None:
+    """Print what is wrong with a file."""
+    for problem in problems:
+        _complain(str(problem), problem.hint)
+
+
+def show_usage_error(error: "TyperException") -> None:
+    """Print what is wrong with the command itself."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "sojourn"
+    message = error.format_message().rstrip(".")
+    _complain(message[:1].lower() + message[1:], f"{command} --help")
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print one JSON object to stdout; what is not a number there becomes null."""
+    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def format_number(value: float | None) -> str:
+    """Return a number with five significant digits.
+
+    Examples
+    --------
+    >>> format_number(1234567.0), format_number(0.0123456), format_number(3.0)
+    ('1234567', '0.012346', '3')
+    """
+    if value is None:
+        return ""
+    if value != value:
+        return "nan"
+    if abs(value) >= 100_000 or value == int(value):
+        return f"{value:.0f}"
+    return f"{value:.5g}"
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print aligned columns to stdout; numbers to the right."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [
+        max(len(row[column]) for row in [list(headings), *cells]) for column in range(len(headings))
+    ]
+    right = [
+        bool(rows) and all(isinstance(row[column], int | float | None) for row in rows)
+        for column in range(len(headings))
+    ]
+    for row in [list(headings), *cells]:
+        line = "  ".join(
+            text.rjust(width) if flush else text.ljust(width)
+            for text, width, flush in zip(row, widths, right, strict=True)
+        )
+        print(line.rstrip())
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return format_number(value)
+    return str(value)

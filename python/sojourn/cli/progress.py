@@ -1,0 +1,103 @@
+"""Progress of a study: a bar with an estimate on a terminal, plain lines elsewhere.
+
+The estimate goes by simulated seconds, which predict the work better than the number of runs.
+"""
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sojourn.study.execute import Finished
+    from sojourn.study.plan import Plan, RunSpec
+
+__all__ = ["StudyProgress"]
+
+LINE_EVERY_S = 5.0
+"""chosen: often enough to see life in a log, seldom enough not to fill it."""
+
+
+class StudyProgress:
+    """Tells how far a study is; on stderr."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._bar: Any = None
+        self._task: Any = None
+        self._began = 0.0
+        self._said = 0.0
+        self._total_s = 0.0
+        self._done_s = 0.0
+        self._total = 0
+        self.done = 0
+        """Runs finished so far."""
+        self.found = 0
+        """Runs that the store had."""
+
+    def start(self, plan: "Plan", to_do: "list[RunSpec]") -> None:
+        """Note that runs begin."""
+        from sojourn.cli.console import note
+
+        self._began = self._said = time.monotonic()
+        self._total = len(to_do)
+        self._total_s = sum(spec.scenario.duration_s for spec in to_do)
+        self.found = len(plan.runs) - len(to_do)
+        store = f", {self.found} more from the store" if self.found else ""
+        note(f"{plan.study.definition.name}: {_runs(len(to_do))} on {self._jobs} threads{store}")
+        if sys.stderr.isatty():
+            self._start_bar()
+
+    def _start_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self._bar = Progress(
+            TextColumn("{task.fields[runs]} runs"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("elapsed"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("", total=self._total_s, runs=f"0 of {self._total}")
+
+    def advance(self, finished: "Finished") -> None:
+        """Note that a run ended."""
+        self.done += 1
+        self._done_s += finished.spec.scenario.duration_s
+        if self._bar is not None:
+            runs = f"{self.done} of {self._total}"
+            self._bar.update(self._task, completed=self._done_s, runs=runs)
+            return
+        now = time.monotonic()
+        if now - self._said >= LINE_EVERY_S and self.done < self._total:
+            from sojourn.cli.console import note
+
+            self._said = now
+            elapsed = now - self._began
+            left = elapsed * (self._total_s - self._done_s) / self._done_s if self._done_s else 0.0
+            note(
+                f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, "
+                f"about {left:.0f} s left"
+            )
+
+    def stop(self) -> None:
+        """Note that no more runs follow."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"

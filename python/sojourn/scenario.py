@@ -1,0 +1,154 @@
+"""Scenario files: reading them, changing them, and what is wrong with them.
+
+What a scenario may say is decided by the compiled part; here are files, settings and error types.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import tomli_w
+
+from sojourn import _engine
+from sojourn.errors import Problem, ScenarioError, UsageError
+from sojourn.study.expand import Document, apply_settings
+
+__all__ = ["Scenario", "check_scenario", "load_scenario", "read_text"]
+
+DEFAULT_SEED = 1  # chosen: the first of the natural numbers; `--seed` changes it
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A valid scenario: what one run simulates, except for its seed.
+
+    Examples
+    --------
+    >>> scenario = load_scenario("scenarios/home.toml")  # doctest: +SKIP
+    >>> longer = scenario.with_settings("duration=60 s")  # doctest: +SKIP
+    """
+
+    text: str
+    """The scenario file."""
+    compiled: _engine.Scenario
+    """The same, as the engine takes it."""
+
+    @classmethod
+    def parse(cls, text: str, file: str = "") -> "Scenario":
+        """Check a scenario's text.
+
+        Raises
+        ------
+        ScenarioError
+            With everything that is wrong.
+        """
+        try:
+            return cls(text, _engine.Scenario.parse(text))
+        except _engine.ScenarioProblems as error:
+            raise ScenarioError(_problems(error.problems, file)) from error
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return self.compiled.name
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time of a run, in seconds."""
+        return self.compiled.duration_s
+
+    @cached_property
+    def document(self) -> Document:
+        """The file as nested tables."""
+        return tomllib.loads(self.text)
+
+    def canonical(self) -> str:
+        """Return the scenario with every default filled in, as TOML."""
+        return self.compiled.canonical()
+
+    def key(self, seed: int) -> str:
+        """Return the name under which the store keeps the run with this seed."""
+        return self.compiled.key(seed)
+
+    def with_settings(self, *settings: str) -> "Scenario":
+        """Return a changed scenario; each setting reads `a.b.c=V`, traffic goes by its name.
+
+        Raises
+        ------
+        UsageError
+            If a setting is not of that form.
+        ScenarioError
+            If the changed scenario is not valid.
+        """
+        return Scenario.parse(tomli_w.dumps(apply_settings(self.document, list(settings))))
+
+
+def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
+    """Read a scenario file and apply settings to it.
+
+    Settings are applied before the check, so they may complete a file that is not valid by itself.
+
+    Parameters
+    ----------
+    path
+        The scenario file.
+    settings
+        Changes of the form `a.b.c=V`.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read or a setting is malformed.
+    ScenarioError
+        If the scenario is not valid.
+    """
+    text = read_text(path)
+    if settings:
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            pass  # the engine says where and why
+        else:
+            try:
+                text = tomli_w.dumps(apply_settings(document, list(settings)))
+            except ValueError as error:
+                raise ScenarioError([Problem("", str(error), file=str(path))]) from error
+            # Positions in the changed text mean nothing to the reader of the file.
+            problems = _problems(_engine.check(text), str(path))
+            if problems:
+                raise ScenarioError(
+                    [Problem(p.path, p.message, p.hint, file=p.file) for p in problems]
+                )
+    return Scenario.parse(text, str(path))
+
+
+def check_scenario(text: str, file: str = "") -> list[Problem]:
+    """Return everything that is wrong with a scenario's text; nothing if it is valid."""
+    return _problems(_engine.check(text), file)
+
+
+def read_text(path: str | Path) -> str:
+    """Return the content of a file that has to be a text.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read.
+    ScenarioError
+        If it is not a text.
+    """
+    try:
+        return Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError([Problem("", "not a UTF-8 text", file=str(path))]) from error
+
+
+def _problems(found: Sequence["_engine.Problem"], file: str) -> list[Problem]:
+    return [
+        Problem(item["path"], item["message"], item["hint"], item["line"], item["column"], file)
+        for item in found
+    ]

@@ -1,0 +1,149 @@
+"""From a study and the user's wishes to a list of runs: points × seeds, each with its key.
+
+The engine checks every scenario here, so that nothing starts before everything is known to be valid.
+"""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
+from sojourn.scenario import Scenario
+from sojourn.study.expand import Point, select
+from sojourn.study.library import Study
+
+__all__ = ["Plan", "PlannedPoint", "RunOptions", "RunSpec", "make_plan"]
+
+QUICK_TOTAL_S = 20_000.0
+"""Simulated seconds of a quick study that names no duration, over all its points.
+
+chosen: the engine simulates a household some thousand times faster than real time, so that this takes a
+few seconds on two cores.
+"""
+QUICK_LONGEST_S = 60.0
+"""chosen: long enough for a dozen page loads, whatever the number of points."""
+QUICK_SHORTEST_S = 1.0
+"""chosen: TCP needs about a second to fill a link of 100 ms round-trip time."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the user asked for beyond the study file."""
+
+    points: tuple[str, ...] = ()
+    """Patterns; all points if empty."""
+    seeds: int | None = None
+    """Number of seeds instead of the study's."""
+    duration: str | None = None
+    """Duration of each run instead of the scenario's."""
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class PlannedPoint:
+    """A point whose scenario is valid."""
+
+    point: Point
+    scenario: Scenario
+
+    @property
+    def scenario_hash(self) -> str:
+        """SHA-256 of the canonical scenario."""
+        return hashlib.sha256(self.scenario.canonical().encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run to be made."""
+
+    point: str
+    seed: int
+    key: str
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a study, in the order in which results are written."""
+
+    study: Study
+    options: RunOptions
+    points: list[PlannedPoint]
+    seeds: list[int]
+    runs: list[RunSpec]
+
+    @property
+    def simulated_s(self) -> float:
+        """Simulated seconds of all runs together."""
+        return sum(run.scenario.duration_s for run in self.runs)
+
+
+def make_plan(study: Study, options: RunOptions) -> Plan:
+    """Decide which runs a study needs.
+
+    Raises
+    ------
+    StudyError
+        If points or their scenarios are not valid.
+    UsageError
+        If the options fit no point, or their duration is not one.
+    """
+    definition = study.definition
+    quick = definition.quick
+    patterns = list(options.points) or (list(quick.points) if options.quick else ["*"])
+    points = select(study.points(), patterns)
+    planned = _validated(study, points)
+    if options.duration is not None:
+        planned = [_with_duration(item, options.duration) for item in planned]
+    elif options.quick:
+        planned = [_shortened(item, quick.duration, len(planned)) for item in planned]
+    count = options.seeds or (quick.seeds if options.quick else definition.seeds.count)
+    first = definition.seeds.first
+    seeds = list(range(first, first + count))
+    runs = [
+        RunSpec(item.point.name, seed, item.scenario.key(seed), item.scenario)
+        for item in planned
+        for seed in seeds
+    ]
+    return Plan(study, options, planned, seeds, runs)
+
+
+def _validated(study: Study, points: list[Point]) -> list[PlannedPoint]:
+    planned: list[PlannedPoint] = []
+    met: dict[tuple[str, str, str], list[str]] = {}
+    for point in points:
+        try:
+            planned.append(PlannedPoint(point, Scenario.parse(point.text)))
+        except ScenarioError as error:
+            for problem in error.problems:
+                met.setdefault((problem.path, problem.message, problem.hint), []).append(point.name)
+    if met:
+        raise StudyError(
+            [
+                Problem(path, f"{message} ({_where(names)})", hint, file=str(study.path))
+                for (path, message, hint), names in met.items()
+            ]
+        )
+    return planned
+
+
+def _where(names: list[str]) -> str:
+    first = f"point {names[0]}"
+    return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
+
+
+def _with_duration(item: PlannedPoint, duration: str) -> PlannedPoint:
+    point = replace(item.point, document={**item.point.document, "duration": duration})
+    try:
+        return PlannedPoint(point, Scenario.parse(point.text))
+    except ScenarioError as error:
+        first = error.problems[0]
+        raise UsageError(f"duration {duration}: {first.message}", first.hint) from error
+
+
+def _shortened(item: PlannedPoint, duration: str | None, points: int) -> PlannedPoint:
+    if duration is None:
+        share = QUICK_TOTAL_S / points
+        seconds = min(QUICK_LONGEST_S, max(QUICK_SHORTEST_S, share))
+        duration = f"{round(seconds * 1000)} ms"
+    shorter = _with_duration(item, duration)
+    return shorter if shorter.scenario.duration_s < item.scenario.duration_s else item

@@ -1,0 +1,188 @@
+"""Running a study from the plan to the result directory.
+
+What is in the store is not computed again. The directory grows under a temporary name beside its
+destination and is renamed when it is complete: a killed study leaves finished runs in the store and
+nothing else that counts.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from sojourn.errors import RunError, SojournError
+from sojourn.output import new_directory, writing
+from sojourn.store import Entry, Store
+from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
+from sojourn.study.manifest import make_manifest
+from sojourn.study.plan import Plan, RunSpec
+from sojourn.study.write import write_result
+
+__all__ = ["Outcome", "Progress", "default_output", "execute_plan", "run_study"]
+
+
+class Progress(Protocol):
+    """Who wants to know how far the runs are."""
+
+    def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
+        """Note that runs begin; those of the plan that are not to do came from the store."""
+
+    def advance(self, finished: Finished) -> None:
+        """Note that a run ended."""
+
+    def stop(self) -> None:
+        """Note that no more runs follow."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What running a study cost."""
+
+    directory: Path
+    simulated_s: float
+    """Over all runs of the result, computed or from the store."""
+    wall_s: float
+    """Of this call."""
+    packet_hops: int
+    computed: int
+    """Runs made now."""
+    reused: int
+    """Runs taken from the store."""
+
+
+def default_output(study: str) -> Path:
+    """Return a new directory name below `results/`, by date and time."""
+    stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    directory = Path("results") / study / stamp
+    number = 2
+    while directory.exists():
+        directory = directory.with_name(f"{stamp}-{number}")
+        number += 1
+    return directory
+
+
+def run_study(
+    plan: Plan,
+    store: Store,
+    *,
+    out: Path | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Progress,
+    finish: Callable[[Path], None],
+) -> Outcome:
+    """Run what is missing and write the result directory.
+
+    Parameters
+    ----------
+    plan
+        What to run.
+    store
+        Where finished runs are.
+    out
+        Result directory, new or empty; below `results/` if left out.
+    jobs
+        Runs at the same time on this machine.
+    cluster
+        Address of a Dask scheduler to run on instead.
+    progress
+        Who is told.
+    finish
+        Called with the complete directory before it gets its final name: writes the report.
+
+    Raises
+    ------
+    UsageError
+        If `out` is in use.
+    RunError
+        If a run failed; the others are in the store.
+    EnvironmentFailure
+        If something cannot be written.
+    """
+    began = time.perf_counter()
+    started_at = datetime.now(UTC)
+    directory = out if out is not None else default_output(plan.study.definition.name)
+    with new_directory(directory) as unfinished:
+        entries, computed = execute_plan(plan, store, jobs=jobs, cluster=cluster, progress=progress)
+        simulated = sum(entry.statistics["simulated_s"] for entry in entries)
+        packet_hops = sum(entry.statistics["packet_hops"] for entry in entries)
+        measured = {
+            "runs": len(entries),
+            "computed": computed,
+            "reused": len(entries) - computed,
+            "jobs": jobs,
+            "cluster": cluster,
+            "simulated_s": simulated,
+            "packet_hops": packet_hops,
+            "wall_s": round(time.perf_counter() - began, 3),
+        }
+        manifest = make_manifest(plan, started_at=started_at, measured=measured)
+        with writing(directory):
+            write_result(unfinished, plan, entries, manifest)
+            finish(unfinished)
+    if out is None:
+        _point_latest(directory)
+    return Outcome(
+        directory,
+        simulated,
+        time.perf_counter() - began,
+        packet_hops,
+        computed,
+        len(entries) - computed,
+    )
+
+
+def execute_plan(
+    plan: Plan, store: Store, *, jobs: int, cluster: str | None, progress: Progress
+) -> tuple[list[Entry], int]:
+    """Make the runs that the store lacks; return all entries in the plan's order and how many were made."""
+    store.sweep()
+    found = {key: store.get(key) for key in {spec.key for spec in plan.runs}}
+    entries = {key: entry for key, entry in found.items() if entry is not None}
+    to_do = list({spec.key: spec for spec in plan.runs if spec.key not in entries}.values())
+    failures: list[Finished] = []
+    if to_do:
+        store.check_writable()
+        progress.start(plan, to_do)
+        runs = (
+            run_on_cluster(to_do, store, cluster) if cluster else run_on_threads(to_do, store, jobs)
+        )
+        try:
+            with contextlib.closing(runs):
+                for finished in runs:
+                    if finished.entry is not None:
+                        entries[finished.spec.key] = finished.entry
+                    else:
+                        failures.append(finished)
+                    progress.advance(finished)
+        finally:
+            progress.stop()
+    if failures:
+        raise _failed(failures, len(plan.runs))
+    return [entries[spec.key] for spec in plan.runs], len(to_do)
+
+
+def _failed(failures: list[Finished], total: int) -> SojournError:
+    listed = 5  # chosen: enough to see a pattern
+    lines = [
+        f"{item.spec.point}, seed {item.spec.seed}: {item.error}" for item in failures[:listed]
+    ]
+    if len(failures) > listed:
+        lines.append(f"… and {len(failures) - listed} more")
+    return RunError(
+        f"{len(failures)} of {total} runs failed:\n  " + "\n  ".join(lines),
+        "the others are in the store; leave the failing points out with --points",
+    )
+
+
+def _point_latest(directory: Path) -> None:
+    """Let `latest` beside the result point to it."""
+    temporary = directory.with_name(f".latest-{os.getpid()}")
+    with contextlib.suppress(OSError):
+        temporary.unlink(missing_ok=True)
+        temporary.symlink_to(directory.name)
+        temporary.replace(directory.with_name("latest"))
