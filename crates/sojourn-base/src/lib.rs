@@ -10,6 +10,7 @@
 //! | [`ratio`] | [`Probability`] |
 //! | [`direction`] | [`Direction`], [`PerDirection`]: the subscriber's view |
 //! | [`header`] | [`Meta`], [`Ecn`]: what a queue knows of a packet |
+//! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: which flow a packet belongs to |
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
 //! | [`random`], [`dist`] | named random streams and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
@@ -24,6 +25,7 @@ extern crate std;
 
 pub mod direction;
 pub mod dist;
+pub mod flow_hash;
 pub mod header;
 pub mod limit;
 pub mod math;
@@ -35,6 +37,7 @@ pub mod size;
 pub mod time;
 
 pub use direction::{Direction, PerDirection};
+pub use flow_hash::{Address, FlowHash, FlowKey};
 pub use header::{Ecn, Meta, ServiceQueue};
 pub use limit::Limit;
 pub use random::{RandomStream, Seed};
