@@ -1,0 +1,55 @@
+# Thin names for what tools/ and cargo do; everything can also be called directly.
+# `make` alone prints the list.
+
+SHELL := /bin/bash
+export PYTHON
+
+.PHONY: help setup demo test test-fast lint fmt bench docs lock clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## make .venv, install locked dependencies, build the engine (release)
+	@tools/setup setup
+
+demo: setup ## set up, simulate the study of 2012, say where its report is
+	@report=$$(.venv/bin/sojourn study run white2012) && echo "open the report: $$report"
+
+test: ## set up with development tools; formatters, linters, types, all tests
+	@tools/setup dev
+	@.venv/bin/python tools/verify.py all
+
+test-fast: ## tests in Python that take no whole study
+	@tools/setup dev
+	@.venv/bin/python -m pytest -q -m "not slow"
+
+lint: ## formatters, linters and types, without tests
+	@tools/setup dev
+	@.venv/bin/python tools/verify.py lint
+
+fmt: ## format Rust and Python
+	@tools/setup dev
+	@cargo fmt --all
+	@.venv/bin/ruff format --quiet .
+	@.venv/bin/ruff check --quiet --fix .
+
+bench: setup ## what one packet costs, on fixed worlds
+	@.venv/bin/sojourn bench
+
+docs: ## the documentation, into docs/_build/html
+	@tools/setup docs
+	@.venv/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+lock: ## resolve requirements/*.txt anew from pyproject.toml (needs uv)
+	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --group build -o requirements/setup.txt
+	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra cluster --group build --group dev \
+	    -c requirements/setup.txt -o requirements/dev.txt
+	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --group build --group docs \
+	    -c requirements/setup.txt -o requirements/docs.txt
+
+clean: ## remove what was built; results and the store of runs stay
+	rm -rf .venv target docs/_build python/sojourn/_engine*.so

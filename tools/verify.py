@@ -1,0 +1,136 @@
+"""Run the checks and tests of the repository, in the order in which they fail fastest.
+
+usage: tools/verify.py [lint|test|all]
+
+The closing line counts tests: `N passed, M failed`, summed over Cargo and pytest. A lint, format or type
+check that fails counts as one failure; one that passes is no test and is not counted. Standard library only.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+
+CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;")
+PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command of the run."""
+
+    name: str
+    command: list[str]
+    kind: str
+    """`lint`, `cargo` or `pytest`: how to read its output."""
+
+
+LINT = [
+    Step("cargo fmt", ["cargo", "fmt", "--all", "--check"], "lint"),
+    Step("ruff format", [str(BIN / "ruff"), "format", "--check", "--quiet", "."], "lint"),
+    Step("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."], "lint"),
+    Step("pyright", [str(BIN / "pyright")], "lint"),
+    Step(
+        "clippy",
+        [
+            "cargo",
+            "clippy",
+            "--quiet",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        "lint",
+    ),
+]
+TEST = [
+    Step("cargo test", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"], "cargo"),
+    Step("pytest", [str(BIN / "python"), "-m", "pytest", "-q"], "pytest"),
+]
+
+
+def count(kind: str, line: str) -> tuple[int, int]:
+    """Return tests passed and failed that a line of output reports."""
+    if kind == "cargo":
+        found = CARGO_RESULT.match(line)
+        return (int(found[1]), int(found[2])) if found else (0, 0)
+    if kind == "pytest" and re.search(r" in [\d.]+s", line):
+        passed = failed = 0
+        for number, word in PYTEST_RESULT.findall(line):
+            if word == "passed":
+                passed += int(number)
+            else:
+                failed += int(number)
+        return passed, failed
+    return 0, 0
+
+
+def run(step: Step) -> tuple[int, int]:
+    """Run a step with its output shown, and return tests passed and failed."""
+    print(f"== {step.name}", flush=True)
+    began = time.monotonic()
+    environment = os.environ | {
+        "PYO3_PYTHON": str(BIN / "python"),
+        "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
+        "CARGO_TERM_COLOR": "never",
+    }
+    passed = failed = 0
+    try:
+        process = subprocess.Popen(
+            step.command,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    except FileNotFoundError:
+        print(f"{step.command[0]} is not there; run: make setup")
+        return 0, 1
+    assert process.stdout is not None
+    with process.stdout as output:
+        for line in output:
+            print(line, end="", flush=True)
+            more_passed, more_failed = count(step.kind, line)
+            passed += more_passed
+            failed += more_failed
+    status = process.wait()
+    if status != 0 and failed == 0:
+        failed = 1
+    word = "ok" if status == 0 else f"FAILED (status {status})"
+    print(f"== {step.name}: {word}, {time.monotonic() - began:.0f} s", flush=True)
+    return passed, failed
+
+
+def main(what: str) -> int:
+    """Run the steps and print the closing line; return the exit status."""
+    steps = {"lint": LINT, "test": TEST, "all": LINT + TEST}[what]
+    passed = failed = 0
+    broken: list[str] = []
+    for step in steps:
+        step_passed, step_failed = run(step)
+        passed += step_passed
+        failed += step_failed
+        if step_failed:
+            broken.append(step.name)
+    if broken:
+        print(f"failed: {', '.join(broken)}")
+    if what == "lint":
+        print("lint failed" if failed else "lint passed")
+    else:
+        print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "all"))
