@@ -1,2 +1,34 @@
 //! What was measured, defined once: pure functions from columns of records to numbers.
+//!
+//! Times come in whole nanoseconds, as records have them; whatever is not in nanoseconds says its unit.
+//! A metric that does not exist (the median of nothing) is `None`, never zero.
+//!
+//! | module | metrics |
+//! |---|---|
+//! | [`quantile`] | quantiles by four definitions, mean, deviation, intervals of quantiles |
+//! | [`distribution`] | weighted distributions: mixtures, sums, time-weighted values |
+//! | [`histogram`] | delays of millions of packets in fixed memory |
+//! | [`latency`] | rounding, delay variation, jitter, round trips from one-way delays |
+//! | [`loss`] | ratios and their intervals |
+//! | [`voice`] | late packets, rating R, mean opinion score |
+//! | [`web`] | page load times with unfinished pages |
+//! | [`throughput`] | series, ramps, utilisation, fairness, byte budget |
 #![forbid(unsafe_code)]
+
+pub mod distribution;
+pub mod histogram;
+pub mod latency;
+pub mod loss;
+pub mod quantile;
+pub mod throughput;
+pub mod voice;
+pub mod web;
+
+/// A lower and an upper bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}

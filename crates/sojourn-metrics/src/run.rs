@@ -1,0 +1,234 @@
+//! All metrics of one run, from its records: what each traffic entry experienced, and what the access
+//! links did.
+//!
+//! Source: metrics specification 1 to 6; the names, units and definitions of the rows are listed in
+//! the reference page of metrics. A metric that has no value (no packet arrived, no page completed)
+//! has no row.
+
+use crate::{quantile, voice, web};
+use sojourn_base::{Bytes, Direction, PerDirection, Span};
+use sojourn_record::{
+    ColumnData, Datagram, DelayHistogram, Fate, PageRow, Records, Table, TrafficId,
+};
+
+/// What the records of a run do not say about it.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFacts {
+    /// How long the run was.
+    pub duration: Span,
+    /// Bytes that each access link would have let through in that time at most.
+    pub allowance: PerDirection<Option<Bytes>>,
+}
+
+/// Metrics as rows.
+#[derive(Debug, Default)]
+struct Rows {
+    rows: Vec<(String, &'static str, f64, &'static str)>,
+}
+
+impl Rows {
+    fn add(&mut self, subject: &str, metric: &'static str, value: f64, unit: &'static str) {
+        self.rows.push((subject.to_owned(), metric, value, unit));
+    }
+
+    fn add_some(
+        &mut self,
+        subject: &str,
+        metric: &'static str,
+        value: Option<f64>,
+        unit: &'static str,
+    ) {
+        if let Some(value) = value {
+            self.add(subject, metric, value, unit);
+        }
+    }
+}
+
+/// The table `metrics` of a run.
+pub fn metric_table(facts: &RunFacts, records: &Records) -> Table {
+    let mut rows = Rows::default();
+    for (id, name) in (0..).zip(records.traffic_names()) {
+        traffic_metrics(&mut rows, facts, records, TrafficId(id), name);
+    }
+    for direction in Direction::BOTH {
+        link_metrics(&mut rows, facts, records, direction);
+    }
+    into_table(&rows)
+}
+
+fn traffic_metrics(
+    rows: &mut Rows,
+    facts: &RunFacts,
+    records: &Records,
+    id: TrafficId,
+    name: &str,
+) {
+    let counters = records.counters(id);
+    for (direction, metrics) in [
+        (Direction::Upstream, ["forwarded_volume", "goodput"]),
+        (Direction::Downstream, ["forwarded_volume_downstream", "goodput_downstream"]),
+    ] {
+        let counters = &counters[direction];
+        rows.add(name, metrics[0], counters.forwarded_bytes as f64 / 1e3, "kB");
+        let bits = counters.goodput_bytes as f64 * 8.0;
+        rows.add(name, metrics[1], bits / 1e6 / facts.duration.as_secs_f64(), "Mb/s");
+    }
+    let datagrams: Vec<&Datagram> =
+        records.datagrams().iter().filter(|datagram| datagram.traffic == id).collect();
+    if !datagrams.is_empty() {
+        datagram_metrics(rows, name, &datagrams);
+    }
+    if let Some(histogram) = records.access_delay(id, Direction::Upstream) {
+        delay_metrics(rows, name, histogram);
+    }
+    let pages: Vec<&PageRow> = records.pages().iter().filter(|page| page.traffic == id).collect();
+    if !pages.is_empty() {
+        page_metrics(rows, name, &pages);
+    }
+    let transfers = || records.transfers().iter().filter(|transfer| transfer.traffic == id);
+    if transfers().next().is_some() {
+        let times: Vec<f64> = transfers()
+            .filter_map(|row| Some(row.ended_at?.saturating_since(row.started_at).as_secs_f64()))
+            .collect();
+        rows.add(name, "transfers_completed", times.len() as f64, "");
+        rows.add_some(name, "transfer_time_median", quantile::median(&times), "s");
+    }
+    if counters.upstream.connections > 0 {
+        let counters = &counters.upstream;
+        rows.add(name, "connections", counters.connections as f64, "");
+        rows.add(name, "retransmissions", counters.retransmissions as f64, "");
+        rows.add(name, "timeouts", counters.timeouts as f64, "");
+        rows.add(name, "connect_retries", counters.connect_retries as f64, "");
+    }
+}
+
+/// Loss, lateness and voice quality of the datagrams that met their fate, all flows and directions
+/// of the entry together; lateness is judged flow by flow.
+fn datagram_metrics(rows: &mut Rows, name: &str, datagrams: &[&Datagram]) {
+    let flow_of = |datagram: &Datagram| (datagram.flow, datagram.direction);
+    let mut flows: Vec<(u32, Direction)> =
+        datagrams.iter().map(|datagram| flow_of(datagram)).collect();
+    flows.sort_unstable();
+    flows.dedup();
+    let (mut late, mut in_time, mut delay_ms) = (0_usize, 0_usize, 0.0);
+    for flow in flows {
+        let delays: Vec<Span> = datagrams
+            .iter()
+            .filter(|datagram| flow_of(datagram) == flow)
+            .filter_map(|datagram| match datagram.fate {
+                Fate::Arrived(at) => Some(at.saturating_since(datagram.sent_at)),
+                _ => None,
+            })
+            .collect();
+        let Some(least) = delays.iter().min().copied() else { continue };
+        for delay in delays {
+            if voice::is_late(delay, least) {
+                late += 1;
+            } else {
+                in_time += 1;
+                delay_ms += delay.as_ms_f64();
+            }
+        }
+    }
+    let sent = datagrams.len();
+    let lost = sent - late - in_time;
+    let share = |count: usize| count as f64 / sent as f64;
+    rows.add(name, "sent", sent as f64, "");
+    rows.add(name, "lost", 100.0 * share(lost), "%");
+    rows.add(name, "late", 100.0 * share(late), "%");
+    rows.add(name, "loss_total", 100.0 * share(lost + late), "%");
+    // Without a packet in time there is no delay to judge; the loss alone decides.
+    let delay_ms = if in_time > 0 { delay_ms / in_time as f64 } else { 0.0 };
+    rows.add(name, "delay_in_time_mean", delay_ms, "ms");
+    let loss = share(lost + late);
+    let rating = voice::rating(delay_ms + voice::LISTENER_DELAY.as_ms_f64(), loss);
+    rows.add(name, "rating", rating, "");
+    rows.add(name, "mos", voice::mean_opinion_score(rating), "");
+    rows.add(name, "mos_loss_only", voice::mean_opinion_score(voice::rating(0.0, loss)), "");
+}
+
+/// Access delay: from the modem's queue to the far end of the access link.
+fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    rows.add_some(name, "delay_mean", histogram.mean_ns().map(|ns| ns / 1e6), "ms");
+    for (metric, p) in [
+        ("delay_min", 0.0),
+        ("delay_p01", 0.01),
+        ("delay_p50", 0.5),
+        ("delay_p90", 0.9),
+        ("delay_p95", 0.95),
+        ("delay_p99", 0.99),
+        ("delay_p999", 0.999),
+    ] {
+        rows.add_some(name, metric, histogram.quantile_ns(p).map(ms), "ms");
+    }
+    rows.add_some(name, "delay_max", histogram.max_ns().map(ms), "ms");
+}
+
+fn page_metrics(rows: &mut Rows, name: &str, pages: &[&PageRow]) {
+    let times: Vec<f64> = pages
+        .iter()
+        .filter_map(|page| Some(page.ended_at?.saturating_since(page.started_at).as_secs_f64()))
+        .collect();
+    rows.add(name, "pages_completed", times.len() as f64, "");
+    rows.add(name, "pages_unfinished", (pages.len() - times.len()) as f64, "");
+    if times.is_empty() {
+        return;
+    }
+    rows.add_some(name, "page_load_time_median", quantile::median(&times), "s");
+    rows.add_some(name, "page_load_time_mad", web::median_absolute_deviation(&times), "s");
+    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    rows.add(name, "page_load_time_mean", mean, "s");
+    rows.add_some(name, "page_load_time_p90", quantile::linear(&times, 0.9), "s");
+    rows.add(name, "page_load_time_max", times.iter().copied().fold(0.0, f64::max), "s");
+}
+
+fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction: Direction) {
+    let subject = direction.as_str();
+    let (mut bytes, mut dropped) = (0, 0);
+    for (id, _) in (0..).zip(records.traffic_names()) {
+        let counters = &records.counters(TrafficId(id))[direction];
+        bytes += counters.forwarded_bytes;
+        dropped += counters.dropped_queue + counters.dropped_behind;
+    }
+    rows.add(subject, "forwarded_volume", bytes as f64 / 1e3, "kB");
+    rows.add(subject, "dropped_packets", dropped as f64, "");
+    if let Some(allowance) = facts.allowance[direction] {
+        rows.add(subject, "utilisation", bytes as f64 / allowance.0 as f64, "");
+    }
+    rows.add_some(subject, "backlog_mean", records.mean_backlog_packets(direction), "packets");
+    let sojourn = records.sojourn(direction);
+    let ms = |ns: u64| ns as f64 / 1e6;
+    rows.add_some(subject, "sojourn_mean", sojourn.mean_ns().map(|ns| ns / 1e6), "ms");
+    for (metric, p) in [
+        ("sojourn_p50", 0.5),
+        ("sojourn_p95", 0.95),
+        ("sojourn_p99", 0.99),
+    ] {
+        rows.add_some(subject, metric, sojourn.quantile_ns(p).map(ms), "ms");
+    }
+    rows.add_some(subject, "sojourn_max", sojourn.max_ns().map(ms), "ms");
+}
+
+fn into_table(rows: &Rows) -> Table {
+    let words = |word: &dyn Fn(&(String, &'static str, f64, &'static str)) -> String| {
+        let all: Vec<String> = rows.rows.iter().map(word).collect();
+        let mut dictionary = all.clone();
+        dictionary.sort_unstable();
+        dictionary.dedup();
+        let code = |word: &String| {
+            let at = dictionary.binary_search(word).expect("every word is in the dictionary");
+            i32::try_from(at).expect("fewer than 2^31 words")
+        };
+        ColumnData::words(all.iter().map(code).collect(), &dictionary)
+    };
+    Table::new(
+        "metrics",
+        vec![
+            words(&|row| row.0.clone()),
+            words(&|row| row.1.to_owned()),
+            ColumnData::F64(rows.rows.iter().map(|row| row.2).collect()),
+            words(&|row| row.3.to_owned()),
+        ],
+    )
+}

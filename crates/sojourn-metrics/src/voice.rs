@@ -1,0 +1,152 @@
+//! Voice quality: packets that come too late, the rating R of a call, and its mean opinion score.
+//!
+//! Source: White 2012 3.2.2 (late packets, R after Cole and Rosenbluth); ITU-T G.107 Annex B (score
+//! from rating).
+//! Units and ranges: delays in nanoseconds, in the rating in milliseconds; loss is a share of the packets
+//! sent; ratings run to 94.2, scores from 1 to 4.5.
+//! Deviations: the cubic of G.107 falls below 1 for small ratings; the score stays at 1 there. The
+//! printed scores of White 2012 contain no delay: [`DelayTerm::Absent`] repeats them.
+
+use crate::loss::share;
+use sojourn_base::math;
+
+/// A packet is late if its delay exceeds the shortest one of the call by more: 60 ms (White 2012 3.2.2).
+pub const LATE_AFTER: u64 = 60_000_000;
+
+/// Delay between the access network and the listener in ms, added to what is measured (White 2012 3.2.2).
+pub const LISTENER_DELAY_MS: f64 = 20.0;
+
+/// Rating without delay and loss (White 2012 3.2.2).
+const BEST_RATING: f64 = 94.2;
+/// What each millisecond costs (White 2012 3.2.2).
+const PER_MS: f64 = 0.024;
+/// What each millisecond beyond [`CONVERSATION_LIMIT_MS`] costs in addition (White 2012 3.2.2).
+const PER_MS_BEYOND: f64 = 0.11;
+/// Delay from which people begin to interrupt each other (White 2012 3.2.2).
+const CONVERSATION_LIMIT_MS: f64 = 177.3;
+/// Weight of the loss term (White 2012 3.2.2).
+const LOSS_WEIGHT: f64 = 30.0;
+/// How fast loss hurts (White 2012 3.2.2).
+const LOSS_SLOPE: f64 = 15.0;
+/// Rating from which the cubic of G.107 is above 1 for good (its root, ITU-T G.107 Annex B).
+const LOWEST_RATING: f64 = 6.5;
+/// Score of a rating of 100 and more (ITU-T G.107 Annex B).
+const BEST_SCORE: f64 = 4.5;
+
+/// Whether delay counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayTerm {
+    /// As the formula says, in milliseconds.
+    Counted,
+    /// Left out: all 36 scores printed by White 2012 in Tables 7 and 8 follow from loss alone.
+    Absent,
+}
+
+/// What became of a call's packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Call {
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets that never came.
+    pub lost: u64,
+    /// Packets that came too late to be played.
+    pub late: u64,
+    /// Mean delay in ms of the packets that were played; `None` if none was.
+    pub mean_delay_ms: Option<f64>,
+}
+
+impl Call {
+    /// The call whose packets had these one-way delays, `None` for a lost one.
+    pub fn new(delays: &[Option<u64>]) -> Self {
+        let received = || delays.iter().copied().flatten();
+        let limit = received().min().unwrap_or(0).saturating_add(LATE_AFTER);
+        let played = received().filter(|delay| *delay <= limit);
+        let (count, sum) = played.fold((0_u64, 0_u64), |(n, sum), delay| (n + 1, sum + delay));
+        let arrived = received().count() as u64;
+        let sent = delays.len() as u64;
+        Self {
+            sent,
+            lost: sent - arrived,
+            late: arrived - count,
+            mean_delay_ms: (count > 0).then(|| sum as f64 / count as f64 / 1e6),
+        }
+    }
+
+    /// Share of packets lost.
+    pub fn lost_share(&self) -> Option<f64> {
+        share(self.lost, self.sent)
+    }
+
+    /// Share of packets late.
+    pub fn late_share(&self) -> Option<f64> {
+        share(self.late, self.sent)
+    }
+
+    /// Share of packets that were not played: lost or late.
+    pub fn total_loss(&self) -> Option<f64> {
+        share(self.lost + self.late, self.sent)
+    }
+
+    /// Rating of the call with the delay to the listener added; `None` if nothing was sent. Without a
+    /// single played packet the added delay alone counts.
+    pub fn rating(&self, delay: DelayTerm) -> Option<f64> {
+        let delay_ms = match delay {
+            DelayTerm::Counted => self.mean_delay_ms.unwrap_or(0.0) + LISTENER_DELAY_MS,
+            DelayTerm::Absent => 0.0,
+        };
+        Some(rating(delay_ms, self.total_loss()?))
+    }
+
+    /// Mean opinion score of the call.
+    pub fn score(&self, delay: DelayTerm) -> Option<f64> {
+        Some(mean_opinion_score(self.rating(delay)?))
+    }
+}
+
+/// R of a G.711 call with a mean one-way delay of `delay_ms` and the share `loss` of packets lost or
+/// late. The logarithm is the natural one: only it agrees with the printed scores.
+pub fn rating(delay_ms: f64, loss: f64) -> f64 {
+    BEST_RATING
+        - PER_MS * delay_ms
+        - PER_MS_BEYOND * (delay_ms - CONVERSATION_LIMIT_MS).max(0.0)
+        - LOSS_WEIGHT * math::ln_1p(LOSS_SLOPE * loss)
+}
+
+/// Mean opinion score of a rating, 1 to 4.5.
+pub fn mean_opinion_score(rating: f64) -> f64 {
+    if rating <= 0.0 {
+        1.0
+    } else if rating >= 100.0 {
+        BEST_SCORE
+    } else {
+        cubic(rating).max(1.0)
+    }
+}
+
+/// The rating of a mean opinion score; `None` outside 1 to 4.5. The cubic rises between 6.5 and 100, so
+/// the answer is found by bisection to the last bit, which needs no trigonometry.
+pub fn rating_of_score(score: f64) -> Option<f64> {
+    if !(1.0..=BEST_SCORE).contains(&score) {
+        return None;
+    }
+    let (mut low, mut high) = (LOWEST_RATING, 100.0);
+    loop {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            return Some(middle);
+        }
+        if cubic(middle) < score {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
+/// ITU-T G.107 Annex B for ratings between 0 and 100.
+fn cubic(r: f64) -> f64 {
+    1.0 + 0.035 * r + 7e-6 * r * (r - 60.0) * (100.0 - r)
+}
+
+#[cfg(test)]
+mod tests;
