@@ -75,7 +75,7 @@ def t_quantile(degrees: int) -> float:
     >>> round(t_quantile(4), 3)
     2.776
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - 0.2 s, needed only when reporting
+    from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
 

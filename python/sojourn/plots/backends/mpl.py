@@ -1,0 +1,402 @@
+"""Draws a `PlotSpec` with Matplotlib, and writes SVG and PDF with the same bytes every time.
+
+No window system and no global state is touched: figures are made directly, not through `pyplot`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from sojourn.plots import spec, styles
+
+_MILLIMETRES_PER_INCH = 25.4
+_WEIGHTS = {"thin": 0.8, "normal": 1.3, "bold": 1.8}
+_FONT_SIZE = 7.5
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": _FONT_SIZE,
+    "axes.titlesize": _FONT_SIZE + 0.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": _FONT_SIZE,
+    "axes.edgecolor": styles.MUTED,
+    "axes.labelcolor": styles.INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": styles.GRID,
+    "grid.linewidth": 0.6,
+    "text.color": styles.INK,
+    "xtick.color": styles.MUTED,
+    "ytick.color": styles.MUTED,
+    "xtick.labelcolor": styles.INK,
+    "ytick.labelcolor": styles.INK,
+    "xtick.labelsize": _FONT_SIZE - 0.5,
+    "ytick.labelsize": _FONT_SIZE - 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "figure.facecolor": styles.PAPER,
+    "axes.facecolor": styles.PAPER,
+    "legend.frameon": False,
+    "legend.fontsize": _FONT_SIZE,
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "path.simplify": True,
+    "hatch.linewidth": 0.5,
+}
+
+
+@contextmanager
+def _settings(name: str) -> Iterator[None]:
+    with mpl.rc_context({**_SETTINGS, "svg.hashsalt": name}):
+        yield
+
+
+def draw(plot: spec.PlotSpec) -> Figure:
+    """Return the figure, ready to be saved or shown."""
+    with _settings(plot.name):
+        return _figure(plot)
+
+
+def svg(plot: spec.PlotSpec) -> str:
+    """Return the plot as SVG text; equal plots give equal bytes."""
+    with _settings(plot.name):
+        buffer = io.StringIO()
+        _figure(plot).savefig(buffer, format="svg", metadata={"Date": None, "Title": plot.title})
+        return buffer.getvalue()
+
+
+def save(plot: spec.PlotSpec, directory: Path) -> str:
+    """Write `<name>.svg` and `<name>.pdf` into a directory; return the SVG text."""
+    with _settings(plot.name):
+        figure = _figure(plot)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Title": plot.title})
+        text = buffer.getvalue()
+        (directory / f"{plot.name}.svg").write_text(text, encoding="utf-8")
+        epoch = datetime(1970, 1, 1, tzinfo=UTC)  # equal plots give equal bytes
+        figure.savefig(
+            directory / f"{plot.name}.pdf",
+            metadata={"Title": plot.title, "CreationDate": epoch, "ModDate": epoch},
+        )
+        return text
+
+
+def _figure(plot: spec.PlotSpec) -> Figure:
+    rows = -(-len(plot.panels) // plot.columns)
+    figure = Figure(
+        figsize=(plot.width / _MILLIMETRES_PER_INCH, plot.height / _MILLIMETRES_PER_INCH),
+        layout="constrained",
+    )
+    axes = cast(
+        "np.ndarray",
+        figure.subplots(
+            rows,
+            plot.columns,
+            squeeze=False,
+            sharex=plot.share_x,
+            sharey=plot.share_y,
+            width_ratios=plot.column_widths or None,
+        ),
+    ).ravel()
+    for panel, axis in zip(plot.panels, axes, strict=False):
+        _panel(panel, cast("Axes", axis))
+    for axis in axes[len(plot.panels) :]:
+        cast("Axes", axis).set_axis_off()
+    if plot.title:
+        figure.suptitle(
+            plot.title, x=0.005, ha="left", fontsize=_FONT_SIZE + 1.5, fontweight="bold"
+        )
+    if plot.legend:
+        figure.legend(
+            handles=[_handle(look, label, plot) for look, label in plot.legend],
+            loc="outside lower center",
+            ncols=min(len(plot.legend), 6),
+            handlelength=2.4,
+            columnspacing=1.6,
+        )
+    return figure
+
+
+def _panel(panel: spec.Panel, axes: Axes) -> None:
+    _axis(panel.x, axes, "x")
+    _axis(panel.y, axes, "y")
+    if panel.title:
+        axes.set_title(panel.title)
+    for mark in panel.marks:
+        _DRAW[type(mark)](mark, axes)
+    if panel.y.ticks and any(isinstance(mark, spec.Bars | spec.Dots) for mark in panel.marks):
+        axes.grid(visible=False, axis="y")
+        axes.tick_params(axis="y", length=0)
+    if panel.legend != "none":
+        axes.legend(loc="best", handlelength=2.4)
+    elif any(isinstance(mark, spec.Line) and mark.label for mark in panel.marks):
+        _label_lines(panel, axes)
+
+
+def _axis(axis: spec.Axis, axes: Axes, which: str) -> None:
+    side = axes.xaxis if which == "x" else axes.yaxis
+    set_limits: Callable[..., Any] = axes.set_xlim if which == "x" else axes.set_ylim
+    if which == "x":
+        axes.set_xlabel(axis.label)
+        axes.set_xscale(axis.scale)
+        axes.margins(x=0.02)
+    else:
+        axes.set_ylabel(axis.label)
+        axes.set_yscale(axis.scale)
+    set_limits(axis.low, axis.high)
+    if axis.ticks:
+        side.set_major_locator(FixedLocator([position for position, _ in axis.ticks]))
+        side.set_minor_locator(NullLocator())
+        side.set_ticklabels([text for _, text in axis.ticks])
+    elif axis.scale == "log":
+        narrow = axis.low is not None and axis.high is not None and axis.high / axis.low < 2e3
+        subs = (1.0, 2.0, 5.0) if narrow else (1.0,)
+        side.set_major_locator(LogLocator(subs=subs, numticks=12))
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        side.set_minor_formatter(NullFormatter())
+
+
+def _line(mark: spec.Line, axes: Axes) -> None:
+    look = styles.look_of(mark.look)
+    axes.plot(
+        mark.x,
+        mark.y,
+        color=look.colour,
+        linestyle=(0, look.dash) if look.dash else "-",
+        linewidth=_WEIGHTS[mark.weight],
+        alpha=0.55 if mark.weight == "thin" else 1.0,
+        drawstyle="steps-post" if mark.step else "default",
+        label=mark.label or "_nolegend_",
+        solid_joinstyle="round",
+    )
+
+
+def _band(mark: spec.Band, axes: Axes) -> None:
+    look = styles.look_of(mark.look)
+    axes.fill_between(
+        mark.x,
+        mark.low,
+        mark.high,
+        color=look.colour,
+        alpha=0.22,
+        linewidth=0,
+        step="post",
+        label=mark.label or "_nolegend_",
+    )
+
+
+def _dots(mark: spec.Dots, axes: Axes) -> None:
+    look = styles.look_of(mark.look)
+    if mark.low is not None and mark.high is not None:
+        axes.hlines(mark.y, mark.low, mark.high, color=look.colour, linewidth=1.4, zorder=2.4)
+    axes.plot(
+        mark.x,
+        mark.y,
+        linestyle="",
+        marker=look.marker or "o",
+        markersize=4.2 if mark.filled else 5.2,
+        markerfacecolor=look.colour if mark.filled else "none",
+        markeredgecolor=look.colour,
+        markeredgewidth=0.0 if mark.filled else 0.9,
+        label=mark.label or "_nolegend_",
+        zorder=2.5 if mark.filled else 2.6,
+    )
+    for x, y, text in zip(mark.x, mark.y, mark.texts, strict=False):
+        if text:
+            axes.annotate(
+                text,
+                (float(x), float(y)),
+                xytext=(4, -2),
+                textcoords="offset points",
+                fontsize=_FONT_SIZE - 1,
+                color=styles.INK,
+            )
+
+
+def _bars(mark: spec.Bars, axes: Axes) -> None:
+    look = styles.look_of(mark.look)
+    axes.barh(
+        mark.y,
+        mark.width,
+        left=mark.left,
+        height=mark.height,
+        color=look.colour,
+        edgecolor=styles.PAPER,
+        linewidth=0.5,
+        hatch=look.hatch or None,
+    )
+
+
+def _box(mark: spec.Box, axes: Axes) -> None:
+    look = styles.look_of(mark.look)
+    colour = look.colour
+    half = 0.28
+    axes.barh(
+        mark.at,
+        mark.quartile_3 - mark.quartile_1,
+        left=mark.quartile_1,
+        height=2 * half,
+        facecolor=colour,
+        alpha=0.3,
+        edgecolor=colour,
+    )
+    axes.hlines(
+        [mark.at, mark.at],
+        [mark.lower, mark.quartile_3],
+        [mark.quartile_1, mark.upper],
+        color=colour,
+        linewidth=1.0,
+    )
+    axes.vlines(mark.median, mark.at - half, mark.at + half, color=colour, linewidth=2.0)
+    axes.plot(
+        mark.outliers,
+        np.full(len(mark.outliers), mark.at),
+        linestyle="",
+        marker="o",
+        markersize=2.2,
+        markerfacecolor="none",
+        markeredgecolor=colour,
+        markeredgewidth=0.7,
+    )
+
+
+def _rule(mark: spec.Rule, axes: Axes) -> None:
+    look = styles.look_of(mark.look)
+    draw_rule: Callable[..., Any] = axes.axvline if mark.along == "x" else axes.axhline
+    draw_rule(
+        mark.at,
+        color=look.colour,
+        linewidth=0.8,
+        linestyle=(0, look.dash) if look.dash else "-",
+        zorder=1.5,
+    )
+    if not mark.label:
+        return
+    if mark.along == "x":
+        axes.annotate(
+            mark.label,
+            (mark.at, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, -2),
+            textcoords="offset points",
+            ha="left",
+            va="top",
+            rotation=90,
+            fontsize=_FONT_SIZE - 1,
+            color=look.colour,
+        )
+    else:
+        axes.annotate(
+            mark.label,
+            (1.0, mark.at),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=_FONT_SIZE - 1,
+            color=look.colour,
+        )
+
+
+def _note(mark: spec.Note, axes: Axes) -> None:
+    axes.text(
+        mark.x,
+        mark.y,
+        mark.text,
+        ha=mark.align,
+        va="center",
+        fontsize=_FONT_SIZE - 1,
+        color=styles.look_of(mark.look).colour,
+    )
+
+
+_DRAW: dict[type, Callable[[Any, Axes], None]] = {
+    spec.Line: _line,
+    spec.Band: _band,
+    spec.Dots: _dots,
+    spec.Bars: _bars,
+    spec.Box: _box,
+    spec.Rule: _rule,
+    spec.Note: _note,
+}
+
+
+def _label_lines(panel: spec.Panel, axes: Axes) -> None:
+    """Write each curve's name at its end, moved apart where the ends are close."""
+    low, high = axes.get_ylim()
+    logarithmic = panel.y.scale == "log"
+
+    def place(value: float) -> float:
+        if logarithmic:
+            return float(np.log(value / low) / np.log(high / low))
+        return (value - low) / (high - low)
+
+    ends: list[tuple[float, spec.Line]] = []
+    for mark in panel.marks:
+        if isinstance(mark, spec.Line) and mark.label:
+            known = np.flatnonzero(np.isfinite(mark.y))
+            if len(known):
+                ends.append((min(max(place(float(mark.y[known[-1]])), 0.0), 1.0), mark))
+    ends.sort(key=lambda end: end[0])
+    least = 0.075
+    heights: list[float] = []
+    for height, _ in ends:
+        heights.append(max(height, heights[-1] + least) if heights else height)
+    overshoot = (heights[-1] - 1.0) if heights else 0.0
+    for number in range(len(heights)):
+        shift = max(0.0, overshoot)
+        heights[number] = max(heights[number] - shift, number * least)
+    for height, (_, mark) in zip(heights, ends, strict=True):
+        axes.annotate(
+            mark.label,
+            (1.0, height),
+            xycoords="axes fraction",
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=_FONT_SIZE - 0.5,
+            color=styles.look_of(mark.look).colour,
+            annotation_clip=False,
+        )
+
+
+def _handle(look_name: str, label: str, plot: spec.PlotSpec) -> Line2D | Patch:
+    look = styles.look_of(look_name)
+    kinds = {
+        type(mark)
+        for panel in plot.panels
+        for mark in panel.marks
+        if getattr(mark, "look", "") == look_name
+    }
+    if spec.Bars in kinds:
+        return Patch(facecolor=look.colour, edgecolor=styles.PAPER, label=label)
+    hollow = look_name == "printed"
+    return Line2D(
+        [],
+        [],
+        color=look.colour,
+        linestyle=((0, look.dash) if look.dash else "-") if spec.Line in kinds else "",
+        marker=look.marker if spec.Dots in kinds else "",
+        markersize=5,
+        markerfacecolor="none" if hollow else look.colour,
+        markeredgewidth=0.9 if hollow else 0.0,
+        label=label,
+    )

@@ -1,0 +1,88 @@
+"""Printed beside ours, row by row: hollow diamonds are the print, filled marks are ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.plots.spec import Axis, Dots, Mark, Note, Panel, Rule, Scale
+from sojourn.studies.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class DotRow:
+    """One value of one group: `lane` counts the groups within a row, from the top."""
+
+    row: int
+    lane: int
+    look: str
+    ours: Estimate
+    printed: float | None = None
+    printed_text: str = ""
+    """Shown in place of the diamond if the print is a bound."""
+
+
+def dot_panel(
+    rows: Sequence[str],
+    entries: Sequence[DotRow],
+    *,
+    lanes: int,
+    quantity: str,
+    unit: str,
+    scale: Scale = "linear",
+    low: float | None = None,
+    high: float | None = None,
+    title: str = "",
+    with_labels: bool = True,
+) -> Panel:
+    """Rows from top to bottom, each with `lanes` lanes; ours with its interval."""
+    spread = 0.72
+
+    def height(entry: DotRow) -> float:
+        offset = 0.0 if lanes < 2 else spread * (0.5 - entry.lane / (lanes - 1))
+        return len(rows) - 1 - entry.row + offset
+
+    marks: list[Mark] = [Rule(at + 0.5, "y", look="grid") for at in range(len(rows) - 1)]
+    for look in dict.fromkeys(entry.look for entry in entries):
+        chosen = [entry for entry in entries if entry.look == look]
+        printed = [entry for entry in chosen if entry.printed is not None]
+        if printed:
+            x = np.array([entry.printed for entry in printed], dtype=float)
+            y = np.array([height(entry) for entry in printed])
+            marks.append(Dots(x, y, "printed", "printed", filled=False))
+        known = [entry for entry in chosen if entry.ours.value is not None]
+        marks.append(
+            Dots(
+                np.array([entry.ours.value for entry in known], dtype=float),
+                np.array([height(entry) for entry in known]),
+                look,
+                look,
+                low=_ends([entry.ours.low for entry in known]),
+                high=_ends([entry.ours.high for entry in known]),
+            )
+        )
+        for entry in chosen:
+            bound = entry.ours.above
+            if bound is not None:
+                words = f"ours >{bound:g}" + (
+                    f", printed {entry.printed_text}" if entry.printed_text else ""
+                )
+                x_edge = bound if high is None else min(bound, high)
+                marks.append(Note(x_edge, height(entry), f"{words} →", look, align="right"))
+    ticks = tuple((float(len(rows) - 1 - number), row) for number, row in enumerate(rows))
+    return Panel(
+        x=Axis(quantity, unit, scale=scale, low=low, high=high),
+        y=Axis(
+            low=-0.55,
+            high=len(rows) - 0.45,
+            ticks=ticks if with_labels else tuple((position, "") for position, _ in ticks),
+        ),
+        marks=tuple(marks),
+        title=title,
+    )
+
+
+def _ends(values: Sequence[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values], dtype=float)

@@ -1,0 +1,194 @@
+"""What a plot shows, without saying how it is drawn.
+
+Marks refer to looks by name (`codel`, `printed`); `sojourn.plots.styles` says which colour, dash
+and marker a name has, the same in every plot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+Scale = Literal["linear", "log"]
+Weight = Literal["thin", "normal", "bold"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis.
+
+    Attributes
+    ----------
+    quantity
+        What it measures, such as `queuing delay`.
+    unit
+        Unit symbol; empty for numbers without one.
+    scale
+        `linear` or `log`.
+    low, high
+        Limits; `None` leaves them to the data.
+    ticks
+        Positions with labels; empty leaves them to the backend.
+    """
+
+    quantity: str = ""
+    unit: str = ""
+    scale: Scale = "linear"
+    low: float | None = None
+    high: float | None = None
+    ticks: tuple[tuple[float, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Quantity and unit as one reads them."""
+        return f"{self.quantity} in {self.unit}" if self.unit else self.quantity
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve; NaN breaks it. `label` is written at its end, or in the legend if `in_legend`."""
+
+    x: np.ndarray
+    y: np.ndarray
+    look: str
+    label: str = ""
+    step: bool = False
+    weight: Weight = "normal"
+    in_legend: bool = True
+
+
+@dataclass(frozen=True)
+class Band:
+    """An area between two curves over the same x."""
+
+    x: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    look: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Single values, with horizontal intervals where `low` and `high` are given."""
+
+    x: np.ndarray
+    y: np.ndarray
+    look: str
+    label: str = ""
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    filled: bool = True
+    texts: tuple[str, ...] = ()
+    """One label per dot, empty where none is wanted."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Horizontal bars at heights `y`, from `left` to `left + width`."""
+
+    y: np.ndarray
+    left: np.ndarray
+    width: np.ndarray
+    look: str
+    label: str = ""
+    height: float = 0.7
+
+
+@dataclass(frozen=True)
+class Box:
+    """Quartiles, median, whiskers and outliers of one group, at position `at` on the y axis."""
+
+    at: float
+    lower: float
+    quartile_1: float
+    median: float
+    quartile_3: float
+    upper: float
+    outliers: np.ndarray
+    look: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A reference line across the panel."""
+
+    at: float
+    along: Literal["x", "y"]
+    """`x`: a vertical line at an x value; `y`: a horizontal one."""
+    label: str = ""
+    look: str = "reference"
+
+
+@dataclass(frozen=True)
+class Note:
+    """Words at a place in data coordinates."""
+
+    x: float
+    y: float
+    text: str
+    look: str = "reference"
+    align: Literal["left", "center", "right"] = "left"
+
+
+Mark = Line | Band | Dots | Bars | Box | Rule | Note
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes with marks on them."""
+
+    x: Axis
+    y: Axis
+    marks: tuple[Mark, ...]
+    title: str = ""
+    legend: Literal["none", "auto", "below"] = "none"
+
+
+@dataclass(frozen=True)
+class PlotSpec:
+    """A plot: panels in a grid, and the words around it.
+
+    Attributes
+    ----------
+    name
+        File name without suffix.
+    title
+        What it shows, in a line.
+    panels
+        Row by row.
+    columns
+        Panels per row.
+    width, height
+        Size in millimetres; page width is 180.
+    description
+        Text alternative: what a reader who cannot see it should know.
+    caption
+        Words below it: source, what to look for.
+    share_x, share_y
+        Whether panels share limits.
+    legend
+        Looks with labels, drawn once below all panels.
+    """
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+    columns: int = 1
+    width: float = 180.0
+    height: float = 90.0
+    description: str = ""
+    caption: str = ""
+    share_x: bool = False
+    share_y: bool = False
+    legend: tuple[tuple[str, str], ...] = ()
+    column_widths: tuple[float, ...] = field(default=())
+
+
+def as_array(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return values as a float array."""
+    return np.asarray(values, dtype=float)

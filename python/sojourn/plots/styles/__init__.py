@@ -1,0 +1,93 @@
+"""How things look, in every plot the same: a queue manager keeps its colour, dash and marker.
+
+Colours are those of Okabe and Ito (2008), chosen so that readers with any common colour vision
+deficiency tell them apart; dash and marker say the same again, for grey print. Colours named `ink`,
+`muted`, `grid` and `paper` change with the theme of a page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Okabe and Ito (2008), "Color Universal Design".
+OKABE_ITO = {
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "blue": "#0072B2",
+    "vermillion": "#D55E00",
+    "purple": "#CC79A7",
+}
+
+#: Colours that a page may replace for a dark theme; chosen for contrast of 7:1 and 4.5:1 on white.
+INK = "#1c2430"
+MUTED = "#5b6675"
+GRID = "#dde2e9"
+PAPER = "#ffffff"
+
+Dash = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, dash pattern (in line widths, empty for solid), marker, and hatch of a name."""
+
+    colour: str
+    dash: Dash = ()
+    marker: str = "o"
+    hatch: str = ""
+
+
+_LOOKS: dict[str, Look] = {
+    # Queue managers.
+    "droptail-417": Look(OKABE_ITO["vermillion"], (), "s"),
+    "droptail-21": Look(OKABE_ITO["blue"], (5, 1.6), "^"),
+    "droptail-31250B": Look(OKABE_ITO["sky"], (1.2, 1.2), "v"),
+    "codel": Look(OKABE_ITO["green"], (), "o"),
+    # Printed values and aids.
+    "printed": Look(INK, (), "D"),
+    "reference": Look(MUTED, (3, 2), ""),
+    "limit": Look(INK, (1, 1.5), ""),
+    "grid": Look(GRID, (), ""),
+    "match": Look(OKABE_ITO["green"], (), "o"),
+    "miss": Look(OKABE_ITO["vermillion"], (), "X"),
+    "unjudged": Look(MUTED, (), "o"),
+    # Causes of delay, from the sender to the wire.
+    "sender": Look("#882255", (), "", ""),
+    "recovery": Look("#AA4499", (), "", ""),
+    "queue": Look(OKABE_ITO["vermillion"], (), "", ""),
+    "request_wait": Look(OKABE_ITO["orange"], (), "", ""),
+    "grant_wait": Look(OKABE_ITO["yellow"], (), "", ""),
+    "framing": Look(OKABE_ITO["purple"], (), "", ""),
+    "serialisation": Look(OKABE_ITO["sky"], (), "", ""),
+    "wire": Look("#9aa5b1", (), "", ""),
+}
+
+#: For names without a look of their own: distinct in colour, dash and marker.
+_CYCLE: tuple[Look, ...] = (
+    Look(OKABE_ITO["blue"], (), "o"),
+    Look(OKABE_ITO["vermillion"], (5, 1.6), "s"),
+    Look(OKABE_ITO["green"], (1.2, 1.2), "^"),
+    Look(OKABE_ITO["purple"], (6, 1.5, 1.2, 1.5), "v"),
+    Look(OKABE_ITO["orange"], (), "D"),
+    Look(OKABE_ITO["sky"], (5, 1.6), "P"),
+    Look(INK, (1.2, 1.2), "X"),
+)
+
+
+def look_of(name: str) -> Look:
+    """Return the look of a name; `cycle-0`, `cycle-1` and so on walk through the palette.
+
+    Examples
+    --------
+    >>> look_of("codel").colour
+    '#009E73'
+    """
+    if name in _LOOKS:
+        return _LOOKS[name]
+    prefix, _, number = name.rpartition("-")
+    if prefix == "cycle" and number.isdigit():
+        return _CYCLE[int(number) % len(_CYCLE)]
+    message = f"no look is called {name}"
+    raise KeyError(message)

@@ -1,0 +1,71 @@
+"""Rates, delays and queues over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.plots.spec import Axis, Band, Line, Mark, Panel, Weight
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One curve over time: `step` holds each value until the next time."""
+
+    time_s: np.ndarray
+    value: np.ndarray
+    look: str
+    label: str = ""
+    weight: Weight = "normal"
+    step: bool = True
+
+
+def timeseries_panel(
+    traces: Sequence[Trace],
+    *,
+    quantity: str,
+    unit: str,
+    title: str = "",
+    until_s: float | None = None,
+    high: float | None = None,
+    extras: Sequence[Mark] = (),
+    bands: Sequence[Band] = (),
+    log: bool = False,
+    low: float | None = 0.0,
+) -> Panel:
+    """One panel of curves over time.
+
+    Parameters
+    ----------
+    traces
+        Curves, drawn in their order.
+    quantity, unit
+        Of the y axis.
+    until_s
+        Where the x axis ends; what lies beyond is not drawn.
+    extras
+        Rules and notes on top.
+    """
+    marks: list[Mark] = list(bands)
+    for trace in traces:
+        keep = slice(None)
+        if until_s is not None:
+            keep = slice(0, int(np.searchsorted(trace.time_s, until_s, side="right")))
+        marks.append(
+            Line(
+                trace.time_s[keep],
+                trace.value[keep],
+                trace.look,
+                trace.label,
+                step=trace.step,
+                weight=trace.weight,
+            )
+        )
+    return Panel(
+        x=Axis("time", "s", low=0.0, high=until_s),
+        y=Axis(quantity, unit, low=low, high=high, scale="log" if log else "linear"),
+        marks=(*marks, *extras),
+        title=title,
+    )

@@ -1,0 +1,32 @@
+"""A figure of a report: a plot with its place in the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sojourn.plots.spec import PlotSpec
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot and what to say about it.
+
+    Attributes
+    ----------
+    item
+        What it redraws, such as `figure-2`, or a name of our own.
+    title
+        Heading, such as `Figure 2. TCP throughput behind 417 packets`.
+    plot
+        What is drawn.
+    caption
+        What to look for, in a sentence or two.
+    group
+        Where it belongs in the report: `overview`, `printed` or `delay`.
+    """
+
+    item: str
+    title: str
+    plot: PlotSpec
+    caption: str
+    group: str = "printed"

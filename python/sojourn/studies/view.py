@@ -1,0 +1,227 @@
+"""A study result as tables, figures and claims ask it: by point, subject and metric.
+
+Everything is read once and kept; a question that the records cannot answer raises `NotRecorded`
+with the reason, which becomes the note of a claim that was not run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import RecordError
+from sojourn.studies.estimate import Estimate, mean_of
+
+if TYPE_CHECKING:
+    from sojourn.study.result import StudyResult
+
+NANOSECONDS_PER_SECOND = 1e9
+NANOSECONDS_PER_MILLISECOND = 1e6
+
+
+class NotRecorded(Exception):  # noqa: N818 - it says what is so, not what failed
+    """The result does not hold what was asked for."""
+
+
+@dataclass(frozen=True)
+class LinkSeries:
+    """What passed one link in one run, per bin of equal width.
+
+    All arrays have one element per bin. Delays are NaN in bins without a packet.
+    """
+
+    start_s: np.ndarray
+    width_s: float
+    forwarded_bytes: np.ndarray
+    forwarded_packets: np.ndarray
+    dropped_packets: np.ndarray
+    sojourn_mean_ms: np.ndarray
+    sojourn_max_ms: np.ndarray
+    backlog_packets_mean: np.ndarray
+    backlog_packets_max: np.ndarray
+    staged_packets_mean: np.ndarray
+
+    @property
+    def end_s(self) -> np.ndarray:
+        """End of each bin."""
+        return self.start_s + self.width_s
+
+    @property
+    def rate_mbps(self) -> np.ndarray:
+        """Forwarded rate in Mb/s, wire bytes."""
+        return self.forwarded_bytes * 8e-6 / self.width_s
+
+    def between(self, first_s: float, last_s: float) -> np.ndarray:
+        """Mask of the bins that lie wholly inside a time span."""
+        slack = 1e-6 * self.width_s
+        return (self.start_s >= first_s - slack) & (self.end_s <= last_s + slack)
+
+    def binned(self, width_s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Sum forwarded bytes over wider bins; an incomplete last one is left out.
+
+        Returns
+        -------
+        tuple
+            Starts of the bins in seconds, and their bytes.
+        """
+        group = max(1, round(width_s / self.width_s))
+        count = len(self.forwarded_bytes) // group
+        summed = self.forwarded_bytes[: count * group].reshape(count, group).sum(axis=1)
+        return self.start_s[: count * group : group], summed
+
+
+class StudyView:
+    """Questions to a study result.
+
+    Parameters
+    ----------
+    result
+        The finished study.
+    """
+
+    def __init__(self, result: StudyResult) -> None:
+        self.result = result
+        self._series: dict[tuple[str, str], dict[int, LinkSeries]] = {}
+
+    @property
+    def quick(self) -> bool:
+        """Whether runs were shortened."""
+        return self.result.quick
+
+    @cached_property
+    def points(self) -> frozenset[str]:
+        """Points that were run."""
+        return frozenset(self.result.runs["point"].unique().to_list())
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, str, str], tuple[np.ndarray, np.ndarray]]:
+        frame = (
+            self.result.metrics.sort("seed", maintain_order=True)
+            .group_by("point", "subject", "metric", maintain_order=True)
+            .agg("seed", "value")
+        )
+        return {
+            (point, subject, metric): (
+                np.asarray(seeds, dtype=np.int64),
+                np.asarray(values, dtype=float),
+            )
+            for point, subject, metric, seeds, values in frame.iter_rows()
+        }
+
+    @cached_property
+    def _seeds(self) -> dict[str, np.ndarray]:
+        frame = self.result.runs.group_by("point").agg(pl.col("seed").sort())
+        return {point: np.asarray(seeds, dtype=np.int64) for point, seeds in frame.iter_rows()}
+
+    def seeds(self, point: str) -> list[int]:
+        """Seeds of a point, in ascending order."""
+        self.require(point)
+        return [int(seed) for seed in self._seeds[point]]
+
+    def require(self, *points: str) -> None:
+        """Raise `NotRecorded` unless all points were run."""
+        missing = [point for point in points if point not in self.points]
+        if missing:
+            message = f"needs point {', '.join(missing)}"
+            raise NotRecorded(message)
+
+    def duration_s(self, point: str) -> float:
+        """Simulated seconds of a point's runs."""
+        self.require(point)
+        runs = self.result.runs.filter(pl.col("point") == point)
+        return float(runs["simulated_s"].to_numpy().max())
+
+    def require_duration(self, point: str, seconds: float) -> None:
+        """Raise `NotRecorded` if the runs of a point are shorter."""
+        duration = self.duration_s(point)
+        if duration < seconds * (1 - 1e-9):
+            message = f"needs runs of {seconds:g} s; those of {point} last {duration:g} s"
+            raise NotRecorded(message)
+
+    def values(self, point: str, subject: str, metric: str) -> np.ndarray:
+        """One value per seed in the order of `seeds`; NaN where a run gave none.
+
+        Raises
+        ------
+        NotRecorded
+            If the point was not run or has no such metric.
+        """
+        self.require(point)
+        found = self._values.get((point, subject, metric))
+        if found is None:
+            message = f"point {point} has no metric {metric} of {subject}"
+            raise NotRecorded(message)
+        seeds, values = found
+        wanted = self._seeds[point]
+        complete = np.full(len(wanted), np.nan)
+        complete[np.searchsorted(wanted, seeds)] = values
+        return complete
+
+    def values_or_nan(self, point: str, subject: str, metric: str) -> np.ndarray:
+        """As `values`, and NaN for all seeds if the point lacks the metric."""
+        try:
+            return self.values(point, subject, metric)
+        except NotRecorded:
+            self.require(point)
+            return np.full(len(self._seeds[point]), np.nan)
+
+    def has(self, point: str, subject: str, metric: str) -> bool:
+        """Whether a metric was measured at a point."""
+        return (point, subject, metric) in self._values
+
+    def mean(self, point: str, subject: str, metric: str) -> Estimate:
+        """Mean over seeds."""
+        return mean_of(self.values(point, subject, metric))
+
+    def table(self, name: str, point: str) -> pl.DataFrame:
+        """Rows of one record table at one point, all seeds.
+
+        Raises
+        ------
+        NotRecorded
+            If the study kept no such table, or none of its rows belong to the point.
+        """
+        self.require(point)
+        try:
+            frame = self.result.records(name).filter(pl.col("point") == point).collect()
+        except RecordError as error:
+            message = f"needs the record table {name}"
+            raise NotRecorded(message) from error
+        if frame.is_empty():
+            message = f"the record table {name} has no rows of point {point}"
+            raise NotRecorded(message)
+        return frame
+
+    def series(self, point: str, link: str = "upstream") -> dict[int, LinkSeries]:
+        """Bins of one link, by seed."""
+        key = (point, link)
+        if key not in self._series:
+            frame = self.table("series", point).filter(pl.col("link") == link).sort("start_ns")
+            self._series[key] = {
+                int(seed[0]): _link_series(part)
+                for seed, part in sorted(frame.partition_by("seed", as_dict=True).items())
+            }
+        return self._series[key]
+
+
+def _link_series(frame: pl.DataFrame) -> LinkSeries:
+    def column(name: str, scale: float = 1.0) -> np.ndarray:
+        data = frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return data / scale
+
+    return LinkSeries(
+        start_s=column("start_ns", NANOSECONDS_PER_SECOND),
+        width_s=float(frame["width_ns"][0]) / NANOSECONDS_PER_SECOND,
+        forwarded_bytes=column("forwarded_bytes"),
+        forwarded_packets=column("forwarded_packets"),
+        dropped_packets=column("dropped_packets"),
+        sojourn_mean_ms=column("sojourn_mean_ns", NANOSECONDS_PER_MILLISECOND),
+        sojourn_max_ms=column("sojourn_max_ns", NANOSECONDS_PER_MILLISECOND),
+        backlog_packets_mean=column("backlog_packets_mean"),
+        backlog_packets_max=column("backlog_packets_max"),
+        staged_packets_mean=column("staged_packets_mean"),
+    )
