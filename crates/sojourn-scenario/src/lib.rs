@@ -1,7 +1,32 @@
-//! Scenarios: what one run is.
+//! Scenarios: what one run is, from the text of a file to the complete, typed description that the
+//! engine runs.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`file`] | [`ScenarioFile`]: text, settings on top of it, validation |
+//! | [`problem`] | [`ScenarioProblems`]: everything that is wrong, with path, hint and position |
+//! | [`model`] | [`Scenario`]: typed, complete, every default filled in |
+//! | [`plan`] | [`Plan`], [`RunSpec`]: which runs a scenario asks for |
+//!
+//! Each configuration declares its keys once; reading, printing, the JSON schema and the reference
+//! page all walk that declaration. Nothing here reads a file, a clock or an environment variable.
+#![forbid(unsafe_code)]
 
+mod check;
+pub mod file;
+mod form;
+mod keys;
 pub mod model;
+mod nearest;
 pub mod plan;
+mod printer;
+pub mod problem;
+mod reader;
+mod tree;
+mod value;
 
-pub use model::{AccessLink, RecordConfig, Scenario, Server, Stack, Traffic};
+pub use file::{ScenarioFile, problems};
+pub use model::{AccessLink, RecordConfig, Scenario, Server, Stack, Traffic, round_trip};
 pub use plan::{Plan, RunSpec};
+pub use problem::{Problem, ScenarioProblems};
+pub use reader::Origin;

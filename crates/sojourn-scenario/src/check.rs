@@ -1,0 +1,188 @@
+//! What single values cannot show: whether the parts of a scenario fit together.
+//!
+//! Source: RFC 8289 §5.3 (target well below interval), White 2012 §2.3 (servers behind the access
+//! link). Deviations: none known.
+
+use std::collections::BTreeSet;
+
+use sojourn_apps::ApplicationConfig;
+use sojourn_base::{Bytes, Direction};
+use sojourn_link::{LinkConfig, ShaperConfig};
+
+use crate::keys::scenario::{Draft, TrafficDraft};
+use crate::keys::{application, link, queue};
+use crate::reader::{Notes, join};
+use crate::value::{Mismatch, quoted};
+
+/// Notes everything that does not fit. What is wrong in itself already is not judged again.
+pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
+    for direction in Direction::BOTH {
+        check_access(draft, direction, notes);
+    }
+    check_names(draft, notes);
+    let mut flows = 0_u64;
+    let mut servers = 0_usize;
+    for traffic in &draft.traffic {
+        let path = join("traffic", &traffic.name);
+        check_servers(draft, traffic, &path, notes);
+        check_lengths(draft, traffic, &path, notes);
+        flows = flows.saturating_add(application::flows(&traffic.application));
+        servers = servers.saturating_add(traffic.application.servers());
+    }
+    let most = application::MOST_FLOWS.parse().unwrap_or(u64::MAX);
+    if flows > most && !notes.is_doubtful("traffic") {
+        notes.problem(
+            "traffic",
+            Mismatch::new(
+                format!("{flows} parallel flows in all"),
+                format!("at most {most}: fewer lanes, users or connections"),
+            ),
+        );
+    }
+    if servers > MOST_SERVERS && !notes.is_doubtful("traffic") {
+        notes.problem(
+            "traffic",
+            Mismatch::new(
+                format!("{servers} servers in all"),
+                format!("at most {MOST_SERVERS}"),
+            ),
+        );
+    }
+}
+
+/// Most servers of a scenario. Source: the engine numbers links in 16 bits, two for each server.
+const MOST_SERVERS: usize = 10_000;
+
+fn note(notes: &mut Notes, path: &str, mismatch: Mismatch) {
+    if !notes.is_doubtful(path) {
+        notes.problem(path, mismatch);
+    }
+}
+
+fn check_access(draft: &Draft, direction: Direction, notes: &mut Notes) {
+    let config = &draft.access[direction];
+    let path = format!("access.{}", direction.as_str());
+    let link_path = format!("{path}.link");
+    // A link that could not be read says nothing about its queue either.
+    let readable = !notes.is_doubtful(&link_path);
+    if readable {
+        for (key, mismatch) in link::problems(config) {
+            note(notes, &format!("{link_path}.{key}"), mismatch);
+        }
+    }
+    let queue_path = format!("{path}.queue");
+    if readable
+        && !notes.has_problem(&queue_path)
+        && !notes.has_problem(&format!("{queue_path}.kind"))
+    {
+        for (key, mismatch) in queue::problems(config.queue(), config.drain_rate()) {
+            note(notes, &format!("{queue_path}.{key}"), mismatch);
+        }
+    }
+}
+
+fn check_names(draft: &Draft, notes: &mut Notes) {
+    let mut names = BTreeSet::new();
+    for traffic in &draft.traffic {
+        if !traffic.name.is_empty() && !names.insert(traffic.name.as_str()) {
+            notes.problem(
+                &join(&join("traffic", &traffic.name), "name"),
+                Mismatch::new(
+                    format!(
+                        "{} is the name of another traffic entry too",
+                        quoted(&traffic.name)
+                    ),
+                    "records are told apart by these names",
+                ),
+            );
+        }
+    }
+}
+
+fn check_servers(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
+    if notes.is_doubtful(&format!("{path}.app")) {
+        return;
+    }
+    let count = traffic.application.servers();
+    for (key, given) in [
+        ("rtt", traffic.round_trips.len()),
+        ("line_rate", traffic.line_rates.len()),
+    ] {
+        if given > 1 && given != count {
+            let wanted = match count {
+                1 => "one value".to_owned(),
+                count => format!("one value for all, or a list of {count}"),
+            };
+            note(
+                notes,
+                &format!("{path}.{key}"),
+                Mismatch::new(format!("{given} values for {count} servers"), wanted),
+            );
+        }
+    }
+    if notes.is_doubtful("access") {
+        return;
+    }
+    let nearest = draft.round_trip();
+    if let Some(rtt) = traffic.round_trips.iter().find(|rtt| **rtt < nearest) {
+        note(
+            notes,
+            &format!("{path}.rtt"),
+            Mismatch::new(
+                format!("{rtt} is shorter than the access link's own propagation ({nearest})"),
+                format!("at least \"{nearest}\", or shorter delays of the access links"),
+            ),
+        );
+    }
+}
+
+/// A packet that is longer than a token bucket is deep would wait for ever.
+fn check_lengths(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
+    for direction in Direction::BOTH {
+        let link = &draft.access[direction];
+        let link_path = format!("access.{}.link", direction.as_str());
+        let (key, length) = longest_packet(traffic);
+        if let Some((name, depth)) = shallowest_bucket(link)
+            && length > depth
+            && !notes.is_doubtful(&link_path)
+            && !notes.is_doubtful(path)
+        {
+            notes.problem(
+                &format!("{path}.{key}"),
+                Mismatch::new(
+                    format!("packets of {length} never pass {link_path}, whose {name} is {depth}"),
+                    format!("packets of at most \"{depth}\", or a larger {name}"),
+                ),
+            );
+            return;
+        }
+    }
+}
+
+/// The longest packet, and the key that decides about it.
+fn longest_packet(traffic: &TrafficDraft) -> (&'static str, Bytes) {
+    match &traffic.application {
+        ApplicationConfig::ConstantRate(config) => ("app.packet", config.packet),
+        ApplicationConfig::Bulk(_) | ApplicationConfig::Web(_) => {
+            let stack = &traffic.stack.config;
+            let payload = u64::from(stack.maximum_segment_size);
+            ("stack", Bytes(payload + u64::from(stack.wire.data_header)))
+        }
+    }
+}
+
+/// The bucket of a link whose head packet must fit into it whole.
+fn shallowest_bucket(link: &LinkConfig) -> Option<(&'static str, Bytes)> {
+    let shaper: &ShaperConfig = match link {
+        LinkConfig::Shaped { link, .. } => &link.shaper,
+        LinkConfig::Docsis30Cascade { link, .. } => &link.shaper,
+        // Requests are made byte by byte there.
+        LinkConfig::Serial { .. } | LinkConfig::Docsis30Single { .. } => return None,
+    };
+    let peak = (shaper.peak.as_bps() > 0).then_some(("peak_burst", shaper.peak_burst));
+    let sustained = ("burst", shaper.burst);
+    Some(
+        peak.filter(|peak| peak.1 < sustained.1)
+            .unwrap_or(sustained),
+    )
+}

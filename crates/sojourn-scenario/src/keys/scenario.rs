@@ -1,0 +1,444 @@
+//! The outermost keys of a scenario file, and the form in which they are written.
+//!
+//! Source: the shape follows White 2012 §2.3 and §3: an access link with a queue in each direction,
+//! and traffic with servers at fixed round-trip times. Deviations: none known.
+
+use core::cmp::Ordering;
+
+use sojourn_apps::ApplicationConfig;
+use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
+use sojourn_link::LinkConfig;
+use sojourn_transport::StackConfig;
+
+use crate::form::{ItemsOf, Key, Visitor, key};
+use crate::keys::{application, link, queue, stack};
+use crate::model::{AccessLink, RecordConfig, Scenario, Server, Stack, Traffic};
+use crate::tree::Content;
+use crate::value::{Mismatch, OneOrMany, Or, Shape, Value, Word, Words};
+
+/// Version of the file format that is read and written.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// A scenario as a file spells it: servers are lists of round-trip times.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    name: String,
+    duration: Span,
+    seed: Seed,
+    seed_count: u32,
+    pub(crate) access: PerDirection<LinkConfig>,
+    pub(crate) traffic: Vec<TrafficDraft>,
+    record: RecordConfig,
+}
+
+/// A traffic entry as a file spells it.
+#[derive(Clone, Debug)]
+pub(crate) struct TrafficDraft {
+    pub(crate) name: String,
+    pub(crate) application: ApplicationConfig,
+    pub(crate) stack: Stack,
+    /// One for all servers, or one for each; empty for the shortest that the access link allows.
+    pub(crate) round_trips: Vec<Span>,
+    /// One for all servers, or one for each.
+    pub(crate) line_rates: Vec<BitRate>,
+    dscp: u8,
+    ecn: Ecn,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            duration: Span::ZERO,
+            seed: Seed(1),
+            seed_count: 1,
+            access: PerDirection {
+                upstream: link::blank(),
+                downstream: link::blank(),
+            },
+            traffic: Vec::new(),
+            record: RecordConfig::default(),
+        }
+    }
+}
+
+impl TrafficDraft {
+    fn blank() -> Self {
+        let name = StackConfig::names().next().unwrap_or_default();
+        Self {
+            name: String::new(),
+            application: application::blank(),
+            stack: Stack {
+                name: name.to_owned(),
+                config: StackConfig::by_name(name).expect("the first known name is known"),
+            },
+            round_trips: Vec::new(),
+            line_rates: vec![Server::LINE_RATE],
+            dscp: 0,
+            ecn: Ecn::NotEct,
+        }
+    }
+
+    fn of(traffic: &Traffic) -> Self {
+        Self {
+            name: traffic.name.clone(),
+            application: traffic.application.clone(),
+            stack: traffic.stack.clone().unwrap_or_else(|| Self::blank().stack),
+            round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
+            line_rates: one_if_equal(traffic.servers.iter().map(|server| server.line_rate)),
+            dscp: traffic.dscp,
+            ecn: traffic.ecn,
+        }
+    }
+
+    fn into_traffic(self, nearest: Span) -> Traffic {
+        let count = self.application.servers();
+        let servers = (0..count)
+            .map(|index| Server {
+                rtt: *nth(&self.round_trips, index).unwrap_or(&nearest),
+                line_rate: *nth(&self.line_rates, index).unwrap_or(&Server::LINE_RATE),
+            })
+            .collect();
+        Traffic {
+            stack: application::needs_stack(&self.application).then_some(self.stack),
+            name: self.name,
+            application: self.application,
+            servers,
+            dscp: self.dscp,
+            ecn: self.ecn,
+        }
+    }
+}
+
+/// The value of server `index` in a list of one for all, or one for each.
+fn nth<T>(values: &[T], index: usize) -> Option<&T> {
+    match values {
+        [one] => Some(one),
+        many => many.get(index),
+    }
+}
+
+/// The list, or its first value if all are the same.
+fn one_if_equal<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    if values.windows(2).all(|pair| pair[0] == pair[1]) {
+        values.truncate(1);
+    }
+    values
+}
+
+impl Draft {
+    /// The file form of a scenario.
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        Self {
+            name: scenario.name.clone(),
+            duration: scenario.duration,
+            seed: scenario.seed,
+            seed_count: scenario.seed_count,
+            access: PerDirection {
+                upstream: scenario.access.upstream.link.clone(),
+                downstream: scenario.access.downstream.link.clone(),
+            },
+            traffic: scenario.traffic.iter().map(TrafficDraft::of).collect(),
+            record: scenario.record,
+        }
+    }
+
+    /// Propagation of the access link, both ways.
+    pub(crate) fn round_trip(&self) -> Span {
+        let (up, down) = (self.access.upstream.delay(), self.access.downstream.delay());
+        Span::from_ps(up.as_ps().saturating_add(down.as_ps()))
+    }
+
+    /// The complete scenario.
+    pub(crate) fn into_scenario(self) -> Scenario {
+        let nearest = self.round_trip();
+        Scenario {
+            name: self.name,
+            duration: self.duration,
+            seed: self.seed,
+            seed_count: self.seed_count,
+            access: PerDirection {
+                upstream: AccessLink {
+                    link: self.access.upstream,
+                },
+                downstream: AccessLink {
+                    link: self.access.downstream,
+                },
+            },
+            traffic: self
+                .traffic
+                .into_iter()
+                .map(|traffic| traffic.into_traffic(nearest))
+                .collect(),
+            record: self.record,
+        }
+    }
+
+    /// Shows all keys of the file. `with_seeds` is false for the part that results depend on apart
+    /// from the seed of their own run.
+    pub(crate) fn keys(&mut self, visitor: &mut dyn Visitor, with_seeds: bool) {
+        visitor.value(
+            key("schema", "version of the file format", "this page").required("1"),
+            &mut Schema,
+        );
+        visitor.value(
+            key("name", "what people call it", "no default").required("\"my-question\""),
+            &mut self.name,
+        );
+        visitor.value(
+            key("duration", "simulated time", "no default")
+                .required("\"600 s\"")
+                .least("1 us")
+                .most(LONGEST_RUN)
+                .unit("s"),
+            &mut self.duration,
+        );
+        if with_seeds {
+            self.seed_keys(visitor);
+        }
+        visitor.table(
+            key("access", "the access link", "White 2012 §2.3"),
+            &mut |visitor| {
+                for direction in Direction::BOTH {
+                    let link = &mut self.access[direction];
+                    let about = match direction {
+                        Direction::Upstream => "from the subscriber into the network",
+                        Direction::Downstream => "from the network to the subscriber",
+                    };
+                    visitor.table(
+                        key(direction.as_str(), about, "White 2012 §2.3"),
+                        &mut |visitor| {
+                            visitor.choice(LINK, &mut link::choice(link));
+                            visitor.choice(QUEUE, &mut queue::choice(link.queue_mut()));
+                        },
+                    );
+                }
+            },
+        );
+        visitor.items(
+            key("traffic", "who uses the link", "no default")
+                .required("[[traffic]] with name = \"call\" and app = \"voice\"")
+                .most(MOST_TRAFFIC),
+            &mut ItemsOf {
+                items: &mut self.traffic,
+                base: TrafficDraft::blank,
+                keys: traffic_keys,
+            },
+        );
+        visitor.table(
+            key("record", "what is written down", "chosen"),
+            &mut |visitor| {
+                record_keys(&mut self.record, visitor);
+            },
+        );
+    }
+
+    fn seed_keys(&mut self, visitor: &mut dyn Visitor) {
+        let several = self.seed_count != 1 || visitor.has("seeds");
+        if !several || visitor.is_exhaustive() {
+            visitor.value(
+                key("seed", "seed of the only run", "chosen: 1").most(LARGEST_SEED),
+                &mut self.seed.0,
+            );
+        }
+        if several || visitor.is_exhaustive() {
+            let about = "several runs with consecutive seeds, instead of seed";
+            visitor.table(key("seeds", about, "chosen: one run"), &mut |visitor| {
+                visitor.value(
+                    key("first", "seed of the first run", "chosen: 1").most(LARGEST_SEED),
+                    &mut self.seed.0,
+                );
+                visitor.value(
+                    key("count", "number of runs", "chosen: 1")
+                        .least("1")
+                        .most("100000"),
+                    &mut self.seed_count,
+                );
+            });
+        }
+    }
+}
+
+const LINK: Key = key("link", "the line and its MAC", "no default")
+    .required("{ kind = \"serial\", rate = \"5 Mb/s\" }");
+
+const QUEUE: Key = key(
+    "queue",
+    "the manager of the queue in front of the link",
+    "no default",
+)
+.required("{ kind = \"codel\", profile = \"rfc8289\" }");
+
+/// Longest run. Source: simulated time is 64 bits of picoseconds, 213 days; 5000 h leave room for
+/// timers that reach beyond the end.
+const LONGEST_RUN: &str = "5000 h";
+
+/// Most traffic entries of a scenario. chosen: above any household or node that a person describes.
+const MOST_TRAFFIC: &str = "10000";
+
+/// Largest seed. Source: whole numbers of TOML have 64 bits with a sign.
+const LARGEST_SEED: &str = "9223372036854775807";
+
+const ECN_FIELDS: [Word<Ecn>; 4] = [
+    Word {
+        name: "not-ect",
+        value: Ecn::NotEct,
+        about: "not ECN-capable",
+    },
+    Word {
+        name: "ect0",
+        value: Ecn::Ect0,
+        about: "ECN-capable, classic",
+    },
+    Word {
+        name: "ect1",
+        value: Ecn::Ect1,
+        about: "ECN-capable, L4S (RFC 9331)",
+    },
+    Word {
+        name: "ce",
+        value: Ecn::Ce,
+        about: "marked before it enters the access link",
+    },
+];
+
+fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key("name", "what people call it; unique", "no default").required("\"call\""),
+        &mut traffic.name,
+    );
+    visitor.choice(
+        key("app", "what it does", "no default").required("{ kind = \"voice\" }"),
+        &mut application::choice(&mut traffic.application),
+    );
+    let needed = application::needs_stack(&traffic.application);
+    if needed || visitor.has("stack") || visitor.is_exhaustive() {
+        let mut stack = key(
+            "stack",
+            "the transport protocol's implementation",
+            "no default",
+        );
+        if needed {
+            stack = stack.required("\"linux-cubic\"");
+        }
+        visitor.choice(stack, &mut stack::StackChoice(&mut traffic.stack));
+    }
+    visitor.value(
+        key(
+            "rtt",
+            "fixed round-trip time to the server, or a list with one for each server; includes \
+             the access link's propagation both ways, not its queues and its MAC",
+            "White 2012 §2.3: the shortest that the access link allows",
+        )
+        // chosen: forty geostationary round trips.
+        .most("20 s"),
+        &mut OneOrMany {
+            values: &mut traffic.round_trips,
+            example: Span::from_ms(20),
+        },
+    );
+    visitor.value(
+        key(
+            "line_rate",
+            "rate of the line between access network and server, or a list with one for each",
+            "assumed: gigabit lines (White 2012 §2.3)",
+        )
+        .least("1 b/s")
+        .most("1 Tb/s"),
+        &mut OneOrMany {
+            values: &mut traffic.line_rates,
+            example: Server::LINE_RATE,
+        },
+    );
+    visitor.value(
+        key(
+            "dscp",
+            "differentiated-services code point of its packets",
+            "RFC 2474: default",
+        )
+        .most("63"),
+        &mut traffic.dscp,
+    );
+    visitor.value(
+        key(
+            "ecn",
+            "ECN field of its datagrams; connections follow their stack",
+            "RFC 3168: not capable",
+        ),
+        &mut Words {
+            value: &mut traffic.ecn,
+            words: &ECN_FIELDS,
+        },
+    );
+}
+
+fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
+    const RARE: &str = "chosen: off, because it grows with the run";
+    const ALWAYS: &str = "chosen: on, because it answers the first questions";
+    visitor.value(
+        key("datagrams", "one row per datagram", RARE),
+        &mut record.datagrams,
+    );
+    visitor.value(
+        key("objects", "one row per object of a web page", RARE),
+        &mut record.objects,
+    );
+    visitor.value(
+        key(
+            "series",
+            "width of the bins of time series",
+            "White 2012 §4.1: figures over time",
+        )
+        .least("1 ms")
+        .most("1 h"),
+        &mut Or {
+            value: &mut record.series,
+            word: "off",
+            example: Span::from_ms(100),
+        },
+    );
+    visitor.value(
+        key("occupancy", "each change of a queue's length", RARE),
+        &mut record.occupancy,
+    );
+    visitor.value(
+        key("delays", "delay split by cause", ALWAYS),
+        &mut record.delays,
+    );
+    visitor.value(
+        key("histograms", "distributions of delay", ALWAYS),
+        &mut record.histograms,
+    );
+}
+
+/// The version of the file format: a constant that a file must state.
+struct Schema;
+
+impl Value for Schema {
+    fn read(&mut self, content: &Content, _key: &Key) -> Result<(), Mismatch> {
+        match content {
+            Content::Integer(_, Some(version)) if *version == i128::from(SCHEMA) => Ok(()),
+            Content::Integer(digits, _) => Err(Mismatch::new(
+                format!("version {digits} of the file format is not supported"),
+                format!("this program reads schema = {SCHEMA}"),
+            )),
+            other => Err(Mismatch::new(
+                format!("{} where a whole number belongs", other.kind()),
+                format!("write schema = {SCHEMA}"),
+            )),
+        }
+    }
+
+    fn print(&self) -> String {
+        SCHEMA.to_string()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Exactly(SCHEMA)
+    }
+
+    fn compare(&self, _bound: &str) -> Option<Ordering> {
+        None
+    }
+}

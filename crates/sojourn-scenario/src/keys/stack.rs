@@ -1,0 +1,752 @@
+//! Keys of transport stacks.
+//!
+//! Source: the RFCs that define the mechanisms; a stack's name stands for the values of the study or
+//! system that it is named after. Deviations: none known.
+
+use sojourn_base::Span;
+use sojourn_transport::StackConfig;
+use sojourn_transport::config::{
+    AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig, CubicV21Config,
+    DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold, LossDetection,
+    Pacing, RecoveryMode, ReductionBase, RoundTripSampling, SlowStart, TimeoutFormula,
+    TimeoutPolicy, WindowUnit, WireSizes,
+};
+
+use crate::form::{Choice, Key, Kind, KindInfo, OneOf, Visitor, key};
+use crate::model::Stack;
+use crate::value::{Or, Value, Word, Words};
+
+/// A stack as a choice among all named ones.
+pub(crate) struct StackChoice<'a>(pub(crate) &'a mut Stack);
+
+impl Choice for StackChoice<'_> {
+    fn kinds(&self) -> Vec<KindInfo> {
+        StackConfig::names()
+            .map(|name| KindInfo {
+                name,
+                about: about(name),
+                profiles: Vec::new(),
+            })
+            .collect()
+    }
+
+    fn selected(&self) -> &'static str {
+        StackConfig::names()
+            .find(|name| *name == self.0.name)
+            .unwrap_or_default()
+    }
+
+    fn select(&mut self, kind: &str, _profile: Option<&str>) {
+        if let Some(config) = StackConfig::by_name(kind) {
+            *self.0 = Stack {
+                name: kind.to_owned(),
+                config,
+            };
+        }
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        keys(&mut self.0.config, visitor);
+    }
+}
+
+/// What a stack is, for the reference page.
+fn about(name: &str) -> &'static str {
+    match name {
+        "ns2-linux-cubic" => "uploads of White 2012 and 2013: ns-2 TCP/Linux with CUBIC",
+        "ns2-reno" => "bursty uploads of White 2012 and 2013: ns-2 TCP/Reno",
+        "ns2-bsd-sack" => "web traffic of White 2012 and 2013: ns-2 FullTcp with SACK",
+        "ns2-ledbat" => "BitTorrent of White 2013: ns-2 TCP/Linux with LEDBAT",
+        "akhtar2013" => "all traffic of Akhtar 2013: ns-2 FullTcp, initial window 10",
+        "ns3-2019" => "background traffic of White 2019: ns-3 NewReno of early 2020",
+        "linux-cubic" => "Linux of today with CUBIC",
+        "linux-reno" => "Linux of today with Reno",
+        "bsd-reno" => "a BSD of today, in outline",
+        "windows-cubic" => "Windows of today, in outline",
+        "ledbat" => "LEDBAT as in RFC 6817 on a Linux of today",
+        _ => "see the page of the transport models",
+    }
+}
+
+/// Where the defaults of a stack's keys come from.
+const ORIGIN: &str = "by the stack's name";
+/// Largest window, in segments. chosen: ten times the largest of any named stack.
+const LARGEST_WINDOW: &str = "1000000";
+/// Largest packet.
+const LARGEST_PACKET: &str = "65535 B";
+/// Longest timer.
+const LONGEST_TIMER: &str = "24 h";
+
+fn window(name: &'static str, about: &'static str) -> Key {
+    key(name, about, ORIGIN).least("1").most(LARGEST_WINDOW)
+}
+
+fn timer(name: &'static str, about: &'static str) -> Key {
+    key(name, about, ORIGIN).most(LONGEST_TIMER)
+}
+
+fn word<T: Copy + PartialEq>(
+    name: &'static str,
+    about: &'static str,
+    value: &mut T,
+    words: &'static [Word<T>],
+    visitor: &mut dyn Visitor,
+) {
+    visitor.value(key(name, about, ORIGIN), &mut Words { value, words });
+}
+
+fn flag(name: &'static str, about: &'static str, value: &mut bool, visitor: &mut dyn Visitor) {
+    visitor.value(key(name, about, ORIGIN), value);
+}
+
+fn optional<T: Value + Clone>(
+    key: Key,
+    word: &'static str,
+    example: T,
+    value: &mut Option<T>,
+    visitor: &mut dyn Visitor,
+) {
+    visitor.value(
+        key,
+        &mut Or {
+            value,
+            word,
+            example,
+        },
+    );
+}
+
+macro_rules! words {
+    ($name:ident: $type:ty = $($word:literal $value:expr, $about:literal;)*) => {
+        const $name: &[Word<$type>] = &[$(Word { name: $word, value: $value, about: $about },)*];
+    };
+}
+
+fn keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
+    super::bytes(
+        key("maximum_segment_size", "payload of a full segment", ORIGIN)
+            .least("1 B")
+            .most(LARGEST_PACKET),
+        &mut config.maximum_segment_size,
+        visitor,
+    );
+    visitor.value(
+        window("initial_window", "initial window in segments"),
+        &mut config.initial_window,
+    );
+    word(
+        "initial_threshold",
+        "initial slow-start threshold",
+        &mut config.initial_threshold,
+        THRESHOLDS,
+        visitor,
+    );
+    visitor.value(
+        window(
+            "receive_window",
+            "what the peer is willing to receive, in segments; for ns-2 stacks the default is 16 \
+             times what the access link carries in 100 ms",
+        ),
+        &mut config.receive_window,
+    );
+    flag(
+        "nagle",
+        "hold back a short segment while data are unacknowledged (RFC 896)",
+        &mut config.nagle,
+        visitor,
+    );
+    flag(
+        "nagle_fin_flush",
+        "a short segment that carries the FIN is not held back",
+        &mut config.nagle_fin_flush,
+        visitor,
+    );
+    word(
+        "sampling",
+        "what round-trip samples are taken from",
+        &mut config.sampling,
+        SAMPLINGS,
+        visitor,
+    );
+    word(
+        "loss_detection",
+        "how the sender concludes that a segment is lost",
+        &mut config.loss_detection,
+        LOSS_DETECTIONS,
+        visitor,
+    );
+    flag(
+        "tail_loss_probe",
+        "probe for a lost tail before the retransmission timeout (RFC 8985 §7)",
+        &mut config.tail_loss_probe,
+        visitor,
+    );
+    flag(
+        "limited_transmit",
+        "send a new segment on each of the first two duplicates (RFC 3042)",
+        &mut config.limited_transmit,
+        visitor,
+    );
+    word(
+        "recovery",
+        "sending during recovery",
+        &mut config.recovery,
+        RECOVERIES,
+        visitor,
+    );
+    word(
+        "reduction_base",
+        "the quantity that a congestion event multiplies",
+        &mut config.reduction_base,
+        REDUCTION_BASES,
+        visitor,
+    );
+    word(
+        "growth_gate",
+        "when the window may grow",
+        &mut config.growth_gate,
+        GROWTH_GATES,
+        visitor,
+    );
+    word(
+        "window_unit",
+        "unit of the window",
+        &mut config.window_unit,
+        WINDOW_UNITS,
+        visitor,
+    );
+    word(
+        "ecn",
+        "explicit congestion notification",
+        &mut config.ecn,
+        ECN_MODES,
+        visitor,
+    );
+    sub_tables(config, visitor);
+}
+
+fn sub_tables(config: &mut StackConfig, visitor: &mut dyn Visitor) {
+    visitor.choice(
+        key("controller", "congestion controller", ORIGIN),
+        &mut OneOf {
+            value: &mut config.controller,
+            kinds: &CONTROLLERS,
+            selected: |controller| match controller {
+                ControllerConfig::Reno(_) => "reno",
+                ControllerConfig::Cubic(_) => "cubic",
+                ControllerConfig::CubicV21(_) => "cubic-v21",
+            },
+        },
+    );
+    visitor.choice(
+        key("slow_start", "growth in slow start", ORIGIN),
+        &mut OneOf {
+            value: &mut config.slow_start,
+            kinds: &SLOW_STARTS,
+            selected: |slow_start| match slow_start {
+                SlowStart::PerAck => "per-ack",
+                SlowStart::Bytes { .. } => "bytes",
+                SlowStart::Linux => "linux",
+            },
+        },
+    );
+    visitor.choice(
+        key("idle_restart", "what idleness does to the window", ORIGIN),
+        &mut OneOf {
+            value: &mut config.idle_restart,
+            kinds: &IDLE_RESTARTS,
+            selected: |restart| match restart {
+                IdleRestart::None => "none",
+                IdleRestart::Reset { .. } => "reset",
+                IdleRestart::Rfc5681 => "rfc5681",
+                IdleRestart::Rfc2861 { .. } => "rfc2861",
+            },
+        },
+    );
+    visitor.choice(
+        key("pacing", "spreading over the round trip", ORIGIN),
+        &mut OneOf {
+            value: &mut config.pacing,
+            kinds: &PACINGS,
+            selected: |pacing| if pacing.is_some() { "on" } else { "off" },
+        },
+    );
+    visitor.table(key("wire", "sizes of packets", ORIGIN), &mut |visitor| {
+        wire_keys(&mut config.wire, visitor);
+    });
+    visitor.table(
+        key("connect", "opening a connection", ORIGIN),
+        &mut |visitor| {
+            connect_keys(&mut config.connect, visitor);
+        },
+    );
+    visitor.table(
+        key("acknowledge", "when acknowledgements are sent", ORIGIN),
+        &mut |visitor| {
+            acknowledge_keys(&mut config.acknowledge, visitor);
+        },
+    );
+    visitor.table(
+        key("timeout", "retransmission timeouts", ORIGIN),
+        &mut |visitor| {
+            timeout_keys(&mut config.timeout, visitor);
+        },
+    );
+}
+
+words! { THRESHOLDS: InitialThreshold =
+    "receive-window" InitialThreshold::ReceiveWindow, "the receive window (ns-2)";
+    "unlimited" InitialThreshold::Unlimited, "none (RFC 5681)";
+}
+words! { SAMPLINGS: RoundTripSampling =
+    "timestamps" RoundTripSampling::Timestamps, "the echoed time stamp (RFC 7323)";
+    "once-per-window" RoundTripSampling::OncePerWindow, "one timed segment per window (Karn)";
+    "newest-acknowledged" RoundTripSampling::NewestAcknowledged,
+        "the newest segment that an acknowledgement covers, if it was sent once only";
+}
+words! { LOSS_DETECTIONS: LossDetection =
+    "three-duplicates" LossDetection::ThreeDuplicates, "three duplicates, no SACK (RFC 5681)";
+    "sack6675" LossDetection::Sack6675, "three SACKed segments above it (RFC 6675)";
+    "forward-ack" LossDetection::ForwardAck, "more than three below the highest SACKed (ns-2 TCP/Linux)";
+    "full-tcp-sack" LossDetection::FullTcpSack, "any hole once recovery has begun (ns-2 FullTcp)";
+    "rack" LossDetection::Rack, "a later transmission was delivered (RFC 8985)";
+}
+words! { RECOVERIES: RecoveryMode =
+    "reno" RecoveryMode::Reno, "window inflation; any new acknowledgement ends recovery";
+    "new-reno" RecoveryMode::NewReno, "window inflation; partial acknowledgements retransmit (RFC 6582)";
+    "pipe" RecoveryMode::Pipe, "while the pipe is below the reduced window (RFC 6675)";
+    "rate-halving" RecoveryMode::RateHalving, "one segment per two acknowledgements (ns-2 TCP/Linux)";
+    "proportional" RecoveryMode::Proportional, "proportional rate reduction (RFC 9937)";
+}
+words! { REDUCTION_BASES: ReductionBase =
+    "minimum" ReductionBase::Minimum, "the smaller of window and outstanding segments";
+    "window" ReductionBase::Window, "the window (ns-2, Linux)";
+    "flight" ReductionBase::Flight, "outstanding segments (RFC 5681)";
+    "pipe" ReductionBase::Pipe, "segments in the network after loss marking (ns-3)";
+}
+words! { GROWTH_GATES: GrowthGate =
+    "strict" GrowthGate::Strict, "only if the window was full";
+    "near" GrowthGate::Near, "only if at most one segment was missing to a full window";
+    "linux" GrowthGate::Linux, "as Linux: by the largest recent flight";
+    "none" GrowthGate::None, "always";
+}
+words! { WINDOW_UNITS: WindowUnit =
+    "segments" WindowUnit::Segments, "whole segments";
+    "bytes" WindowUnit::Bytes, "bytes";
+}
+words! { ECN_MODES: EcnMode =
+    "off" EcnMode::Off, "packets are not ECN-capable";
+    "classic" EcnMode::Classic, "a mark counts as a loss (RFC 3168)";
+}
+words! { AVOIDANCES: Avoidance =
+    "per-ack" Avoidance::PerAck, "1/window for each acknowledgement";
+    "bytes" Avoidance::Bytes, "one segment for each window of acknowledged segments";
+    "whole-bytes" Avoidance::WholeBytes, "as ns-3: whole bytes for each acknowledgement";
+}
+words! { HANDSHAKES: Handshake =
+    "three-way" Handshake::ThreeWay, "SYN, SYN-ACK, ACK";
+    "syn-as-data" Handshake::SynAsData, "the SYN is data segment 0 (ns-2 one-way agents)";
+    "syn-in-first-window" Handshake::SynInFirstWindow, "the first window leaves with the SYN (ns-2 TCP/Linux)";
+}
+words! { ACK_UNITS: AckUnit =
+    "segments" AckUnit::Segments, "segments of any size";
+    "full-segments" AckUnit::FullSegments, "full segments' worth of bytes (ns-2 FullTcp)";
+}
+words! { FORMULAS: TimeoutFormula =
+    "rfc6298" TimeoutFormula::Rfc6298, "RFC 6298";
+    "linux" TimeoutFormula::Linux, "Linux: the minimum applies to the variance term";
+}
+words! { ACK_TIMERS: bool =
+    "one-shot" false, "a timer that starts with the first unacknowledged segment";
+    "heartbeat" true, "the next multiple of the delay (BSD, ns-2 FullTcp)";
+}
+
+const CONTROLLERS: [Kind<ControllerConfig>; 3] = [
+    Kind {
+        name: "reno",
+        about: "additive increase, halving (RFC 5681)",
+        base: || ControllerConfig::Reno(Avoidance::Bytes),
+        profiles: &[],
+        keys: |controller, visitor| {
+            if let ControllerConfig::Reno(avoidance) = controller {
+                word(
+                    "avoidance",
+                    "growth in congestion avoidance",
+                    avoidance,
+                    AVOIDANCES,
+                    visitor,
+                );
+            }
+        },
+    },
+    Kind {
+        name: "cubic",
+        about: "CUBIC (RFC 9438)",
+        base: || ControllerConfig::Cubic(CubicConfig::RFC9438),
+        profiles: &[],
+        keys: |controller, visitor| {
+            if let ControllerConfig::Cubic(cubic) = controller {
+                cubic_keys(cubic, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "cubic-v21",
+        about: "CUBIC v2.1 (Linux 2.6.22, ns-2.35)",
+        base: || ControllerConfig::CubicV21(CubicV21Config { beta: 819 }),
+        profiles: &[],
+        keys: |controller, visitor| {
+            if let ControllerConfig::CubicV21(cubic) = controller {
+                visitor.value(
+                    key(
+                        "beta",
+                        "multiplicative decrease in 1/1024",
+                        "ns-2.35 tcp_cubic.c",
+                    )
+                    .least("1")
+                    .most("1023"),
+                    &mut cubic.beta,
+                );
+            }
+        },
+    },
+];
+
+fn cubic_keys(cubic: &mut CubicConfig, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key("beta", "multiplicative decrease factor", "RFC 9438 §4.6")
+            .least("0.01")
+            .most("0.99"),
+        &mut cubic.beta,
+    );
+    visitor.value(
+        key("scale", "scaling constant in segments/s³", "RFC 9438 §5.1")
+            .least("0.000001")
+            .most("1000"),
+        &mut cubic.scale,
+    );
+    flag(
+        "reno_friendly",
+        "never slower than Reno (RFC 9438 §4.3)",
+        &mut cubic.reno_friendly,
+        visitor,
+    );
+    flag(
+        "fast_convergence",
+        "release bandwidth to newer flows (RFC 9438 §4.7)",
+        &mut cubic.fast_convergence,
+        visitor,
+    );
+    flag(
+        "hystart",
+        "leave slow start on rising delay (RFC 9406)",
+        &mut cubic.hystart,
+        visitor,
+    );
+}
+
+const SLOW_STARTS: [Kind<SlowStart>; 3] = [
+    Kind {
+        name: "per-ack",
+        about: "one segment for each acknowledgement of new data",
+        base: || SlowStart::PerAck,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "bytes",
+        about: "one segment for each acknowledged segment, up to a limit (RFC 3465)",
+        // RFC 3465 §2.2: L = 2.
+        base: || SlowStart::Bytes { limit: 2 },
+        profiles: &[],
+        keys: |slow_start, visitor| {
+            if let SlowStart::Bytes { limit } = slow_start {
+                visitor.value(
+                    key(
+                        "limit",
+                        "segments per acknowledgement, at most",
+                        "RFC 3465 §2.2",
+                    )
+                    .least("1")
+                    .most(LARGEST_WINDOW),
+                    limit,
+                );
+            }
+        },
+    },
+    Kind {
+        name: "linux",
+        about: "one segment for each acknowledged segment up to the threshold (Linux)",
+        base: || SlowStart::Linux,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+];
+
+const IDLE_RESTARTS: [Kind<IdleRestart>; 4] = [
+    Kind {
+        name: "none",
+        about: "nothing",
+        base: || IdleRestart::None,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "reset",
+        about: "the window becomes so many segments (ns-2)",
+        base: || IdleRestart::Reset { window: 1 },
+        profiles: &[],
+        keys: |restart, visitor| {
+            if let IdleRestart::Reset { window: segments } = restart {
+                visitor.value(
+                    window("window", "window after idleness, in segments"),
+                    segments,
+                );
+            }
+        },
+    },
+    Kind {
+        name: "rfc5681",
+        about: "at most the initial window (RFC 5681 §4.1)",
+        base: || IdleRestart::Rfc5681,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "rfc2861",
+        about: "halved for each timeout of idleness (RFC 2861)",
+        base: || IdleRestart::Rfc2861 { floor: 10 },
+        profiles: &[],
+        keys: |restart, visitor| {
+            if let IdleRestart::Rfc2861 { floor } = restart {
+                visitor.value(window("floor", "least window, in segments"), floor);
+            }
+        },
+    },
+];
+
+/// Linux: twice the rate in slow start, 1.2 times after it, two segments at once, ten unpaced.
+/// Source: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`, `sk_pacing` defaults.
+const LINUX_PACING: Pacing = Pacing {
+    slow_start_gain: 2.0,
+    avoidance_gain: 1.2,
+    quantum: 2,
+    unpaced: 10,
+};
+
+const PACINGS: [Kind<Option<Pacing>>; 2] = [
+    Kind {
+        name: "off",
+        about: "segments leave as soon as the window allows",
+        base: || None,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "on",
+        about: "at a multiple of window/round trip (Linux)",
+        base: || Some(LINUX_PACING),
+        profiles: &[],
+        keys: |pacing, visitor| {
+            if let Some(pacing) = pacing {
+                let gain = |name, about| key(name, about, "Linux").least("0.1").most("100");
+                visitor.value(
+                    gain("slow_start_gain", "multiple in slow start"),
+                    &mut pacing.slow_start_gain,
+                );
+                visitor.value(
+                    gain("avoidance_gain", "multiple after it"),
+                    &mut pacing.avoidance_gain,
+                );
+                visitor.value(
+                    window("quantum", "segments released at once"),
+                    &mut pacing.quantum,
+                );
+                visitor.value(
+                    key(
+                        "unpaced",
+                        "segments at the start that are not paced",
+                        "Linux",
+                    )
+                    .most(LARGEST_WINDOW),
+                    &mut pacing.unpaced,
+                );
+            }
+        },
+    },
+];
+
+fn wire_keys(wire: &mut WireSizes, visitor: &mut dyn Visitor) {
+    let size = |name, about| key(name, about, ORIGIN).most("1000 B");
+    for (key, value) in [
+        (
+            size("data_header", "headers of a data segment").least("20 B"),
+            &mut wire.data_header,
+        ),
+        (
+            size(
+                "acknowledgement",
+                "pure acknowledgement without SACK blocks",
+            )
+            .least("20 B"),
+            &mut wire.acknowledgement,
+        ),
+        (
+            size("sack_base", "added once if there is any SACK block"),
+            &mut wire.sack_base,
+        ),
+        (
+            size("sack_block", "added for each SACK block"),
+            &mut wire.sack_block,
+        ),
+        (size("syn", "SYN and SYN-ACK").least("20 B"), &mut wire.syn),
+    ] {
+        super::bytes(key, value, visitor);
+    }
+}
+
+fn connect_keys(connect: &mut ConnectPolicy, visitor: &mut dyn Visitor) {
+    word(
+        "handshake",
+        "how a connection begins",
+        &mut connect.handshake,
+        HANDSHAKES,
+        visitor,
+    );
+    visitor.value(
+        timer("timeout", "wait before the first repetition of the SYN")
+            .least("1 ms")
+            .unit("s"),
+        &mut connect.timeout,
+    );
+    optional(
+        timer("maximum_timeout", "longest wait between two attempts")
+            .least("1 ms")
+            .unit("s"),
+        "unlimited",
+        Span::from_s(60),
+        &mut connect.maximum_timeout,
+        visitor,
+    );
+    optional(
+        key("attempts", "attempts before the connection fails", ORIGIN).least("1"),
+        "unlimited",
+        6,
+        &mut connect.attempts,
+        visitor,
+    );
+    optional(
+        key(
+            "single_segment_after",
+            "the initial window is one segment once so many SYNs had to be repeated",
+            ORIGIN,
+        )
+        .least("1"),
+        "never",
+        1,
+        &mut connect.single_segment_after,
+        visitor,
+    );
+    flag(
+        "separate_acknowledgement",
+        "the SYN-ACK is acknowledged with a packet of its own even if there are data to send",
+        &mut connect.separate_acknowledgement,
+        visitor,
+    );
+}
+
+fn acknowledge_keys(acknowledge: &mut AckPolicy, visitor: &mut dyn Visitor) {
+    visitor.value(
+        window(
+            "every",
+            "acknowledge at once when so many units are pending",
+        ),
+        &mut acknowledge.every,
+    );
+    word(
+        "unit",
+        "the unit of every",
+        &mut acknowledge.unit,
+        ACK_UNITS,
+        visitor,
+    );
+    let (mut delay, mut heartbeat) = match acknowledge.delay {
+        DelayedAck::OneShot(delay) => (delay, false),
+        DelayedAck::Heartbeat(delay) => (delay, true),
+    };
+    visitor.value(
+        timer("delay", "otherwise after this time").least("1 us"),
+        &mut delay,
+    );
+    word(
+        "timer",
+        "what the delay is counted from",
+        &mut heartbeat,
+        ACK_TIMERS,
+        visitor,
+    );
+    acknowledge.delay = if heartbeat {
+        DelayedAck::Heartbeat(delay)
+    } else {
+        DelayedAck::OneShot(delay)
+    };
+    visitor.value(
+        key(
+            "quick",
+            "segments at the start, and after idleness, that are not delayed",
+            ORIGIN,
+        )
+        .most(LARGEST_WINDOW),
+        &mut acknowledge.quick,
+    );
+}
+
+fn timeout_keys(timeout: &mut TimeoutPolicy, visitor: &mut dyn Visitor) {
+    word(
+        "formula",
+        "timeout from round-trip estimates",
+        &mut timeout.formula,
+        FORMULAS,
+        visitor,
+    );
+    visitor.value(
+        timer("minimum", "lower bound, applied before back-off").least("1 ms"),
+        &mut timeout.minimum,
+    );
+    visitor.value(
+        timer("maximum", "upper bound, applied after back-off")
+            .least("1 ms")
+            .unit("s"),
+        &mut timeout.maximum,
+    );
+    visitor.value(
+        timer("granularity", "clock granularity"),
+        &mut timeout.granularity,
+    );
+    flag(
+        "gentle_on_falling_samples",
+        "a sample below the mean raises the variance at an eighth of the normal gain (Linux)",
+        &mut timeout.gentle_on_falling_samples,
+        visitor,
+    );
+    visitor.value(
+        key(
+            "retries",
+            "expiries in a row before the connection is given up",
+            ORIGIN,
+        ),
+        &mut timeout.retries,
+    );
+    flag(
+        "clears_scoreboard",
+        "the SACK scoreboard is forgotten at a timeout (ns-2 FullTcp)",
+        &mut timeout.clears_scoreboard,
+        visitor,
+    );
+}
+
+/// The receive window that a stack of ns-2 gets from the rate of the access link; others keep theirs.
+pub(crate) fn fit_receive_window(stack: &mut Stack, rate: sojourn_base::BitRate) {
+    let fitted = stack.config.with_access_rate(rate);
+    stack.config.receive_window = fitted.receive_window;
+}

@@ -1,0 +1,398 @@
+//! Takes the values of a configuration from a file's tree, and notes everything that does not fit.
+//!
+//! Source: none. Deviations: none known.
+
+use std::collections::BTreeMap;
+
+use crate::form::{Choice, Items, Key, Visitor};
+use crate::nearest::nearest;
+use crate::problem::Problem;
+use crate::tree::{Content, Node, Position, Table};
+use crate::value::{Mismatch, Value, quoted, unknown_word};
+
+/// Where a value in force comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Written in the file, in this line.
+    File(u32),
+    /// Set from outside the file (`--set`).
+    Setting,
+    /// Of the profile with this name.
+    Profile(String),
+    /// Nobody said anything.
+    Default,
+}
+
+/// What reading has brought to light.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) problems: Vec<Problem>,
+    /// Where each key of the file stands.
+    positions: BTreeMap<String, Position>,
+    /// Where each value comes from.
+    pub(crate) origins: BTreeMap<String, Origin>,
+}
+
+impl Notes {
+    /// Something is wrong with what stands at `path`, or should stand there.
+    pub(crate) fn problem(&mut self, path: &str, mismatch: Mismatch) {
+        let at = self.position(path);
+        self.problem_at(path, at, mismatch);
+    }
+
+    fn problem_at(&mut self, path: &str, at: Position, mismatch: Mismatch) {
+        self.problems.push(Problem {
+            path: path.to_owned(),
+            message: mismatch.message,
+            hint: mismatch.hint,
+            line: at.line,
+            column: at.column,
+        });
+    }
+
+    /// The place of `path`, or of the nearest table around it that is written in the file.
+    fn position(&self, path: &str) -> Position {
+        let mut path = path;
+        loop {
+            if let Some(position) = self.positions.get(path) {
+                return *position;
+            }
+            match path.rsplit_once('.') {
+                Some((outer, _)) => path = outer,
+                None => return Position::default(),
+            }
+        }
+    }
+
+    /// Whether exactly what stands at `path` is wrong already.
+    pub(crate) fn has_problem(&self, path: &str) -> bool {
+        self.problems.iter().any(|problem| problem.path == path)
+    }
+
+    /// Whether something at or below `path` is wrong already.
+    pub(crate) fn is_doubtful(&self, path: &str) -> bool {
+        self.problems.iter().any(|problem| {
+            problem
+                .path
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+}
+
+/// `key` below `path`.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    let bare = !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '[' | ']'));
+    let key = if bare { key.to_owned() } else { quoted(key) };
+    if path.is_empty() {
+        key
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+/// Reads one table.
+pub(crate) struct Reader<'a> {
+    table: &'a Table,
+    path: String,
+    notes: &'a mut Notes,
+    /// Where values come from that the table does not have.
+    base: Origin,
+    /// Keys of this table that somebody has asked for.
+    known: Vec<&'static str>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(table: &'a Table, notes: &'a mut Notes) -> Self {
+        Self {
+            table,
+            path: String::new(),
+            notes,
+            base: Origin::Default,
+            known: Vec::new(),
+        }
+    }
+
+    /// The node of `key`; notes its place, and its absence if it must be there.
+    fn find(&mut self, key: &Key) -> (String, Option<&'a Node>) {
+        self.known.push(key.name);
+        let path = join(&self.path, key.name);
+        let node = self.table.get(key.name);
+        if let Some(node) = node {
+            self.notes.positions.insert(path.clone(), node.at);
+        } else if key.required && self.base == Origin::Default {
+            let hint = format!("{}; for instance {}", key.about, key.example);
+            self.notes.problem(&path, Mismatch::new("is missing", hint));
+        }
+        (path, node)
+    }
+
+    fn note_origin(&mut self, path: &str, node: Option<&Node>) {
+        let origin = match node {
+            Some(node) if node.at.line > 0 => Origin::File(node.at.line),
+            Some(_) => Origin::Setting,
+            None => self.base.clone(),
+        };
+        self.notes.origins.insert(path.to_owned(), origin);
+    }
+
+    /// Reads the table at `path` with `keys`.
+    fn descend(
+        &mut self,
+        table: &'a Table,
+        path: String,
+        base: Origin,
+        known: &[&'static str],
+        keys: &mut dyn FnMut(&mut dyn Visitor),
+    ) {
+        let mut reader = Reader {
+            table,
+            path,
+            notes: &mut *self.notes,
+            base,
+            known: known.to_vec(),
+        };
+        keys(&mut reader);
+        reader.finish();
+    }
+
+    /// Notes the keys that nobody has asked for.
+    pub(crate) fn finish(self) {
+        for (name, node) in self.table.iter() {
+            if self.known.contains(&name) {
+                continue;
+            }
+            let hint = match nearest(name, self.known.iter().copied()) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("known here are {}", self.known.join(", ")),
+            };
+            self.notes.problem_at(
+                &join(&self.path, name),
+                node.key_at,
+                Mismatch::new("unknown key", hint),
+            );
+        }
+    }
+
+    /// The kind and the profile that `table` names; notes what is wrong with them.
+    fn read_kind(
+        &mut self,
+        table: &Table,
+        path: &str,
+        choice: &dyn Choice,
+    ) -> Option<(&'static str, Option<&'static str>)> {
+        let kinds = choice.kinds();
+        let kind = self.read_word(table, path, "kind", kinds.iter().map(|kind| kind.name));
+        let kind = match kind {
+            Ok(Some(kind)) => kind,
+            Ok(None) => {
+                let names: Vec<String> = kinds.iter().map(|kind| quoted(kind.name)).collect();
+                let path = join(path, "kind");
+                let hint = format!("known are {}", names.join(", "));
+                self.notes.problem(&path, Mismatch::new("is missing", hint));
+                return None;
+            }
+            Err(()) => return None,
+        };
+        let info = kinds.into_iter().find(|info| info.name == kind)?;
+        let profiles = info.profiles.iter().map(|(name, _)| *name);
+        if profiles.clone().next().is_none() {
+            return Some((kind, None));
+        }
+        let profile = self
+            .read_word(table, path, "profile", profiles)
+            .unwrap_or_default();
+        Some((kind, profile))
+    }
+
+    /// The text at `key`, which must be one of `known`; notes it if it is not.
+    fn read_word(
+        &mut self,
+        table: &Table,
+        path: &str,
+        key: &str,
+        known: impl Iterator<Item = &'static str> + Clone,
+    ) -> Result<Option<&'static str>, ()> {
+        let Some(node) = table.get(key) else {
+            return Ok(None);
+        };
+        let path = join(path, key);
+        self.notes.positions.insert(path.clone(), node.at);
+        let mismatch = match &node.content {
+            Content::Text(text) => match known.clone().find(|name| name == text) {
+                Some(name) => return Ok(Some(name)),
+                None => unknown_word(text, known),
+            },
+            other => Mismatch::new(
+                format!("{} where a word belongs", other.kind()),
+                format!(
+                    "known are {}",
+                    known.map(quoted).collect::<Vec<_>>().join(", ")
+                ),
+            ),
+        };
+        self.notes.problem(&path, mismatch);
+        Err(())
+    }
+}
+
+impl Visitor for Reader<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.table.get(name).is_some()
+    }
+
+    fn value(&mut self, key: Key, value: &mut dyn Value) {
+        let (path, node) = self.find(&key);
+        self.note_origin(&path, node);
+        if let Some(node) = node
+            && let Err(mismatch) = value
+                .read(&node.content, &key)
+                .and_then(|()| value.check(&key))
+        {
+            self.notes.problem(&path, mismatch);
+        }
+    }
+
+    fn table(&mut self, key: Key, keys: &mut dyn FnMut(&mut dyn Visitor)) {
+        let empty = Table::default();
+        // A table whose parts are required is not asked for itself: its parts are.
+        let (path, node) = self.find(&Key {
+            required: false,
+            ..key
+        });
+        let base = self.base.clone();
+        match node.map(|node| &node.content) {
+            Some(Content::Table(table)) => self.descend(table, path, base, &[], keys),
+            Some(other) => {
+                let message = format!("{} where a table belongs", other.kind());
+                let hint = format!("a heading like [{path}], and its keys below");
+                self.notes.problem(&path, Mismatch::new(message, hint));
+            }
+            None => {
+                let mut reader = Reader {
+                    table: &empty,
+                    path,
+                    notes: &mut *self.notes,
+                    base,
+                    known: Vec::new(),
+                };
+                keys(&mut reader);
+            }
+        }
+    }
+
+    fn choice(&mut self, key: Key, choice: &mut dyn Choice) {
+        let (path, node) = self.find(&key);
+        let Some(node) = node else {
+            // The present value stays; its parts come from wherever the whole comes from.
+            let empty = Table::default();
+            let mut reader = Reader {
+                table: &empty,
+                path,
+                notes: &mut *self.notes,
+                base: match &self.base {
+                    Origin::Default if key.required => return,
+                    base => base.clone(),
+                },
+                known: Vec::new(),
+            };
+            choice.keys(&mut reader);
+            return;
+        };
+        let shorthand;
+        let table = match &node.content {
+            Content::Table(table) => table,
+            Content::Text(_) => {
+                let mut table = Table::default();
+                table.insert("kind", node.clone());
+                shorthand = table;
+                &shorthand
+            }
+            other => {
+                let message = format!("{} where a table or a word belongs", other.kind());
+                let names: Vec<String> = choice
+                    .kinds()
+                    .iter()
+                    .map(|kind| quoted(kind.name))
+                    .collect();
+                let hint = format!("a table with kind = one of {}", names.join(", "));
+                self.notes.problem(&path, Mismatch::new(message, hint));
+                return;
+            }
+        };
+        let Some((kind, profile)) = self.read_kind(table, &path, choice) else {
+            return;
+        };
+        choice.select(kind, profile);
+        let base = profile.map_or(Origin::Default, |name| Origin::Profile(name.to_owned()));
+        let mut reader = Reader {
+            table,
+            path,
+            notes: &mut *self.notes,
+            base,
+            known: vec!["kind"],
+        };
+        if choice
+            .kinds()
+            .iter()
+            .any(|info| info.name == kind && !info.profiles.is_empty())
+        {
+            reader.known.push("profile");
+        }
+        choice.keys(&mut reader);
+        reader.finish();
+    }
+
+    fn items(&mut self, key: Key, items: &mut dyn Items) {
+        let (path, node) = self.find(&key);
+        let Some(node) = node else {
+            items.resize(0);
+            return;
+        };
+        let Content::List(list) = &node.content else {
+            let message = format!("{} where a list of tables belongs", node.content.kind());
+            let hint = format!("a heading like [[{path}]] for each of them");
+            self.notes.problem(&path, Mismatch::new(message, hint));
+            return;
+        };
+        if list.is_empty() && key.required {
+            let hint = format!("{}; for instance {}", key.about, key.example);
+            self.notes.problem(&path, Mismatch::new("is empty", hint));
+        }
+        let most = key.most.parse().unwrap_or(usize::MAX);
+        if list.len() > most {
+            let message = format!("a list of {} entries", list.len());
+            self.notes
+                .problem(&path, Mismatch::new(message, format!("at most {most}")));
+            return;
+        }
+        items.resize(list.len());
+        for (index, item) in list.iter().enumerate() {
+            let path = item_path(&path, index, item);
+            self.notes.positions.insert(path.clone(), item.at);
+            if let Content::Table(table) = &item.content {
+                self.descend(table, path, Origin::Default, &[], &mut |visitor| {
+                    items.keys(index, visitor);
+                });
+            } else {
+                let message = format!("{} where a table belongs", item.content.kind());
+                let hint = "a heading of its own, and its keys below";
+                self.notes.problem(&path, Mismatch::new(message, hint));
+            }
+        }
+    }
+}
+
+/// The path of an item: its name if it has one, its number otherwise.
+fn item_path(path: &str, index: usize, item: &Node) -> String {
+    if let Content::Table(table) = &item.content
+        && let Some(Content::Text(name)) = table.get("name").map(|node| &node.content)
+        && !name.is_empty()
+    {
+        return join(path, name);
+    }
+    format!("{path}[{index}]")
+}
