@@ -11,18 +11,32 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod any;
 pub mod config;
 pub mod docsis;
+mod rate_shaping_queue;
+pub mod serial;
+pub mod shaped;
 pub mod shaper;
+mod surroundings;
+#[cfg(test)]
+mod testing;
 pub mod token_bucket;
+pub mod wire;
 
+pub use any::AnyLink;
 pub use config::{
     CascadeConfig, CascadeVariant, LinkConfig, SerialConfig, ShapedConfig, ShaperConfig,
     SingleQueueConfig, WireConfig,
 };
+pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
+pub use docsis::single_queue::SingleQueue;
+pub use serial::Serial;
+pub use shaped::Shaped;
+pub use wire::Wire;
 
-use sojourn_base::{Instant, Meta, Span};
+use sojourn_base::{Bytes, Instant, Meta, Span};
 use sojourn_queue::{Backlog, Reason};
 
 /// Where on its way through a link a packet was lost.
@@ -101,6 +115,17 @@ pub trait LinkOutput<T> {
     fn unit(&mut self, purpose: Draw) -> f64;
 }
 
+/// What a MAC has counted since the start of the run; all zero for links without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Bytes requested from the CMTS.
+    pub requested: Bytes,
+    /// Bytes granted, those of a grant that is known and has not begun included.
+    pub granted: Bytes,
+    /// Bytes of grants for which there was nothing to send.
+    pub unused_grant: Bytes,
+}
+
 /// A link in one direction.
 pub trait Link<T> {
     /// A packet reaches the link.
@@ -118,5 +143,10 @@ pub trait Link<T> {
     /// What waits behind the managed queue (transmit queue, staged fragments).
     fn staged(&self) -> Backlog {
         Backlog::default()
+    }
+
+    /// What the link's MAC has counted.
+    fn counters(&self) -> LinkCounters {
+        LinkCounters::default()
     }
 }

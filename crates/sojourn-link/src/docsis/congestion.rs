@@ -6,10 +6,12 @@
 //! ns-2 script it descends from, which is also in docsis-ns3 `examples/simple-docsislink.cc`.
 
 use crate::config::problem;
+use crate::docsis::map::MapDraws;
+use crate::{Draw, LinkOutput};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Span, math};
 use sojourn_queue::ConfigProblem;
 
 /// How much of the channel others leave.
@@ -196,3 +198,93 @@ fn require_variation(variation: f64, problems: &mut Vec<ConfigProblem>) {
         ));
     }
 }
+
+/// The largest grant of each MAP.
+#[derive(Clone, Debug)]
+pub(crate) struct GrantLimit {
+    config: CongestionConfig,
+    map_interval: Span,
+    /// What the channel serialises in one MAP interval.
+    ceiling: Bytes,
+    draws: MapDraws,
+    /// The last answer and the MAP it was for.
+    last: Option<(u64, Bytes)>,
+    /// Mean grant of the current dwell, and when the dwell ends.
+    dwell: (Bytes, Instant),
+}
+
+impl GrantLimit {
+    pub(crate) fn new(config: CongestionConfig, map_interval: Span, channel: BitRate) -> Self {
+        Self {
+            config,
+            map_interval,
+            ceiling: channel.bytes_in(map_interval),
+            draws: MapDraws::new(Draw::GrantSize),
+            last: None,
+            dwell: (Bytes::ZERO, Instant::ZERO),
+        }
+    }
+
+    /// The most that MAP `number`, which starts at `at`, can grant. Numbers never decrease; asking again
+    /// for the same MAP gives the same answer.
+    pub(crate) fn at<T>(
+        &mut self,
+        number: u64,
+        at: Instant,
+        output: &mut impl LinkOutput<T>,
+    ) -> Bytes {
+        match self.last {
+            Some((last, limit)) if last == number => return limit,
+            _ => {}
+        }
+        let mean = self.mean(at);
+        let limit = match self.variation() {
+            0.0 => mean,
+            variation => uniform(mean, variation, self.draws.draw(number, output)),
+        };
+        let limit = limit.min(self.ceiling);
+        self.last = Some((number, limit));
+        limit
+    }
+
+    /// The mean of the largest grant at `now`.
+    pub(crate) fn mean(&mut self, now: Instant) -> Bytes {
+        match &self.config {
+            CongestionConfig::None => self.ceiling,
+            CongestionConfig::GrantSize { mean, .. } => *mean,
+            CongestionConfig::Schedule(cycle) => {
+                if self.dwell.1 <= now {
+                    let dwell = now.as_ps() / cycle.dwell.as_ps();
+                    let grant = cycle.level(dwell).bytes_in(self.map_interval);
+                    let end = cycle.dwell.saturating_mul(dwell + 1);
+                    self.dwell = (grant, Instant::ZERO.saturating_add(end));
+                }
+                self.dwell.0
+            }
+        }
+    }
+
+    const fn variation(&self) -> f64 {
+        match &self.config {
+            CongestionConfig::None => 0.0,
+            CongestionConfig::GrantSize { variation, .. } => *variation,
+            CongestionConfig::Schedule(cycle) => cycle.variation,
+        }
+    }
+}
+
+/// A whole number of bytes, uniform on `mean · (1 ± variation)` with both ends included.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "both ends are positive and far below 2^53"
+)]
+fn uniform(mean: Bytes, variation: f64, unit: f64) -> Bytes {
+    let mean = mean.0 as f64;
+    let low = math::floor(mean * (1.0 - variation) + 0.5);
+    let high = math::floor(mean * (1.0 + variation) + 0.5);
+    Bytes((low + math::floor((high - low + 1.0) * unit)) as u64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+use super::*;
+use crate::testing::Collector;
+use std::vec::Vec;
+
+fn limits(config: CongestionConfig, maps: impl Iterator<Item = u64>) -> Vec<u64> {
+    let interval = Span::from_ms(2);
+    let mut limit = GrantLimit::new(config, interval, BitRate::from_kbps(98_304));
+    let mut output = Collector::<u32>::default();
+    maps.map(|map| limit.at(map, Instant::ZERO + interval * map, &mut output).0)
+        .collect()
+}
+
+#[test]
+fn borderline_grants_are_uniform_around_the_sustained_rate() {
+    // W12-21: mean 1250 ± 5 B over 10^5 grants, all in 1000..1500 B.
+    let grants = limits(CongestionConfig::WHITE2012_BORDERLINE, 0..100_000);
+    assert!(grants.iter().all(|grant| (1000..=1500).contains(grant)));
+    let mean = grants.iter().sum::<u64>() as f64 / 1e5;
+    assert!((mean - 1250.0).abs() < 5.0, "mean {mean}");
+    // Uniform: each tenth of the range holds a tenth of the grants within 4 standard deviations (380).
+    for tenth in 0..10 {
+        let range: core::ops::Range<u64> = 1000 + 50 * tenth..1050 + 50 * tenth;
+        let count = grants.iter().filter(|grant| range.contains(*grant)).count();
+        assert!(count.abs_diff(9_980) < 380, "{count} in {range:?}");
+    }
+}
+
+#[test]
+fn the_ends_of_the_range_are_drawn_as_often_as_the_rest() {
+    let ends = |unit| uniform(Bytes(1250), 0.2, unit).0;
+    assert_eq!(ends(0.0), 1000);
+    assert_eq!(ends(0.5), 1250);
+    assert_eq!(ends(1.0 - 1e-12), 1500);
+}
+
+#[test]
+fn an_uncongested_grant_is_limited_by_the_channel() {
+    // 98.304 Mb/s × 2 ms / 8.
+    assert_eq!(limits(CongestionConfig::None, 0..1), [24_576]);
+}
+
+#[test]
+fn levels_hold_for_ten_seconds_in_the_stated_order() {
+    // docsis30-single, RF schedule: level in Mb/s at the start of each dwell, and in bytes per MAP.
+    let every_ten_seconds = || (0..13).map(|dwell| dwell * 5_000);
+    assert_eq!(
+        limits(CongestionConfig::white2013_light(), every_ten_seconds()),
+        [
+            5000, 1250, 625, 1250, 3125, 625, 3125, 1250, 5000, 625, 5000, 3125, 5000
+        ]
+    );
+    assert_eq!(
+        limits(CongestionConfig::white2013_moderate(), every_ten_seconds()),
+        [
+            3125, 825, 425, 825, 1250, 425, 1250, 825, 3125, 425, 3125, 1250, 3125
+        ]
+    );
+    // The last MAP of a dwell still has its level.
+    assert_eq!(
+        limits(
+            CongestionConfig::white2013_light(),
+            [4_999, 5_000].into_iter()
+        ),
+        [5000, 1250]
+    );
+}
+
+fn cycle(config: CongestionConfig) -> RateCycle {
+    match config {
+        CongestionConfig::Schedule(cycle) => cycle,
+        other => panic!("{} is no cycle", other.kind()),
+    }
+}
+
+#[test]
+fn a_cycle_visits_all_twelve_changes_and_its_levels_equally_often() {
+    // W13-44: means of exactly 10 and 5.625 Mb/s, 12 distinct ordered pairs, 120 s.
+    // W13-45: below the sustained rate of 5 Mb/s for a quarter and for half of the time.
+    for (config, mean_kbps, dwells_below) in [
+        (CongestionConfig::white2013_light(), 10_000, 3),
+        (CongestionConfig::white2013_moderate(), 5_625, 6),
+    ] {
+        let cycle = cycle(config);
+        assert_eq!(cycle.period(), Span::from_s(120));
+        assert!(cycle.visits_each_ordered_pair_once());
+        let rates: Vec<u64> = (0..12).map(|dwell| cycle.level(dwell).as_bps()).collect();
+        assert_eq!(rates.iter().sum::<u64>(), 12_000 * mean_kbps);
+        let below = rates.iter().filter(|rate| **rate < 5_000_000).count();
+        assert_eq!(below, dwells_below);
+    }
+}
+
+#[test]
+fn a_phase_rotates_the_cycle() {
+    // Phase 1 is the order of the ns-2 script: 1 0 1 2 0 2 1 3 0 3 2 3.
+    let mut cycle = cycle(CongestionConfig::white2013_light());
+    cycle.phase = 1;
+    let order: Vec<BitRate> = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3]
+        .map(|level| cycle.levels[level])
+        .to_vec();
+    let levels: Vec<BitRate> = (0..12).map(|dwell| cycle.level(dwell)).collect();
+    assert_eq!(levels, order);
+    assert_eq!(cycle.level(12), cycle.level(0));
+}
+
+#[test]
+fn only_a_closed_tour_of_all_changes_may_call_itself_exhaustive() {
+    let fields = |cycle: &RateCycle| {
+        let mut problems = Vec::new();
+        cycle.collect_problems(&mut problems);
+        problems.iter().map(|p| p.field).collect::<Vec<_>>()
+    };
+    let good = cycle(CongestionConfig::white2013_light());
+    assert_eq!(fields(&good), Vec::<&str>::new());
+    let mut twice = good.clone();
+    twice.order.swap(1, 2); // 3 0 1 1 …: no change between the third and fourth dwell
+    assert_eq!(fields(&twice), ["exhaustive"]);
+    twice.exhaustive = false;
+    assert_eq!(fields(&twice), Vec::<&str>::new());
+    let mut short = good.clone();
+    short.order.pop();
+    assert_eq!(fields(&short), ["exhaustive"]);
+    let mut beyond = good;
+    beyond.order[5] = 4;
+    assert_eq!(fields(&beyond), ["order"]);
+}
+
+#[test]
+fn every_problem_of_a_cycle_is_listed() {
+    let mut problems = Vec::new();
+    CongestionConfig::Schedule(RateCycle {
+        levels: Vec::new(),
+        order: Vec::new(),
+        dwell: Span::ZERO,
+        phase: 0,
+        variation: 2.0,
+        exhaustive: false,
+    })
+    .collect_problems(&mut problems);
+    let fields: Vec<&str> = problems.iter().map(|p| p.field).collect();
+    assert_eq!(fields, ["variation", "dwell", "order", "levels"]);
+    problems.clear();
+    CongestionConfig::GrantSize {
+        mean: Bytes::ZERO,
+        variation: f64::NAN,
+    }
+    .collect_problems(&mut problems);
+    assert_eq!(problems.len(), 2);
+}

@@ -1,0 +1,200 @@
+//! A managed queue whose head leaves when the token buckets hold it.
+//!
+//! The bucket test uses the length of the packet that the manager would look at first. If the manager
+//! then drops packets at its head and returns a longer one than the tokens cover, or cannot tell a
+//! length beforehand, the packet waits outside the manager until the tokens are there. Dropped packets
+//! cost nothing.
+//!
+//! Source: White 2012 §2.2.1.
+//! Deviations: a packet that waits outside the manager was judged before that wait; the paper does not
+//! say what happens when a head drop uncovers a longer packet.
+
+use crate::shaper::{RateShaper, ShaperPrice};
+use crate::surroundings::{Drain, Surroundings, run_timers, timer_wakeup};
+use crate::{LinkOutput, config::ShaperConfig};
+use sojourn_base::{Bytes, Instant, Meta, Packets, Span};
+use sojourn_queue::{Backlog, Held, QueueManager};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct RateShapingQueue<T, M> {
+    manager: M,
+    shaper: RateShaper,
+    /// Pulled from the manager, waiting for its tokens.
+    staged: Option<Held<T>>,
+    /// When the head (staged, or as last seen in the manager) has its tokens; [`Instant::NEVER`] if
+    /// nothing waits.
+    due: Instant,
+    /// What a packet of `priced_length` costs: most packets are as long as the one before.
+    price: ShaperPrice,
+    priced_length: u32,
+}
+
+/// What the queue shows to its manager besides itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Behind {
+    /// Bytes in a stage behind that the manager answers for.
+    pub(crate) staged: Bytes,
+    /// Mean time from request to grant.
+    pub(crate) loop_delay: Span,
+}
+
+impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
+    pub(crate) fn new(config: &ShaperConfig, manager: M) -> Self {
+        Self {
+            manager,
+            shaper: RateShaper::new(config),
+            staged: None,
+            due: Instant::NEVER,
+            price: ShaperPrice::default(),
+            priced_length: 0,
+        }
+    }
+
+    pub(crate) const fn manager(&self) -> &M {
+        &self.manager
+    }
+
+    /// Tokens of the sustained-rate bucket.
+    pub(crate) fn tokens(&self, now: Instant) -> Bytes {
+        self.shaper.tokens(now)
+    }
+
+    /// Offer an arrival to the manager.
+    pub(crate) fn offer<O: LinkOutput<T>>(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        behind: Behind,
+        output: &mut O,
+    ) {
+        let (manager, mut surroundings) = self.split(now, behind, output);
+        let _ = manager.enqueue(now, meta, item, &mut surroundings);
+        if self.due == Instant::NEVER {
+            self.look_ahead(now);
+        }
+    }
+
+    /// Run the manager's timers that are due.
+    pub(crate) fn run_timers<O: LinkOutput<T>>(
+        &mut self,
+        now: Instant,
+        behind: Behind,
+        output: &mut O,
+    ) {
+        let (manager, mut surroundings) = self.split(now, behind, output);
+        run_timers(manager, now, &mut surroundings);
+    }
+
+    /// When [`RateShapingQueue::release`] may have a packet.
+    pub(crate) const fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// When the manager wants a timer run.
+    pub(crate) fn timer(&self) -> Instant {
+        timer_wakeup(&self.manager)
+    }
+
+    /// The next packet that leaves by `now`, paid for. `judged_at` is the time that the manager is told.
+    pub(crate) fn release<O: LinkOutput<T>>(
+        &mut self,
+        now: Instant,
+        judged_at: Instant,
+        behind: Behind,
+        output: &mut O,
+    ) -> Option<Held<T>> {
+        if self.due > now {
+            return None;
+        }
+        let packet = match self.staged.take() {
+            Some(packet) => packet,
+            None => self.pull(judged_at, behind, output)?,
+        };
+        self.set_price(packet.meta.length);
+        let due = self.shaper.earliest(self.price);
+        if due > now {
+            self.due = due;
+            self.staged = Some(packet);
+            return None;
+        }
+        self.shaper.debit(now, self.price);
+        self.look_ahead(now);
+        if self.due == Instant::NEVER {
+            // The shaper could go on and finds nothing: what an idle queue is to its manager.
+            let (manager, mut surroundings) = self.split(judged_at, behind, output);
+            let nothing = manager.dequeue(judged_at, &mut surroundings);
+            debug_assert!(nothing.is_none(), "an empty manager has no packets");
+        }
+        Some(packet)
+    }
+
+    /// Length of the packet that `release` would look at, if that is known.
+    pub(crate) fn head_length(&self) -> Option<u32> {
+        match &self.staged {
+            Some(packet) => Some(packet.meta.length),
+            None => self.manager.head_length(),
+        }
+    }
+
+    /// What waits, a packet that waits for its tokens outside the manager included.
+    pub(crate) fn backlog(&self) -> Backlog {
+        let mut backlog = self.manager.backlog();
+        if let Some(packet) = &self.staged {
+            backlog.bytes += Bytes(packet.meta.length.into());
+            backlog.packets += Packets(1);
+        }
+        backlog
+    }
+
+    fn pull<O: LinkOutput<T>>(
+        &mut self,
+        judged_at: Instant,
+        behind: Behind,
+        output: &mut O,
+    ) -> Option<Held<T>> {
+        let (manager, mut surroundings) = self.split(judged_at, behind, output);
+        let packet = manager.dequeue(judged_at, &mut surroundings);
+        if packet.is_none() {
+            self.due = Instant::NEVER;
+        }
+        packet
+    }
+
+    /// Sets `due` for the head of the manager's queue.
+    fn look_ahead(&mut self, now: Instant) {
+        self.due = if self.manager.backlog().packets.0 == 0 {
+            Instant::NEVER
+        } else if let Some(length) = self.manager.head_length() {
+            self.set_price(length);
+            self.shaper.earliest(self.price).max(now)
+        } else {
+            now
+        };
+    }
+
+    fn set_price(&mut self, length: u32) {
+        if length != self.priced_length {
+            self.price = self.shaper.price(Bytes(length.into()));
+            self.priced_length = length;
+        }
+    }
+
+    fn split<'a, O>(
+        &'a mut self,
+        now: Instant,
+        behind: Behind,
+        output: &'a mut O,
+    ) -> (&'a mut M, Surroundings<'a, O>) {
+        let waiting = self.staged.as_ref().map_or(0, |packet| packet.meta.length);
+        let surroundings = Surroundings {
+            now,
+            drain: Drain::Buckets(&self.shaper),
+            staged: behind.staged + Bytes(waiting.into()),
+            loop_delay: behind.loop_delay,
+            output,
+        };
+        (&mut self.manager, surroundings)
+    }
+}

@@ -1,0 +1,90 @@
+//! A token-bucket rate shaper with a managed queue and a fixed delay: the downstream of a DOCSIS 3.0
+//! CMTS.
+//!
+//! The head of the queue leaves as a whole as soon as both buckets hold it; the shaper has no line rate
+//! of its own, so leaving takes no time.
+//!
+//! Source: White 2012 §2.2 (last paragraph) and §2.3.
+//! Deviations: the paper gives the downstream a configurable link bandwidth and does not print it; at
+//! the rate of a bonded downstream it would add less than 0.1 ms per packet.
+
+use crate::config::ShapedConfig;
+use crate::rate_shaping_queue::{Behind, RateShapingQueue};
+use crate::{DelayParts, Link, LinkOutput, Passage};
+use sojourn_base::{Bytes, Instant, Meta, Span};
+use sojourn_queue::{Backlog, QueueManager};
+
+/// See the module. `T` is the caller's packet, `M` the queue manager.
+#[derive(Clone, Debug)]
+pub struct Shaped<T, M> {
+    queue: RateShapingQueue<T, M>,
+    delay: Span,
+}
+
+impl<T, M: QueueManager<T>> Shaped<T, M> {
+    /// An idle shaper with full buckets.
+    pub fn new(config: ShapedConfig, manager: M) -> Self {
+        Self {
+            queue: RateShapingQueue::new(&config.shaper, manager),
+            delay: config.delay,
+        }
+    }
+
+    /// The queue manager, for records.
+    pub const fn manager(&self) -> &M {
+        self.queue.manager()
+    }
+
+    /// Tokens of the sustained-rate bucket at `now`, for records.
+    pub fn tokens(&self, now: Instant) -> Bytes {
+        self.queue.tokens(now)
+    }
+
+    /// Everything that is due by `now`, in order of time; timers first where times are equal.
+    fn advance(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+        while self.queue.due() <= now {
+            let at = self.queue.due();
+            self.queue.run_timers(at, Behind::default(), output);
+            self.release(at, output);
+        }
+        self.queue.run_timers(now, Behind::default(), output);
+    }
+
+    fn release(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+        while let Some(packet) = self.queue.release(now, now, Behind::default(), output) {
+            let delay = DelayParts {
+                queue: now.saturating_since(packet.enqueued_at),
+                wire: self.delay,
+                ..DelayParts::default()
+            };
+            let passage = Passage {
+                entered_at: packet.enqueued_at,
+                dequeued_at: now,
+                arrives_at: now + self.delay,
+                delay,
+                marked: packet.marked,
+            };
+            output.deliver(packet.item, &packet.meta, &passage);
+        }
+    }
+}
+
+impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>) {
+        self.advance(now, output);
+        self.queue.offer(now, meta, item, Behind::default(), output);
+        self.release(now, output);
+    }
+
+    fn next_wakeup(&self) -> Instant {
+        self.queue.due().min(self.queue.timer())
+    }
+
+    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+        self.advance(now, output);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+}

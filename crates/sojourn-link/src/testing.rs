@@ -1,0 +1,92 @@
+//! What the unit tests of links share: an output that keeps everything, and a driver.
+
+use crate::{Draw, Link, LinkOutput, Passage, Stage};
+use sojourn_base::{Instant, Meta, RandomStream, Seed};
+use sojourn_queue::Reason;
+use std::vec::Vec;
+
+/// Keeps what a link puts out; draws come from a stream per purpose.
+#[derive(Clone, Debug)]
+pub(crate) struct Collector<T> {
+    pub(crate) delivered: Vec<(T, Meta, Passage)>,
+    pub(crate) dropped: Vec<(T, Meta, Instant, Stage, Reason)>,
+    streams: [RandomStream; 3],
+    pub(crate) draws: [u64; 3],
+}
+
+impl<T> Default for Collector<T> {
+    fn default() -> Self {
+        Self::seeded(1)
+    }
+}
+
+impl<T> Collector<T> {
+    pub(crate) fn seeded(seed: u64) -> Self {
+        let stream = |name| Seed(seed).stream(name);
+        Self {
+            delivered: Vec::new(),
+            dropped: Vec::new(),
+            streams: [
+                stream("queue"),
+                stream("grant_size"),
+                stream("grant_offset"),
+            ],
+            draws: [0; 3],
+        }
+    }
+}
+
+impl<T> LinkOutput<T> for Collector<T> {
+    fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage) {
+        self.delivered.push((item, *meta, *passage));
+    }
+
+    fn dropped(&mut self, item: T, meta: &Meta, entered_at: Instant, stage: Stage, reason: Reason) {
+        self.dropped.push((item, *meta, entered_at, stage, reason));
+    }
+
+    fn unit(&mut self, purpose: Draw) -> f64 {
+        let index = match purpose {
+            Draw::QueueManager => 0,
+            Draw::GrantSize => 1,
+            Draw::GrantOffset => 2,
+        };
+        self.draws[index] += 1;
+        self.streams[index].unit()
+    }
+}
+
+/// A packet of `length` bytes.
+pub(crate) fn packet(length: u32) -> Meta {
+    Meta {
+        length,
+        ..Meta::default()
+    }
+}
+
+/// Runs a link over arrivals `(time, length)` in order of time, numbered from 0, until it wants nothing
+/// more or `until`; returns the number of wake-ups.
+pub(crate) fn drive<L: Link<u32>>(
+    link: &mut L,
+    arrivals: impl IntoIterator<Item = (Instant, u32)>,
+    until: Instant,
+    output: &mut Collector<u32>,
+) -> u64 {
+    let mut arrivals = arrivals.into_iter().peekable();
+    let (mut wakeups, mut number) = (0, 0);
+    loop {
+        let wakeup = link.next_wakeup();
+        let arrival = arrivals.peek().map_or(Instant::NEVER, |(at, _)| *at);
+        if wakeup.min(arrival) > until || wakeup.min(arrival) == Instant::NEVER {
+            return wakeups;
+        }
+        if arrival <= wakeup {
+            let (at, length) = arrivals.next().expect("it was peeked at");
+            link.on_arrival(at, packet(length), number, output);
+            number += 1;
+        } else {
+            link.on_wakeup(wakeup, output);
+            wakeups += 1;
+        }
+    }
+}
