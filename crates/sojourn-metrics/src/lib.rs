@@ -13,6 +13,7 @@
 //! | [`voice`] | late packets, rating R, mean opinion score |
 //! | [`web`] | page load times with unfinished pages |
 //! | [`throughput`] | series, ramps, utilisation, fairness, byte budget |
+//! | [`run`] | all of them applied to the records of a run |
 #![forbid(unsafe_code)]
 
 pub mod distribution;
@@ -20,6 +21,7 @@ pub mod histogram;
 pub mod latency;
 pub mod loss;
 pub mod quantile;
+pub mod run;
 pub mod throughput;
 pub mod voice;
 pub mod web;

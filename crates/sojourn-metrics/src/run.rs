@@ -5,8 +5,10 @@
 //! the reference page of metrics. A metric that has no value (no packet arrived, no page completed)
 //! has no row.
 
-use crate::{quantile, voice, web};
-use sojourn_base::{Bytes, Direction, PerDirection, Span};
+use crate::quantile;
+use crate::voice::{Call, DelayTerm};
+use crate::web::LoadTimes;
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 use sojourn_record::{
     ColumnData, Datagram, DelayHistogram, Fate, PageRow, Records, Table, TrafficId,
 };
@@ -83,15 +85,16 @@ fn traffic_metrics(
     }
     let pages: Vec<&PageRow> = records.pages().iter().filter(|page| page.traffic == id).collect();
     if !pages.is_empty() {
-        page_metrics(rows, name, &pages);
+        page_metrics(rows, facts, name, &pages);
     }
     let transfers = || records.transfers().iter().filter(|transfer| transfer.traffic == id);
     if transfers().next().is_some() {
-        let times: Vec<f64> = transfers()
+        let mut times: Vec<f64> = transfers()
             .filter_map(|row| Some(row.ended_at?.saturating_since(row.started_at).as_secs_f64()))
             .collect();
+        times.sort_by(f64::total_cmp);
         rows.add(name, "transfers_completed", times.len() as f64, "");
-        rows.add_some(name, "transfer_time_median", quantile::median(&times), "s");
+        rows.add_some(name, "transfer_time_median", quantile::linear(&times, 0.5), "s");
     }
     if counters.upstream.connections > 0 {
         let counters = &counters.upstream;
@@ -102,49 +105,44 @@ fn traffic_metrics(
     }
 }
 
-/// Loss, lateness and voice quality of the datagrams that met their fate, all flows and directions
-/// of the entry together; lateness is judged flow by flow.
+/// Loss, lateness and voice quality of the datagrams that met their fate. Each flow is a call of its
+/// own, with its own least delay; shares are over all packets, scores are means over the calls.
 fn datagram_metrics(rows: &mut Rows, name: &str, datagrams: &[&Datagram]) {
     let flow_of = |datagram: &Datagram| (datagram.flow, datagram.direction);
     let mut flows: Vec<(u32, Direction)> =
         datagrams.iter().map(|datagram| flow_of(datagram)).collect();
     flows.sort_unstable();
     flows.dedup();
-    let (mut late, mut in_time, mut delay_ms) = (0_usize, 0_usize, 0.0);
-    for flow in flows {
-        let delays: Vec<Span> = datagrams
-            .iter()
-            .filter(|datagram| flow_of(datagram) == flow)
-            .filter_map(|datagram| match datagram.fate {
-                Fate::Arrived(at) => Some(at.saturating_since(datagram.sent_at)),
-                _ => None,
-            })
-            .collect();
-        let Some(least) = delays.iter().min().copied() else { continue };
-        for delay in delays {
-            if voice::is_late(delay, least) {
-                late += 1;
-            } else {
-                in_time += 1;
-                delay_ms += delay.as_ms_f64();
-            }
-        }
-    }
-    let sent = datagrams.len();
-    let lost = sent - late - in_time;
-    let share = |count: usize| count as f64 / sent as f64;
-    rows.add(name, "sent", sent as f64, "");
-    rows.add(name, "lost", 100.0 * share(lost), "%");
-    rows.add(name, "late", 100.0 * share(late), "%");
-    rows.add(name, "loss_total", 100.0 * share(lost + late), "%");
-    // Without a packet in time there is no delay to judge; the loss alone decides.
-    let delay_ms = if in_time > 0 { delay_ms / in_time as f64 } else { 0.0 };
-    rows.add(name, "delay_in_time_mean", delay_ms, "ms");
-    let loss = share(lost + late);
-    let rating = voice::rating(delay_ms + voice::LISTENER_DELAY.as_ms_f64(), loss);
-    rows.add(name, "rating", rating, "");
-    rows.add(name, "mos", voice::mean_opinion_score(rating), "");
-    rows.add(name, "mos_loss_only", voice::mean_opinion_score(voice::rating(0.0, loss)), "");
+    let calls: Vec<Call> = flows
+        .into_iter()
+        .map(|flow| {
+            let delays: Vec<Option<u64>> = datagrams
+                .iter()
+                .filter(|datagram| flow_of(datagram) == flow)
+                .map(|datagram| match datagram.fate {
+                    Fate::Arrived(at) => Some(at.saturating_since(datagram.sent_at).as_ns()),
+                    _ => None,
+                })
+                .collect();
+            Call::new(&delays)
+        })
+        .collect();
+    let total = |count: fn(&Call) -> u64| calls.iter().map(count).sum::<u64>() as f64;
+    let sent = total(|call| call.sent);
+    rows.add(name, "sent", sent, "");
+    rows.add(name, "lost", 100.0 * total(|call| call.lost) / sent, "%");
+    rows.add(name, "late", 100.0 * total(|call| call.late) / sent, "%");
+    rows.add(name, "loss_total", 100.0 * total(|call| call.lost + call.late) / sent, "%");
+    let mut over_calls = |metric, value: &dyn Fn(&Call) -> Option<f64>, unit| {
+        let values: Vec<f64> = calls.iter().filter_map(value).collect();
+        rows.add_some(name, metric, quantile::mean(&values), unit);
+        values.into_iter().reduce(f64::min)
+    };
+    over_calls("delay_in_time_mean", &|call| call.mean_delay_ms, "ms");
+    over_calls("rating", &|call| call.rating(DelayTerm::Counted), "");
+    over_calls("mos_loss_only", &|call| call.score(DelayTerm::Absent), "");
+    let least = over_calls("mos", &|call| call.score(DelayTerm::Counted), "");
+    rows.add_some(name, "mos_min", least, "");
 }
 
 /// Access delay: from the modem's queue to the far end of the access link.
@@ -165,22 +163,22 @@ fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
     rows.add_some(name, "delay_max", histogram.max_ns().map(ms), "ms");
 }
 
-fn page_metrics(rows: &mut Rows, name: &str, pages: &[&PageRow]) {
-    let times: Vec<f64> = pages
-        .iter()
-        .filter_map(|page| Some(page.ended_at?.saturating_since(page.started_at).as_secs_f64()))
-        .collect();
-    rows.add(name, "pages_completed", times.len() as f64, "");
-    rows.add(name, "pages_unfinished", (pages.len() - times.len()) as f64, "");
-    if times.is_empty() {
-        return;
+fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&PageRow]) {
+    let end = Instant::ZERO.saturating_add(facts.duration);
+    let (mut completed, mut unfinished) = (Vec::new(), Vec::new());
+    for page in pages {
+        let until = page.ended_at.unwrap_or(end).saturating_since(page.started_at).as_secs_f64();
+        if page.ended_at.is_some() { &mut completed } else { &mut unfinished }.push(until);
     }
-    rows.add_some(name, "page_load_time_median", quantile::median(&times), "s");
-    rows.add_some(name, "page_load_time_mad", web::median_absolute_deviation(&times), "s");
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
-    rows.add(name, "page_load_time_mean", mean, "s");
-    rows.add_some(name, "page_load_time_p90", quantile::linear(&times, 0.9), "s");
-    rows.add(name, "page_load_time_max", times.iter().copied().fold(0.0, f64::max), "s");
+    let times = LoadTimes::new(&completed, &unfinished);
+    rows.add(name, "pages_completed", times.completed as f64, "");
+    rows.add(name, "pages_unfinished", times.unfinished as f64, "");
+    rows.add_some(name, "page_load_time_median", times.median, "s");
+    rows.add_some(name, "page_load_time_mad", times.median_absolute_deviation, "s");
+    rows.add_some(name, "page_load_time_mean", times.mean, "s");
+    rows.add_some(name, "page_load_time_p95", times.p95, "s");
+    rows.add_some(name, "page_load_time_max", completed.into_iter().reduce(f64::max), "s");
+    rows.add_some(name, "page_load_time_median_censored", times.kaplan_meier_median, "s");
 }
 
 fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction: Direction) {

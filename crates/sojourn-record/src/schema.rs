@@ -36,6 +36,12 @@ macro_rules! tables {
 
 /// All tables.
 pub const TABLES: &[TableSchema] = tables! {
+    "metrics": "one number that says what the run means" {
+        "subject" [""] "traffic entry of the scenario, or upstream or downstream for an access link"
+        "metric" [""] "name of the metric"
+        "value" [""] "its value in `unit`"
+        "unit" [""] "its unit; empty for counts and fractions"
+    }
     "datagrams": "one UDP datagram" {
         "traffic" [""] "traffic entry of the scenario"
         "flow" [""] "flow within the traffic entry"
