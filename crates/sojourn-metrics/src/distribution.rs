@@ -9,6 +9,7 @@
 
 use crate::quantile::weighted_inverted_cdf;
 use sojourn_base::math;
+use sojourn_record::DelayHistogram;
 
 /// Values with weights that add up to one, in rising order, no value twice; empty if there was nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,6 +49,15 @@ impl Distribution {
     /// The empirical distribution of `samples`, each with the same weight.
     pub fn from_samples(samples: impl IntoIterator<Item = f64>) -> Self {
         Self::from_weighted(samples.into_iter().map(|value| (value, 1.0)).collect())
+    }
+
+    /// The delays in ns that a run counted.
+    pub fn from_histogram(delays: &DelayHistogram) -> Self {
+        let bins = delays.bins();
+        Self::from_weighted(
+            bins.map(|(delay, count)| (delay as f64, count as f64))
+                .collect(),
+        )
     }
 
     /// The distribution of `samples` in bins of `width`, each at the place that `place` says.
@@ -144,6 +154,7 @@ pub fn docsis_ns3_bin_width(longest: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_base::Span;
 
     fn assert_atoms(distribution: &Distribution, expected: &[(f64, f64)]) {
         assert_eq!(distribution.atoms.len(), expected.len(), "{distribution:?}");
@@ -218,6 +229,18 @@ mod tests {
         // 3 ms: below half a microsecond, so 1 us; 437 ms: 43.7 us, so 44 us.
         assert!((docsis_ns3_bin_width(3e6) - 1e3).abs() < 1e-6);
         assert!((docsis_ns3_bin_width(437e6) - 44e3).abs() < 1e-6);
+    }
+
+    #[test]
+    fn counted_delays_become_a_distribution() {
+        let mut delays = DelayHistogram::default();
+        for ns in [5, 7, 7, 1000] {
+            delays.record(Span::from_ns(ns));
+        }
+        assert_atoms(
+            &Distribution::from_histogram(&delays),
+            &[(5.0, 0.25), (7.0, 0.5), (1000.0, 0.25)],
+        );
     }
 
     #[test]

@@ -7,7 +7,6 @@
 //! |---|---|
 //! | [`quantile`] | quantiles by four definitions, mean, deviation, intervals of quantiles |
 //! | [`distribution`] | weighted distributions: mixtures, sums, time-weighted values |
-//! | [`histogram`] | delays of millions of packets in fixed memory |
 //! | [`latency`] | rounding, delay variation, jitter, round trips from one-way delays |
 //! | [`loss`] | ratios and their intervals |
 //! | [`voice`] | late packets, rating R, mean opinion score |
@@ -17,7 +16,6 @@
 #![forbid(unsafe_code)]
 
 pub mod distribution;
-pub mod histogram;
 pub mod latency;
 pub mod loss;
 pub mod quantile;

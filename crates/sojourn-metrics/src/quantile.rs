@@ -34,6 +34,13 @@ pub fn linear(sorted: &[f64], p: f64) -> Option<f64> {
     Some(interpolate(sorted, last as f64 * p))
 }
 
+/// The middle of `values` in any order, or the mean of the two in the middle.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    linear(&sorted, 0.5)
+}
+
 /// Linear interpolation between the points (j/n, j-th sample), flat before the first (type 4): what the
 /// plots of docsis-ns3 show.
 pub fn interpolated_inverted_cdf(sorted: &[f64], p: f64) -> Option<f64> {
@@ -216,6 +223,7 @@ mod tests {
         let deviation = standard_deviation(&DELAYS).expect("ten values");
         assert!((deviation - 5.9748).abs() < 5e-5, "{deviation}");
         assert_eq!(standard_deviation(&[1.0]), None);
+        close(median(&[3.0, 1.0, 20.0, 2.0]), 2.5);
         assert_eq!(mean(&[]), None);
     }
 

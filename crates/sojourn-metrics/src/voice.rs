@@ -8,13 +8,13 @@
 //! printed scores of White 2012 contain no delay: [`DelayTerm::Absent`] repeats them.
 
 use crate::loss::share;
-use sojourn_base::math;
+use sojourn_base::{Span, math};
 
 /// A packet is late if its delay exceeds the shortest one of the call by more: 60 ms (White 2012 3.2.2).
-pub const LATE_AFTER: u64 = 60_000_000;
+pub const LATE_AFTER: Span = Span::from_ms(60);
 
-/// Delay between the access network and the listener in ms, added to what is measured (White 2012 3.2.2).
-pub const LISTENER_DELAY_MS: f64 = 20.0;
+/// Delay between the access network and the listener, added to what is measured (White 2012 3.2.2).
+pub const LISTENER_DELAY: Span = Span::from_ms(20);
 
 /// Rating without delay and loss (White 2012 3.2.2).
 const BEST_RATING: f64 = 94.2;
@@ -58,10 +58,12 @@ pub struct Call {
 impl Call {
     /// The call whose packets had these one-way delays, `None` for a lost one.
     pub fn new(delays: &[Option<u64>]) -> Self {
-        let received = || delays.iter().copied().flatten();
-        let limit = received().min().unwrap_or(0).saturating_add(LATE_AFTER);
-        let played = received().filter(|delay| *delay <= limit);
-        let (count, sum) = played.fold((0_u64, 0_u64), |(n, sum), delay| (n + 1, sum + delay));
+        let received = || delays.iter().copied().flatten().map(Span::from_ns);
+        let shortest = received().min().unwrap_or_default();
+        let played = received().filter(|delay| !is_late(*delay, shortest));
+        let (count, sum) = played.fold((0_u64, 0_u64), |(n, sum), delay| {
+            (n + 1, sum + delay.as_ns())
+        });
         let arrived = received().count() as u64;
         let sent = delays.len() as u64;
         Self {
@@ -91,7 +93,7 @@ impl Call {
     /// single played packet the added delay alone counts.
     pub fn rating(&self, delay: DelayTerm) -> Option<f64> {
         let delay_ms = match delay {
-            DelayTerm::Counted => self.mean_delay_ms.unwrap_or(0.0) + LISTENER_DELAY_MS,
+            DelayTerm::Counted => self.mean_delay_ms.unwrap_or(0.0) + LISTENER_DELAY.as_ms_f64(),
             DelayTerm::Absent => 0.0,
         };
         Some(rating(delay_ms, self.total_loss()?))
@@ -101,6 +103,11 @@ impl Call {
     pub fn score(&self, delay: DelayTerm) -> Option<f64> {
         Some(mean_opinion_score(self.rating(delay)?))
     }
+}
+
+/// Whether a packet with this delay is too late to be played in a call whose fastest took `shortest`.
+pub fn is_late(delay: Span, shortest: Span) -> bool {
+    delay.saturating_sub(shortest) > LATE_AFTER
 }
 
 /// R of a G.711 call with a mean one-way delay of `delay_ms` and the share `loss` of packets lost or

@@ -33,16 +33,11 @@ impl LoadTimes {
     pub fn new(completed: &[f64], unfinished: &[f64]) -> Self {
         let mut sorted = completed.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let median = quantile::linear(&sorted, 0.5);
         Self {
             completed: completed.len(),
             unfinished: unfinished.len(),
-            median,
-            median_absolute_deviation: median.and_then(|center| {
-                let mut distances: Vec<f64> = sorted.iter().map(|x| (x - center).abs()).collect();
-                distances.sort_by(f64::total_cmp);
-                quantile::linear(&distances, 0.5)
-            }),
+            median: quantile::linear(&sorted, 0.5),
+            median_absolute_deviation: median_absolute_deviation(&sorted),
             mean: quantile::mean(&sorted),
             p95: quantile::linear(&sorted, 0.95),
             kaplan_meier_median: kaplan_meier_median(completed, unfinished),
@@ -54,6 +49,13 @@ impl LoadTimes {
     pub fn needs_kaplan_meier(&self) -> bool {
         self.unfinished * 20 > self.completed + self.unfinished
     }
+}
+
+/// Median distance of `values`, in any order, from their median; not scaled.
+pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
+    let center = quantile::median(values)?;
+    let distances: Vec<f64> = values.iter().map(|x| (x - center).abs()).collect();
+    quantile::median(&distances)
 }
 
 /// The smallest time at which the estimated share of pages still loading is at most one half; `None` if

@@ -109,7 +109,7 @@ fn the_printed_scores_of_2012_follow_from_loss_alone() {
         let number = |index: usize| cells[index].parse::<f64>().expect("a number");
         let loss = number(3) / 100.0;
         let without = mean_opinion_score(rating(0.0, loss));
-        let with = mean_opinion_score(rating(LISTENER_DELAY_MS, loss));
+        let with = mean_opinion_score(rating(LISTENER_DELAY.as_ms_f64(), loss));
         assert!((without - number(5)).abs() < 6e-5, "{line}: {without}");
         assert!((with - number(6)).abs() < 6e-5, "{line}: {with}");
         // W12-87: the CoDel scores of Table 8 repeat those of Table 7, so they belong to its losses.
