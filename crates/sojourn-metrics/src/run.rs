@@ -22,10 +22,13 @@ pub struct RunFacts {
     pub allowance: PerDirection<Option<Bytes>>,
 }
 
+/// Subject, metric, value, unit.
+type Row = (String, &'static str, f64, &'static str);
+
 /// Metrics as rows.
 #[derive(Debug, Default)]
 struct Rows {
-    rows: Vec<(String, &'static str, f64, &'static str)>,
+    rows: Vec<Row>,
 }
 
 impl Rows {
@@ -68,33 +71,63 @@ fn traffic_metrics(
     let counters = records.counters(id);
     for (direction, metrics) in [
         (Direction::Upstream, ["forwarded_volume", "goodput"]),
-        (Direction::Downstream, ["forwarded_volume_downstream", "goodput_downstream"]),
+        (
+            Direction::Downstream,
+            ["forwarded_volume_downstream", "goodput_downstream"],
+        ),
     ] {
         let counters = &counters[direction];
-        rows.add(name, metrics[0], counters.forwarded_bytes as f64 / 1e3, "kB");
+        rows.add(
+            name,
+            metrics[0],
+            counters.forwarded_bytes as f64 / 1e3,
+            "kB",
+        );
         let bits = counters.goodput_bytes as f64 * 8.0;
-        rows.add(name, metrics[1], bits / 1e6 / facts.duration.as_secs_f64(), "Mb/s");
+        rows.add(
+            name,
+            metrics[1],
+            bits / 1e6 / facts.duration.as_secs_f64(),
+            "Mb/s",
+        );
     }
-    let datagrams: Vec<&Datagram> =
-        records.datagrams().iter().filter(|datagram| datagram.traffic == id).collect();
+    let datagrams: Vec<&Datagram> = records
+        .datagrams()
+        .iter()
+        .filter(|datagram| datagram.traffic == id)
+        .collect();
     if !datagrams.is_empty() {
         datagram_metrics(rows, name, &datagrams);
     }
     if let Some(histogram) = records.access_delay(id, Direction::Upstream) {
         delay_metrics(rows, name, histogram);
     }
-    let pages: Vec<&PageRow> = records.pages().iter().filter(|page| page.traffic == id).collect();
+    let pages: Vec<&PageRow> = records
+        .pages()
+        .iter()
+        .filter(|page| page.traffic == id)
+        .collect();
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);
     }
-    let transfers = || records.transfers().iter().filter(|transfer| transfer.traffic == id);
+    let transfers = || {
+        records
+            .transfers()
+            .iter()
+            .filter(|transfer| transfer.traffic == id)
+    };
     if transfers().next().is_some() {
         let mut times: Vec<f64> = transfers()
             .filter_map(|row| Some(row.ended_at?.saturating_since(row.started_at).as_secs_f64()))
             .collect();
         times.sort_by(f64::total_cmp);
         rows.add(name, "transfers_completed", times.len() as f64, "");
-        rows.add_some(name, "transfer_time_median", quantile::linear(&times, 0.5), "s");
+        rows.add_some(
+            name,
+            "transfer_time_median",
+            quantile::linear(&times, 0.5),
+            "s",
+        );
     }
     if counters.upstream.connections > 0 {
         let counters = &counters.upstream;
@@ -132,7 +165,12 @@ fn datagram_metrics(rows: &mut Rows, name: &str, datagrams: &[&Datagram]) {
     rows.add(name, "sent", sent, "");
     rows.add(name, "lost", 100.0 * total(|call| call.lost) / sent, "%");
     rows.add(name, "late", 100.0 * total(|call| call.late) / sent, "%");
-    rows.add(name, "loss_total", 100.0 * total(|call| call.lost + call.late) / sent, "%");
+    rows.add(
+        name,
+        "loss_total",
+        100.0 * total(|call| call.lost + call.late) / sent,
+        "%",
+    );
     let mut over_calls = |metric, value: &dyn Fn(&Call) -> Option<f64>, unit| {
         let values: Vec<f64> = calls.iter().filter_map(value).collect();
         rows.add_some(name, metric, quantile::mean(&values), unit);
@@ -148,7 +186,12 @@ fn datagram_metrics(rows: &mut Rows, name: &str, datagrams: &[&Datagram]) {
 /// Access delay: from the modem's queue to the far end of the access link.
 fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
     let ms = |ns: u64| ns as f64 / 1e6;
-    rows.add_some(name, "delay_mean", histogram.mean_ns().map(|ns| ns / 1e6), "ms");
+    rows.add_some(
+        name,
+        "delay_mean",
+        histogram.mean_ns().map(|ns| ns / 1e6),
+        "ms",
+    );
     for (metric, p) in [
         ("delay_min", 0.0),
         ("delay_p01", 0.01),
@@ -167,18 +210,42 @@ fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&PageRow
     let end = Instant::ZERO.saturating_add(facts.duration);
     let (mut completed, mut unfinished) = (Vec::new(), Vec::new());
     for page in pages {
-        let until = page.ended_at.unwrap_or(end).saturating_since(page.started_at).as_secs_f64();
-        if page.ended_at.is_some() { &mut completed } else { &mut unfinished }.push(until);
+        let until = page
+            .ended_at
+            .unwrap_or(end)
+            .saturating_since(page.started_at)
+            .as_secs_f64();
+        if page.ended_at.is_some() {
+            &mut completed
+        } else {
+            &mut unfinished
+        }
+        .push(until);
     }
     let times = LoadTimes::new(&completed, &unfinished);
     rows.add(name, "pages_completed", times.completed as f64, "");
     rows.add(name, "pages_unfinished", times.unfinished as f64, "");
     rows.add_some(name, "page_load_time_median", times.median, "s");
-    rows.add_some(name, "page_load_time_mad", times.median_absolute_deviation, "s");
+    rows.add_some(
+        name,
+        "page_load_time_mad",
+        times.median_absolute_deviation,
+        "s",
+    );
     rows.add_some(name, "page_load_time_mean", times.mean, "s");
     rows.add_some(name, "page_load_time_p95", times.p95, "s");
-    rows.add_some(name, "page_load_time_max", completed.into_iter().reduce(f64::max), "s");
-    rows.add_some(name, "page_load_time_median_censored", times.kaplan_meier_median, "s");
+    rows.add_some(
+        name,
+        "page_load_time_max",
+        completed.into_iter().reduce(f64::max),
+        "s",
+    );
+    rows.add_some(
+        name,
+        "page_load_time_median_censored",
+        times.kaplan_meier_median,
+        "s",
+    );
 }
 
 fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction: Direction) {
@@ -192,12 +259,27 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction:
     rows.add(subject, "forwarded_volume", bytes as f64 / 1e3, "kB");
     rows.add(subject, "dropped_packets", dropped as f64, "");
     if let Some(allowance) = facts.allowance[direction] {
-        rows.add(subject, "utilisation", bytes as f64 / allowance.0 as f64, "");
+        rows.add(
+            subject,
+            "utilisation",
+            bytes as f64 / allowance.0 as f64,
+            "",
+        );
     }
-    rows.add_some(subject, "backlog_mean", records.mean_backlog_packets(direction), "packets");
+    rows.add_some(
+        subject,
+        "backlog_mean",
+        records.mean_backlog_packets(direction),
+        "packets",
+    );
     let sojourn = records.sojourn(direction);
     let ms = |ns: u64| ns as f64 / 1e6;
-    rows.add_some(subject, "sojourn_mean", sojourn.mean_ns().map(|ns| ns / 1e6), "ms");
+    rows.add_some(
+        subject,
+        "sojourn_mean",
+        sojourn.mean_ns().map(|ns| ns / 1e6),
+        "ms",
+    );
     for (metric, p) in [
         ("sojourn_p50", 0.5),
         ("sojourn_p95", 0.95),
@@ -209,13 +291,15 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction:
 }
 
 fn into_table(rows: &Rows) -> Table {
-    let words = |word: &dyn Fn(&(String, &'static str, f64, &'static str)) -> String| {
+    let words = |word: &dyn Fn(&Row) -> String| {
         let all: Vec<String> = rows.rows.iter().map(word).collect();
         let mut dictionary = all.clone();
         dictionary.sort_unstable();
         dictionary.dedup();
         let code = |word: &String| {
-            let at = dictionary.binary_search(word).expect("every word is in the dictionary");
+            let at = dictionary
+                .binary_search(word)
+                .expect("every word is in the dictionary");
             i32::try_from(at).expect("fewer than 2^31 words")
         };
         ColumnData::words(all.iter().map(code).collect(), &dictionary)
