@@ -312,6 +312,19 @@ impl LinkConfig {
         }
     }
 
+    /// The most that the link lets through in `span` on an uncongested channel: what its rate carries,
+    /// and a full bucket. `None` without any rate.
+    pub fn allowance(&self, span: Span) -> Option<Bytes> {
+        let burst = match self {
+            Self::Serial { .. } => Bytes::ZERO,
+            Self::Shaped { link, .. } => link.shaper.burst,
+            Self::Docsis30Cascade { link, .. } => link.shaper.burst,
+            Self::Docsis30Single { link, .. } => link.shaper.burst,
+        };
+        let rate = self.drain_rate();
+        (rate > BitRate::ZERO).then(|| rate.bytes_in(span) + burst)
+    }
+
     /// Fixed delay of the link, the least that any packet takes.
     pub const fn delay(&self) -> Span {
         match self {

@@ -139,3 +139,155 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
         self.manager.backlog()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Collector, drive};
+    use sojourn_queue::{DropTailConfig, DropTailQueue, Environment, Reason};
+    use std::vec::Vec;
+
+    const CONFIG: SerialConfig = SerialConfig {
+        rate: BitRate::from_mbps(8),
+        delay: Span::from_ms(10),
+    };
+
+    fn line(limit: u64) -> Serial<DropTailQueue<u32>> {
+        Serial::new(CONFIG, DropTailQueue::new(DropTailConfig::bytes(limit)))
+    }
+
+    #[test]
+    fn a_packet_on_an_idle_line_is_sent_at_once_and_needs_no_wakeup() {
+        let (mut line, mut output) = (line(3000), Collector::default());
+        // 1000 B at 8 Mb/s take 1 ms.
+        let wakeups = drive(
+            &mut line,
+            [(Instant::from_ms(5), 1000), (Instant::from_ms(7), 1000)],
+            Instant::NEVER,
+            &mut output,
+        );
+        assert_eq!(wakeups, 0);
+        let arrivals: Vec<Instant> = output.delivered.iter().map(|d| d.2.arrives_at).collect();
+        assert_eq!(arrivals, [Instant::from_ms(16), Instant::from_ms(18)]);
+    }
+
+    #[test]
+    fn packets_that_find_the_line_busy_wait_their_turn() {
+        let (mut line, mut output) = (line(2000), Collector::default());
+        // One on the wire, two in the queue, one refused.
+        let wakeups = drive(
+            &mut line,
+            [0, 0, 500, 999].map(|us| (Instant::from_us(us), 1000)),
+            Instant::NEVER,
+            &mut output,
+        );
+        assert_eq!(wakeups, 2);
+        let passages: Vec<(u64, Instant, Span)> = output
+            .delivered
+            .iter()
+            .map(|(_, _, p)| (p.entered_at.as_ns() / 1000, p.arrives_at, p.delay.queue))
+            .collect();
+        assert_eq!(
+            passages,
+            [
+                (0, Instant::from_ms(11), Span::ZERO),
+                (0, Instant::from_ms(12), Span::from_ms(1)),
+                (500, Instant::from_ms(13), Span::from_us(1500)),
+            ]
+        );
+        assert_eq!(output.dropped.len(), 1);
+        assert_eq!(output.dropped[0].4, Reason::Overlimit);
+    }
+
+    /// Holds packets first in, first out, and remembers what it was asked and when.
+    #[derive(Default)]
+    struct Diary {
+        held: Vec<Held<u32>>,
+        asked_at: Vec<Instant>,
+        timer: Option<Instant>,
+        timers: Vec<Instant>,
+    }
+
+    impl QueueManager<u32> for Diary {
+        fn enqueue(
+            &mut self,
+            now: Instant,
+            meta: Meta,
+            item: u32,
+            _: &mut dyn Environment<u32>,
+        ) -> Verdict {
+            self.held.push(Held {
+                item,
+                meta,
+                enqueued_at: now,
+                marked: false,
+            });
+            Verdict::Accepted
+        }
+
+        fn dequeue(&mut self, now: Instant, _: &mut dyn Environment<u32>) -> Option<Held<u32>> {
+            self.asked_at.push(now);
+            (!self.held.is_empty()).then(|| self.held.remove(0))
+        }
+
+        fn backlog(&self) -> Backlog {
+            Backlog {
+                packets: sojourn_base::Packets(u32::try_from(self.held.len()).unwrap()),
+                ..Backlog::default()
+            }
+        }
+
+        fn next_timer(&self) -> Option<Instant> {
+            self.timer
+        }
+
+        fn on_timer(&mut self, now: Instant, _: &mut dyn Environment<u32>) {
+            self.timers.push(now);
+            self.timer = Some(now + Span::from_ms(15));
+        }
+    }
+
+    #[test]
+    fn an_idle_manager_is_asked_when_its_line_runs_dry() {
+        let (mut line, mut output) = (Serial::new(CONFIG, Diary::default()), Collector::default());
+        let arrivals = [(Instant::from_ms(3), 1000), (Instant::from_ms(100), 1000)];
+        drive(&mut line, arrivals, Instant::NEVER, &mut output);
+        // Before anything was sent; for the first packet; when it had left; for the second.
+        let asked: Vec<u64> = line
+            .manager()
+            .asked_at
+            .iter()
+            .map(|t| t.as_ns() / 1_000_000)
+            .collect();
+        assert_eq!(asked, [0, 3, 4, 100]);
+    }
+
+    #[test]
+    fn timers_of_an_empty_queue_are_caught_up_with_at_their_own_times() {
+        let manager = Diary {
+            timer: Some(Instant::from_ms(15)),
+            ..Diary::default()
+        };
+        let (mut line, mut output) = (Serial::new(CONFIG, manager), Collector::default());
+        assert_eq!(line.next_wakeup(), Instant::NEVER);
+        drive(
+            &mut line,
+            [
+                (Instant::from_ms(40), 1000),
+                (Instant::from_ms(40), 8000),
+                (Instant::from_ms(40), 9000),
+            ],
+            Instant::NEVER,
+            &mut output,
+        );
+        // At 40 ms 15 and 30 are over; 45 comes while packets wait until 49 ms, and nothing after.
+        let timers: Vec<u64> = line
+            .manager()
+            .timers
+            .iter()
+            .map(|t| t.as_ns() / 1_000_000)
+            .collect();
+        assert_eq!(timers, [15, 30, 45]);
+        assert_eq!(line.next_wakeup(), Instant::NEVER);
+    }
+}

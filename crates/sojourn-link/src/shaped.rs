@@ -88,3 +88,6 @@ impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
         self.queue.backlog()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! What the unit tests of links share: an output that keeps everything, and a driver.
 
 use crate::{Draw, Link, LinkOutput, Passage, Stage};
-use sojourn_base::{Instant, Meta, RandomStream, Seed};
-use sojourn_queue::Reason;
+use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed};
+use sojourn_queue::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
 use std::vec::Vec;
 
 /// Keeps what a link puts out; draws come from a stream per purpose.
@@ -87,6 +87,57 @@ pub(crate) fn drive<L: Link<u32>>(
         } else {
             link.on_wakeup(wakeup, output);
             wakeups += 1;
+        }
+    }
+}
+
+/// A queue manager that drops heads shorter than 100 B and tells (or does not tell) the length of the
+/// head.
+#[derive(Default)]
+pub(crate) struct Picky {
+    pub(crate) held: Vec<Held<u32>>,
+    pub(crate) tells: bool,
+}
+
+impl QueueManager<u32> for Picky {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: u32,
+        _: &mut dyn Environment<u32>,
+    ) -> Verdict {
+        self.held.push(Held {
+            item,
+            meta,
+            enqueued_at: now,
+            marked: false,
+        });
+        Verdict::Accepted
+    }
+
+    fn dequeue(&mut self, _: Instant, environment: &mut dyn Environment<u32>) -> Option<Held<u32>> {
+        while !self.held.is_empty() {
+            let packet = self.held.remove(0);
+            if packet.meta.length >= 100 {
+                return Some(packet);
+            }
+            environment.dropped(packet, Reason::Target);
+        }
+        None
+    }
+
+    fn head_length(&self) -> Option<u32> {
+        self.held
+            .first()
+            .map(|p| p.meta.length)
+            .filter(|_| self.tells)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog {
+            bytes: Bytes(self.held.iter().map(|p| u64::from(p.meta.length)).sum()),
+            packets: Packets(u32::try_from(self.held.len()).expect("a short queue")),
         }
     }
 }

@@ -1,0 +1,144 @@
+use super::*;
+use crate::config::ShaperConfig;
+use crate::testing::{Collector, Picky, drive};
+use sojourn_base::{BitRate, Packets};
+use sojourn_queue::{CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, Reason};
+use std::vec::Vec;
+
+/// 1 Mb/s with a bucket of `burst` bytes and no peak rate: a byte takes 8 µs.
+fn config(burst: u64) -> ShapedConfig {
+    ShapedConfig {
+        shaper: ShaperConfig {
+            sustained: BitRate::from_mbps(1),
+            burst: Bytes(burst),
+            peak: BitRate::ZERO,
+            peak_burst: Bytes::ZERO,
+        },
+        delay: Span::from_ms(1),
+    }
+}
+
+fn arrivals_in_us(output: &Collector<u32>) -> Vec<u64> {
+    output
+        .delivered
+        .iter()
+        .map(|(_, _, passage)| passage.arrives_at.as_ns() / 1000)
+        .collect()
+}
+
+#[test]
+fn packets_leave_when_the_bucket_holds_them() {
+    let queue = DropTailQueue::new(DropTailConfig::bytes(100_000));
+    let (mut link, mut output) = (Shaped::new(config(3000), queue), Collector::default());
+    // 3000 B of tokens pass two packets; the third waits 12 ms, and the short one 1.6 ms more.
+    let lengths = [1500, 1500, 1500, 200];
+    let wakeups = drive(
+        &mut link,
+        lengths.map(|length| (Instant::ZERO, length)),
+        Instant::NEVER,
+        &mut output,
+    );
+    assert_eq!(arrivals_in_us(&output), [1_000, 1_000, 13_000, 14_600]);
+    assert_eq!(wakeups, 2);
+    assert_eq!(output.delivered[3].2.delay.queue, Span::from_us(13_600));
+}
+
+#[test]
+fn the_downstream_of_2012_obeys_both_buckets() {
+    // Peak 50 Mb/s: 1500 B take 240 µs; the first leaves at once and leaves 22 B.
+    let queue = DropTailQueue::new(DropTailConfig::bytes(100_000));
+    let (mut link, mut output) = (
+        Shaped::new(ShapedConfig::WHITE2012_DOWNSTREAM, queue),
+        Collector::default(),
+    );
+    let arrivals = [1500; 3].map(|length| (Instant::ZERO, length));
+    drive(&mut link, arrivals, Instant::NEVER, &mut output);
+    let ns: Vec<u64> = output
+        .delivered
+        .iter()
+        .map(|d| d.2.arrives_at.as_ns())
+        .collect();
+    assert_eq!(ns, [1_000_000, 1_236_480, 1_476_480]);
+}
+
+#[test]
+fn full_buffers_drain_in_the_printed_times() {
+    // W12-24 and A4: 417 packets of 1500 B take 1000.8 ms at 5 Mb/s and 250.2 ms at 20 Mb/s, 21 take
+    // 50.4 ms. The bucket holds no more than the packet that leaves first.
+    for (packets, mbps, us) in [(417, 5, 1_000_800), (417, 20, 250_200), (21, 5, 50_400)] {
+        let mut config = config(1500);
+        config.shaper.sustained = BitRate::from_mbps(mbps);
+        config.delay = Span::ZERO;
+        let queue = DropTailQueue::new(DropTailConfig {
+            limit: sojourn_base::Limit::Packets(Packets(packets)),
+            ..DropTailConfig::bytes(0)
+        });
+        let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+        let arrivals = (0..600).map(|_| (Instant::ZERO, 1500));
+        drive(&mut link, arrivals, Instant::NEVER, &mut output);
+        // One packet left at once and made room.
+        assert_eq!(output.delivered.len() as u64, u64::from(packets) + 1);
+        assert_eq!(arrivals_in_us(&output).last(), Some(&us));
+    }
+}
+
+#[test]
+fn head_drops_cost_no_tokens() {
+    // W12-90. The bucket is never full after the first packet, so what has left it is the initial
+    // depth plus what accrued less what is in it; that must be what was delivered.
+    let queue = CodelQueue::new(CodelConfig::WHITE2012);
+    let (mut link, mut output) = (Shaped::new(config(3000), queue), Collector::default());
+    let arrivals = (0..2_000).map(|n| (Instant::from_us(10_000 * n), 1400));
+    drive(&mut link, arrivals, Instant::from_s(19), &mut output);
+    let late = output
+        .dropped
+        .iter()
+        .filter(|d| d.4 == Reason::Target)
+        .count();
+    assert!(late > 20, "{late} head drops");
+    let now = Instant::from_s(19);
+    let delivered: u64 = output.delivered.iter().map(|d| u64::from(d.1.length)).sum();
+    let accrued = 19 * 1_000_000 / 8;
+    assert_eq!(3000 + accrued - link.tokens(now).0, delivered);
+}
+
+#[test]
+fn unused_time_is_paid_back_up_to_the_depth() {
+    // W13-103: after t idle seconds with an empty bucket, min(R t, B) leaves at once.
+    for (idle_ms, at_once) in [(0, 0), (12, 1), (24, 2), (60, 5), (500, 5)] {
+        let queue = DropTailQueue::new(DropTailConfig::bytes(1_000_000));
+        let (mut link, mut output) = (Shaped::new(config(7500), queue), Collector::default());
+        let start = Instant::from_ms(idle_ms);
+        let burst = |at| (0..20).map(move |_| (at, 1500));
+        // The first five empty the bucket; the burst comes after the pause.
+        drive(&mut link, burst(Instant::ZERO).take(5), start, &mut output);
+        output.delivered.clear();
+        drive(&mut link, burst(start), start, &mut output);
+        assert_eq!(output.delivered.len(), at_once, "after {idle_ms} ms");
+    }
+}
+
+#[test]
+fn a_longer_packet_behind_a_dropped_head_waits_for_its_own_tokens() {
+    for tells in [true, false] {
+        let manager = Picky {
+            held: Vec::new(),
+            tells,
+        };
+        let (mut link, mut output) = (Shaped::new(config(1500), manager), Collector::default());
+        // 1500 B empty the bucket. The 50 B head would have its tokens at 0.4 ms; it is dropped, and
+        // the packet behind it leaves at 8 ms, the next one 8 ms later.
+        let lengths = [1500, 50, 1000, 1000];
+        drive(
+            &mut link,
+            lengths.map(|length| (Instant::ZERO, length)),
+            Instant::from_ms(5),
+            &mut output,
+        );
+        assert_eq!(output.dropped.len(), 1);
+        assert_eq!(link.backlog().packets, Packets(2));
+        drive(&mut link, [], Instant::NEVER, &mut output);
+        assert_eq!(arrivals_in_us(&output), [1_000, 9_000, 17_000]);
+        assert_eq!(link.next_wakeup(), Instant::NEVER);
+    }
+}
