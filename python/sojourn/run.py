@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn import _engine
 from sojourn.errors import InterruptedRun, RunError
-from sojourn.scenario import DEFAULT_SEED, Scenario, load_scenario
+from sojourn.scenario import Scenario, load_scenario
 from sojourn.store import Store, pack
 
 __all__ = ["Run", "run", "simulate"]
@@ -39,7 +39,7 @@ class Run:
 
 
 def run(
-    scenario: Scenario | str | Path, seed: int = DEFAULT_SEED, store: Store | None = None
+    scenario: Scenario | str | Path, seed: int | None = None, store: Store | None = None
 ) -> Run:
     """Simulate a scenario.
 
@@ -48,7 +48,7 @@ def run(
     scenario
         A scenario, or the path of its file.
     seed
-        What decides all that is random in the run.
+        What decides all that is random in the run; the file's own if left out.
     store
         Where to look for the run and to keep it; nowhere if left out.
 
@@ -71,6 +71,7 @@ def run(
     """
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
+    seed = scenario.seed if seed is None else seed
     key = scenario.key(seed)
     if store is None:
         records = _simulate_interruptibly(scenario.compiled, seed)

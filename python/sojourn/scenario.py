@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import tomli_w
 
@@ -17,7 +18,7 @@ from sojourn.study.expand import Document, apply_settings
 
 __all__ = ["Scenario", "check_scenario", "load_scenario", "read_text"]
 
-DEFAULT_SEED = 1  # chosen: the first of the natural numbers; `--seed` changes it
+DEFAULT_SEED = 1  # as in the scenario file, whose `seeds` or `--seed` changes it
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,13 @@ class Scenario:
     def duration_s(self) -> float:
         """Simulated time of a run, in seconds."""
         return self.compiled.duration_s
+
+    @property
+    def seed(self) -> int:
+        """The first seed that the file asks for."""
+        seeds = self.document.get("seeds")
+        first = cast("Document", seeds).get("first") if isinstance(seeds, dict) else None
+        return first if isinstance(first, int) else DEFAULT_SEED
 
     @cached_property
     def document(self) -> Document:

@@ -43,7 +43,7 @@ class StudyProgress:
         self._total_s = sum(spec.scenario.duration_s for spec in to_do)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""
-        note(f"{plan.study.definition.name}: {_runs(len(to_do))} on {self._jobs} threads{store}")
+        note(f"{plan.study.definition.name}: {_runs(len(to_do))} on {_threads(self._jobs)}{store}")
         if sys.stderr.isatty():
             self._start_bar()
 
@@ -101,3 +101,7 @@ class StudyProgress:
 
 def _runs(count: int) -> str:
     return "1 run" if count == 1 else f"{count} runs"
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"

@@ -25,7 +25,11 @@ def run(
     seed: Annotated[
         int | None,
         typer.Option(
-            "--seed", metavar="N", min=0, help="Seed of all that is random.", show_default="1"
+            "--seed",
+            metavar="N",
+            min=0,
+            help="Seed of all that is random.",
+            show_default="the file's first, or 1",
         ),
     ] = None,
     out: Annotated[
@@ -41,15 +45,13 @@ def run(
     from sojourn.cli.console import note, print_json, print_table, warn
     from sojourn.output import refuse_used
     from sojourn.run import run as run_scenario
-    from sojourn.scenario import DEFAULT_SEED, load_scenario
+    from sojourn.scenario import load_scenario
     from sojourn.store import Store
 
     scenario = load_scenario(file, settings or [])
     if out is not None:
         refuse_used(out)
-    finished = run_scenario(
-        scenario, DEFAULT_SEED if seed is None else seed, Store(store, on_damage=warn)
-    )
+    finished = run_scenario(scenario, seed, Store(store, on_damage=warn))
     if out is not None:
         _write(finished, out)
     statistics = finished.statistics

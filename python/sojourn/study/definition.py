@@ -145,9 +145,9 @@ def parse_definition(data: bytes, file: str = "") -> StudyDefinition:
     except ValidationError as error:
         for item in error.errors():
             complaint = _complaint(item, document)
-            problems.append(
-                Problem(_path(item["loc"]), complaint.message, complaint.hint, file=file)
-            )
+            path = _path(_without_alternatives(item["loc"]))
+            problems.append(Problem(path, complaint.message, complaint.hint, file=file))
+        problems = list(dict.fromkeys(problems))
     if definition is not None:
         problems += _cross_check(definition, file)
     if definition is None or problems:
@@ -162,6 +162,13 @@ def _syntax_problem(error: tomllib.TOMLDecodeError, file: str) -> Problem:
     else:
         message, line, column = str(error).removesuffix(" (at end of document)"), 0, 0
     return Problem("", f"not TOML: {message}", line=line, column=column, file=file)
+
+
+def _without_alternatives(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Drop the type that pydantic tried for a label: each label is one problem."""
+    if "labels" in location and location[-1] in {"str", "int", "float", "bool"}:
+        return location[:-1]
+    return location
 
 
 def _path(location: tuple[int | str, ...]) -> str:
@@ -203,6 +210,8 @@ def _complaint(item: Any, document: dict[str, Any]) -> _Complaint:  # noqa: ANN4
         return _Complaint(
             f'"{item["input"]}" is not a name', "use letters, digits, dots, dashes and underscores"
         )
+    if "labels" in location:
+        return _Complaint("a label is a text, a number, true or false")
     if kind == "literal_error" and location == ("schema",):
         return _Complaint(f"version {item['input']!r} is not supported", "write: schema = 1")
     message = str(item["msg"])

@@ -1,0 +1,89 @@
+"""Help comes at once, and names what there is."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from support import CommandLine
+
+HEAVY = ["polars", "matplotlib", "scipy", "plotly", "numpy", "duckdb", "distributed", "pydantic"]
+
+
+def test_help_names_all_commands(sojourn: CommandLine) -> None:
+    done = sojourn("--help")
+    assert done.status == 0
+    assert done.stderr == ""
+    for command in ("check", "run", "study", "report", "compare", "query", "bench"):
+        assert f"\n  {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["check"],
+        ["run"],
+        ["study"],
+        ["study", "list"],
+        ["study", "show"],
+        ["study", "run"],
+        ["report"],
+        ["compare"],
+        ["query"],
+        ["bench"],
+    ],
+)
+def test_each_command_explains_itself(sojourn: CommandLine, command: list[str]) -> None:
+    done = sojourn(*command, "--help")
+    assert done.status == 0
+    assert done.stdout.startswith(f"Usage: sojourn {' '.join(command)}")
+
+
+def test_help_and_the_package_load_nothing_heavy() -> None:
+    code = (
+        "import sys, sojourn, sojourn.cli, sojourn.cli.app\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_help_takes_less_than_its_budget(sojourn: CommandLine) -> None:
+    # CPU time: the machine may be busy. The first call compiles the modules and does not count.
+    import resource
+
+    sojourn("--help")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    sojourn("--help")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert min(used, time.monotonic() - began) < 0.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["stdy"], "no such command 'stdy'"),
+        (["run"], "missing argument 'FILE'"),
+        (["run", "x.toml", "--sed", "5"], "no such option: --sed"),
+        (["run", "x.toml", "--seed", "five"], "invalid value for '--seed'"),
+        (["run", "x.toml", "--seed", "-1"], "invalid value for '--seed'"),
+        (["study", "run", "x", "--jobs", "0"], "invalid value for '--jobs'"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_a_hint(
+    sojourn: CommandLine, arguments: list[str], words: str
+) -> None:
+    done = sojourn(*arguments)
+    assert done.status == 2
+    assert done.stdout == ""
+    error, hint = done.stderr.splitlines()
+    assert words in error.lower()
+    assert hint.startswith("  hint: ")
+    assert hint.endswith("--help")
+
+
+def test_the_version_is_printed(sojourn: CommandLine) -> None:
+    assert sojourn("--version").stdout == "sojourn 0.1.0\n"

@@ -1,0 +1,104 @@
+"""`sojourn query` and `sojourn compare`: asking what has been run."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import CommandLine, write_scenario, write_study
+
+
+@pytest.fixture
+def studied(sojourn: CommandLine, tmp_path: Path) -> CommandLine:
+    """Return a directory with a study's result in `out`."""
+    write_study(tmp_path)
+    done = sojourn("study", "run", "study.toml", "--out", "out")
+    assert done.status == 0, done.stderr
+    return sojourn
+
+
+def test_the_store_answers_in_sql(studied: CommandLine) -> None:
+    done = studied("query", "select count(*) as runs, min(scenario) as first from runs")
+    assert done.status == 0, done.stderr
+    assert done.stdout.split() == ["runs", "first", "8", "small/far-long"]
+    joined = studied(
+        "query",
+        "select count(distinct seed) as seeds from runs join metrics using (key) "
+        "where metric = 'goodput'",
+        "--csv",
+    )
+    assert joined.stdout == "seeds\n2\n"
+
+
+def test_a_result_answers_in_sql(studied: CommandLine) -> None:
+    done = studied(
+        *("query", "select point, count(*) n from series group by point order by point"),
+        *("--store", "out", "--csv"),
+    )
+    assert done.status == 0, done.stderr
+    assert [line.split(",")[0] for line in done.stdout.splitlines()[1:]] == [
+        "far-long",
+        "far-short",
+        "near-long",
+        "near-short",
+    ]
+
+
+def test_a_wrong_query_is_wrong_usage_and_names_the_tables(studied: CommandLine) -> None:
+    done = studied("query", "select nothing from nowhere")
+    assert done.status == 2
+    assert "nowhere" in done.stderr
+    assert "metrics" in done.stderr
+
+
+def test_an_empty_store_says_how_to_fill_it(sojourn: CommandLine) -> None:
+    done = sojourn("query", "select 1")
+    assert done.status == 2
+    assert "sojourn run" in done.stderr
+
+
+def test_a_missing_package_is_told_with_the_way_to_install_it(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "duckdb.py").write_text("raise ImportError('no duckdb here')")
+    sojourn.environment["PYTHONPATH"] = str(tmp_path)
+    write_scenario(tmp_path)
+    done = sojourn("query", "select 1")
+    assert done.status == 2
+    assert 'pip install "sojourn[sql]"' in done.stderr
+    assert sys.executable not in done.stderr
+
+
+def test_a_result_compared_with_itself_is_the_same(studied: CommandLine) -> None:
+    done = studied("compare", "out", "out", "--json")
+    counts = done.json()["counts"]
+    assert counts["same"] > 0
+    assert (counts["moved"], counts["within chance"], counts["one seed"]) == (0, 0, 0)
+    assert done.json()["changes"] == []
+
+
+def test_what_moved_is_told_with_its_interval(studied: CommandLine, tmp_path: Path) -> None:
+    write_study(
+        tmp_path,
+        overlays={
+            "short": {"access": {"upstream": {"queue": {"limit": "20 packets"}}}},
+            "long": {"access": {"upstream": {"queue": {"limit": "200 packets"}}}},
+            "near": {"traffic": {"bulk": {"rtt": "10 ms"}}},
+            "far": {"traffic": {"bulk": {"rtt": "100 ms"}}},
+        },
+    )
+    assert studied("study", "run", "study.toml", "--out", "other").status == 0
+    done = studied("compare", "out", "other", "--all", "--json")
+    changes = done.json()["changes"]
+    moved = {change["point"] for change in changes if change["verdict"] != "same"}
+    assert moved == {"near-short", "far-short"}
+
+
+def test_results_without_common_points_cannot_be_compared(
+    studied: CommandLine, tmp_path: Path
+) -> None:
+    write_study(tmp_path, points={"alone": {}}, matrix=[])
+    assert studied("study", "run", "study.toml", "--quick", "--out", "other").status == 0
+    done = studied("compare", "out", "other")
+    assert done.status == 2
+    assert "no point and seed in common" in done.stderr

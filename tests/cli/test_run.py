@@ -1,0 +1,95 @@
+"""`sojourn run`: one scenario from the file to the numbers."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from support import CommandLine, words_only, write_scenario
+
+
+def test_metrics_go_to_stdout_and_words_to_stderr(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    done = sojourn("run", "household.toml")
+    assert done.status == 0, done.stderr
+    heading, *rows = done.stdout.splitlines()
+    assert heading.split() == ["subject", "metric", "value", "unit"]
+    assert any(row.split()[:2] == ["bulk", "goodput"] for row in rows)
+    assert done.stderr.startswith("household, seed 1: 2 s simulated in ")
+
+
+def test_json_is_one_object_with_the_same_numbers(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    first = sojourn("run", "household.toml", "--json", "--seed", "3").json()
+    again = sojourn("run", "household.toml", "--json", "--seed", "3").json()
+    assert first["seed"] == 3
+    assert first["simulated_s"] == 2.0
+    assert (first["from_store"], again["from_store"]) == (False, True)
+    assert first["metrics"] == again["metrics"]
+    assert first["key"] == again["key"]
+    assert {"subject", "metric", "value", "unit"} == set(first["metrics"][0])
+
+
+def test_settings_change_the_scenario(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    done = sojourn(
+        *("run", "household.toml", "--json"),
+        *("--set", "duration=1 s", "--set", "traffic.bulk.rtt=50 ms"),
+    )
+    assert done.json()["simulated_s"] == 1.0
+    plain = sojourn("run", "household.toml", "--json", "--set", "duration=1 s")
+    assert plain.json()["key"] != done.json()["key"]
+
+
+def test_a_setting_that_is_not_valid_is_told_with_its_path(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_scenario(tmp_path)
+    done = sojourn("run", "household.toml", "--set", "access.upstream.queue.limit=5 volts")
+    assert done.status == 2
+    assert done.stderr.startswith("error: household.toml: access.upstream.queue.limit: ")
+
+
+def test_a_file_decides_its_seed_unless_the_command_does(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_scenario(tmp_path, seeds={"first": 9, "count": 1})
+    assert sojourn("run", "household.toml", "--json").json()["seed"] == 9
+    assert sojourn("run", "household.toml", "--json", "--seed", "2").json()["seed"] == 2
+
+
+def test_records_are_written_on_request(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    done = sojourn("run", "household.toml", "--out", "out", "--json")
+    assert done.status == 0, done.stderr
+    assert done.json()["out"] == "out"
+    metrics = pl.read_parquet(tmp_path / "out" / "metrics.parquet")
+    assert metrics.to_dicts() == done.json()["metrics"]
+    assert (tmp_path / "out" / "scenario.toml").exists()
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["key"] == done.json()["key"]
+    again = sojourn("run", "household.toml", "--out", "out")
+    assert again.status == 2
+    assert "never overwritten" in again.stderr
+
+
+def test_seeds_decide_what_is_random(sojourn: CommandLine, tmp_path: Path) -> None:
+    web = {"name": "page", "app": {"kind": "web"}, "stack": "linux-cubic", "rtt": "20 ms"}
+    write_scenario(tmp_path, traffic=[web], duration="30 s")
+    one, two = (
+        sojourn("run", "household.toml", "--json", "--seed", seed).json() for seed in ("1", "2")
+    )
+    assert one["key"] != two["key"]
+
+
+@pytest.mark.parametrize("place", ["--out", "--store"])
+def test_a_place_that_cannot_be_written_is_an_error_of_the_environment(
+    sojourn: CommandLine, tmp_path: Path, place: str
+) -> None:
+    write_scenario(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    done = sojourn("run", "household.toml", place, "file/below")
+    assert done.status == 1
+    assert "not a directory" in done.stderr
+    assert words_only(done)

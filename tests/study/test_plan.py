@@ -1,0 +1,94 @@
+"""From a study to its runs."""
+
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import StudyError, UsageError
+from sojourn.study.library import Study, builtin_names, load_study
+from sojourn.study.plan import QUICK_LONGEST_S, RunOptions, make_plan
+from support import STUDY, write_study
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return load_study(str(write_study(tmp_path)))
+
+
+def test_runs_are_points_by_seeds_in_the_order_of_the_study(study: Study) -> None:
+    plan = make_plan(study, RunOptions())
+    assert [(run.point, run.seed) for run in plan.runs[:3]] == [
+        ("near-short", 1),
+        ("near-short", 2),
+        ("near-long", 1),
+    ]
+    assert len({run.key for run in plan.runs}) == 8
+    assert plan.simulated_s == pytest.approx(16.0)
+
+
+def test_options_choose_points_seeds_and_duration(study: Study) -> None:
+    plan = make_plan(study, RunOptions(points=("far-*",), seeds=3, duration="1500 ms"))
+    assert [item.point.name for item in plan.points] == ["far-short", "far-long"]
+    assert plan.seeds == [1, 2, 3]
+    assert {run.scenario.duration_s for run in plan.runs} == {1.5}
+
+
+def test_quick_shortens_as_the_study_says(study: Study) -> None:
+    plan = make_plan(study, RunOptions(quick=True))
+    assert plan.seeds == [1]
+    assert {run.scenario.duration_s for run in plan.runs} == {0.5}
+
+
+def test_quick_has_a_duration_for_studies_that_name_none(tmp_path: Path) -> None:
+    study = load_study(str(write_study(tmp_path, duration="2000 s", quick={})))
+    plan = make_plan(study, RunOptions(quick=True))
+    assert {run.scenario.duration_s for run in plan.runs} == {QUICK_LONGEST_S}
+
+
+def test_quick_never_makes_a_run_longer(tmp_path: Path) -> None:
+    study = load_study(str(write_study(tmp_path, quick={"duration": "10 s"})))
+    plan = make_plan(study, RunOptions(quick=True))
+    assert {run.scenario.duration_s for run in plan.runs} == {2.0}
+
+
+def test_a_duration_without_unit_is_wrong_usage(study: Study) -> None:
+    with pytest.raises(UsageError, match="duration 60"):
+        make_plan(study, RunOptions(duration="60"))
+
+
+def test_a_problem_that_many_points_share_is_told_once(tmp_path: Path) -> None:
+    overlays = {**STUDY["overlays"], "near": {"access": {"upstream": {"queue": {"limt": "9 B"}}}}}
+    study = load_study(str(write_study(tmp_path, overlays=overlays)))
+    with pytest.raises(StudyError) as caught:
+        make_plan(study, RunOptions())
+    (problem,) = caught.value.problems
+    assert problem.path == "access.upstream.queue.limt"
+    assert problem.message.endswith("(point near-short and 1 more)")
+    assert "limit" in problem.hint
+
+
+def test_a_study_is_found_by_file_and_by_directory(tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    assert load_study(str(path)).definition == load_study(str(tmp_path)).definition
+    assert not load_study(str(path)).builtin
+
+
+def test_an_unknown_study_gets_the_nearest_name() -> None:
+    with pytest.raises(UsageError) as caught:
+        load_study("whit2012")
+    assert caught.value.hint == 'did you mean "white2012"?'
+
+
+def test_a_missing_base_scenario_is_a_problem_of_the_study(tmp_path: Path) -> None:
+    path = write_study(tmp_path, scenario="absent.toml")
+    with pytest.raises(StudyError, match=r"absent\.toml: no such file"):
+        load_study(str(path))
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_every_study_of_the_package_is_valid(name: str) -> None:
+    study = load_study(name)
+    assert study.builtin
+    assert study.definition.name == name
+    assert make_plan(study, RunOptions()).runs
+    assert make_plan(study, RunOptions(quick=True)).runs

@@ -1,0 +1,241 @@
+"""Running studies: the same bits for any number of jobs, nothing lost, nothing half-written."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from support import CommandLine, words_only, write_study
+
+LONG = "100 s"
+"""Simulated time per run that keeps a study busy for some seconds of wall time."""
+BUSY = {"access": {"upstream": {"link": {"rate": "200 Mb/s"}}}}
+"""An overlay that makes runs slow enough to be interrupted."""
+
+
+def write_busy_study(directory: Path, seeds: int) -> Path:
+    """Write a study whose runs take a good part of a second each."""
+    return write_study(
+        directory,
+        duration=LONG,
+        seeds={"first": 1, "count": seeds},
+        overlays={"busy": BUSY},
+        points={"busy": {"overlays": ["busy"]}},
+        matrix=[],
+        keep=[],
+    )
+
+
+def test_a_study_writes_all_that_is_promised(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path)
+    done = sojourn("study", "run", "study.toml", "--out", "out", "--json")
+    assert done.status == 0, done.stderr
+    summary = done.json()
+    assert summary["study"] == "small"
+    assert summary["simulated_s"] == pytest.approx(16.0)
+    assert summary["runs"] == {"computed": 8, "reused": 0}
+    assert set(summary["comparison"]) == {"match", "miss", "unjudged"}
+    assert set(summary["claims"]) == {"gate", "unit", "report"}
+    out = tmp_path / "out"
+    for name in ["report.html", "manifest.json", "study.toml", "scenarios/base.toml"]:
+        assert (out / name).is_file(), name
+    metrics = pl.read_parquet(out / "metrics.parquet")
+    assert metrics.columns == ["study", "point", "seed", "subject", "metric", "value", "unit"]
+    runs = pl.read_parquet(out / "runs.parquet")
+    assert runs.height == 8
+    assert runs.select("rtt", "buffer").unique().height == 4
+    series = pl.read_parquet(out / "records" / "series.parquet")
+    assert series.columns[:2] == ["point", "seed"]
+    assert series.select("point", "seed").unique().height == 8
+
+
+def test_metrics_have_the_same_bytes_for_one_job_and_for_two(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_study(tmp_path)
+    for jobs in ("1", "2"):
+        done = sojourn(
+            *("study", "run", "study.toml", "--jobs", jobs),
+            *("--out", f"out-{jobs}", "--store", f"store-{jobs}"),
+        )
+        assert done.status == 0, done.stderr
+    one, two = ((tmp_path / f"out-{jobs}" / "metrics.parquet").read_bytes() for jobs in "12")
+    assert one == two
+
+
+def test_what_is_in_the_store_is_not_computed_again(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path)
+    sojourn("study", "run", "study.toml", "--out", "first", "--points", "near-*")
+    done = sojourn("study", "run", "study.toml", "--out", "second", "--json")
+    assert done.json()["runs"] == {"computed": 4, "reused": 4}
+
+
+def test_a_truncated_file_in_the_store_is_told_and_its_run_repeated(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_study(tmp_path)
+    sojourn("study", "run", "study.toml", "--out", "first")
+    victim = sojourn.stored_runs()[0] / "metrics.parquet"
+    victim.write_bytes(victim.read_bytes()[:100])
+    done = sojourn("study", "run", "study.toml", "--out", "second", "--json")
+    assert done.status == 0
+    assert done.json()["runs"] == {"computed": 1, "reused": 7}
+    warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert len(warnings) == 1
+    first, second = (
+        (tmp_path / name / "metrics.parquet").read_bytes() for name in ("first", "second")
+    )
+    assert first == second
+
+
+@pytest.mark.slow
+def test_a_killed_study_continues_where_it_was(sojourn: CommandLine, tmp_path: Path) -> None:
+    seeds = 8
+    write_busy_study(tmp_path, seeds)
+    process = sojourn.start("study", "run", "study.toml", "--out", "out", "--jobs", "2")
+    sojourn.wait_for_runs(2)
+    process.kill()
+    process.wait()
+    assert process.returncode == -signal.SIGKILL
+    kept = len(sojourn.stored_runs())
+    assert 2 <= kept < seeds
+    assert not (tmp_path / "out").exists()
+
+    done = sojourn("study", "run", "study.toml", "--out", "out", "--json")
+    assert done.status == 0, done.stderr
+    assert done.json()["runs"] == {"computed": seeds - kept, "reused": kept}
+    assert not list((sojourn.store / "v1" / "tmp").iterdir())
+
+    undisturbed = sojourn("study", "run", "study.toml", "--out", "whole", "--store", "other")
+    assert undisturbed.status == 0
+    resumed, whole = (
+        (tmp_path / name / "metrics.parquet").read_bytes() for name in ("out", "whole")
+    )
+    assert resumed == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_study_ends_at_once_and_keeps_what_was_finished(
+    sojourn: CommandLine, tmp_path: Path, sent: signal.Signals
+) -> None:
+    write_busy_study(tmp_path, seeds=200)
+    process = sojourn.start("study", "run", "study.toml", "--out", "out", "--jobs", "2")
+    sojourn.wait_for_runs(2)
+    began = time.monotonic()
+    process.send_signal(sent)
+    _, errors = process.communicate()
+    took = time.monotonic() - began
+    assert process.returncode == 3, errors
+    # The engine stops within 0.2 s; the rest is Python's exit on a machine that may be busy.
+    assert took < 1.0
+    kept = len(sojourn.stored_runs())
+    assert f"interrupted; {kept} of 200 runs are kept in the store" in errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "out").exists()
+    assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []
+    assert not list((sojourn.store / "v1" / "tmp").iterdir())
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_ends_at_once(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_busy_study(tmp_path, seeds=1)
+    process = sojourn.start(
+        *("run", "base.toml", "--set", "duration=100000 s"),
+        *("--set", "access.upstream.link.rate=200 Mb/s"),
+    )
+    time.sleep(1.5)  # until the engine runs; if it does not yet, the interrupt ends it all the same
+    assert process.poll() is None
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 3, errors
+    assert time.monotonic() - began < 1.0
+    assert "Traceback" not in errors
+
+
+def test_a_result_directory_is_never_overwritten(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "precious").write_text("data")
+    done = sojourn("study", "run", "study.toml", "--out", "out")
+    assert done.status == 2
+    assert "out is not empty" in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["precious"]
+    assert sojourn.stored_runs() == []
+
+
+def test_an_empty_directory_may_be_named(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path)
+    (tmp_path / "out").mkdir()
+    assert sojourn("study", "run", "study.toml", "--quick", "--out", "out").status == 0
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_the_default_directory_is_dated_and_latest_points_to_it(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_study(tmp_path)
+    for _ in range(2):
+        done = sojourn("study", "run", "study.toml", "--quick")
+        assert done.status == 0, done.stderr
+    page = tmp_path / done.stdout.strip()
+    assert page.name == "report.html"
+    assert page.parent.parent == tmp_path / "results" / "small"
+    assert (tmp_path / "results" / "small" / "latest").resolve() == page.parent.resolve()
+    assert len(list((tmp_path / "results" / "small").iterdir())) == 3
+
+
+def test_a_full_disk_is_told_and_loses_nothing(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path)
+    sojourn("study", "run", "study.toml", "--points", "near-short", "--out", "first")
+    kept = len(sojourn.stored_runs())
+    # No file may grow beyond 600 bytes: the kernel then refuses as on a full disk.
+    process = sojourn.start("study", "run", "study.toml", "--out", "second", largest_file=600)
+    _, errors = process.communicate()
+    assert process.returncode == 1, errors
+    assert "cannot write" in errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "second").exists()
+    assert len(sojourn.stored_runs()) == kept
+    done = sojourn("study", "run", "study.toml", "--out", "third", "--json")
+    assert done.json()["runs"] == {"computed": 8 - kept, "reused": kept}
+
+
+def test_a_place_for_results_that_cannot_be_written_is_an_error_of_the_environment(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_study(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    done = sojourn("study", "run", "study.toml", "--out", "file/out")
+    assert done.status == 1
+    assert "cannot write file/out: not a directory" in done.stderr
+    assert words_only(done)
+
+
+def test_the_report_can_be_rebuilt_without_the_store(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path)
+    sojourn("study", "run", "study.toml", "--out", "out")
+    (tmp_path / "out" / "report.html").unlink()
+    done = sojourn("report", "out")
+    assert done.status == 0, done.stderr
+    assert done.stdout == "out/report.html\n"
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_the_manifest_tells_where_the_result_comes_from(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_study(tmp_path)
+    sojourn("study", "run", "study.toml", "--quick", "--out", "out")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["quick"] is True
+    assert manifest["seeds"] == [1]
+    assert manifest["runs"] == 4
+    assert set(manifest["points"]) == {"near-short", "near-long", "far-short", "far-long"}
+    assert {"version", "engine_version", "commit", "dirty", "machine"} <= set(manifest)
+    hashes = {point["scenario_sha256"] for point in manifest["points"].values()}
+    assert len(hashes) == 4
