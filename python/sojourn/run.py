@@ -4,6 +4,7 @@ With a store, a run that has been made before is not made again.
 """
 
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from sojourn.errors import InterruptedRun, RunError
 from sojourn.scenario import Scenario, load_scenario
 from sojourn.store import Store, pack
 
-__all__ = ["Run", "run", "simulate"]
+__all__ = ["NOTICE_EVERY_S", "Run", "run", "simulate"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,14 @@ def run(
     return Run(scenario, seed, key, entry.statistics, tables, from_store)
 
 
+NOTICE_EVERY_S = 0.05
+"""How long a wait may last before Python looks for an interrupt.
+
+chosen: a quarter of the 0.2 s within which an interrupt has to work. Waiting without a limit would be
+simpler, but once polars is loaded its signal handler restarts system calls, and the wait goes on.
+"""
+
+
 def _simulate_interruptibly(scenario: _engine.Scenario, seed: int) -> _engine.Records:
     """Run the engine on a thread, so that an interrupt reaches this one at once."""
     cancel = _engine.CancelToken()
@@ -101,11 +110,12 @@ def _simulate_interruptibly(scenario: _engine.Scenario, seed: int) -> _engine.Re
     thread = threading.Thread(target=work, name="run", daemon=True)
     thread.start()
     try:
-        thread.join()
-    except BaseException:
+        while not ended:
+            thread.join(NOTICE_EVERY_S)
+    finally:
         cancel.cancel()
-        thread.join()
-        raise
+        while not ended:
+            time.sleep(0.001)
     (outcome,) = ended
     if isinstance(outcome, BaseException):
         raise outcome

@@ -152,6 +152,10 @@ class Store:
             self._on_damage(f"run {key[:12]} in the store is damaged and will be repeated: {error}")
             return None
 
+    def holds(self, key: str) -> bool:
+        """Whether there is a run of that key; whether it is whole, only `get` can tell."""
+        return self._home(key).is_dir()
+
     def put(self, key: str, files: Mapping[str, bytes]) -> Entry:
         """Keep a run.
 

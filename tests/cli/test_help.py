@@ -80,7 +80,7 @@ def test_wrong_usage_is_one_sentence_and_a_hint(
     assert done.status == 2
     assert done.stdout == ""
     error, hint = done.stderr.splitlines()
-    assert words in error.lower()
+    assert words.lower() in error.lower()
     assert hint.startswith("  hint: ")
     assert hint.endswith("--help")
 

@@ -130,6 +130,7 @@ def run_study_command(
         refuse_used(out)
     workers = jobs or _available_cores()
     progress = StudyProgress(workers)
+    kept_runs = Store(store, on_damage=warn)
     summaries: list[ReportSummary] = []
 
     def finish(directory: Path) -> None:
@@ -142,7 +143,7 @@ def run_study_command(
     try:
         outcome = run_study(
             plan,
-            Store(store, on_damage=warn),
+            kept_runs,
             out=out,
             jobs=workers,
             cluster=cluster,
@@ -150,7 +151,7 @@ def run_study_command(
             finish=finish,
         )
     except KeyboardInterrupt as error:
-        kept = progress.found + progress.done
+        kept = sum(kept_runs.holds(run.key) for run in plan.runs)
         raise InterruptedRun(
             f"interrupted; {kept} of {len(plan.runs)} runs are kept in the store",
             "the same command continues from there",

@@ -4,6 +4,7 @@ The engine releases the interpreter lock, so threads scale; each has a token tha
 longest first, which keeps the last ones short. What is finished is in the store before it is reported.
 """
 
+import contextlib
 import queue
 import threading
 from collections.abc import Generator, Iterable
@@ -18,7 +19,7 @@ from sojourn.errors import (
     RunError,
     SojournError,
 )
-from sojourn.run import simulate
+from sojourn.run import NOTICE_EVERY_S, simulate
 from sojourn.scenario import Scenario
 from sojourn.store import Entry, Store, pack
 from sojourn.study.plan import RunSpec
@@ -87,7 +88,7 @@ def run_on_threads(specs: list[RunSpec], store: Store, jobs: int) -> Generator[F
         for thread in threads:
             thread.start()
         for _ in specs:
-            item = ended.get()
+            item = _next(ended)
             if isinstance(item, BaseException):
                 raise item
             yield item
@@ -96,6 +97,13 @@ def run_on_threads(specs: list[RunSpec], store: Store, jobs: int) -> Generator[F
         for thread in threads:
             if thread.ident is not None:
                 thread.join()
+
+
+def _next(ended: "queue.SimpleQueue[Finished | BaseException]") -> Finished | BaseException:
+    """Wait for the next run to end, open to interrupts."""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return ended.get(timeout=NOTICE_EVERY_S)
 
 
 Receipt = tuple[str, str, dict[str, bytes] | str]
