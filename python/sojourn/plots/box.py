@@ -26,9 +26,7 @@ def box_of(values: np.ndarray, at: float, look: str, label: str = "") -> Box:
     reach = WHISKER * (third - first)
     inside = data[(data >= first - reach) & (data <= third + reach)]
     outside = data[(data < first - reach) | (data > third + reach)]
-    return Box(
-        at, float(inside[0]), first, median, third, float(inside[-1]), outside, look, label
-    )
+    return Box(at, float(inside[0]), first, median, third, float(inside[-1]), outside, look, label)
 
 
 def box_panel(

@@ -46,5 +46,5 @@ def ccdf_panel(
         y=Axis("quantile", scale="log", low=smallest, high=1.0, ticks=ticks),
         marks=tuple(marks),
         title=title,
-        legend="auto" if len(marks) > 1 else "none",
+        legend="inside" if len(marks) > 1 else "none",
     )

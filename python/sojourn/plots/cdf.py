@@ -50,7 +50,7 @@ def cdf_panel(
         y=Axis("share at or below", low=0.0, high=1.0),
         marks=(*marks, *extras),
         title=title,
-        legend="auto" if len(marks) > 1 else "none",
+        legend="inside" if len(marks) > 1 else "none",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +36,21 @@ def dot_panel(
     high: float | None = None,
     title: str = "",
     with_labels: bool = True,
+    labels: Mapping[str, str] | None = None,
 ) -> Panel:
-    """Rows from top to bottom, each with `lanes` lanes; ours with its interval."""
+    """Rows from top to bottom, each with `lanes` lanes; ours with its interval.
+
+    Parameters
+    ----------
+    rows
+        Label of each row.
+    entries
+        Values, at most one per row and lane.
+    lanes
+        Groups within a row.
+    labels
+        How the legend calls the groups, by look.
+    """
     spread = 0.72
 
     def height(entry: DotRow) -> float:
@@ -58,7 +71,7 @@ def dot_panel(
                 np.array([entry.ours.value for entry in known], dtype=float),
                 np.array([height(entry) for entry in known]),
                 look,
-                look,
+                (labels or {}).get(look, look),
                 low=_ends([entry.ours.low for entry in known]),
                 high=_ends([entry.ours.high for entry in known]),
             )

@@ -7,7 +7,7 @@ and marker a name has, the same in every plot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -49,7 +49,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """A curve; NaN breaks it. `label` is written at its end, or in the legend if `in_legend`."""
+    """A curve; NaN breaks it. Without a legend, `label` is written at its end."""
 
     x: np.ndarray
     y: np.ndarray
@@ -57,7 +57,6 @@ class Line:
     label: str = ""
     step: bool = False
     weight: Weight = "normal"
-    in_legend: bool = True
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class Panel:
     y: Axis
     marks: tuple[Mark, ...]
     title: str = ""
-    legend: Literal["none", "auto", "below"] = "none"
+    legend: Literal["none", "inside"] = "none"
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,9 @@ class PlotSpec:
     share_x, share_y
         Whether panels share limits.
     legend
-        Looks with labels, drawn once below all panels.
+        `below`: every label of lines, dots and bars once, below all panels.
+    column_widths
+        Relative widths of the columns; empty for equal ones.
     """
 
     name: str
@@ -185,8 +186,8 @@ class PlotSpec:
     caption: str = ""
     share_x: bool = False
     share_y: bool = False
-    legend: tuple[tuple[str, str], ...] = ()
-    column_widths: tuple[float, ...] = field(default=())
+    legend: Literal["none", "below"] = "none"
+    column_widths: tuple[float, ...] = ()
 
 
 def as_array(values: Sequence[float] | np.ndarray) -> np.ndarray:

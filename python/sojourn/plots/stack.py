@@ -19,6 +19,7 @@ def stack_panel(
     with_totals: bool = True,
     with_labels: bool = True,
     decimals: int = 0,
+    labels: Mapping[str, str] | None = None,
 ) -> Panel:
     """Rows from top to bottom; parts from left to right in the order of `parts`.
 
@@ -30,13 +31,15 @@ def stack_panel(
         Look (which names the part) to one value per row.
     with_totals
         Write the sum at the end of each bar.
+    labels
+        How the legend calls the parts.
     """
     heights = np.arange(len(rows) - 1, -1, -1, dtype=float)
     left = np.zeros(len(rows))
     marks: list[Mark] = []
     for look, values in parts.items():
         width = np.nan_to_num(np.asarray(values, dtype=float))
-        marks.append(Bars(heights, left.copy(), width, look, look))
+        marks.append(Bars(heights, left.copy(), width, look, (labels or {}).get(look, look)))
         left = left + width
     longest = float(left.max()) if len(left) else 0.0
     if with_totals:

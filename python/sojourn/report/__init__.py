@@ -34,6 +34,6 @@ def build(result: StudyResult) -> ReportSummary:
     ReportSummary
         Counts of verdicts, for the command line.
     """
-    from sojourn.report.builder import build_report  # noqa: PLC0415 - keeps `import` light
+    from sojourn.report.builder import build_report
 
     return build_report(result)

@@ -137,9 +137,7 @@ def judge_claims(
     return [JudgedClaim(claim, _judge(claim, book, tests, view)) for claim in claims]
 
 
-def _judge(
-    claim: Claim, book: ClaimBook, tests: Mapping[str, str], view: StudyView
-) -> Outcome:
+def _judge(claim: Claim, book: ClaimBook, tests: Mapping[str, str], view: StudyView) -> Outcome:
     function = book.functions.get(claim.identifier)
     if function is not None:
         try:

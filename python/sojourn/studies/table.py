@@ -135,7 +135,9 @@ class Table:
     caption: str
     groups: tuple[ColumnGroup, ...]
     rows: tuple[Row, ...]
-    cells: dict[tuple[str, str, str], Cell] = field(default_factory=dict[tuple[str, str, str], Cell])
+    cells: dict[tuple[str, str, str], Cell] = field(
+        default_factory=dict[tuple[str, str, str], Cell]
+    )
     """By row key, queue manager and metric."""
 
     def cell(self, row: Row, column: Column) -> Cell | None:

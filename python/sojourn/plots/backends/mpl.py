@@ -24,6 +24,7 @@ from sojourn.plots import spec, styles
 
 _MILLIMETRES_PER_INCH = 25.4
 _WEIGHTS = {"thin": 0.8, "normal": 1.3, "bold": 1.8}
+_ALPHA = {"thin": 0.6, "normal": 1.0, "bold": 1.0}
 _FONT_SIZE = 7.5
 
 _SETTINGS: dict[str, Any] = {
@@ -116,25 +117,26 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         ),
     ).ravel()
     for panel, axis in zip(plot.panels, axes, strict=False):
-        _panel(panel, cast("Axes", axis))
+        _panel(panel, cast("Axes", axis), label_lines=plot.legend == "none")
     for axis in axes[len(plot.panels) :]:
         cast("Axes", axis).set_axis_off()
     if plot.title:
         figure.suptitle(
             plot.title, x=0.005, ha="left", fontsize=_FONT_SIZE + 1.5, fontweight="bold"
         )
-    if plot.legend:
+    handles = _handles(plot) if plot.legend == "below" else []
+    if handles:
         figure.legend(
-            handles=[_handle(look, label, plot) for look, label in plot.legend],
+            handles=handles,
             loc="outside lower center",
-            ncols=min(len(plot.legend), 6),
+            ncols=min(len(handles), 6),
             handlelength=2.4,
             columnspacing=1.6,
         )
     return figure
 
 
-def _panel(panel: spec.Panel, axes: Axes) -> None:
+def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
     _axis(panel.x, axes, "x")
     _axis(panel.y, axes, "y")
     if panel.title:
@@ -146,7 +148,7 @@ def _panel(panel: spec.Panel, axes: Axes) -> None:
         axes.tick_params(axis="y", length=0)
     if panel.legend != "none":
         axes.legend(loc="best", handlelength=2.4)
-    elif any(isinstance(mark, spec.Line) and mark.label for mark in panel.marks):
+    elif label_lines:
         _label_lines(panel, axes)
 
 
@@ -181,7 +183,7 @@ def _line(mark: spec.Line, axes: Axes) -> None:
         color=look.colour,
         linestyle=(0, look.dash) if look.dash else "-",
         linewidth=_WEIGHTS[mark.weight],
-        alpha=0.55 if mark.weight == "thin" else 1.0,
+        alpha=_ALPHA[mark.weight],
         drawstyle="steps-post" if mark.step else "default",
         label=mark.label or "_nolegend_",
         solid_joinstyle="round",
@@ -378,25 +380,39 @@ def _label_lines(panel: spec.Panel, axes: Axes) -> None:
         )
 
 
-def _handle(look_name: str, label: str, plot: spec.PlotSpec) -> Line2D | Patch:
-    look = styles.look_of(look_name)
-    kinds = {
-        type(mark)
-        for panel in plot.panels
-        for mark in panel.marks
-        if getattr(mark, "look", "") == look_name
-    }
-    if spec.Bars in kinds:
-        return Patch(facecolor=look.colour, edgecolor=styles.PAPER, label=label)
-    hollow = look_name == "printed"
+def _handles(plot: spec.PlotSpec) -> list[Line2D | Patch]:
+    """Return one legend entry per label, in the order of first appearance."""
+    found: dict[str, Line2D | Patch] = {}
+    for panel in plot.panels:
+        for mark in panel.marks:
+            if isinstance(mark, spec.Line | spec.Dots | spec.Bars | spec.Band) and mark.label:
+                found.setdefault(mark.label, _handle(mark))
+    return list(found.values())
+
+
+def _handle(mark: spec.Line | spec.Dots | spec.Bars | spec.Band) -> Line2D | Patch:
+    look = styles.look_of(mark.look)
+    if isinstance(mark, spec.Bars | spec.Band):
+        alpha = 0.22 if isinstance(mark, spec.Band) else 1.0
+        return Patch(facecolor=look.colour, edgecolor="none", label=mark.label, alpha=alpha)
+    if isinstance(mark, spec.Line):
+        return Line2D(
+            [],
+            [],
+            color=look.colour,
+            linestyle=(0, look.dash) if look.dash else "-",
+            linewidth=_WEIGHTS[mark.weight],
+            alpha=_ALPHA[mark.weight],
+            label=mark.label,
+        )
     return Line2D(
         [],
         [],
         color=look.colour,
-        linestyle=((0, look.dash) if look.dash else "-") if spec.Line in kinds else "",
-        marker=look.marker if spec.Dots in kinds else "",
+        linestyle="",
+        marker=look.marker or "o",
         markersize=5,
-        markerfacecolor="none" if hollow else look.colour,
-        markeredgewidth=0.9 if hollow else 0.0,
-        label=label,
+        markerfacecolor=look.colour if mark.filled else "none",
+        markeredgewidth=0.0 if mark.filled else 0.9,
+        label=mark.label,
     )

@@ -23,9 +23,7 @@ def draw(plot: PlotSpec) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any field of any mark
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            item.name: _plain(getattr(value, item.name)) for item in dataclasses.fields(value)
-        }
+        return {item.name: _plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple | list):

@@ -53,6 +53,10 @@ _LOOKS: dict[str, Look] = {
     "match": Look(OKABE_ITO["green"], (), "o"),
     "miss": Look(OKABE_ITO["vermillion"], (), "X"),
     "unjudged": Look(MUTED, (), "o"),
+    # Couplings of a modem's two queues.
+    "coupling-drop": Look(OKABE_ITO["purple"], (), "X"),
+    "coupling-both": Look(OKABE_ITO["orange"], (), "D"),
+    "coupling-back": Look(OKABE_ITO["sky"], (), "P"),
     # Causes of delay, from the sender to the wire.
     "sender": Look("#882255", (), "", ""),
     "recovery": Look("#AA4499", (), "", ""),

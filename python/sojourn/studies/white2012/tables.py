@@ -101,9 +101,7 @@ def table_6(view: StudyView) -> Table:
 
 def table_7(view: StudyView) -> Table:
     """Summary of one second of drop-tail against CoDel."""
-    return _summary(
-        view, "table-7", "Table 7. Summary: DropTail without Buffer Control, and CoDel"
-    )
+    return _summary(view, "table-7", "Table 7. Summary: DropTail without Buffer Control, and CoDel")
 
 
 def table_8(view: StudyView) -> Table:
@@ -239,7 +237,11 @@ def _rows(item: str, name: str) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Printed rows of a table: case number, manager, and the columns of the file."""
     for row in printed_rows(name):
         if row["source"] == f"white2012 Table {item.removeprefix('table-')}":
-            yield row["test_case"][1:], CODEL if row["queue_manager"] == "CoDel" else _RIVAL[item], row
+            yield (
+                row["test_case"][1:],
+                CODEL if row["queue_manager"] == "CoDel" else _RIVAL[item],
+                row,
+            )
 
 
 def _case_rows() -> tuple[Row, ...]:

@@ -52,7 +52,9 @@ def _moves_behind(view: StudyView) -> Outcome:
 
 @claim("W12-23")
 def _couplings(view: StudyView) -> Outcome:
-    delay = {name: _p95(view, congested_point_of("5", CODEL, name)) for name in ("back", "both", "drop")}
+    delay = {
+        name: _p95(view, congested_point_of("5", CODEL, name)) for name in ("back", "both", "drop")
+    }
     held = delay["back"] <= delay["both"] <= delay["drop"]
     return Outcome.of(held, by_case(delay, 3, "ms"), "95th percentile of the call's access delay")
 

@@ -39,4 +39,6 @@ def _scores_from_losses(_: StudyView) -> Outcome:
         table = "4" if row["source"].endswith("8") and row["queue_manager"] != "CoDel" else "3"
         score = mean_opinion_score(voice_rating(0.0, losses[table, row["test_case"]]))
         fitting += f"{score:.1f}" == row["voip_mos"]
-    return Outcome.of(fitting == len(rows), f"{fitting} of {len(rows)}", "recomputed from the print")
+    return Outcome.of(
+        fitting == len(rows), f"{fitting} of {len(rows)}", "recomputed from the print"
+    )

@@ -57,7 +57,9 @@ def late_burst_median_ms(series: LinkSeries) -> float:
 
 def burst_largest_ms(series: LinkSeries) -> float:
     """Greatest queuing delay while tokens last; the last bin may hold the first slower packets."""
-    return _largest(series.sojourn_max_ms[series.between(0.0, burst_end_s(series) - series.width_s)])
+    return _largest(
+        series.sojourn_max_ms[series.between(0.0, burst_end_s(series) - series.width_s)]
+    )
 
 
 def settled_largest_ms(series: LinkSeries) -> float:
@@ -225,7 +227,9 @@ def _below_target(view: StudyView) -> Outcome:
 @claim("W12-49")
 def _spikes_subside(view: StudyView) -> Outcome:
     takes = {c: typical(view, point_of(c, CODEL), subsiding_s) for c in ("03", "05")}
-    note = by_case({c: typical(view, point_of(c, CODEL), subsiding_s) for c in ("02", "04")}, 3, "s")
+    note = by_case(
+        {c: typical(view, point_of(c, CODEL), subsiding_s) for c in ("02", "04")}, 3, "s"
+    )
     held = all(1 <= v <= 5 for v in takes.values())
     return Outcome.of(held, by_case(takes, 3, "s"), f"at 20 ms: {note}")
 

@@ -101,7 +101,9 @@ def _burst_of_one_with_50_ms(view: StudyView) -> Outcome:
 @claim("W12-38")
 def _ramp_of_five_with_50_ms(view: StudyView) -> Outcome:
     ramp = _ramps(view, DROPTAIL_21, FIVE)[FIVE]
-    return Outcome.of(2 <= ramp <= 7, f"{number(ramp)} s", _at_20_ms(_ramps(view, DROPTAIL_21, "04")))
+    return Outcome.of(
+        2 <= ramp <= 7, f"{number(ramp)} s", _at_20_ms(_ramps(view, DROPTAIL_21, "04"))
+    )
 
 
 @claim("W12-39")

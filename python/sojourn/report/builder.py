@@ -1,0 +1,91 @@
+"""From a finished study to its report directory: CSV, figures, one HTML page.
+
+Nothing is simulated and nothing but the result's own files is read, so that a report can be rebuilt
+years later.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from sojourn.plots.backends import mpl
+from sojourn.report import generic, page
+from sojourn.report.files import (
+    write_claims,
+    write_comparison,
+    write_plain,
+    write_table,
+    write_text,
+)
+from sojourn.studies.parts import StudyParts
+from sojourn.studies.view import StudyView
+from sojourn.study.result import ReportSummary, StudyResult
+
+#: Kinds of claims that the command line counts.
+_COUNTED_USES = ("gate", "unit", "report")
+
+
+def build_report(result: StudyResult) -> ReportSummary:
+    """Write the report of a result into its directory; see `sojourn.report.build`."""
+    view = StudyView(result)
+    parts = study_parts(result, view)
+    directory = result.directory
+    _write_tables(directory, parts)
+    drawings = _draw(directory, parts)
+    write_comparison(directory / "comparison.csv", parts.tables)
+    write_claims(directory / "claims.csv", parts.claims)
+    write_text(directory / "report.html", page.render(result, parts, drawings))
+    return summary_of(parts)
+
+
+def study_parts(result: StudyResult, view: StudyView) -> StudyParts:
+    """Ask the study's own module, or make the generic parts of a study without one."""
+    if result.builtin:
+        module = f"sojourn.studies.{result.name}.parts"
+        if importlib.util.find_spec(module) is not None:
+            return importlib.import_module(module).parts(view)
+    return generic.parts(view)
+
+
+def summary_of(parts: StudyParts) -> ReportSummary:
+    """Count verdicts."""
+    cells = Counter(cell.verdict.value for table in parts.tables for cell in table.ordered_cells())
+    comparison = {verdict: cells[verdict] for verdict in ("match", "miss", "unjudged")}
+    claims: dict[str, dict[str, int]] = {}
+    for use in _COUNTED_USES:
+        count = Counter(
+            judged.outcome.verdict.value for judged in parts.claims if judged.claim.use == use
+        )
+        claims[use] = {
+            "holds": count["holds"],
+            "fails": count["fails"],
+            "not_run": count["not-run"],
+        }
+    return ReportSummary(comparison, claims)
+
+
+def _write_tables(directory: Path, parts: StudyParts) -> None:
+    folder = _fresh(directory / "tables")
+    for table in parts.tables:
+        write_table(folder / f"{table.item}.csv", table)
+    plain = (*parts.plain_tables, *((parts.summary,) if parts.summary else ()))
+    for table in plain:
+        write_plain(folder / f"{table.name}.csv", table)
+
+
+def _draw(directory: Path, parts: StudyParts) -> dict[str, str]:
+    """Draw every figure as SVG and PDF; return the SVG text by item."""
+    folder = _fresh(directory / "figures")
+    return {figure.item: mpl.save(figure.plot, folder) for figure in parts.figures}
+
+
+def _fresh(folder: Path) -> Path:
+    """Return an empty folder; what an earlier report left in it goes."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    return folder

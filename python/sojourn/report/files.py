@@ -1,0 +1,138 @@
+"""CSV files of a report, and writing them so that nobody reads half of one."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from sojourn.studies.claims import JudgedClaim
+from sojourn.studies.estimate import Estimate
+from sojourn.studies.parts import PlainTable
+from sojourn.studies.table import Table
+
+#: Columns that other tools rely on.
+COMPARISON_COLUMNS = (
+    "item",
+    "case",
+    "queue_manager",
+    "metric",
+    "unit",
+    "printed",
+    "ours",
+    "ci_low",
+    "ci_high",
+    "tolerance",
+    "verdict",
+)
+CLAIM_COLUMNS = ("id", "use", "trust", "criterion", "ours", "verdict", "note")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file under a temporary name, then give it its own."""
+    temporary = path.with_name(f".{path.name}.partial")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def number_text(value: float | None) -> str:
+    """Write a number for programs: six significant digits, empty if unknown.
+
+    Examples
+    --------
+    >>> number_text(375614.2), number_text(0.1), number_text(None)
+    ('375614', '0.1', '')
+    """
+    return "" if value is None else f"{value:.6g}"
+
+
+def ours_text(estimate: Estimate) -> str:
+    """Write a central value for programs; a bound keeps its sign."""
+    if estimate.above is not None:
+        return f">{number_text(estimate.above)}"
+    return number_text(estimate.value)
+
+
+def write_comparison(path: Path, tables: Iterable[Table]) -> None:
+    """Write one row per printed cell."""
+    rows = [
+        (
+            cell.item,
+            cell.case,
+            cell.queue_manager,
+            cell.metric,
+            cell.unit,
+            cell.printed,
+            ours_text(cell.ours),
+            number_text(cell.ours.low),
+            number_text(cell.ours.high),
+            cell.tolerance,
+            cell.verdict.value,
+        )
+        for table in tables
+        for cell in table.ordered_cells()
+    ]
+    _write(path, COMPARISON_COLUMNS, rows)
+
+
+def write_claims(path: Path, claims: Iterable[JudgedClaim]) -> None:
+    """Write one row per claim."""
+    rows = [
+        (
+            judged.claim.identifier,
+            judged.claim.use,
+            judged.claim.trust,
+            judged.claim.criterion,
+            judged.outcome.ours,
+            judged.outcome.verdict.value,
+            judged.outcome.note,
+        )
+        for judged in claims
+    ]
+    _write(path, CLAIM_COLUMNS, rows)
+
+
+def write_table(path: Path, table: Table) -> None:
+    """Write a printed table as it stands on the page: a row per case, ours beside each print."""
+    headings = ["case", "load"]
+    columns = [(group, column) for group in table.groups for column in group.columns]
+    for group, column in columns:
+        name = f"{group.title} {column.title}"
+        headings += [
+            f"{name}, printed",
+            f"{name}, ours",
+            f"{name}, low",
+            f"{name}, high",
+            "verdict",
+        ]
+    rows: list[list[str]] = []
+    for row in table.rows:
+        values = [row.label, row.description]
+        for _, column in columns:
+            cell = table.cell(row, column)
+            if cell is None:
+                values += [""] * 5
+                continue
+            values += [
+                cell.printed,
+                ours_text(cell.ours),
+                number_text(cell.ours.low),
+                number_text(cell.ours.high),
+                cell.verdict.value,
+            ]
+        rows.append(values)
+    _write(path, headings, rows)
+
+
+def write_plain(path: Path, table: PlainTable) -> None:
+    """Write a table without printed values."""
+    _write(path, table.headings, [[cell.text for cell in row] for row in table.rows])
+
+
+def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+    write_text(path, buffer.getvalue())

@@ -1,0 +1,193 @@
+"""The report of a study that brings no tables or figures of its own.
+
+Every metric by point with its interval, a box plot of the metrics that people ask for first, and the
+distribution of delays if the study kept it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from sojourn.plots.box import box_panel
+from sojourn.plots.ccdf import ccdf_panel
+from sojourn.plots.cdf import cdf_panel
+from sojourn.plots.spec import Panel, PlotSpec
+from sojourn.studies.estimate import mean_of
+from sojourn.studies.figure import Figure
+from sojourn.studies.parts import PlainCell, PlainTable, StudyParts
+from sojourn.studies.view import NotRecorded, StudyView
+
+#: Metrics worth a box plot, as far as a study has them; chosen: what a subscriber feels, then links.
+BOXED = (
+    "mos",
+    "loss_total",
+    "delay_p99",
+    "page_load_time_median",
+    "goodput",
+    "sojourn_p99",
+    "utilisation",
+)
+
+#: More points than this make curves and boxes unreadable; chosen by eye.
+MOST_CURVES = 7
+MOST_BOXES = 24
+
+#: Words for metrics where the name alone would not do.
+_WORDS = {
+    "mos": "score of the call (MOS)",
+    "loss_total": "packets lost or late",
+    "delay_p99": "99th percentile of access delay",
+    "page_load_time_median": "median page load time",
+    "sojourn_p99": "99th percentile of queuing delay",
+}
+
+
+def words(metric: str) -> str:
+    """Return how a metric is called in a heading."""
+    return _WORDS.get(metric, metric.replace("_", " "))
+
+
+def parts(view: StudyView) -> StudyParts:
+    """Return tables of all metrics and whatever figures the records allow."""
+    metrics = view.result.metrics
+    subjects = metrics["subject"].unique(maintain_order=True).to_list()
+    points = view.result.runs["point"].unique(maintain_order=True).to_list()
+    tables = tuple(_table(view, subject, points) for subject in subjects)
+    return StudyParts(plain_tables=tables, figures=tuple(_figures(view, points)))
+
+
+def _table(view: StudyView, subject: str, points: Sequence[str]) -> PlainTable:
+    rows = view.result.metrics.filter(pl.col("subject") == subject)
+    pairs = rows.select("metric", "unit").unique(maintain_order=True).rows()
+    headings = tuple(
+        f"{words(metric)}, {unit}" if unit else words(metric) for metric, unit in pairs
+    )
+    body: list[tuple[PlainCell, ...]] = []
+    for point in points:
+        cells = [PlainCell(point)]
+        for metric, _ in pairs:
+            estimate = mean_of(view.values_or_nan(point, subject, metric))
+            if estimate.value is None:
+                cells.append(PlainCell("–", "muted"))
+                continue
+            interval = (
+                f"{significant(estimate.low)} to {significant(estimate.high)}"
+                if estimate.low is not None and estimate.high is not None
+                else ""
+            )
+            cells.append(PlainCell(significant(estimate.value), detail=interval))
+        body.append(tuple(cells))
+    return PlainTable(
+        name=f"metrics-{subject}",
+        title=f"{subject}",
+        caption="Mean over runs with its 95 % interval.",
+        headings=("point", *headings),
+        rows=tuple(body),
+    )
+
+
+def significant(value: float) -> str:
+    """Write a number with four significant digits and without exponent where that reads well.
+
+    Examples
+    --------
+    >>> significant(375614.2), significant(0.012345), significant(0.0)
+    ('375614', '0.01235', '0')
+    """
+    if value == 0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.4g}"
+
+
+def _figures(view: StudyView, points: Sequence[str]) -> Iterator[Figure]:
+    found = view.result.metrics.select("subject", "metric", "unit").unique(maintain_order=True)
+    panels: list[Panel] = []
+    for metric in BOXED:
+        for subject, name, unit in found.iter_rows():
+            if name != metric:
+                continue
+            groups = [
+                (point, f"cycle-{number}", _known(view.values_or_nan(point, subject, metric)))
+                for number, point in enumerate(points[:MOST_BOXES])
+            ]
+            if any(len(values) for _, _, values in groups):
+                panels.append(box_panel(groups, quantity=words(metric), unit=unit, title=subject))
+    if panels:
+        rows = -(-len(panels) // 2)
+        shown = min(len(points), MOST_BOXES)
+        yield Figure(
+            "metrics",
+            "Metrics by point",
+            PlotSpec(
+                name="metrics",
+                title="Metrics by point, spread over runs",
+                panels=tuple(panels),
+                columns=2 if len(panels) > 1 else 1,
+                height=rows * (26 + 5.2 * shown) + 8,
+                description="Box plots of metrics by point; each value is one run.",
+            ),
+            "Box: quartiles and median over runs; whiskers: last run within 1.5 ranges.",
+            "overview",
+        )
+    yield from _distributions(view, points)
+
+
+def _known(values: np.ndarray) -> np.ndarray:
+    return values[np.isfinite(values)]
+
+
+def _distributions(view: StudyView, points: Sequence[str]) -> Iterator[Figure]:
+    """Distribution of access delay per traffic and direction, one curve per point."""
+    histograms: dict[tuple[str, str], dict[str, tuple[np.ndarray, np.ndarray]]] = {}
+    for point in points[:MOST_CURVES]:
+        try:
+            frame = view.table("delay_histogram", point)
+        except NotRecorded:
+            return
+        grouped = (
+            frame.group_by("traffic", "direction", "delay_ns")
+            .agg(pl.col("packets").sum())
+            .sort("delay_ns")
+        )
+        for key, part in grouped.partition_by("traffic", "direction", as_dict=True).items():
+            delay = part["delay_ns"].to_numpy().astype(float) / 1e6
+            packets = part["packets"].to_numpy().astype(float)
+            histograms.setdefault((str(key[0]), str(key[1])), {})[point] = (delay, packets)
+    for (traffic, direction), curves in sorted(histograms.items()):
+        looks = {f"cycle-{points.index(point)}": point for point in curves}
+        samples = {look: curves[point][0] for look, point in looks.items()}
+        weights = {look: curves[point][1] for look, point in looks.items()}
+        if not any(len(values) for values in samples.values()):
+            continue
+        yield Figure(
+            f"delay-{traffic}-{direction}",
+            f"Access delay of {traffic}, {direction}",
+            PlotSpec(
+                name=f"delay-{traffic}-{direction}",
+                title=f"Access delay of {traffic}, {direction}",
+                panels=(
+                    cdf_panel(
+                        samples,
+                        weights=weights,
+                        labels=looks,
+                        quantity="access delay",
+                        unit="ms",
+                        scale="log",
+                    ),
+                    ccdf_panel(
+                        samples, weights=weights, labels=looks, quantity="access delay", unit="ms"
+                    ),
+                ),
+                columns=2,
+                height=75,
+                description=f"Distribution of access delay of {traffic}, {direction}, and its tail.",
+            ),
+            "Left: share of packets at or below a delay. Right: the tail. All runs together."
+            + (f" The first {MOST_CURVES} points." if len(points) > MOST_CURVES else ""),
+            "delay",
+        )

@@ -1,0 +1,194 @@
+"""The report as one HTML file: everything inline, nothing to load, readable without scripts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from sojourn.report import drawing, markdown
+from sojourn.report.provenance import provenance, scenario_hashes
+from sojourn.studies.claims import Holds, JudgedClaim
+from sojourn.studies.figure import Figure
+from sojourn.studies.parts import StudyParts
+from sojourn.studies.table import Cell, format_interval
+from sojourn.studies.tolerance import Verdict
+from sojourn.study.result import StudyResult
+
+_HOME = Path(__file__).parent
+
+#: What marks a verdict besides colour.
+MARKS = {Verdict.MATCH: "✓", Verdict.MISS: "✗", Verdict.UNJUDGED: "·"}
+
+_USES = {
+    "gate": ("Gates", "simulation results that a release must keep"),
+    "unit": ("Closed form", "held by exact tests, or by every run"),
+    "report": ("Reported", "shown, and never a reason to block"),
+    "context": ("Context", "background"),
+}
+
+
+@dataclass(frozen=True)
+class DrawnFigure:
+    """A figure with its drawing."""
+
+    figure: Figure
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class ClaimGroup:
+    """Claims with one verdict."""
+
+    title: str
+    anchor: str
+    claims: tuple[JudgedClaim, ...]
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """One number of the overview, with a bar."""
+
+    title: str
+    done: int
+    total: int
+    words: str
+
+    @property
+    def share(self) -> float:
+        """Share in percent, 0 if there is nothing to count."""
+        return 100.0 * self.done / self.total if self.total else 0.0
+
+
+def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    result
+        Where title and provenance come from.
+    parts
+        What the study says.
+    drawings
+        SVG text of each figure by item.
+    """
+    figures = [
+        DrawnFigure(
+            figure,
+            Markup(drawing.inline(drawings[figure.item], figure.item, figure.plot.description)),  # noqa: S704
+        )
+        for figure in parts.figures
+    ]
+    cells = [cell for table in parts.tables for cell in table.ordered_cells()]
+    template = _environment().get_template("report.html")
+    return template.render(
+        result=result,
+        definition=result.definition,
+        parts=parts,
+        style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),  # noqa: S704
+        overview_figures=_group(figures, "overview"),
+        printed_figures=_group(figures, "printed"),
+        delay_figures=_group(figures, "delay"),
+        scorecards=scorecards(cells, parts.claims),
+        closeness=closeness(cells),
+        misses=[cell for cell in cells if cell.verdict is Verdict.MISS],
+        claim_groups=claim_groups(parts.claims),
+        notes=Markup(markdown.render(parts.notes, level=2)) if parts.notes else "",  # noqa: S704
+        provenance=provenance(result),
+        scenario_hashes=scenario_hashes(result),
+    )
+
+
+def _group(figures: Sequence[DrawnFigure], group: str) -> list[DrawnFigure]:
+    return [drawn for drawn in figures if drawn.figure.group == group]
+
+
+def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim]) -> list[Scorecard]:
+    """Count verdicts for the overview; empty kinds are left out."""
+    cards: list[Scorecard] = []
+    if cells:
+        count = Counter(cell.verdict for cell in cells)
+        judged = count[Verdict.MATCH] + count[Verdict.MISS]
+        cards.append(
+            Scorecard(
+                "Printed cells",
+                count[Verdict.MATCH],
+                judged,
+                f"match within tolerance; {count[Verdict.UNJUDGED]} more are shown and not judged",
+            )
+        )
+    for use, (title, words) in _USES.items():
+        outcomes = Counter(j.outcome.verdict for j in claims if j.claim.use == use)
+        judged = outcomes[Holds.HOLDS] + outcomes[Holds.FAILS]
+        if not outcomes:
+            continue
+        left = outcomes[Holds.NOT_RUN]
+        tail = f"; {left} not run" if left else ""
+        cards.append(
+            Scorecard(f"{title}", outcomes[Holds.HOLDS], judged, f"claims hold: {words}{tail}")
+        )
+    return cards
+
+
+def closeness(cells: Sequence[Cell]) -> str:
+    """Say how close matches are, beyond the tolerances: some of these are wide."""
+    judged = [cell for cell in cells if cell.verdict is not Verdict.UNJUDGED]
+    if not judged:
+        return ""
+    equal = sum(cell.is_equal for cell in judged)
+    near = sum(is_near(cell) for cell in judged)
+    return (
+        f"Tolerances follow the claims and some are wide. Of the {len(judged)} judged cells, {near} lie "
+        f"within 10 % of the print (or within 0.1 of it, where it is small), and {equal} equal it within "
+        "its last digit and our interval."
+    )
+
+
+def is_near(cell: Cell) -> bool:
+    """Whether ours is within 10 % of the print, or within 0.1 in its unit."""
+    ours, printed = cell.ours.value, cell.printed_value
+    if ours is None or printed is None:
+        return False
+    return abs(ours - printed) <= max(0.1 * abs(printed), 0.1)
+
+
+def claim_groups(claims: Sequence[JudgedClaim]) -> list[ClaimGroup]:
+    """Group claims by verdict, failing ones first."""
+    titles = {
+        Holds.FAILS: ("Claims that fail", "claims-fail"),
+        Holds.NOT_RUN: ("Claims not run", "claims-not-run"),
+        Holds.HOLDS: ("Claims that hold", "claims-hold"),
+    }
+    groups: list[ClaimGroup] = []
+    for verdict, (title, anchor) in titles.items():
+        chosen = tuple(judged for judged in claims if judged.outcome.verdict is verdict)
+        if chosen:
+            groups.append(ClaimGroup(title, anchor, chosen))
+    return groups
+
+
+def interval(cell: Cell) -> str:
+    """Write a cell's interval, or nothing where it vanishes at the printed digits."""
+    text = format_interval(cell.ours, cell.decimals)
+    low, _, high = text.partition(" to ")
+    return "" if low == high else text
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HOME / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    tools: dict[str, Any] = {"marks": MARKS, "interval": interval, "uses": _USES}
+    environment.globals.update(tools)
+    return environment
