@@ -1,0 +1,145 @@
+//! Cost of a packet's passage through each link: arrival, wake-ups, delivery.
+//!
+//! Each iteration offers one packet at a steady pace to a link that has reached its steady state, runs
+//! the wake-ups that are due before it, and counts what comes out.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use sojourn_base::{BitRate, Instant, Meta, Span};
+use sojourn_link::{
+    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkOutput, Passage, SerialConfig,
+    ShapedConfig, SingleQueueConfig, Stage,
+};
+use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig, Reason};
+use std::hint::black_box;
+
+#[derive(Default)]
+struct Counter {
+    delivered: u64,
+    dropped: u64,
+    state: u64,
+}
+
+impl LinkOutput<u32> for Counter {
+    fn deliver(&mut self, item: u32, _: &Meta, passage: &Passage) {
+        self.delivered +=
+            u64::from(black_box(item) > 0) + (black_box(passage).arrives_at.as_ps() & 1);
+    }
+
+    fn dropped(&mut self, item: u32, _: &Meta, _: Instant, _: Stage, _: Reason) {
+        self.dropped += u64::from(black_box(item) > 0);
+    }
+
+    fn unit(&mut self, _: Draw) -> f64 {
+        // Weyl sequence: cheap and even, so that the generator is not what is measured.
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        (self.state >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+}
+
+/// A link, and a source that offers 1500 B packets every `gap`.
+struct World {
+    link: AnyLink<u32>,
+    output: Counter,
+    now: Instant,
+    gap: Span,
+}
+
+impl World {
+    fn new(config: &LinkConfig, gap: Span) -> Self {
+        let mut world = Self {
+            link: config.build(),
+            output: Counter::default(),
+            now: Instant::ZERO,
+            gap,
+        };
+        for _ in 0..30_000 {
+            world.offer();
+        }
+        world
+    }
+
+    fn offer(&mut self) {
+        self.now += self.gap;
+        loop {
+            let due = self.link.next_wakeup();
+            if due > self.now {
+                break;
+            }
+            self.link.on_wakeup(due, &mut self.output);
+        }
+        let meta = Meta {
+            length: 1500,
+            ..Meta::default()
+        };
+        self.link.on_arrival(self.now, meta, 1, &mut self.output);
+    }
+}
+
+fn links(criterion: &mut Criterion) {
+    let tail = ManagerConfig::DropTail(DropTailConfig::WHITE2012_BUFFERBLOAT);
+    let codel = ManagerConfig::Codel(CodelConfig::WHITE2012);
+    // 4.9 Mb/s for the links of 5 Mb/s: nearly always a backlog, no drops. Bursts are spent in the
+    // first seconds.
+    let gap = Span::from_us(2_449);
+    let worlds = [
+        (
+            "serial/drop-tail",
+            LinkConfig::Serial {
+                link: SerialConfig {
+                    rate: BitRate::from_mbps(5),
+                    delay: Span::from_ms(1),
+                },
+                queue: tail.clone(),
+            },
+        ),
+        (
+            "shaped/drop-tail",
+            LinkConfig::Shaped {
+                link: ShapedConfig {
+                    shaper: CascadeConfig::WHITE2012.shaper,
+                    delay: Span::from_ms(1),
+                },
+                queue: tail.clone(),
+            },
+        ),
+        (
+            "docsis30-cascade/drop-tail",
+            LinkConfig::Docsis30Cascade {
+                link: CascadeConfig::WHITE2012,
+                queue: tail.clone(),
+            },
+        ),
+        (
+            "docsis30-cascade/codel",
+            LinkConfig::Docsis30Cascade {
+                link: CascadeConfig::WHITE2012,
+                queue: codel.clone(),
+            },
+        ),
+        (
+            "docsis30-single/codel",
+            LinkConfig::Docsis30Single {
+                link: SingleQueueConfig::WHITE2013,
+                queue: codel,
+            },
+        ),
+    ];
+    let mut group = criterion.benchmark_group("packet passage");
+    for (name, config) in worlds {
+        let mut world = World::new(&config, gap);
+        group.bench_function(name, |bencher| bencher.iter(|| world.offer()));
+    }
+    // Twice the rate: every second packet is refused.
+    let config = LinkConfig::Docsis30Cascade {
+        link: CascadeConfig::WHITE2012,
+        queue: tail,
+    };
+    let mut world = World::new(&config, Span::from_us(1_200));
+    group.bench_function("docsis30-cascade/drop-tail overloaded", |bencher| {
+        bencher.iter(|| world.offer());
+    });
+    group.finish();
+}
+
+criterion_group!(benches, links);
+criterion_main!(benches);

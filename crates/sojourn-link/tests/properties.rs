@@ -1,0 +1,253 @@
+//! What holds for every link, whatever arrives.
+
+mod support;
+
+use proptest::prelude::*;
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
+use sojourn_link::{
+    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, Link, LinkConfig, RateCycle,
+    SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
+};
+use sojourn_queue::{CodelConfig, CodelLaw, DropTailConfig, ManagerConfig};
+use support::{Manners, Outcome, Recorder, drive};
+
+/// 5 Mb/s with a burst that is spent within a test, so that both rates matter.
+const SHAPER: ShaperConfig = ShaperConfig {
+    burst: Bytes(30_000),
+    ..ShaperConfig::WHITE2012_UPSTREAM
+};
+
+fn managers() -> impl Strategy<Value = ManagerConfig> {
+    let quick_codel = CodelConfig {
+        law: CodelLaw {
+            target: Span::from_ms(2),
+            interval: Span::from_ms(10),
+            ..CodelLaw::WHITE2012
+        },
+        limit: Limit::Packets(Packets(200)),
+    };
+    prop_oneof![
+        Just(ManagerConfig::DropTail(DropTailConfig::bytes(12_000))),
+        Just(ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000))),
+        Just(ManagerConfig::DropTail(DropTailConfig {
+            head_drop: true,
+            ..DropTailConfig::bytes(20_000)
+        })),
+        Just(ManagerConfig::DropTail(DropTailConfig {
+            limit: Limit::Time(Span::from_ms(40)),
+            ..DropTailConfig::bytes(0)
+        })),
+        Just(ManagerConfig::Codel(quick_codel)),
+    ]
+}
+
+fn congestions() -> impl Strategy<Value = CongestionConfig> {
+    let cycle = RateCycle {
+        levels: vec![
+            BitRate::from_kbps(900),
+            BitRate::ZERO,
+            BitRate::from_mbps(12),
+        ],
+        order: vec![0, 1, 2],
+        dwell: Span::from_ms(9),
+        phase: 2,
+        variation: 0.3,
+        exhaustive: false,
+    };
+    prop_oneof![
+        Just(CongestionConfig::None),
+        Just(CongestionConfig::WHITE2012_BORDERLINE),
+        Just(CongestionConfig::GrantSize {
+            mean: Bytes(300),
+            variation: 1.0
+        }),
+        Just(CongestionConfig::Schedule(cycle)),
+    ]
+}
+
+fn links() -> impl Strategy<Value = LinkConfig> {
+    let serial = managers().prop_map(|queue| LinkConfig::Serial {
+        link: SerialConfig {
+            rate: BitRate::from_bps(7_654_321),
+            delay: Span::from_ms(3),
+        },
+        queue,
+    });
+    let shaped = managers().prop_map(|queue| LinkConfig::Shaped {
+        link: ShapedConfig {
+            shaper: SHAPER,
+            delay: Span::from_ms(1),
+        },
+        queue,
+    });
+    let cascade = (managers(), congestions(), 0..3_usize, 2..40_u32).prop_map(
+        |(queue, congestion, variant, places)| LinkConfig::Docsis30Cascade {
+            link: CascadeConfig {
+                shaper: SHAPER,
+                congestion,
+                variant: CascadeVariant::ALL[variant],
+                transmit_queue: Packets(places),
+                ..CascadeConfig::WHITE2012
+            },
+            queue,
+        },
+    );
+    let single =
+        (managers(), congestions()).prop_map(|(queue, congestion)| LinkConfig::Docsis30Single {
+            link: SingleQueueConfig {
+                shaper: SHAPER,
+                congestion,
+                ..SingleQueueConfig::WHITE2013
+            },
+            queue,
+        });
+    prop_oneof![serial, shaped, cascade, single]
+}
+
+/// Bursts and pauses; times in units of 100 µs, so that many fall on the start of a MAP or on other
+/// arrivals.
+fn arrivals() -> impl Strategy<Value = Vec<(Instant, u32)>> {
+    let gap = prop_oneof![3 => Just(0_u64), 5 => 1..20_u64, 1 => 20..2_000_u64];
+    let length = prop_oneof![Just(1500_u32), Just(40), 20..1600_u32];
+    prop::collection::vec((gap, length), 1..150).prop_map(|steps| {
+        let mut now = Instant::ZERO;
+        let step = |(gap, length)| {
+            now += Span::from_us(100) * gap;
+            (now, length)
+        };
+        steps.into_iter().map(step).collect()
+    })
+}
+
+fn run(config: &LinkConfig, arrivals: &[(Instant, u32)], manners: Manners) -> Recorder {
+    let mut link: AnyLink<u32> = config.build();
+    let mut recorder = Recorder::new();
+    drive(&mut link, arrivals, manners, &mut recorder, |_, _, _| {});
+    recorder
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn packets_and_bytes_are_conserved_at_every_moment(
+        config in links(),
+        arrivals in arrivals(),
+    ) {
+        let mut link: AnyLink<u32> = config.build();
+        let mut recorder = Recorder::new();
+        prop_assert_eq!(link.next_wakeup(), Instant::NEVER);
+        let mut ok = Ok(());
+        drive(&mut link, &arrivals, Manners::Plain, &mut recorder, |now, link, recorder| {
+            let offered = arrivals.iter().filter(|(at, _)| *at < now).count();
+            let at_most = arrivals.iter().filter(|(at, _)| *at <= now).count();
+            let (waiting, staged) = (link.backlog(), link.staged());
+            let gone = recorder.outcomes.len();
+            let here = (waiting.packets.0 + staged.packets.0) as usize;
+            let bytes_gone: u64 = recorder.outcomes.iter().map(|(_, outcome)| match outcome {
+                Outcome::Delivered(_, meta, _) | Outcome::Dropped(_, meta, ..) => {
+                    u64::from(meta.length)
+                }
+            }).sum();
+            let bytes_here = waiting.bytes.0 + staged.bytes.0;
+            let bytes_offered: u64 = arrivals[..gone + here].iter().map(|a| u64::from(a.1)).sum();
+            // The sent part of a fragment is neither here nor gone.
+            let in_between = bytes_offered.checked_sub(bytes_gone + bytes_here);
+            if !(offered..=at_most).contains(&(gone + here)) || in_between.is_none_or(|b| b >= 1600) {
+                ok = Err(TestCaseError::fail(format!(
+                    "at {now:?}: {gone} gone, {here} here, {offered} offered, {in_between:?} B between"
+                )));
+            }
+        });
+        ok?;
+        let mut items: Vec<u32> = recorder.outcomes.iter().map(|(_, outcome)| match outcome {
+            Outcome::Delivered(item, ..) | Outcome::Dropped(item, ..) => *item,
+        }).collect();
+        items.sort_unstable();
+        prop_assert_eq!(items, (0..u32::try_from(arrivals.len()).unwrap()).collect::<Vec<_>>());
+        prop_assert_eq!(link.backlog().packets + link.staged().packets, Packets::ZERO);
+        let counters = link.counters();
+        prop_assert_eq!(counters.requested, counters.granted);
+    }
+
+    #[test]
+    fn deliveries_are_causal_ordered_and_explained(config in links(), arrivals in arrivals()) {
+        let recorder = run(&config, &arrivals, Manners::Plain);
+        let mut last = None;
+        for (announced_at, outcome) in &recorder.outcomes {
+            match outcome {
+                Outcome::Delivered(item, meta, passage) => {
+                    let (entered_at, length) = arrivals[*item as usize];
+                    prop_assert_eq!(passage.entered_at, entered_at);
+                    prop_assert_eq!(meta.length, length);
+                    prop_assert!(passage.dequeued_at >= entered_at);
+                    prop_assert!(passage.dequeued_at <= *announced_at);
+                    prop_assert!(*announced_at + config.delay() <= passage.arrives_at);
+                    prop_assert_eq!(entered_at + passage.delay.total(), passage.arrives_at);
+                    prop_assert_eq!(passage.delay.wire, config.delay());
+                    if let Some((last_item, last_at)) = last {
+                        prop_assert!(*item > last_item);
+                        prop_assert!(passage.arrives_at >= last_at);
+                    }
+                    last = Some((*item, passage.arrives_at));
+                }
+                Outcome::Dropped(item, _, entered_at, ..) => {
+                    prop_assert_eq!(*entered_at, arrivals[*item as usize].0);
+                    prop_assert!(*announced_at >= *entered_at);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn neither_early_calls_nor_the_order_of_simultaneous_ones_matter(
+        config in links(),
+        arrivals in arrivals(),
+    ) {
+        let plain = run(&config, &arrivals, Manners::Plain);
+        for manners in [Manners::ArrivalsFirst, Manners::Impatient] {
+            let other = run(&config, &arrivals, manners);
+            prop_assert_eq!(&plain.outcomes, &other.outcomes, "{:?}", manners);
+        }
+    }
+
+    #[test]
+    fn no_interval_from_the_start_carries_more_than_the_buckets_allow(
+        config in links(),
+        arrivals in arrivals(),
+    ) {
+        let (rate, burst) = match &config {
+            LinkConfig::Serial { link, .. } => (link.rate, 0),
+            _ => (SHAPER.sustained, SHAPER.burst.0),
+        };
+        let recorder = run(&config, &arrivals, Manners::Plain);
+        let mut sent = 0;
+        for (_, meta, passage) in recorder.delivered() {
+            sent += u128::from(meta.length);
+            let ps = passage.arrives_at.as_ps() - config.delay().as_ps();
+            let allowed = u128::from(rate.as_bps()) * u128::from(ps);
+            prop_assert!((sent - u128::from(burst).min(sent)) * 8_000_000_000_000 <= allowed);
+        }
+    }
+
+    #[test]
+    fn the_shaper_of_a_cascade_keeps_the_peak_rate_over_any_interval(arrivals in arrivals()) {
+        let config = LinkConfig::Docsis30Cascade {
+            link: CascadeConfig::WHITE2012,
+            queue: ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000)),
+        };
+        let delivered = run(&config, &arrivals, Manners::Plain).delivered();
+        let peak = ShaperConfig::WHITE2012_UPSTREAM;
+        for (i, (_, _, from)) in delivered.iter().enumerate() {
+            let mut sent = 0;
+            for (_, meta, until) in &delivered[i..] {
+                sent += u64::from(meta.length);
+                let span = until.dequeued_at.saturating_since(from.dequeued_at);
+                // One more than the bytes of the interval, because those are rounded down. A packet
+                // of up to 1600 B may exceed the depth.
+                let allowed = peak.peak.bytes_in(span).0 + 1 + peak.peak_burst.0.max(1600);
+                prop_assert!(sent <= allowed, "{} in {}", sent, span);
+            }
+        }
+    }
+}

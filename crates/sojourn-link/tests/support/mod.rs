@@ -1,0 +1,132 @@
+//! An output that keeps everything, and a driver that may call a link in awkward ways.
+
+use sojourn_base::{Instant, Meta, RandomStream, Seed, Span};
+use sojourn_link::{Draw, Link, LinkOutput, Passage, Stage};
+use sojourn_queue::Reason;
+
+/// What a link did, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Delivered(u32, Meta, Passage),
+    Dropped(u32, Meta, Instant, Stage, Reason),
+}
+
+/// Keeps what a link puts out, with the time at which it did. Draws come from a stream per purpose.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) now: Instant,
+    pub(crate) outcomes: Vec<(Instant, Outcome)>,
+    streams: [RandomStream; 3],
+}
+
+impl Recorder {
+    pub(crate) fn new() -> Self {
+        Self {
+            now: Instant::ZERO,
+            outcomes: Vec::new(),
+            streams: [
+                stream(Draw::QueueManager),
+                stream(Draw::GrantSize),
+                stream(Draw::GrantOffset),
+            ],
+        }
+    }
+
+    pub(crate) fn delivered(&self) -> Vec<(u32, Meta, Passage)> {
+        let delivered = |(_, outcome): &(Instant, Outcome)| match outcome {
+            Outcome::Delivered(item, meta, passage) => Some((*item, *meta, *passage)),
+            Outcome::Dropped(..) => None,
+        };
+        self.outcomes.iter().filter_map(delivered).collect()
+    }
+}
+
+/// The random stream of a purpose; the same in every run.
+pub(crate) fn stream(purpose: Draw) -> RandomStream {
+    let name = match purpose {
+        Draw::QueueManager => "queue",
+        Draw::GrantSize => "grant_size",
+        Draw::GrantOffset => "grant_offset",
+    };
+    Seed(42).stream(name)
+}
+
+impl LinkOutput<u32> for Recorder {
+    fn deliver(&mut self, item: u32, meta: &Meta, passage: &Passage) {
+        let outcome = Outcome::Delivered(item, *meta, *passage);
+        self.outcomes.push((self.now, outcome));
+    }
+
+    fn dropped(
+        &mut self,
+        item: u32,
+        meta: &Meta,
+        entered_at: Instant,
+        stage: Stage,
+        reason: Reason,
+    ) {
+        let outcome = Outcome::Dropped(item, *meta, entered_at, stage, reason);
+        self.outcomes.push((self.now, outcome));
+    }
+
+    fn unit(&mut self, purpose: Draw) -> f64 {
+        self.streams[match purpose {
+            Draw::QueueManager => 0,
+            Draw::GrantSize => 1,
+            Draw::GrantOffset => 2,
+        }]
+        .unit()
+    }
+}
+
+/// How the driver calls a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manners {
+    /// Wake-ups when they are due; before an arrival at the same time.
+    Plain,
+    /// The arrival first when both are due at the same time.
+    ArrivalsFirst,
+    /// As plain, with a wake-up that nobody asked for at each arrival and halfway to each due time.
+    Impatient,
+}
+
+/// Runs a link over arrivals `(time, length)` in order of time, numbered from 0, until it wants nothing
+/// more. `look` sees the link after each call.
+pub(crate) fn drive<L: Link<u32>>(
+    link: &mut L,
+    arrivals: &[(Instant, u32)],
+    manners: Manners,
+    recorder: &mut Recorder,
+    mut look: impl FnMut(Instant, &L, &Recorder),
+) {
+    let mut arrivals = arrivals.iter().zip(0..).peekable();
+    loop {
+        let wakeup = link.next_wakeup();
+        let arrival = arrivals.peek().map_or(Instant::NEVER, |((at, _), _)| *at);
+        let next = wakeup.min(arrival);
+        if next == Instant::NEVER {
+            return;
+        }
+        if manners == Manners::Impatient {
+            let early =
+                recorder.now + Span::from_ps(next.saturating_since(recorder.now).as_ps() / 2);
+            recorder.now = early;
+            link.on_wakeup(early, recorder);
+            assert_eq!(link.next_wakeup(), wakeup, "an early call changes nothing");
+        }
+        recorder.now = next;
+        let arrival_first = manners == Manners::ArrivalsFirst && arrival == next;
+        if wakeup == next && !arrival_first {
+            link.on_wakeup(next, recorder);
+            assert!(link.next_wakeup() > next, "time goes on");
+        } else {
+            let ((_, length), item) = arrivals.next().expect("it was peeked at");
+            let meta = Meta {
+                length: *length,
+                ..Meta::default()
+            };
+            link.on_arrival(next, meta, item, recorder);
+        }
+        look(next, link, recorder);
+    }
+}
