@@ -11,11 +11,16 @@ extern crate alloc;
 extern crate std;
 
 pub mod config;
+mod congestion;
 mod segment;
 pub mod stacks;
+mod statistics;
+mod tcp;
 
 pub use config::StackConfig;
 pub use segment::{Flags, Journey, SackBlocks, Segment};
+pub use statistics::{CongestionState, ConnectionSnapshot, ConnectionStatistics};
+pub use tcp::TcpEndpoint;
 
 use sojourn_base::Instant;
 

@@ -1,0 +1,196 @@
+//! CUBIC: the window as a cubic function of the time since the last loss.
+//!
+//! Source: RFC 9438: 4.1 to 4.5 (growth), 4.6 (decrease), 4.7 (fast convergence), 4.8 (timeout);
+//! Linux since 4.2 for the epoch of an idle flow.
+//! Units: time in seconds, windows in segments.
+//! Deviations: reductions are not undone after a spurious loss (4.9).
+
+use super::{Ack, Congestion, Window};
+use crate::config::CubicConfig;
+use sojourn_base::{Instant, Span, math};
+
+/// The epoch that begins with the first growth after a reduction.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Instant,
+    /// Seconds until the curve is back at `w_max`.
+    k: f64,
+    /// The window of a Reno flow in the same place.
+    w_est: f64,
+}
+
+/// State of CUBIC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cubic {
+    config: CubicConfig,
+    w_max: f64,
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+}
+
+impl Cubic {
+    pub(crate) const fn new(config: CubicConfig) -> Self {
+        Self {
+            config,
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            epoch: None,
+        }
+    }
+
+    /// The threshold after a congestion event.
+    pub(crate) fn reduce(&mut self, event: &Congestion, window: &Window) -> f64 {
+        let cwnd = window.size;
+        self.cwnd_prior = cwnd;
+        self.w_max = if event.timeout {
+            // The next epoch begins on its own plateau.
+            0.0
+        } else if self.config.fast_convergence && cwnd < self.w_max {
+            cwnd * f64::midpoint(1.0, self.config.beta)
+        } else {
+            cwnd
+        };
+        self.epoch = None;
+        self.config.beta * event.base
+    }
+
+    /// `acked` segments were acknowledged in congestion avoidance.
+    pub(crate) fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
+        let cwnd = window.size;
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
+        let t = ack.now.saturating_since(epoch.start).as_secs_f64();
+        let target = self
+            .curve(t + ack.smoothed.as_secs_f64(), epoch.k)
+            .clamp(cwnd, 1.5 * cwnd);
+        let acked = f64::from(acked);
+        let alpha = if epoch.w_est < self.cwnd_prior {
+            3.0 * (1.0 - self.config.beta) / (1.0 + self.config.beta)
+        } else {
+            1.0
+        };
+        epoch.w_est += alpha * acked / cwnd;
+        if self.config.reno_friendly && self.curve(t, epoch.k) < epoch.w_est {
+            window.size = cwnd.max(epoch.w_est);
+        } else {
+            window.size = cwnd + acked * (target - cwnd) / cwnd;
+        }
+        self.epoch = Some(epoch);
+    }
+
+    /// Time without data does not count.
+    pub(crate) fn shift(&mut self, idle: Span) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = epoch.start.saturating_add(idle);
+        }
+    }
+
+    fn begin(&mut self, now: Instant, cwnd: f64) -> Epoch {
+        let k = if self.w_max > cwnd {
+            math::cbrt((self.w_max - cwnd) / self.config.scale)
+        } else {
+            self.w_max = cwnd;
+            0.0
+        };
+        Epoch {
+            start: now,
+            k,
+            w_est: cwnd,
+        }
+    }
+
+    fn curve(&self, t: f64, k: f64) -> f64 {
+        let x = t - k;
+        self.config.scale * x * x * x + self.w_max
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::ack_at;
+    use super::*;
+
+    fn reduced_from(w_max: f64) -> (Cubic, Window) {
+        let mut cubic = Cubic::new(CubicConfig::RFC9438);
+        let mut window = Window {
+            size: w_max,
+            threshold: 2.0,
+        };
+        let event = Congestion {
+            base: w_max,
+            timeout: false,
+        };
+        window.threshold = cubic.reduce(&event, &window);
+        window.size = window.threshold;
+        (cubic, window)
+    }
+
+    #[test]
+    fn tv_11_the_curve_after_a_loss_at_100() {
+        let (mut cubic, window) = reduced_from(100.0);
+        assert!((window.size - 70.0).abs() < 1e-9);
+        let epoch = cubic.begin(Instant::ZERO, window.size);
+        assert!((epoch.k - 4.2172).abs() < 1e-4, "K = {}", epoch.k);
+        for (t, expected) in [
+            (0.0, 70.0),
+            (0.1, 72.084),
+            (0.5, 79.456),
+            (1.0, 86.681),
+            (2.0, 95.640),
+            (3.0, 99.279),
+            (epoch.k, 100.0),
+            (5.0, 100.192),
+            (6.0, 102.267),
+            (8.0, 121.653),
+        ] {
+            let got = cubic.curve(t, epoch.k);
+            assert!((got - expected).abs() < 1e-3, "W({t}) = {got}");
+        }
+    }
+
+    #[test]
+    fn tv_11_a_second_loss_below_the_first_releases_bandwidth() {
+        let (mut cubic, mut window) = reduced_from(100.0);
+        window.size = 80.0;
+        let event = Congestion {
+            base: 80.0,
+            timeout: false,
+        };
+        cubic.reduce(&event, &window);
+        assert!((cubic.w_max - 68.0).abs() < 1e-9, "{}", cubic.w_max);
+    }
+
+    #[test]
+    fn after_a_timeout_the_next_epoch_starts_on_its_plateau() {
+        let (mut cubic, mut window) = reduced_from(100.0);
+        let event = Congestion {
+            base: 90.0,
+            timeout: true,
+        };
+        cubic.reduce(&event, &window);
+        window.size = 45.0;
+        let epoch = cubic.begin(Instant::ZERO, window.size);
+        assert!(epoch.k.abs() < 1e-12 && (cubic.w_max - 45.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn idle_time_does_not_lift_the_curve() {
+        let (mut cubic, mut window) = reduced_from(100.0);
+        cubic.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+        let mut idle = (cubic, window);
+        idle.0.shift(Span::from_s(30));
+        idle.0
+            .avoid(1, &ack_at(Instant::from_s(31), 1), &mut idle.1);
+        cubic.avoid(1, &ack_at(Instant::from_s(1), 1), &mut window);
+        assert!((idle.1.size - window.size).abs() < 1e-12);
+    }
+
+    #[test]
+    fn growth_per_round_trip_is_at_most_half_a_window() {
+        let (mut cubic, mut window) = reduced_from(100.0);
+        cubic.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+        let before = window.size;
+        // A minute later the curve is far above: W(60) = 0.4 x 55.8³ + 100 segments.
+        cubic.avoid(1, &ack_at(Instant::from_s(60), 1), &mut window);
+        assert!((window.size - before - 0.5).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,70 @@
+//! Reno: one segment more per round trip, half the window at a loss.
+//!
+//! Source: RFC 5681 section 3.1; RFC 3465 (byte counting); ns-3 `tcp-congestion-ops.cc` for growth in
+//! whole bytes.
+//! Deviations: byte counting adds n/cwnd at once instead of one segment per full window.
+
+use super::{Window, whole};
+use crate::config::Avoidance;
+
+/// Growth of Reno in congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reno {
+    avoidance: Avoidance,
+    segment_size: u32,
+}
+
+impl Reno {
+    pub(crate) const fn new(avoidance: Avoidance, segment_size: u32) -> Self {
+        Self {
+            avoidance,
+            segment_size,
+        }
+    }
+
+    /// `acked` segments were acknowledged in congestion avoidance.
+    pub(crate) fn avoid(&mut self, acked: u32, window: &mut Window) {
+        match self.avoidance {
+            Avoidance::PerAck => window.size += 1.0 / window.size,
+            Avoidance::Bytes => window.size += f64::from(acked) / window.size,
+            Avoidance::WholeBytes => {
+                let full = f64::from(self.segment_size);
+                // The window in bytes is whole; the addition undoes the rounding of the division.
+                let bytes = whole(window.size * full + 0.5);
+                let size = u64::from(self.segment_size);
+                let step = (size * size / u64::from(bytes.max(1))).max(1);
+                window.size = (f64::from(bytes) + step as f64) / full;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(avoidance: Avoidance, acked: u32, size: f64) -> f64 {
+        let mut window = Window {
+            size,
+            threshold: 2.0,
+        };
+        Reno::new(avoidance, 1448).avoid(acked, &mut window);
+        window.size
+    }
+
+    #[test]
+    fn growth_by_acknowledgement_by_bytes_and_by_whole_bytes() {
+        assert!((after(Avoidance::PerAck, 2, 10.0) - 10.1).abs() < 1e-12);
+        assert!((after(Avoidance::Bytes, 2, 10.0) - 10.2).abs() < 1e-12);
+        // 1448² / 14480 = 144.8, truncated to 144 bytes.
+        let bytes = after(Avoidance::WholeBytes, 2, 10.0) * 1448.0;
+        assert!((bytes - 14_624.0).abs() < 1e-6, "{bytes}");
+    }
+
+    #[test]
+    fn growth_in_bytes_never_stops() {
+        // 1448² / (2000 x 1448) is below one byte.
+        let bytes = after(Avoidance::WholeBytes, 1, 2000.0) * 1448.0;
+        assert!((bytes - 2_896_001.0).abs() < 1e-3, "{bytes}");
+    }
+}

@@ -1,0 +1,527 @@
+//! One end of a TCP connection: opening and closing, and the two halves between.
+//!
+//! Source: RFC 9293 sections 3.5 and 3.6 (handshake, closing), RFC 6298 section 5 (SYN timer),
+//! RFC 5681 section 3.1 (initial window after a lost SYN); ns-2.35 one-way agents, whose SYN is a data
+//! packet.
+//! Numbers: data segments count from 0 in each direction. A FIN carried by data shares the number of
+//! its segment; a bare FIN takes the next number and has no length. SYN and SYN-ACK have no number,
+//! except in the one-way handshakes, where the SYN is segment 0 without payload.
+//! Deviations: no waiting after the end, no resets, no simultaneous open. An endpoint answers a
+//! repeated FIN as long as it exists, so keep both until both have reported [`Event::Closed`].
+
+use super::receiver::Receiver;
+use super::sender::Sender;
+use super::transmit::Outlet;
+use crate::config::{EcnMode, Handshake, RoundTripSampling, StackConfig};
+use crate::{
+    ConnectionSnapshot, ConnectionStatistics, Endpoint, Event, Flags, Host, Journey, SackBlocks,
+    Segment, Timer,
+};
+use sojourn_base::{Ecn, Instant, Span};
+
+/// Who opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Client,
+    Server,
+}
+
+/// Where the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not opened, or listening.
+    Idle,
+    /// A SYN is out.
+    Connecting,
+    /// A SYN-ACK is out.
+    Accepting,
+    /// Data may flow; also after the end, to answer repetitions.
+    Established,
+    /// Failed, given up or aborted: deaf and mute.
+    Dead,
+}
+
+/// SYN or SYN-ACK and its timer.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    attempts: u32,
+    sent_at: Instant,
+    deadline: Instant,
+    wait: Span,
+}
+
+impl Opening {
+    const NONE: Self = Self {
+        attempts: 0,
+        sent_at: Instant::ZERO,
+        deadline: Instant::NEVER,
+        wait: Span::ZERO,
+    };
+}
+
+/// Deadlines as the host knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Armed {
+    main: Instant,
+    delayed_ack: Instant,
+    pacing: Instant,
+}
+
+impl Armed {
+    const NONE: Self = Self {
+        main: Instant::NEVER,
+        delayed_ack: Instant::NEVER,
+        pacing: Instant::NEVER,
+    };
+}
+
+/// One end of a TCP connection.
+///
+/// # Examples
+///
+/// ```
+/// use sojourn_base::Instant;
+/// use sojourn_transport::{Endpoint, Event, Flags, Host, Segment, TcpEndpoint, Timer, stacks};
+///
+/// #[derive(Default)]
+/// struct Wire(Vec<Segment>);
+/// impl Host for Wire {
+///     fn emit(&mut self, segment: Segment) {
+///         self.0.push(segment);
+///     }
+///     fn arm(&mut self, _: Timer, _: Instant) {}
+///     fn notify(&mut self, _: Event) {}
+/// }
+///
+/// let mut wire = Wire::default();
+/// let mut client = TcpEndpoint::client(&stacks::LINUX_CUBIC);
+/// client.open(Instant::ZERO, &mut wire);
+/// assert!(wire.0[0].flags.has(Flags::SYN) && wire.0[0].length == 60);
+/// ```
+#[derive(Clone, Debug)]
+pub struct TcpEndpoint {
+    config: StackConfig,
+    role: Role,
+    phase: Phase,
+    opening: Opening,
+    sender: Sender,
+    receiver: Receiver,
+    statistics: ConnectionStatistics,
+    armed: Armed,
+    peer_closed: bool,
+    closed: bool,
+}
+
+/// Initial timeout after a lost SYN without a sample (RFC 6298 section 5.7).
+const TIMEOUT_AFTER_SYN_LOSS: Span = Span::from_s(3);
+
+impl TcpEndpoint {
+    /// The end that opens the connection.
+    pub fn client(config: &StackConfig) -> Self {
+        Self::new(Role::Client, config)
+    }
+
+    /// The end that waits for it.
+    pub fn server(config: &StackConfig) -> Self {
+        Self::new(Role::Server, config)
+    }
+
+    fn new(role: Role, config: &StackConfig) -> Self {
+        Self {
+            config: *config,
+            role,
+            phase: Phase::Idle,
+            opening: Opening::NONE,
+            sender: Sender::new(config),
+            receiver: Receiver::new(
+                config.acknowledge,
+                config.maximum_segment_size,
+                config.loss_detection.uses_sack(),
+            ),
+            statistics: ConnectionStatistics::default(),
+            armed: Armed::NONE,
+            peer_closed: false,
+            closed: false,
+        }
+    }
+
+    /// Become a new connection of the same role with `config`, reusing the memory of this one. The
+    /// host forgets this endpoint's timers.
+    pub fn reset(&mut self, config: &StackConfig) {
+        self.sender.reset(config);
+        self.receiver.reset(
+            config.acknowledge,
+            config.maximum_segment_size,
+            config.loss_detection.uses_sack(),
+        );
+        self.config = *config;
+        self.phase = Phase::Idle;
+        self.opening = Opening::NONE;
+        self.statistics = ConnectionStatistics::default();
+        self.armed = Armed::NONE;
+        (self.peer_closed, self.closed) = (false, false);
+    }
+
+    /// Parameters.
+    pub const fn config(&self) -> &StackConfig {
+        &self.config
+    }
+
+    /// Counters so far.
+    pub const fn statistics(&self) -> &ConnectionStatistics {
+        &self.statistics
+    }
+
+    /// Whether both sides are closed and acknowledged.
+    pub const fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// The sender at this moment.
+    pub fn snapshot(&self) -> ConnectionSnapshot {
+        let sender = &self.sender;
+        let window = sender.control.window();
+        ConnectionSnapshot {
+            window: window.size,
+            threshold: window.threshold,
+            smoothed_round_trip: sender.round_trip.smoothed(),
+            round_trip_variation: sender.round_trip.variation(),
+            timeout: sender.timeout(&self.config).1,
+            timeout_at: sender.timeout_at,
+            pipe: sender.board.pipe(),
+            flight: sender.board.flight(),
+            sacked: sender.board.sacked(),
+            lost: sender.board.pending(),
+            state: sender.state(),
+            delivered: self.receiver.delivered(),
+            acknowledged: sender.acknowledged(),
+        }
+    }
+
+    /// Whether all counters of the scoreboard agree with a recount, and no segment is both SACKed and
+    /// lost: an invariant, for tests.
+    pub fn is_consistent(&self) -> bool {
+        self.sender.board.is_consistent()
+    }
+
+    fn with_sender<H: Host, R>(
+        &mut self,
+        host: &mut H,
+        act: impl FnOnce(&mut Sender, &mut Outlet<'_, H>) -> R,
+    ) -> R {
+        let mut outlet = Outlet {
+            host,
+            receiver: &mut self.receiver,
+            config: &self.config,
+            statistics: &mut self.statistics,
+        };
+        act(&mut self.sender, &mut outlet)
+    }
+
+    fn send_opening(&mut self, now: Instant, host: &mut impl Host) {
+        let policy = &self.config.connect;
+        self.opening.attempts += 1;
+        if self.opening.attempts > 1 {
+            self.statistics.syn_retransmissions += 1;
+            self.opening.wait = self.opening.wait.saturating_mul(2);
+        } else {
+            self.opening.wait = policy.timeout;
+        }
+        if let Some(maximum) = policy.maximum_timeout {
+            self.opening.wait = self.opening.wait.min(maximum);
+        }
+        self.opening.deadline = now.saturating_add(self.opening.wait);
+        self.opening.sent_at = now;
+        self.emit_opening(now, host);
+    }
+
+    /// SYN of the client, SYN-ACK of the server.
+    fn emit_opening(&mut self, now: Instant, host: &mut impl Host) {
+        let mut segment = bare_segment(now, Flags::SYN, self.config.wire.syn);
+        if self.role == Role::Server {
+            self.receiver.stamp(&mut segment);
+        }
+        self.statistics.wire_bytes_sent += u64::from(segment.length);
+        host.emit(segment);
+    }
+
+    fn emit_acknowledgement(&mut self, now: Instant, host: &mut impl Host) {
+        let wire = self.config.wire;
+        let mut segment = bare_segment(now, Flags::ACK, wire.acknowledgement);
+        segment.sequence = self.sender.board.next();
+        self.receiver.stamp(&mut segment);
+        let blocks = u32::from(segment.sack.len());
+        if blocks > 0 {
+            segment.length += wire.sack_base + wire.sack_block * blocks;
+        }
+        self.statistics.acknowledgements_sent += 1;
+        self.statistics.wire_bytes_sent += u64::from(segment.length);
+        host.emit(segment);
+    }
+
+    /// The handshake is over.
+    fn establish(&mut self, now: Instant, echo: Instant, host: &mut impl Host) {
+        let repeated = self.opening.attempts > 1;
+        let stamped = self.config.sampling == RoundTripSampling::Timestamps;
+        let sample = if stamped {
+            (echo != Instant::NEVER).then(|| now.saturating_since(echo))
+        } else {
+            (!repeated).then(|| now.saturating_since(self.opening.sent_at))
+        };
+        if repeated && sample.is_none() && self.config.connect.timeout < TIMEOUT_AFTER_SYN_LOSS {
+            self.sender.set_initial_timeout(TIMEOUT_AFTER_SYN_LOSS);
+        }
+        self.sender.establish(now, sample, &self.config);
+        self.cut_initial_window(self.opening.attempts.saturating_sub(1));
+        self.opening.deadline = Instant::NEVER;
+        self.phase = Phase::Established;
+        host.notify(Event::Connected);
+    }
+
+    fn cut_initial_window(&mut self, losses: u32) {
+        let limit = self.config.connect.single_segment_after;
+        if limit.is_some_and(|limit| losses >= limit) {
+            self.sender.start_from_one_segment();
+        }
+    }
+
+    /// Handshake segments; true if the segment needs no further attention.
+    fn on_handshake(&mut self, now: Instant, segment: &Segment, host: &mut impl Host) -> bool {
+        let syn = segment.flags.has(Flags::SYN);
+        let one_way = self.config.connect.handshake != Handshake::ThreeWay;
+        match (self.role, self.phase) {
+            (_, Phase::Dead) | (Role::Client, Phase::Idle) => true,
+            (Role::Server, Phase::Idle) if one_way => {
+                self.phase = Phase::Established;
+                self.sender.establish(now, None, &self.config);
+                host.notify(Event::Connected);
+                false
+            }
+            (Role::Server, Phase::Idle) => {
+                if syn {
+                    self.phase = Phase::Accepting;
+                    self.receiver.note_echo(now, segment.sent_at);
+                    self.send_opening(now, host);
+                }
+                true
+            }
+            (Role::Server, Phase::Accepting | Phase::Established) if syn && !one_way => {
+                self.receiver.note_echo(now, segment.sent_at);
+                self.statistics.syn_retransmissions += 1;
+                self.opening.attempts += u32::from(self.phase == Phase::Accepting);
+                self.emit_opening(now, host);
+                true
+            }
+            (Role::Server, Phase::Accepting) => {
+                if segment.flags.has(Flags::ACK) {
+                    self.establish(now, segment.echo, host);
+                }
+                !segment.flags.has(Flags::ACK)
+            }
+            (Role::Client, Phase::Connecting) if !one_way => {
+                if syn && segment.flags.has(Flags::ACK) {
+                    self.receiver.note_echo(now, segment.sent_at);
+                    self.establish(now, segment.echo, host);
+                    self.receiver.acknowledge_soon();
+                    if self.config.connect.separate_acknowledgement {
+                        self.emit_acknowledgement(now, host);
+                    }
+                    self.with_sender(host, |sender, out| sender.transmit(now, out));
+                    if self.receiver.wants_acknowledgement() {
+                        self.emit_acknowledgement(now, host);
+                    }
+                }
+                true
+            }
+            (Role::Client, Phase::Established) if syn => {
+                // The SYN-ACK again: our acknowledgement was lost.
+                self.emit_acknowledgement(now, host);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The acknowledgement of the SYN that is data lets the rest go.
+    fn on_syn_acknowledged(&mut self, now: Instant, host: &mut impl Host) {
+        let initial = f64::from(self.config.initial_window);
+        self.sender.control.window_mut().size = initial;
+        let losses = u32::try_from(self.statistics.syn_retransmissions).unwrap_or(u32::MAX);
+        self.cut_initial_window(losses);
+        self.sender.establish(now, None, &self.config);
+        self.phase = Phase::Established;
+        host.notify(Event::Connected);
+        self.with_sender(host, |sender, out| sender.transmit(now, out));
+    }
+
+    fn take_data(&mut self, now: Instant, segment: &Segment, ce: bool, host: &mut impl Host) {
+        let before = (self.receiver.delivered(), self.receiver.next());
+        if segment.sequence < before.1 {
+            self.statistics.duplicates_received += 1;
+        }
+        let idle_limit = self.sender.timeout(&self.config).0;
+        let ce = ce && self.config.ecn != EcnMode::Off;
+        self.receiver.on_segment(now, segment, ce, idle_limit);
+        if self.receiver.delivered() > before.0 {
+            host.notify(Event::Delivered(self.receiver.delivered()));
+        }
+        if !self.peer_closed && self.receiver.is_finished() {
+            self.peer_closed = true;
+            host.notify(Event::PeerClosed);
+        }
+    }
+
+    /// What every call ends with: death, the end, and the timers.
+    fn settle(&mut self, now: Instant, host: &mut impl Host) {
+        if self.sender.has_given_up() && self.phase != Phase::Dead {
+            self.phase = Phase::Dead;
+            host.notify(Event::Aborted);
+        }
+        if !self.closed && self.peer_closed && self.sender.is_finished() {
+            self.closed = true;
+            host.notify(Event::Closed);
+        }
+        self.statistics.round_trip_extremes = self.sender.round_trip.extremes();
+        let due = if self.phase == Phase::Dead {
+            Armed::NONE
+        } else {
+            Armed {
+                main: self.opening.deadline.min(self.sender.deadline()),
+                delayed_ack: self.receiver.deadline(),
+                pacing: self.sender.paced_until(now, &self.config),
+            }
+        };
+        if due.main != self.armed.main {
+            host.arm(Timer::Main, due.main);
+        }
+        if due.delayed_ack != self.armed.delayed_ack {
+            host.arm(Timer::DelayedAck, due.delayed_ack);
+        }
+        if due.pacing != self.armed.pacing {
+            host.arm(Timer::Pacing, due.pacing);
+        }
+        self.armed = due;
+    }
+
+    fn on_opening_timer(&mut self, now: Instant, host: &mut impl Host) {
+        if now < self.opening.deadline {
+            return;
+        }
+        let limit = self.config.connect.attempts;
+        if limit.is_some_and(|limit| self.opening.attempts >= limit) {
+            self.opening.deadline = Instant::NEVER;
+            self.phase = Phase::Dead;
+            host.notify(Event::ConnectFailed);
+        } else {
+            self.send_opening(now, host);
+        }
+    }
+}
+
+impl Endpoint for TcpEndpoint {
+    fn open(&mut self, now: Instant, host: &mut impl Host) {
+        if self.role != Role::Client || self.phase != Phase::Idle {
+            return;
+        }
+        match self.config.connect.handshake {
+            Handshake::ThreeWay => {
+                self.phase = Phase::Connecting;
+                self.send_opening(now, host);
+            }
+            Handshake::SynAsData => {
+                self.phase = Phase::Connecting;
+                self.with_sender(host, |sender, out| sender.send_syn_as_data(now, out));
+            }
+            Handshake::SynInFirstWindow => {
+                self.phase = Phase::Established;
+                self.sender.establish(now, None, &self.config);
+                self.with_sender(host, |sender, out| sender.send_syn_as_data(now, out));
+                host.notify(Event::Connected);
+                self.with_sender(host, |sender, out| sender.transmit(now, out));
+            }
+        }
+        self.settle(now, host);
+    }
+
+    fn write(&mut self, now: Instant, bytes: u64, host: &mut impl Host) {
+        self.sender.stream.write(now, bytes);
+        self.with_sender(host, |sender, out| sender.transmit(now, out));
+        self.settle(now, host);
+    }
+
+    fn close(&mut self, now: Instant, host: &mut impl Host) {
+        self.sender.stream.close();
+        self.with_sender(host, |sender, out| sender.transmit(now, out));
+        self.settle(now, host);
+    }
+
+    fn abort(&mut self, now: Instant, host: &mut impl Host) {
+        self.phase = Phase::Dead;
+        self.settle(now, host);
+    }
+
+    fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool, host: &mut impl Host) {
+        self.statistics.packets_received += 1;
+        self.statistics.wire_bytes_received += u64::from(segment.length);
+        self.statistics.marks_received += u64::from(ce);
+        if self.on_handshake(now, segment, host) {
+            self.settle(now, host);
+            return;
+        }
+        let has_place =
+            segment.payload > 0 || segment.flags.has(Flags::FIN) || segment.flags.has(Flags::SYN);
+        if has_place {
+            self.take_data(now, segment, ce, host);
+        }
+        if segment.flags.has(Flags::ACK) {
+            self.with_sender(host, |sender, out| sender.on_ack(now, segment, out));
+            if self.phase == Phase::Connecting && self.sender.board.first() > 0 {
+                self.on_syn_acknowledged(now, host);
+            }
+        }
+        if self.receiver.wants_acknowledgement() {
+            self.emit_acknowledgement(now, host);
+        }
+        self.settle(now, host);
+    }
+
+    fn on_timer(&mut self, now: Instant, timer: Timer, host: &mut impl Host) {
+        if self.phase == Phase::Dead {
+            return;
+        }
+        match timer {
+            Timer::Main => {
+                self.on_opening_timer(now, host);
+                self.with_sender(host, |sender, out| sender.on_timer(now, out));
+            }
+            Timer::DelayedAck => {
+                self.receiver.on_timer(now);
+                if self.receiver.wants_acknowledgement() {
+                    self.emit_acknowledgement(now, host);
+                }
+            }
+            Timer::Pacing => self.with_sender(host, |sender, out| sender.transmit(now, out)),
+        }
+        self.settle(now, host);
+    }
+}
+
+/// A segment without a place in the sequence.
+const fn bare_segment(now: Instant, flags: Flags, length: u32) -> Segment {
+    Segment {
+        sequence: 0,
+        acknowledgement: 0,
+        payload: 0,
+        length,
+        sent_at: now,
+        echo: Instant::NEVER,
+        one_way_delay_ps: 0,
+        flags,
+        ecn: Ecn::NotEct,
+        sack: SackBlocks::NONE,
+        journey: Journey {
+            written_at: now,
+            first_sent_at: now,
+        },
+    }
+}

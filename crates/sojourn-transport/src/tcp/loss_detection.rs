@@ -1,0 +1,274 @@
+//! Which outstanding segments are lost.
+//!
+//! Source: RFC 5681 section 3.2 (three duplicates), RFC 6675 section 4 (`IsLost`), ns-2.35
+//! `scoreboard1.cc` (forward acknowledgement, lost retransmissions), ns-2.35 FullTcp with SACK,
+//! RFC 8985 sections 6.2 and 6.3 (RACK).
+//! Deviations: RFC 6675 is applied in segments, where its byte rule adds nothing. ns-2 also counts a
+//! retransmission lost when four later ones have arrived; that rule is left out.
+
+use super::rtt::RoundTrip;
+use super::scoreboard::{Scoreboard, Sent};
+use crate::config::LossDetection;
+use alloc::collections::VecDeque;
+use sojourn_base::{Instant, Span};
+
+/// The duplicates (or SACKed segments above) that make a loss (RFC 5681, RFC 6675 `DupThresh`).
+pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
+/// Congestion recoveries for which a widened reordering window is kept (RFC 8985 section 6.2).
+const PERSISTENCE: u32 = 16;
+
+/// A retransmission in flight, in the order of sending.
+#[derive(Clone, Copy, Debug)]
+struct Retransmission {
+    number: u32,
+    /// Next new segment when it was sent.
+    next: u32,
+    sent_at: Instant,
+}
+
+/// What RACK remembers of the segment that was sent last among those delivered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rack {
+    sent_at: Instant,
+    number: u32,
+    round_trip: Span,
+    valid: bool,
+    /// One above the highest segment delivered.
+    highest: u32,
+    reordering_seen: bool,
+    /// Quarters of the minimum round trip in the reordering window.
+    multiplier: u64,
+    persistence: u32,
+    /// End of the round in which the multiplier was raised last.
+    raised_until: u32,
+    /// Every segment below has been judged; those sent once are SACKed, lost or repaired.
+    judged_below: u32,
+}
+
+/// State of the sender that detection depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Circumstances {
+    pub(crate) now: Instant,
+    pub(crate) recovery: bool,
+    pub(crate) loss: bool,
+}
+
+/// Loss detection of one sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Detector {
+    mode: LossDetection,
+    retransmissions: VecDeque<Retransmission>,
+    rack: Rack,
+    deadline: Instant,
+}
+
+impl Detector {
+    pub(crate) fn new(mode: LossDetection) -> Self {
+        Self {
+            mode,
+            retransmissions: VecDeque::new(),
+            rack: Rack {
+                multiplier: 1,
+                ..Rack::default()
+            },
+            deadline: Instant::NEVER,
+        }
+    }
+
+    pub(crate) fn reset(&mut self, mode: LossDetection) {
+        let mut retransmissions = core::mem::take(&mut self.retransmissions);
+        retransmissions.clear();
+        *self = Self {
+            retransmissions,
+            ..Self::new(mode)
+        };
+    }
+
+    /// Whether [`Self::on_delivered`] needs to be told.
+    pub(crate) const fn follows_deliveries(&self) -> bool {
+        matches!(self.mode, LossDetection::Rack)
+    }
+
+    /// A segment has reached the peer (RFC 8985 section 6.2, steps 2 and 3).
+    pub(crate) fn on_delivered(
+        &mut self,
+        now: Instant,
+        number: u32,
+        segment: &Sent,
+        round_trip: &RoundTrip,
+    ) {
+        let rack = &mut self.rack;
+        let elapsed = now.saturating_since(segment.sent_at);
+        if segment.transmissions == 1 {
+            if number + 1 < rack.highest {
+                rack.reordering_seen = true;
+            }
+        } else if elapsed < round_trip.minimum() {
+            // The original arrived, not the retransmission.
+            return;
+        }
+        if !rack.valid || (segment.sent_at, number) > (rack.sent_at, rack.number) {
+            (rack.sent_at, rack.number, rack.round_trip) = (segment.sent_at, number, elapsed);
+            rack.valid = true;
+        }
+    }
+
+    /// All deliveries of an acknowledgement have been told; `end` is one above the highest of them.
+    pub(crate) fn end_of_deliveries(&mut self, end: u32) {
+        self.rack.highest = self.rack.highest.max(end);
+    }
+
+    /// The peer reports a duplicate: widen the reordering window, once per round trip.
+    pub(crate) fn on_duplicate_report(&mut self, board: &Scoreboard) {
+        let rack = &mut self.rack;
+        if board.first() >= rack.raised_until {
+            rack.multiplier += 1;
+            rack.persistence = PERSISTENCE;
+            rack.raised_until = board.next();
+        }
+    }
+
+    /// A recovery has ended.
+    pub(crate) fn on_recovery_end(&mut self) {
+        let rack = &mut self.rack;
+        rack.persistence = rack.persistence.saturating_sub(1);
+        if rack.persistence == 0 {
+            rack.multiplier = 1;
+        }
+    }
+
+    /// Segment `number` is sent again.
+    pub(crate) fn on_retransmitted(&mut self, number: u32, board: &Scoreboard, now: Instant) {
+        if matches!(self.mode, LossDetection::ForwardAck | LossDetection::Rack) {
+            self.retransmissions.push_back(Retransmission {
+                number,
+                next: board.next(),
+                sent_at: now,
+            });
+        }
+    }
+
+    /// A timeout has marked everything lost.
+    pub(crate) fn on_timeout(&mut self, board: &Scoreboard) {
+        self.retransmissions.clear();
+        self.rack.judged_below = board.next();
+        self.deadline = Instant::NEVER;
+    }
+
+    /// When [`Self::detect`] should be asked again without an acknowledgement.
+    pub(crate) const fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Mark what is lost by now; returns how many marks are new.
+    pub(crate) fn detect(
+        &mut self,
+        at: Circumstances,
+        board: &mut Scoreboard,
+        round_trip: &RoundTrip,
+    ) -> u32 {
+        match self.mode {
+            LossDetection::ThreeDuplicates => 0,
+            LossDetection::Sack6675 => board
+                .third_highest_sacked()
+                .map_or(0, |third| board.mark_lost_below(third)),
+            LossDetection::FullTcpSack if !at.recovery => 0,
+            LossDetection::FullTcpSack => board
+                .highest_sacked()
+                .map_or(0, |highest| board.mark_lost_below(highest)),
+            LossDetection::ForwardAck => self.detect_forward(board),
+            LossDetection::Rack => self.detect_by_time(at, board, round_trip),
+        }
+    }
+
+    fn detect_forward(&mut self, board: &mut Scoreboard) -> u32 {
+        let Some(highest) = board.highest_sacked() else {
+            return 0;
+        };
+        let mut count = board.mark_lost_below(highest.saturating_sub(DUPLICATE_THRESHOLD));
+        while let Some(front) = self.oldest_retransmission(board) {
+            if front.next > highest {
+                break;
+            }
+            count += u32::from(board.mark_lost(front.number));
+            self.retransmissions.pop_front();
+        }
+        count
+    }
+
+    fn detect_by_time(
+        &mut self,
+        at: Circumstances,
+        board: &mut Scoreboard,
+        round_trip: &RoundTrip,
+    ) -> u32 {
+        self.deadline = Instant::NEVER;
+        if !self.rack.valid {
+            return 0;
+        }
+        let patience = self.rack.round_trip + self.reordering_window(at, board, round_trip);
+        let latest = (self.rack.sent_at, self.rack.number);
+        let mut count = 0;
+
+        let mut from = self.rack.judged_below;
+        while let Some(number) = board.next_untouched(from, board.next()) {
+            let sent_at = board.segment(number).sent_at;
+            if (sent_at, number) >= latest || !self.is_overdue(at.now, sent_at + patience) {
+                from = number;
+                break;
+            }
+            count += u32::from(board.mark_lost(number));
+            from = number + 1;
+        }
+        self.rack.judged_below = from;
+
+        while let Some(front) = self.oldest_retransmission(board) {
+            let sent_at = front.sent_at;
+            if (sent_at, front.number) >= latest || !self.is_overdue(at.now, sent_at + patience) {
+                break;
+            }
+            count += u32::from(board.mark_lost(front.number));
+            self.retransmissions.pop_front();
+        }
+        count
+    }
+
+    fn is_overdue(&mut self, now: Instant, lost_at: Instant) -> bool {
+        let overdue = now >= lost_at;
+        if !overdue {
+            self.deadline = self.deadline.min(lost_at);
+        }
+        overdue
+    }
+
+    /// RFC 8985 section 6.2, step 4.
+    fn reordering_window(
+        &self,
+        at: Circumstances,
+        board: &Scoreboard,
+        round_trip: &RoundTrip,
+    ) -> Span {
+        let certain = at.recovery || at.loss || board.sacked() >= DUPLICATE_THRESHOLD;
+        if !self.rack.reordering_seen && certain {
+            return Span::ZERO;
+        }
+        let quarter = round_trip.minimum() / 4;
+        quarter
+            .saturating_mul(self.rack.multiplier)
+            .min(round_trip.smoothed().unwrap_or(Span::MAX))
+    }
+
+    /// The oldest retransmission that is still outstanding; older entries are dropped.
+    fn oldest_retransmission(&mut self, board: &Scoreboard) -> Option<Retransmission> {
+        while let Some(&front) = self.retransmissions.front() {
+            let outstanding = front.number >= board.first()
+                && board.is_retransmitted(front.number)
+                && board.segment(front.number).sent_at == front.sent_at;
+            if outstanding {
+                return Some(front);
+            }
+            self.retransmissions.pop_front();
+        }
+        None
+    }
+}

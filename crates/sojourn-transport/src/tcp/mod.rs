@@ -1,0 +1,29 @@
+//! TCP: one connection type, assembled from one file per mechanism.
+//!
+//! | file | mechanism |
+//! |---|---|
+//! | `connection` | opening, closing, and which half an arrival concerns |
+//! | `sender` | what an acknowledgement or a timer changes |
+//! | `transmit` | which segment leaves next |
+//! | `receiver` | what has arrived and when to say so |
+//! | `scoreboard` | marks of outstanding segments |
+//! | `loss_detection` | which of them are lost |
+//! | `recovery` | how many may be sent while losses are repaired |
+//! | `rtt`, `rto` | round-trip estimator, retransmission timeout |
+//! | `restart`, `nagle` | idle senders, short segments |
+//! | `stream` | what the application has written |
+
+mod connection;
+mod loss_detection;
+mod nagle;
+mod receiver;
+mod recovery;
+mod restart;
+mod rto;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod stream;
+mod transmit;
+
+pub use connection::TcpEndpoint;

@@ -1,0 +1,562 @@
+//! What has arrived, what is acknowledged, and when.
+//!
+//! Source: RFC 5681 section 4.2 (when to acknowledge), RFC 2018 section 4 (SACK blocks), RFC 2883
+//! (duplicates), RFC 7323 section 4.3 (which time stamp to echo); Linux for quick acknowledgements;
+//! ns-2.35 FullTcp for the heartbeat.
+//! Deviations: a duplicate is reported by a flag instead of a block; the application reads at once,
+//! so the window never closes.
+
+use crate::config::{AckPolicy, AckUnit, DelayedAck};
+use crate::{Flags, SackBlocks, Segment};
+use alloc::vec;
+use alloc::vec::Vec;
+use sojourn_base::{Ecn, Instant, Span};
+
+/// What the arrival of a segment asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Response {
+    /// Acknowledge now, in a packet of its own if the arrival was out of order.
+    Now,
+    /// Wait for company or for the timer.
+    Later,
+}
+
+/// Receiving half of a connection.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about the next acknowledgement"
+)]
+pub(crate) struct Receiver {
+    policy: AckPolicy,
+    segment_size: u32,
+    selective: bool,
+    /// Next segment in order.
+    next: u32,
+    /// Bytes delivered in order.
+    delivered: u64,
+    /// Segments held out of order, and one above the highest of them.
+    held: u32,
+    highest: u32,
+    /// Presence of segments out of order, and their lengths, by number modulo the ring's size.
+    bits: Vec<u64>,
+    lengths: Vec<u16>,
+    mask: u32,
+    /// Most recently changed blocks, newest first; each is maximal.
+    blocks: [(u32, u32); 4],
+    fin: Option<u32>,
+    pending_segments: u32,
+    pending_bytes: u32,
+    /// The next acknowledgement is due at once and may not ride on data.
+    urgent: bool,
+    due: bool,
+    duplicate: bool,
+    deadline: Instant,
+    echo: Instant,
+    one_way_delay: u64,
+    quick_left: u32,
+    last_arrival: Instant,
+    /// ECN echo until the peer confirms (RFC 3168 section 6.1.3).
+    echo_congestion: bool,
+}
+
+/// Segments of a new ring. chosen: as the sender's.
+const INITIAL_SLOTS: u32 = 64;
+
+impl Receiver {
+    pub(crate) fn new(policy: AckPolicy, segment_size: u32, selective: bool) -> Self {
+        Self {
+            policy,
+            segment_size,
+            selective,
+            next: 0,
+            delivered: 0,
+            held: 0,
+            highest: 0,
+            bits: vec![0; (INITIAL_SLOTS / 64) as usize],
+            lengths: vec![0; INITIAL_SLOTS as usize],
+            mask: INITIAL_SLOTS - 1,
+            blocks: [(0, 0); 4],
+            fin: None,
+            pending_segments: 0,
+            pending_bytes: 0,
+            urgent: false,
+            due: false,
+            duplicate: false,
+            deadline: Instant::NEVER,
+            echo: Instant::NEVER,
+            one_way_delay: 0,
+            quick_left: policy.quick,
+            last_arrival: Instant::ZERO,
+            echo_congestion: false,
+        }
+    }
+
+    /// Start again and keep the memory.
+    pub(crate) fn reset(&mut self, policy: AckPolicy, segment_size: u32, selective: bool) {
+        let mut bits = core::mem::take(&mut self.bits);
+        let lengths = core::mem::take(&mut self.lengths);
+        bits.fill(0);
+        *self = Self {
+            bits,
+            lengths,
+            mask: self.mask,
+            next: 0,
+            delivered: 0,
+            held: 0,
+            highest: 0,
+            policy,
+            segment_size,
+            selective,
+            blocks: [(0, 0); 4],
+            fin: None,
+            pending_segments: 0,
+            pending_bytes: 0,
+            urgent: false,
+            due: false,
+            duplicate: false,
+            deadline: Instant::NEVER,
+            echo: Instant::NEVER,
+            one_way_delay: 0,
+            quick_left: policy.quick,
+            last_arrival: Instant::ZERO,
+            echo_congestion: false,
+        };
+    }
+
+    /// A segment with data, a FIN, or a place in the sequence has arrived. `idle_limit` is the time
+    /// after which the connection counts as idle.
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        ce: bool,
+        idle_limit: Span,
+    ) {
+        self.note_congestion(segment, ce);
+        if now.saturating_since(self.last_arrival) > idle_limit {
+            self.quick_left = self.policy.quick;
+        }
+        self.last_arrival = now;
+        if segment.flags.has(Flags::FIN) {
+            self.fin = Some(segment.sequence);
+        }
+        if self.pending_segments == 0 {
+            self.echo = segment.sent_at;
+            self.one_way_delay = now.saturating_since(segment.sent_at).as_ps();
+        }
+        let response = self.place(segment);
+        self.pending_segments += 1;
+        self.pending_bytes += segment.payload;
+        let quick = self.quick_left > 0;
+        self.quick_left = self.quick_left.saturating_sub(1);
+        match response {
+            Response::Now => (self.due, self.urgent) = (true, true),
+            Response::Later if quick || self.is_enough() || segment.flags.has(Flags::FIN) => {
+                self.due = true;
+            }
+            Response::Later if self.deadline == Instant::NEVER => {
+                self.deadline = match self.policy.delay {
+                    DelayedAck::OneShot(delay) => now + delay,
+                    DelayedAck::Heartbeat(interval) => next_multiple(now, interval),
+                };
+            }
+            Response::Later => {}
+        }
+    }
+
+    /// The delayed-acknowledgement timer may be due.
+    pub(crate) fn on_timer(&mut self, now: Instant) {
+        if now >= self.deadline {
+            self.due = true;
+        }
+    }
+
+    /// An acknowledgement is due now.
+    pub(crate) const fn wants_acknowledgement(&self) -> bool {
+        self.due
+    }
+
+    /// Fill in what this end has to say about the peer's data. A pure acknowledgement carries
+    /// everything; data carry the cumulative part.
+    pub(crate) fn stamp(&mut self, segment: &mut Segment) {
+        segment.acknowledgement = self.next;
+        segment.echo = self.echo;
+        segment.one_way_delay_ps = self.one_way_delay;
+        segment.flags = segment.flags.with(Flags::ACK);
+        if self.echo_congestion {
+            segment.flags = segment.flags.with(Flags::ECE);
+        }
+        let pure = segment.is_pure_ack();
+        if pure {
+            if self.selective && self.held > 0 {
+                segment.sack = self.sack_blocks();
+            }
+            if self.duplicate {
+                segment.flags = segment.flags.with(Flags::DSACK);
+                self.duplicate = false;
+            }
+        }
+        if pure || !self.urgent {
+            (self.due, self.urgent) = (false, false);
+        }
+        (self.pending_segments, self.pending_bytes) = (0, 0);
+        self.deadline = Instant::NEVER;
+    }
+
+    /// When the delayed acknowledgement is due.
+    pub(crate) const fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Bytes delivered in order so far.
+    pub(crate) const fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// The peer's stream has ended and everything before has been delivered.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| fin < self.next)
+    }
+
+    /// Next segment in order.
+    pub(crate) const fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Something is about to be acknowledged outside the data sequence (SYN).
+    pub(crate) const fn note_echo(&mut self, now: Instant, sent_at: Instant) {
+        self.echo = sent_at;
+        self.one_way_delay = now.saturating_since(sent_at).as_ps();
+    }
+
+    /// Ask for an acknowledgement at once; data sent in the same moment may carry it.
+    pub(crate) const fn acknowledge_soon(&mut self) {
+        self.due = true;
+    }
+
+    /// Put the segment in its place; `Now` if it was out of order, a duplicate, or filled a gap.
+    fn place(&mut self, segment: &Segment) -> Response {
+        let number = segment.sequence;
+        if number == self.next {
+            self.next += 1;
+            self.delivered += u64::from(segment.payload);
+            if self.held == 0 {
+                return Response::Later;
+            }
+            self.take_in_order();
+            return Response::Now;
+        }
+        if number < self.next || self.holds(number) {
+            self.duplicate = true;
+            return Response::Now;
+        }
+        self.hold(number, segment.payload);
+        Response::Now
+    }
+
+    fn hold(&mut self, number: u32, payload: u32) {
+        while number - self.next > self.mask {
+            self.double();
+        }
+        let slot = (number & self.mask) as usize;
+        self.bits[slot >> 6] |= 1 << (slot & 63);
+        self.lengths[slot] = u16::try_from(payload).expect("segments are at most 65,535 bytes");
+        self.held += 1;
+        self.highest = self.highest.max(number + 1);
+
+        let first = if self.holds_below(number) {
+            self.start_of_run(number)
+        } else {
+            number
+        };
+        let end = if self.holds(number + 1) {
+            self.end_of_run(number + 1)
+        } else {
+            number + 1
+        };
+        self.note_block(first, end);
+    }
+
+    fn holds(&self, number: u32) -> bool {
+        if number >= self.highest || number < self.next {
+            return false;
+        }
+        let slot = (number & self.mask) as usize;
+        self.bits[slot >> 6] >> (slot & 63) & 1 != 0
+    }
+
+    fn holds_below(&self, number: u32) -> bool {
+        number.checked_sub(1).is_some_and(|below| self.holds(below))
+    }
+
+    /// First segment of the run that ends right below `number`; recent blocks answer at once.
+    fn start_of_run(&self, number: u32) -> u32 {
+        if let Some(block) = self.blocks.iter().find(|block| block.1 == number) {
+            return block.0;
+        }
+        let mut first = number - 1;
+        while self.holds_below(first) {
+            let slot = ((first - 1) & self.mask) as usize;
+            // Ones right below `first` within its word.
+            let ones = (self.bits[slot >> 6] << (63 - (slot & 63))).leading_ones();
+            first -= ones.min(first - self.next);
+        }
+        first
+    }
+
+    /// One above the last segment of the run that starts at `number`.
+    fn end_of_run(&self, number: u32) -> u32 {
+        if let Some(block) = self.blocks.iter().find(|block| block.0 == number) {
+            return block.1;
+        }
+        let mut end = number + 1;
+        while self.holds(end) {
+            let slot = (end & self.mask) as usize;
+            let ones = (self.bits[slot >> 6] >> (slot & 63)).trailing_ones();
+            end += ones.min(self.highest - end);
+        }
+        end
+    }
+
+    /// The block `first..end` has changed: it becomes the newest, and those it contains disappear.
+    fn note_block(&mut self, first: u32, end: u32) {
+        let mut kept = [(0, 0); 4];
+        kept[0] = (first, end);
+        let mut count = 1;
+        for &block in &self.blocks {
+            let contained = block.0 >= first && block.1 <= end;
+            if block.1 > self.next && !contained && count < kept.len() {
+                kept[count] = block;
+                count += 1;
+            }
+        }
+        self.blocks = kept;
+    }
+
+    /// Deliver what has become contiguous.
+    fn take_in_order(&mut self) {
+        while self.holds(self.next) {
+            let slot = (self.next & self.mask) as usize;
+            self.bits[slot >> 6] &= !(1 << (slot & 63));
+            self.delivered += u64::from(self.lengths[slot]);
+            self.held -= 1;
+            self.next += 1;
+        }
+        for block in &mut self.blocks {
+            if block.1 <= self.next {
+                *block = (0, 0);
+            }
+        }
+    }
+
+    fn sack_blocks(&self) -> SackBlocks {
+        let mut sack = SackBlocks::NONE;
+        for block in self.blocks.iter().filter(|block| block.1 > self.next) {
+            sack.push(block.0, block.1);
+        }
+        sack
+    }
+
+    const fn is_enough(&self) -> bool {
+        match self.policy.unit {
+            AckUnit::Segments => self.pending_segments >= self.policy.every,
+            AckUnit::FullSegments => self.pending_bytes >= self.policy.every * self.segment_size,
+        }
+    }
+
+    fn note_congestion(&mut self, segment: &Segment, ce: bool) {
+        if segment.flags.has(Flags::CWR) {
+            self.echo_congestion = false;
+        }
+        if ce || segment.ecn == Ecn::Ce {
+            self.echo_congestion = true;
+        }
+    }
+
+    #[cold]
+    fn double(&mut self) {
+        let mask = self.mask * 2 + 1;
+        let mut bits = vec![0_u64; (mask as usize + 1) / 64];
+        let mut lengths = vec![0; mask as usize + 1];
+        for number in self.next..self.highest {
+            if self.holds(number) {
+                let slot = (number & mask) as usize;
+                bits[slot >> 6] |= 1 << (slot & 63);
+                lengths[slot] = self.lengths[(number & self.mask) as usize];
+            }
+        }
+        (self.bits, self.lengths, self.mask) = (bits, lengths, mask);
+    }
+}
+
+/// The first multiple of `interval` after `now`.
+fn next_multiple(now: Instant, interval: Span) -> Instant {
+    let interval = interval.as_ps();
+    Instant::from_ps((now.as_ps() / interval + 1) * interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Journey;
+    use crate::stacks::{AKHTAR2013, LINUX_RENO, NS2_LINUX_CUBIC};
+    use std::vec::Vec;
+
+    fn data(sequence: u32, payload: u32) -> Segment {
+        Segment {
+            sequence,
+            acknowledgement: 0,
+            payload,
+            length: payload + 40,
+            sent_at: Instant::ZERO,
+            echo: Instant::NEVER,
+            one_way_delay_ps: 0,
+            flags: Flags::ACK,
+            ecn: Ecn::NotEct,
+            sack: SackBlocks::NONE,
+            journey: Journey::default(),
+        }
+    }
+
+    fn receiver(policy: AckPolicy) -> Receiver {
+        Receiver::new(policy, 1460, true)
+    }
+
+    fn arrive(receiver: &mut Receiver, now: Instant, sequence: u32) {
+        receiver.on_segment(now, &data(sequence, 1460), false, Span::from_s(1));
+    }
+
+    fn acknowledge(receiver: &mut Receiver) -> (u32, Vec<(u32, u32)>) {
+        assert!(receiver.wants_acknowledgement());
+        let mut ack = data(0, 0);
+        receiver.stamp(&mut ack);
+        (ack.acknowledgement, ack.sack.as_slice().to_vec())
+    }
+
+    #[test]
+    fn tv_10_sack_generation() {
+        let mut receiver = receiver(NS2_LINUX_CUBIC.acknowledge);
+        for (sequence, next, blocks) in [
+            (0, 1, Vec::new()),
+            (2, 1, std::vec![(2, 3)]),
+            (4, 1, std::vec![(4, 5), (2, 3)]),
+            (6, 1, std::vec![(6, 7), (4, 5), (2, 3)]),
+            (5, 1, std::vec![(4, 7), (2, 3)]),
+            (1, 3, std::vec![(4, 7)]),
+        ] {
+            arrive(&mut receiver, Instant::ZERO, sequence);
+            assert_eq!(
+                acknowledge(&mut receiver),
+                (next, blocks),
+                "after {sequence}"
+            );
+        }
+        assert_eq!(receiver.delivered(), 3 * 1460);
+    }
+
+    #[test]
+    fn tv_17_a_short_segment_waits_for_the_heartbeat_and_full_ones_do_not() {
+        // Heartbeat of 0.1 s.
+        let mut receiver = receiver(AKHTAR2013.acknowledge);
+        let at = Instant::from_ms(237);
+        receiver.on_segment(at, &data(0, 500), false, Span::from_s(1));
+        assert!(!receiver.wants_acknowledgement());
+        assert_eq!(receiver.deadline(), Instant::from_ms(300));
+        receiver.on_timer(Instant::from_ms(300));
+        assert_eq!(acknowledge(&mut receiver).0, 1);
+        assert_eq!(receiver.deadline(), Instant::NEVER);
+        for sequence in [1, 2] {
+            arrive(&mut receiver, at, sequence);
+            assert_eq!(acknowledge(&mut receiver).0, sequence + 1);
+        }
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_after_the_quick_ones() {
+        let mut receiver = receiver(LINUX_RENO.acknowledge);
+        let mut acknowledged = Vec::new();
+        for sequence in 0..20 {
+            arrive(
+                &mut receiver,
+                Instant::from_ms(u64::from(sequence)),
+                sequence,
+            );
+            if receiver.wants_acknowledgement() {
+                acknowledged.push(acknowledge(&mut receiver).0);
+            }
+        }
+        let expected: Vec<u32> = (1..=16).chain([18, 20]).collect();
+        assert_eq!(acknowledged, expected);
+        // After more than the idle limit the next segments are quick again.
+        arrive(&mut receiver, Instant::from_s(3), 20);
+        assert!(receiver.wants_acknowledgement());
+    }
+
+    #[test]
+    fn a_delayed_acknowledgement_echoes_the_first_pending_segment() {
+        let mut receiver = receiver(AckPolicy {
+            quick: 0,
+            ..LINUX_RENO.acknowledge
+        });
+        for (sequence, sent) in [(0, 10), (1, 11)] {
+            let segment = Segment {
+                sent_at: Instant::from_ms(sent),
+                ..data(sequence, 1460)
+            };
+            receiver.on_segment(Instant::from_ms(60), &segment, false, Span::from_s(1));
+        }
+        let mut ack = data(0, 0);
+        receiver.stamp(&mut ack);
+        assert_eq!(ack.echo, Instant::from_ms(10));
+        assert_eq!(ack.one_way_delay_ps, 50_000_000_000);
+    }
+
+    #[test]
+    fn a_duplicate_is_reported_at_once() {
+        let mut receiver = receiver(LINUX_RENO.acknowledge);
+        arrive(&mut receiver, Instant::ZERO, 0);
+        acknowledge(&mut receiver);
+        arrive(&mut receiver, Instant::ZERO, 0);
+        let mut ack = data(0, 0);
+        receiver.stamp(&mut ack);
+        assert!(ack.flags.has(Flags::DSACK));
+        assert_eq!(receiver.delivered(), 1460);
+    }
+
+    #[test]
+    fn data_do_not_replace_an_acknowledgement_that_reports_a_hole() {
+        let mut receiver = receiver(LINUX_RENO.acknowledge);
+        arrive(&mut receiver, Instant::ZERO, 1);
+        receiver.stamp(&mut data(0, 1000));
+        assert_eq!(acknowledge(&mut receiver), (0, std::vec![(1, 2)]));
+    }
+
+    #[test]
+    fn runs_join_across_words_and_growth_of_the_ring() {
+        let mut receiver = receiver(NS2_LINUX_CUBIC.acknowledge);
+        for sequence in (10..200).step_by(2).chain((11..200).step_by(2)) {
+            arrive(&mut receiver, Instant::ZERO, sequence);
+        }
+        assert_eq!(acknowledge(&mut receiver), (0, std::vec![(10, 200)]));
+        for sequence in 0..10 {
+            arrive(&mut receiver, Instant::ZERO, sequence);
+        }
+        assert_eq!(acknowledge(&mut receiver), (200, Vec::new()));
+        assert_eq!(receiver.delivered(), 200 * 1460);
+    }
+
+    #[test]
+    fn the_stream_ends_when_everything_before_the_fin_is_there() {
+        let mut receiver = receiver(NS2_LINUX_CUBIC.acknowledge);
+        let fin = Segment {
+            flags: Flags::ACK.with(Flags::FIN),
+            ..data(1, 0)
+        };
+        receiver.on_segment(Instant::ZERO, &fin, false, Span::from_s(1));
+        assert!(!receiver.is_finished());
+        arrive(&mut receiver, Instant::ZERO, 0);
+        assert!(receiver.is_finished());
+        assert_eq!(acknowledge(&mut receiver).0, 2);
+    }
+}

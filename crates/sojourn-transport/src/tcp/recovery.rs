@@ -1,0 +1,282 @@
+//! How many segments may leave during fast recovery, and the window after it.
+//!
+//! Source: RFC 5681 section 3.2 (Reno), RFC 6582 section 3.2 (NewReno), RFC 6675 section 5 (`pipe`),
+//! ns-2.35 `tcp-linux.cc` (rate halving), RFC 9937 section 6 (proportional rate reduction).
+//! Deviations: without SACK the window after recovery is min(threshold, outstanding + 1), the second
+//! of the choices that RFC 6582 gives, also for Reno.
+
+use super::scoreboard::Scoreboard;
+use crate::config::RecoveryMode;
+use crate::congestion::{CongestionControl, whole};
+
+/// What an acknowledgement during recovery brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// Segments newly acknowledged, by either means, each once.
+    pub(crate) delivered: u32,
+    /// The cumulative acknowledgement advanced, and no segment was newly marked lost.
+    pub(crate) safe: bool,
+}
+
+/// State of one fast recovery.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recovery {
+    mode: RecoveryMode,
+    /// Segments by which duplicates inflate the window.
+    inflation: u32,
+    /// Rate halving: segments that may be in the network although the window is smaller.
+    allowance: u32,
+    delivered: u32,
+    sent: u32,
+    /// Outstanding data at the start (`RecoverFS`).
+    flight: u32,
+    /// Highest segment retransmitted plus one (RFC 6675 `HighRxt`).
+    pub(crate) retransmitted_below: u32,
+    /// The one rescue retransmission has been used.
+    pub(crate) rescued: bool,
+}
+
+/// ns-2.35 `tcp_max_burst`: after rate halving the window exceeds `pipe` by at most this.
+const MODERATE_BURST: u32 = 3;
+/// Duplicates that have left the network when recovery begins.
+const INITIAL_INFLATION: u32 = 3;
+
+impl Recovery {
+    pub(crate) const fn new(mode: RecoveryMode) -> Self {
+        Self {
+            mode,
+            inflation: 0,
+            allowance: 0,
+            delivered: 0,
+            sent: 0,
+            flight: 1,
+            retransmitted_below: 0,
+            rescued: false,
+        }
+    }
+
+    /// Recovery begins: the threshold is set, the window still what it was. `delivered`: segments
+    /// that the acknowledgement which starts it has delivered.
+    pub(crate) fn begin(
+        &mut self,
+        board: &Scoreboard,
+        control: &mut CongestionControl,
+        delivered: u32,
+    ) {
+        let old = control.window().whole();
+        *self = Self {
+            allowance: old,
+            inflation: match self.mode {
+                RecoveryMode::Reno | RecoveryMode::NewReno => INITIAL_INFLATION,
+                _ => 0,
+            },
+            flight: (board.flight() - board.sacked() + delivered).max(1),
+            retransmitted_below: board.first(),
+            ..Self::new(self.mode)
+        };
+        control.window_mut().size = match self.mode {
+            RecoveryMode::RateHalving => control.recovery_floor(),
+            _ => control.window().threshold,
+        };
+    }
+
+    /// A duplicate arrives during recovery.
+    pub(crate) fn on_duplicate(&mut self) {
+        if matches!(self.mode, RecoveryMode::Reno | RecoveryMode::NewReno) {
+            self.inflation += 1;
+        }
+    }
+
+    /// New data are acknowledged, but not everything up to the recovery point. Returns false if that
+    /// ends recovery.
+    pub(crate) fn on_partial(&mut self, acked: u32) -> bool {
+        self.inflation = self.inflation.saturating_sub(acked) + 1;
+        self.mode != RecoveryMode::Reno
+    }
+
+    /// The first outstanding segment is lost again with each partial acknowledgement.
+    pub(crate) fn retransmits_on_partial(&self) -> bool {
+        self.mode == RecoveryMode::NewReno
+    }
+
+    /// An acknowledgement during recovery, the one that begins it included (RFC 9937).
+    pub(crate) fn on_ack(
+        &mut self,
+        progress: Progress,
+        board: &Scoreboard,
+        control: &mut CongestionControl,
+    ) {
+        if self.mode != RecoveryMode::Proportional {
+            return;
+        }
+        self.delivered += progress.delivered;
+        let (pipe, threshold) = (board.pipe(), control.window().threshold);
+        let target = whole(threshold);
+        let budget = if pipe > target {
+            let quota = u64::from(self.delivered) * u64::from(target);
+            let quota = quota.div_ceil(u64::from(self.flight));
+            u32::try_from(quota)
+                .unwrap_or(u32::MAX)
+                .saturating_sub(self.sent)
+        } else {
+            let limit = self
+                .delivered
+                .saturating_sub(self.sent)
+                .max(progress.delivered)
+                + u32::from(progress.safe);
+            limit.min(target - pipe)
+        };
+        let budget = if self.sent == 0 {
+            budget.max(1)
+        } else {
+            budget
+        };
+        control.window_mut().size = f64::from(pipe + budget);
+    }
+
+    /// The send loop begins.
+    pub(crate) fn before_sending(&mut self, pipe: u32) {
+        self.allowance = self.allowance.min(pipe + 1);
+    }
+
+    /// A segment was sent; `pipe` counts it.
+    pub(crate) fn on_sent(&mut self, pipe: u32) {
+        self.sent += 1;
+        self.allowance = self.allowance.min(pipe.saturating_sub(1).max(1));
+    }
+
+    /// Whole segments that may be in the network.
+    pub(crate) fn limit(&self, control: &CongestionControl) -> u32 {
+        match self.mode {
+            RecoveryMode::Reno | RecoveryMode::NewReno => control.window().whole() + self.inflation,
+            RecoveryMode::RateHalving => control.window().whole().max(self.allowance),
+            RecoveryMode::Pipe | RecoveryMode::Proportional => control.window().whole(),
+        }
+    }
+
+    /// Everything up to the recovery point is acknowledged. `after_timeout`: it was repaired after a
+    /// timeout, and no window of recovery has to be taken back.
+    pub(crate) fn end(
+        &mut self,
+        board: &Scoreboard,
+        control: &mut CongestionControl,
+        after_timeout: bool,
+    ) {
+        self.inflation = 0;
+        let threshold = control.window().threshold;
+        let pipe = board.pipe();
+        let window = control.window_mut();
+        match self.mode {
+            // ns-2 raises the window to the threshold also when it leaves the repair of a timeout.
+            RecoveryMode::RateHalving => {
+                if window.size < threshold {
+                    window.size = threshold.min(f64::from(pipe + MODERATE_BURST));
+                }
+            }
+            _ if after_timeout => {}
+            RecoveryMode::Reno | RecoveryMode::NewReno => {
+                window.size = threshold.min(f64::from(pipe.max(1) + 1));
+            }
+            RecoveryMode::Pipe | RecoveryMode::Proportional => window.size = threshold,
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "whole segments are exact")]
+mod tests {
+    use super::super::scoreboard::Sent;
+    use super::*;
+    use crate::Flags;
+    use crate::congestion::Window;
+    use crate::stacks::{LINUX_RENO, NS2_LINUX_CUBIC};
+    use sojourn_base::Instant;
+
+    fn board(count: u32) -> Scoreboard {
+        let mut board = Scoreboard::new(1448);
+        for number in 0..count {
+            board.push(Sent {
+                sent_at: Instant::ZERO,
+                first_sent_at: Instant::ZERO,
+                written_at: Instant::ZERO,
+                offset: number * 1448,
+                length: 1448,
+                transmissions: 1,
+                flags: Flags::NONE,
+            });
+        }
+        board
+    }
+
+    #[test]
+    fn proportional_reduction_sends_one_segment_per_two_delivered() {
+        // TV-4: 16 outstanding, threshold 7, three SACKed and one lost: pipe 12, RecoverFS 14.
+        let mut board = board(16);
+        board.sack(1, 4, |_, _| ());
+        board.mark_lost(0);
+        let mut control = CongestionControl::new(&LINUX_RENO);
+        *control.window_mut() = Window {
+            size: 14.0,
+            threshold: 7.0,
+        };
+        let mut recovery = Recovery::new(RecoveryMode::Proportional);
+        recovery.begin(&board, &mut control, 1);
+        let mut budgets = std::vec::Vec::new();
+        for sacked in 4..12 {
+            let progress = Progress {
+                delivered: 1,
+                safe: false,
+            };
+            recovery.on_ack(progress, &board, &mut control);
+            let budget = control.window().whole() - board.pipe();
+            (0..budget).for_each(|_| recovery.on_sent(board.pipe()));
+            budgets.push(budget);
+            board.sack(sacked, sacked + 1, |_, _| ());
+        }
+        // The pipe of this board only shrinks (nothing sent is added): 12, 11, ... 7 at the sixth.
+        assert_eq!(budgets[..6], [1, 0, 1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn rate_halving_sends_one_segment_per_two_acknowledgements_until_the_floor() {
+        let mut control = CongestionControl::new(&NS2_LINUX_CUBIC);
+        *control.window_mut() = Window {
+            size: 20.0,
+            threshold: 16.0,
+        };
+        let mut recovery = Recovery::new(RecoveryMode::RateHalving);
+        let board = board(20);
+        recovery.begin(&board, &mut control, 1);
+        let mut pipe = 19;
+        let mut sent = std::vec::Vec::new();
+        for _ in 0..8 {
+            recovery.before_sending(pipe);
+            let mut count = 0;
+            while pipe < recovery.limit(&control) {
+                pipe += 1;
+                recovery.on_sent(pipe);
+                count += 1;
+            }
+            sent.push(count);
+            pipe -= 1;
+        }
+        // 19 -> 20 sent, then each second acknowledgement, and from pipe 16 on every one.
+        assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0]);
+        assert_eq!(pipe, 15);
+    }
+
+    #[test]
+    fn the_window_after_rate_halving_is_moderate_only_if_it_had_been_below_the_threshold() {
+        let board = board(5);
+        let mut recovery = Recovery::new(RecoveryMode::RateHalving);
+        for (size, expected) in [(8.0, 8.0), (16.0, 16.0), (20.0, 20.0)] {
+            let mut control = CongestionControl::new(&NS2_LINUX_CUBIC);
+            *control.window_mut() = Window {
+                size,
+                threshold: 16.0,
+            };
+            recovery.end(&board, &mut control, false);
+            assert_eq!(control.window().size, expected, "from {size}");
+        }
+    }
+}

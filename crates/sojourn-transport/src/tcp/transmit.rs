@@ -1,0 +1,369 @@
+//! The send loop: which segment leaves next, and whether the window, the peer, Nagle or the pacer
+//! hold it back.
+//!
+//! Source: RFC 6675 section 4 (`NextSeg`), RFC 3042 (limited transmit), RFC 896; Linux for pacing.
+//! Deviations: data carry cumulative acknowledgements but no SACK blocks; arrivals out of order are
+//! reported at once in packets of their own.
+
+use super::nagle::{Candidate, holds_back};
+use super::receiver::Receiver;
+use super::restart::restart;
+use super::scoreboard::Sent;
+use super::sender::Sender;
+use crate::config::{EcnMode, LossDetection, Pacing, RoundTripSampling, StackConfig, WindowUnit};
+use crate::congestion::whole;
+use crate::{CongestionState, ConnectionStatistics, Flags, Host, Journey, SackBlocks, Segment};
+use sojourn_base::{Ecn, Instant, Span};
+
+/// Where segments go, and what they carry besides the sender's own words.
+pub(crate) struct Outlet<'a, H> {
+    pub(crate) host: &'a mut H,
+    pub(crate) receiver: &'a mut Receiver,
+    pub(crate) config: &'a StackConfig,
+    pub(crate) statistics: &'a mut ConnectionStatistics,
+}
+
+/// Spreads segments over the round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pacer {
+    next_at: Instant,
+    /// Segments left in the current burst.
+    burst: u32,
+    sent: u32,
+}
+
+impl Pacer {
+    /// Send at once what comes next.
+    pub(crate) fn release(&mut self) {
+        self.next_at = Instant::ZERO;
+    }
+
+    /// When the next segment may leave, if that is later than `now`.
+    fn held_until(&mut self, now: Instant, pacing: &Pacing) -> Option<Instant> {
+        if self.burst > 0 || self.sent < pacing.unpaced {
+            return None;
+        }
+        if now < self.next_at {
+            return Some(self.next_at);
+        }
+        self.burst = pacing.quantum.max(1);
+        None
+    }
+
+    /// A segment leaves; segments are `interval` apart in the mean.
+    fn on_sent(&mut self, now: Instant, interval: Span, pacing: &Pacing) {
+        self.sent = self.sent.saturating_add(1);
+        self.burst = self.burst.saturating_sub(1);
+        // Time not used is worth at most one burst.
+        let credit = interval.saturating_mul(u64::from(pacing.quantum.max(1)) - 1);
+        let earliest = Instant::from_ps(now.as_ps().saturating_sub(credit.as_ps()));
+        self.next_at = self.next_at.max(earliest).saturating_add(interval);
+    }
+}
+
+impl Sender {
+    /// Send what may be sent.
+    pub(crate) fn transmit<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+        if self.waiting {
+            return;
+        }
+        self.restart_after_idle(now, out.config);
+        if self.state == CongestionState::Recovery {
+            self.recovery.before_sending(self.board.pipe());
+        }
+        let mut limited = false;
+        let mut sent_new = false;
+        loop {
+            if let Some(pacing) = &out.config.pacing
+                && self.round_trip.smoothed().is_some()
+                && (self.stream.has_more() || self.board.pending() > 0)
+                && self.pacer.held_until(now, pacing).is_some()
+            {
+                break;
+            }
+            if let Some(number) = self.board.next_lost() {
+                let length = u32::from(self.board.segment(number).length);
+                if !self.has_room(length, false, out.config) {
+                    limited = true;
+                    break;
+                }
+                self.retransmit(now, number, out);
+            } else if self.stream.has_more() && self.may_send_new(now, out.config, &mut limited) {
+                self.send_new(now, out);
+                sent_new = true;
+            } else if limited || !self.send_speculatively(now, out) {
+                break;
+            }
+        }
+        self.note_usage(limited);
+        if self.timeout_at == Instant::NEVER && self.board.pipe() > 0 {
+            self.restart_timeout(now, out.config);
+        }
+        if sent_new {
+            self.arm_probe(now, out.config, true);
+        }
+    }
+
+    /// When paced data may leave; [`Instant::NEVER`] if nothing waits for that.
+    pub(crate) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
+        let Some(pacing) = &config.pacing else {
+            return Instant::NEVER;
+        };
+        let mut limited = false;
+        let ready = !self.waiting
+            && self.round_trip.smoothed().is_some()
+            && ((self.board.pending() > 0 && self.has_room(0, false, config))
+                || (self.stream.has_more() && self.may_send_new(now, config, &mut limited)));
+        if !ready {
+            return Instant::NEVER;
+        }
+        self.pacer.held_until(now, pacing).unwrap_or(Instant::NEVER)
+    }
+
+    /// Send new data if there are any, without asking the window. Returns whether something was sent.
+    pub(super) fn send_new<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) -> bool {
+        if self.board.flight() >= out.config.receive_window {
+            return false;
+        }
+        let Some(piece) = self.stream.peek(now, out.config.maximum_segment_size) else {
+            return false;
+        };
+        let mut sent = Sent {
+            sent_at: now,
+            first_sent_at: now,
+            written_at: piece.written_at,
+            offset: low_half(piece.offset),
+            length: u16::try_from(piece.length).expect("a segment is at most 65,535 bytes"),
+            transmissions: 1,
+            flags: Flags::NONE,
+        };
+        if piece.last {
+            sent.flags = Flags::FIN;
+        }
+        let number = self.board.push(sent);
+        self.stream.take(&piece, number);
+        if out.config.sampling == RoundTripSampling::OncePerWindow && self.timed.is_none() {
+            self.timed = Some((number, now));
+        }
+        self.emit(now, number, &sent, out);
+        true
+    }
+
+    /// The SYN as a data segment without payload (ns-2 one-way agents).
+    pub(crate) fn send_syn_as_data<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+        let sent = Sent {
+            sent_at: now,
+            first_sent_at: now,
+            written_at: now,
+            offset: 0,
+            length: 0,
+            transmissions: 1,
+            flags: Flags::SYN,
+        };
+        let number = self.board.push(sent);
+        self.emit(now, number, &sent, out);
+        self.restart_timeout(now, out.config);
+    }
+
+    /// Send `number`, which is lost, again.
+    pub(super) fn retransmit<H: Host>(
+        &mut self,
+        now: Instant,
+        number: u32,
+        out: &mut Outlet<'_, H>,
+    ) {
+        let is_syn = self.board.segment(number).flags.has(Flags::SYN);
+        *match self.state {
+            _ if is_syn => &mut out.statistics.syn_retransmissions,
+            CongestionState::Loss => &mut out.statistics.timeout_retransmissions,
+            _ => &mut out.statistics.fast_retransmissions,
+        } += 1;
+        self.repeat(now, number, out);
+    }
+
+    /// Send `number` again, for whatever reason.
+    pub(super) fn repeat<H: Host>(&mut self, now: Instant, number: u32, out: &mut Outlet<'_, H>) {
+        let sent = self.board.retransmit(number, now);
+        self.detector.on_retransmitted(number, &self.board, now);
+        // Karn: a timed segment is no longer unambiguous.
+        self.timed = None;
+        if number == self.board.first() {
+            self.restart_timeout(now, out.config);
+        }
+        self.recovery.retransmitted_below = self.recovery.retransmitted_below.max(number + 1);
+        self.emit(now, number, &sent, out);
+    }
+
+    /// Whether new data may leave: window, peer, Nagle. Sets `limited` if it is the window.
+    fn may_send_new(&self, now: Instant, config: &StackConfig, limited: &mut bool) -> bool {
+        let Some(piece) = self.stream.peek(now, config.maximum_segment_size) else {
+            return false;
+        };
+        if self.board.flight() >= config.receive_window {
+            return false;
+        }
+        let candidate = Candidate {
+            short: piece.length > 0 && piece.length < config.maximum_segment_size,
+            outstanding: self.board.flight() > 0,
+            last: piece.last,
+        };
+        if holds_back(candidate, config.nagle, config.nagle_fin_flush) {
+            return false;
+        }
+        let room = self.has_room(piece.length, true, config);
+        *limited |= !room;
+        room
+    }
+
+    /// Whether the window has room for a segment of `length` bytes.
+    fn has_room(&self, length: u32, new: bool, config: &StackConfig) -> bool {
+        let board = &self.board;
+        let recovering = self.state == CongestionState::Recovery;
+        let selective = config.loss_detection.uses_sack();
+        // Without limited transmit nothing leaves on the first duplicates.
+        let hold = selective && !config.limited_transmit && self.state == CongestionState::Open;
+        let window = self.control.window();
+        match config.window_unit {
+            WindowUnit::Segments => {
+                let limit = if recovering {
+                    self.recovery.limit(&self.control)
+                } else if new && !selective && config.limited_transmit {
+                    window.whole() + self.duplicates.min(2)
+                } else {
+                    window.whole()
+                };
+                let used = if hold { board.flight() } else { board.pipe() };
+                used < limit
+            }
+            WindowUnit::Bytes => {
+                // A thousandth of a byte makes up for the rounding of segments to bytes and back.
+                let full = f64::from(config.maximum_segment_size);
+                let limit = whole(window.size * full + 0.001);
+                let used = if hold {
+                    board.flight_bytes()
+                } else {
+                    board.pipe_bytes()
+                };
+                board.pipe() == 0 || used + length <= limit
+            }
+        }
+    }
+
+    /// RFC 6675 rules 3 and 4: in recovery, with nothing else to send, repeat a segment that is not
+    /// known to be lost.
+    fn send_speculatively<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) -> bool {
+        let applies = self.state == CongestionState::Recovery
+            && out.config.loss_detection == LossDetection::Sack6675
+            && self.has_room(out.config.maximum_segment_size, false, out.config);
+        if !applies {
+            return false;
+        }
+        let from = self
+            .recovery
+            .retransmitted_below
+            .max(self.board.lost_below());
+        let hole = self
+            .board
+            .highest_sacked()
+            .and_then(|highest| self.board.next_untouched(from, highest));
+        let number = match hole {
+            Some(number) => number,
+            None if !self.recovery.rescued => {
+                self.recovery.rescued = true;
+                match self.board.highest_unsacked() {
+                    Some(number) if !self.board.is_retransmitted(number) => number,
+                    _ => return false,
+                }
+            }
+            None => return false,
+        };
+        out.statistics.speculative_retransmissions += 1;
+        self.repeat(now, number, out);
+        true
+    }
+
+    fn emit<H: Host>(&mut self, now: Instant, number: u32, sent: &Sent, out: &mut Outlet<'_, H>) {
+        let config = out.config;
+        let payload = u32::from(sent.length);
+        let first = sent.transmissions == 1;
+        let syn = sent.flags.has(Flags::SYN);
+        let mut segment = Segment {
+            sequence: number,
+            acknowledgement: 0,
+            payload,
+            length: if syn {
+                config.wire.syn
+            } else {
+                config.wire.data_header + payload
+            },
+            sent_at: now,
+            echo: Instant::NEVER,
+            one_way_delay_ps: 0,
+            flags: sent.flags,
+            ecn: Ecn::NotEct,
+            sack: SackBlocks::NONE,
+            journey: Journey {
+                written_at: sent.written_at,
+                first_sent_at: sent.first_sent_at,
+            },
+        };
+        if config.ecn == EcnMode::Classic && first && payload > 0 {
+            segment.ecn = Ecn::Ect0;
+            if core::mem::take(&mut self.confirm_reduction) {
+                segment.flags = segment.flags.with(Flags::CWR);
+            }
+        }
+        out.receiver.stamp(&mut segment);
+        out.statistics.segments_sent += 1;
+        out.statistics.payload_bytes_sent += u64::from(payload);
+        out.statistics.wire_bytes_sent += u64::from(segment.length);
+        self.last_sent_at = Some(now);
+        if let Some(pacing) = &config.pacing {
+            let interval = self.pacing_interval(segment.length, pacing, config);
+            self.pacer.on_sent(now, interval, pacing);
+        }
+        if self.state == CongestionState::Recovery {
+            self.recovery.on_sent(self.board.pipe());
+        }
+        out.host.emit(segment);
+    }
+
+    /// Time that a packet of `length` bytes takes at the pacing rate.
+    fn pacing_interval(&self, length: u32, pacing: &Pacing, config: &StackConfig) -> Span {
+        let Some(smoothed) = self.round_trip.smoothed() else {
+            return Span::ZERO;
+        };
+        let window = self.control.window();
+        let gain = if window.size < window.threshold / 2.0 {
+            pacing.slow_start_gain
+        } else {
+            pacing.avoidance_gain
+        };
+        let in_network = window.size.max(f64::from(self.board.pipe()));
+        let full = f64::from(config.maximum_segment_size + config.wire.data_header);
+        let share = f64::from(length) / (gain * in_network * full);
+        Span::from_secs_f64(smoothed.as_secs_f64() * share)
+    }
+
+    /// Before new data leave after a pause with nothing outstanding.
+    fn restart_after_idle(&mut self, now: Instant, config: &StackConfig) {
+        let Some(last) = self.last_sent_at else {
+            return;
+        };
+        if self.board.flight() > 0 || !self.stream.has_more() {
+            return;
+        }
+        let (idle, timeout) = (now.saturating_since(last), self.timeout(config).0);
+        if idle > timeout {
+            let rule = config.idle_restart;
+            let window = self.control.window_mut();
+            restart(rule, config.initial_window, idle, timeout, window);
+            self.control.on_restart(idle);
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
+const fn low_half(offset: u64) -> u32 {
+    offset as u32
+}
