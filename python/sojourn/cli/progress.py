@@ -18,10 +18,16 @@ LINE_EVERY_S = 5.0
 
 
 class StudyProgress:
-    """Tells how far a study is; on stderr."""
+    """Tells how far a study is; on stderr.
 
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
+    Parameters
+    ----------
+    place
+        What the runs run on, in words.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
         self._bar: Any = None
         self._task: Any = None
         self._began = 0.0
@@ -43,7 +49,7 @@ class StudyProgress:
         self._total_s = sum(spec.scenario.duration_s for spec in to_do)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""
-        note(f"{plan.study.definition.name}: {_runs(len(to_do))} on {_threads(self._jobs)}{store}")
+        note(f"{plan.study.definition.name}: {_runs(len(to_do))} on {self._place}{store}")
         if sys.stderr.isatty():
             self._start_bar()
 
@@ -101,7 +107,3 @@ class StudyProgress:
 
 def _runs(count: int) -> str:
     return "1 run" if count == 1 else f"{count} runs"
-
-
-def _threads(count: int) -> str:
-    return "1 thread" if count == 1 else f"{count} threads"

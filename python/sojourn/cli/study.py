@@ -129,7 +129,7 @@ def run_study_command(
     if out is not None:
         refuse_used(out)
     workers = jobs or _available_cores()
-    progress = StudyProgress(workers)
+    progress = StudyProgress(cluster or ("1 thread" if workers == 1 else f"{workers} threads"))
     kept_runs = Store(store, on_damage=warn)
     summaries: list[ReportSummary] = []
 

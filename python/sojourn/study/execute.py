@@ -156,7 +156,7 @@ def run_on_cluster(specs: list[RunSpec], store: Store, address: str) -> Generato
             )
             for spec in longest_first(specs)
         ]
-        for future in distributed.as_completed(futures):
+        for future in distributed.as_completed(futures, loop=client.loop):
             spec = by_key[str(future.key).removeprefix("sojourn-")]
             try:
                 _, _, outcome = future.result()

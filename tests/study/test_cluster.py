@@ -1,0 +1,65 @@
+"""Runs on the workers of a Dask scheduler."""
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from support import CommandLine, write_study
+
+pytest.importorskip("distributed")
+
+
+@contextlib.contextmanager
+def dask_cluster(sojourn: CommandLine, directory: Path) -> Generator[str]:
+    """Run a scheduler and two workers; give the scheduler's address."""
+    where = directory / "scheduler.json"
+    common = ["--no-dashboard", "--scheduler-file", str(where)]
+    scheduler = ["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    worker = ["-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny"]
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        for command in (scheduler, worker, worker):
+            with (directory / f"dask-{len(processes)}.log").open("wb") as log:
+                processes.append(
+                    subprocess.Popen(
+                        [sys.executable, *command, *common],
+                        cwd=directory,
+                        env=sojourn.environment,
+                        stdout=log,
+                        stderr=log,
+                    )
+                )
+            deadline = time.monotonic() + 60
+            while not where.exists():
+                assert processes[0].poll() is None, (directory / "dask-0.log").read_text()
+                assert time.monotonic() < deadline, "the scheduler does not start"
+                time.sleep(0.05)
+        yield str(json.loads(where.read_text())["address"])
+    finally:
+        # Nothing of it is needed any more, so there is nothing to be ended in order.
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_bits_as_this_machine(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_study(tmp_path)
+    with dask_cluster(sojourn, tmp_path) as address:
+        done = sojourn(
+            *("study", "run", "study.toml", "--cluster", address, "--out", "far", "--json"),
+            *("--store", "far-store"),
+        )
+    assert done.status == 0, done.stderr
+    assert done.json()["runs"] == {"computed": 8, "reused": 0}
+    assert sojourn("study", "run", "study.toml", "--out", "near").status == 0
+    far, near = ((tmp_path / name / "metrics.parquet").read_bytes() for name in ("far", "near"))
+    assert far == near

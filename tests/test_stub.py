@@ -1,0 +1,53 @@
+"""The stub of the compiled module says what the module has."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn import _engine
+
+STUB = ast.parse((Path(sojourn.__file__).parent / "_engine.pyi").read_text())
+TYPE_ONLY = {"ArrowStream", "Problem", "RunStatistics", "BenchWorld"}
+"""Names that exist for type checkers only."""
+
+FUNCTIONS = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
+CLASSES = {
+    node.name: node
+    for node in STUB.body
+    if isinstance(node, ast.ClassDef) and node.name not in TYPE_ONLY
+}
+
+
+def test_the_module_has_what_the_stub_names_and_nothing_else() -> None:
+    public = {name for name in dir(_engine) if not name.startswith("_")}
+    assert public == set(FUNCTIONS) | set(CLASSES)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_take_what_the_stub_says(name: str) -> None:
+    arguments = FUNCTIONS[name].args
+    expected = [argument.arg for argument in arguments.args]
+    signature = inspect.signature(getattr(_engine, name))
+    assert list(signature.parameters) == expected
+    optional = [
+        p for p in signature.parameters.values() if p.default is not inspect.Parameter.empty
+    ]
+    assert len(optional) == len(arguments.defaults)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_have_what_the_stub_says(name: str) -> None:
+    real = getattr(_engine, name)
+    members = {
+        node.name
+        for node in CLASSES[name].body
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+    }
+    assert members <= set(dir(real))
+    if issubclass(real, BaseException):
+        return
+    public = {member for member in vars(real) if not member.startswith("_")}
+    assert public <= members
