@@ -10,7 +10,7 @@
 //! say what happens when a head drop uncovers a longer packet.
 
 use crate::shaper::{RateShaper, ShaperPrice};
-use crate::surroundings::{Drain, Surroundings, run_timers, timer_wakeup};
+use crate::surroundings::{Drain, Surroundings, has_due_timer, run_timers, timer_wakeup};
 use crate::{LinkOutput, config::ShaperConfig};
 use sojourn_base::{Bytes, Instant, Meta, Packets, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
@@ -83,8 +83,10 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         behind: Behind,
         output: &mut O,
     ) {
-        let (manager, mut surroundings) = self.split(now, behind, output);
-        run_timers(manager, now, &mut surroundings);
+        if has_due_timer(&self.manager, now) {
+            let (manager, mut surroundings) = self.split(now, behind, output);
+            run_timers(manager, now, &mut surroundings);
+        }
     }
 
     /// When [`RateShapingQueue::release`] may have a packet.

@@ -9,7 +9,7 @@
 //! Deviations: none known.
 
 use crate::config::SerialConfig;
-use crate::surroundings::{Drain, Surroundings, run_timers, timer_wakeup};
+use crate::surroundings::{Drain, Surroundings, has_due_timer, run_timers, timer_wakeup};
 use crate::{DelayParts, Link, LinkOutput, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
 use sojourn_queue::{Backlog, Held, QueueManager, Shaper, Verdict};
@@ -73,13 +73,22 @@ impl<M> Serial<M> {
     {
         while !self.idle && self.busy_until <= now {
             let free_at = self.busy_until;
+            self.run_timers(free_at, output);
             let (manager, mut surroundings) = self.split(free_at, output);
-            run_timers(manager, free_at, &mut surroundings);
             let next = manager.dequeue(free_at, &mut surroundings);
             self.send(next, free_at, output);
         }
-        let (manager, mut surroundings) = self.split(now, output);
-        run_timers(manager, now, &mut surroundings);
+        self.run_timers(now, output);
+    }
+
+    fn run_timers<T>(&mut self, until: Instant, output: &mut impl LinkOutput<T>)
+    where
+        M: QueueManager<T>,
+    {
+        if has_due_timer(&self.manager, until) {
+            let (manager, mut surroundings) = self.split(until, output);
+            run_timers(manager, until, &mut surroundings);
+        }
     }
 
     fn send<T>(

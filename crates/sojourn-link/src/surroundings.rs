@@ -64,7 +64,14 @@ impl<T, O: LinkOutput<T>> Environment<T> for Surroundings<'_, O> {
     }
 }
 
+/// Whether the manager has a timer that is due by `now`; most managers have none.
+#[inline]
+pub(crate) fn has_due_timer<T, M: QueueManager<T>>(manager: &M, now: Instant) -> bool {
+    manager.next_timer().is_some_and(|due| due <= now)
+}
+
 /// Runs the manager's timers that are due by `until`, each at its own time.
+#[cold]
 pub(crate) fn run_timers<T, M: QueueManager<T>, O: LinkOutput<T>>(
     manager: &mut M,
     until: Instant,

@@ -29,6 +29,9 @@ pub struct Cascade<T, M> {
     limit: GrantLimit,
     variant: CascadeVariant,
     map_interval: Span,
+    loop_delay: Span,
+    /// When a grant or a release is due next.
+    next: Instant,
     /// The latest time that the queue manager was told, if that differs from the clock.
     last_judged_at: Instant,
 }
@@ -50,6 +53,9 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
             ),
             variant: config.variant,
             map_interval: config.map_interval,
+            // White 2012 §2.2.2: two intervals, and half of one until the request leaves.
+            loop_delay: config.map_interval * 5 / 2,
+            next: Instant::NEVER,
             last_judged_at: Instant::ZERO,
         }
     }
@@ -67,15 +73,10 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
     /// then the rate-shaping queue.
     fn advance(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
-        loop {
-            let map = self.requests.next_grant();
-            let release = self.next_release();
-            let at = map.min(release);
-            if at > now {
-                break;
-            }
+        while self.next <= now {
+            let at = self.next;
             self.rate_shaping.run_timers(at, self.behind(), output);
-            if map == at {
+            if self.requests.next_grant() == at {
                 self.on_map(at, output);
             }
             self.release(at, output);
@@ -106,6 +107,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
             let requested_at = self.requests.on_queued(now, bytes);
             self.transmit.push(now, requested_at, packet);
         }
+        self.next = self.next_release().min(self.requests.next_grant());
     }
 
     /// When the rate-shaping queue may move a packet on, as far as is known.
@@ -143,9 +145,10 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
             CascadeVariant::SojournOverBoth => self.transmit.backlog().bytes,
             CascadeVariant::DropAtTransmitQueue | CascadeVariant::BackPressure => Bytes::ZERO,
         };
-        // White 2012 §2.2.2: two intervals, and half of one until the request leaves.
-        let loop_delay = self.map_interval * 5 / 2;
-        Behind { staged, loop_delay }
+        Behind {
+            staged,
+            loop_delay: self.loop_delay,
+        }
     }
 }
 
@@ -158,9 +161,7 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
     }
 
     fn next_wakeup(&self) -> Instant {
-        self.next_release()
-            .min(self.requests.next_grant())
-            .min(self.rate_shaping.timer())
+        self.next.min(self.rate_shaping.timer())
     }
 
     fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {

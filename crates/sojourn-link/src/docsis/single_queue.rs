@@ -20,7 +20,7 @@ use super::congestion::GrantLimit;
 use super::map::{MapClock, MapDraws};
 use crate::config::{ShaperConfig, SingleQueueConfig};
 use crate::shaper::RateShaper;
-use crate::surroundings::{Drain, Surroundings, run_timers, timer_wakeup};
+use crate::surroundings::{Drain, Surroundings, has_due_timer, run_timers, timer_wakeup};
 use crate::{DelayParts, Draw, Link, LinkCounters, LinkOutput, Passage};
 use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, Span};
@@ -339,8 +339,10 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
     }
 
     fn run_timers(&mut self, until: Instant, output: &mut impl LinkOutput<T>) {
-        let (manager, mut surroundings) = self.split(until, output);
-        run_timers(manager, until, &mut surroundings);
+        if has_due_timer(&self.manager, until) {
+            let (manager, mut surroundings) = self.split(until, output);
+            run_timers(manager, until, &mut surroundings);
+        }
     }
 
     fn split<'a, O>(

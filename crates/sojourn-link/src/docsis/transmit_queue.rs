@@ -30,6 +30,8 @@ pub(crate) struct TransmitQueue<T> {
     capacity: Packets,
     channel_rate: BitRate,
     delay: Span,
+    /// A length and its time on the channel: most packets are as long as the one before.
+    on_air: (u32, Span),
     /// Bytes that are not granted.
     bytes: Bytes,
     /// How much of the head has been sent, and since when.
@@ -44,6 +46,7 @@ impl<T> TransmitQueue<T> {
             capacity,
             channel_rate,
             delay,
+            on_air: (0, Span::ZERO),
             bytes: Bytes::ZERO,
             sent: 0,
             started_at: Instant::ZERO,
@@ -108,14 +111,20 @@ impl<T> TransmitQueue<T> {
         }
     }
 
-    fn deliver(&self, done: Waiting<T>, last_byte_at: Instant, output: &mut impl LinkOutput<T>) {
+    fn deliver(
+        &mut self,
+        done: Waiting<T>,
+        last_byte_at: Instant,
+        output: &mut impl LinkOutput<T>,
+    ) {
         let packet = done.packet;
         let on_air = last_byte_at.saturating_since(self.started_at);
         // Differences of rounded times may be a picosecond short of the rounded time of the whole.
-        let serialisation = self
-            .channel_rate
-            .time_for(Bytes(packet.meta.length.into()))
-            .min(on_air);
+        if self.on_air.0 != packet.meta.length {
+            let length = packet.meta.length;
+            self.on_air = (length, self.channel_rate.time_for(Bytes(length.into())));
+        }
+        let serialisation = self.on_air.1.min(on_air);
         let delay = DelayParts {
             queue: done.queued_at.saturating_since(packet.enqueued_at),
             request_wait: done.requested_at.saturating_since(done.queued_at),
