@@ -1,0 +1,45 @@
+//! Addresses and ports of simulated flows, so that flow queueing hashes what it would hash in a modem.
+//!
+//! The subscriber is 192.168.0.2; server `s` of traffic entry `t` is 203.0.t.s; a client's ports count
+//! up from 49152 (start of the dynamic range, RFC 6335), a server listens on 443 for connections, and a
+//! datagram flow runs from port 5000 + t to 6000 + s. chosen: any plan with one 5-tuple per flow would do.
+
+use sojourn_apps::End;
+use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
+
+/// 32-bit hash of the flow that `end` sends: over a connection with the client's `port`, or the
+/// datagrams between the client and one server.
+pub(crate) fn flow_hash(
+    traffic: u16,
+    server: usize,
+    port: u32,
+    end: End,
+    is_connection: bool,
+) -> u32 {
+    let [t_high, t_low] = traffic.to_be_bytes();
+    let server = u16::try_from(server).expect("servers are numbered in 16 bits");
+    let (client_port, server_port) = if is_connection {
+        // Ports wrap after 16384 connections of one entry, long after the first one's end.
+        (49_152 + u16::try_from(port % 16_384).expect("less than 2^14"), 443)
+    } else {
+        (5_000 + traffic, 6_000 + server)
+    };
+    let from_client = FlowKey {
+        source: Address::V4(u32::from_be_bytes([192, 168, 0, 2])),
+        destination: Address::V4(u32::from_be_bytes([203, t_high, t_low, server.to_be_bytes()[1]])),
+        protocol: if is_connection { 6 } else { 17 },
+        source_port: client_port,
+        destination_port: server_port,
+    };
+    let key = match end {
+        End::Client => from_client,
+        End::Server => FlowKey {
+            source: from_client.destination,
+            destination: from_client.source,
+            source_port: server_port,
+            destination_port: client_port,
+            ..from_client
+        },
+    };
+    FlowHash::Murmur3.hash(&key, 0)
+}

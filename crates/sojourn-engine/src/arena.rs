@@ -1,0 +1,100 @@
+//! Packets in flight: a slab with 32-bit handles and a free list, so that steady state allocates
+//! nothing.
+
+use sojourn_base::{Instant, Meta};
+use sojourn_record::DelaySplit;
+use sojourn_transport::Segment;
+
+/// Handle of a packet in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PacketId(u32);
+
+/// Whose packet, and where it goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// Route to the destination.
+    pub(crate) route: u16,
+    /// Links passed so far.
+    pub(crate) hop: u8,
+    /// Entry of the traffic list.
+    pub(crate) traffic: u16,
+    /// What queues and links may know of it.
+    pub(crate) meta: Meta,
+    /// What it carries.
+    pub(crate) body: Body,
+    /// Delay so far, if it is recorded.
+    pub(crate) split: DelaySplit,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// A TCP segment for one end of a connection.
+    Segment {
+        /// Slot of the connection.
+        slot: u32,
+        /// Generation of the slot when the segment was sent.
+        generation: u8,
+        /// For the server's end.
+        to_server: bool,
+        /// The segment.
+        segment: Segment,
+    },
+    /// A datagram.
+    Datagram {
+        /// For the server's end.
+        to_server: bool,
+        /// Flow within the traffic entry.
+        flow: u32,
+        /// Number within the flow.
+        sequence: u32,
+        /// IP bytes.
+        length: u32,
+        /// When it was sent.
+        sent_at: Instant,
+        /// What the application wants to be told when it arrives.
+        tag: Option<u32>,
+    },
+}
+
+/// All packets in flight.
+#[derive(Debug, Default)]
+pub(crate) struct Arena {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl Arena {
+    /// Stores a packet.
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+        if let Some(index) = self.free.pop() {
+            self.packets[index as usize] = packet;
+            PacketId(index)
+        } else {
+            self.packets.push(packet);
+            PacketId(u32::try_from(self.packets.len() - 1).expect("fewer than 2^32 in flight"))
+        }
+    }
+
+    /// Ends a packet's life.
+    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
+        self.free.push(id.0);
+        self.packets[id.0 as usize]
+    }
+
+    pub(crate) fn get(&self, id: PacketId) -> &Packet {
+        &self.packets[id.0 as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id.0 as usize]
+    }
+
+    /// Packets in flight now.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+}
+
+/// What reached the end of its route.
+pub(crate) type Arrival = Packet;

@@ -1,0 +1,200 @@
+//! Connections: pairs of transport endpoints in reusable slots, with their lazily rescheduled timers.
+
+use crate::calendar::Calendar;
+use crate::event::Event;
+use sojourn_apps::{ConnectionId, End};
+use sojourn_base::Instant;
+use sojourn_transport::{TcpEndpoint, Timer};
+use std::collections::BTreeMap;
+
+/// Number of timers of an endpoint.
+const TIMERS: usize = 3;
+
+/// Deadlines of one endpoint's timers, and the times of the events that will look at them.
+///
+/// A deadline moves with nearly every packet, so an event is scheduled only if none is pending that
+/// comes early enough; an event that finds its deadline moved goes there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timers {
+    deadline: [Instant; TIMERS],
+    pending: [Instant; TIMERS],
+}
+
+impl Timers {
+    const IDLE: Self =
+        Self { deadline: [Instant::NEVER; TIMERS], pending: [Instant::NEVER; TIMERS] };
+
+    /// Moves the deadline of `timer` to `at`; `event` is what to schedule if an event is needed.
+    pub(crate) fn arm(
+        &mut self,
+        timer: Timer,
+        at: Instant,
+        event: Event,
+        calendar: &mut Calendar<Event>,
+    ) {
+        let index = timer as usize;
+        self.deadline[index] = at;
+        if at < self.pending[index] {
+            self.pending[index] = at;
+            calendar.schedule(at, event);
+        }
+    }
+
+    /// An event for `timer` is due at `now`: whether the deadline is, too.
+    pub(crate) fn is_due(
+        &mut self,
+        now: Instant,
+        timer: Timer,
+        event: Event,
+        calendar: &mut Calendar<Event>,
+    ) -> bool {
+        let index = timer as usize;
+        if self.pending[index] != now {
+            return false; // a later event took over
+        }
+        self.pending[index] = Instant::NEVER;
+        let deadline = self.deadline[index];
+        if deadline <= now {
+            self.deadline[index] = Instant::NEVER;
+            return true;
+        }
+        if deadline < Instant::NEVER {
+            self.pending[index] = deadline;
+            calendar.schedule(deadline, event);
+        }
+        false
+    }
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(crate) struct EndState {
+    pub(crate) endpoint: TcpEndpoint,
+    pub(crate) timers: Timers,
+    /// Route of the packets that this end sends.
+    pub(crate) route: u16,
+    /// Hash of the flow that this end sends.
+    pub(crate) flow_hash: u32,
+    /// Bytes delivered in order to this end.
+    pub(crate) delivered: u64,
+    /// This end is finished.
+    pub(crate) is_closed: bool,
+}
+
+/// A connection, or a slot that waits for the next one.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) id: ConnectionId,
+    pub(crate) generation: u8,
+    pub(crate) traffic: u16,
+    pub(crate) dscp: u8,
+    pub(crate) ends: [EndState; 2],
+}
+
+impl Connection {
+    pub(crate) const fn end(&mut self, end: End) -> &mut EndState {
+        &mut self.ends[end as usize]
+    }
+}
+
+/// What a new connection needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewConnection<'a> {
+    pub(crate) stack: &'a sojourn_transport::StackConfig,
+    pub(crate) traffic: u16,
+    pub(crate) dscp: u8,
+    /// Routes from client and from server.
+    pub(crate) routes: [u16; 2],
+    /// Flow hashes from client and from server.
+    pub(crate) flow_hashes: [u32; 2],
+}
+
+/// All connections of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    slots: Vec<Connection>,
+    free: Vec<u32>,
+    /// Slots of open connections.
+    open: BTreeMap<ConnectionId, u32>,
+    opened: u32,
+}
+
+impl Connections {
+    /// Sets up both ends of a connection; nothing is sent yet.
+    pub(crate) fn open(&mut self, new: &NewConnection<'_>) -> (ConnectionId, u32) {
+        let id = ConnectionId(self.opened);
+        self.opened += 1;
+        let slot = if let Some(slot) = self.free.pop() {
+            let connection = &mut self.slots[slot as usize];
+            connection.ends[End::Client as usize].endpoint.reset(new.stack);
+            connection.ends[End::Server as usize].endpoint.reset(new.stack);
+            slot
+        } else {
+            let end = |endpoint| EndState {
+                endpoint,
+                timers: Timers::IDLE,
+                route: 0,
+                flow_hash: 0,
+                delivered: 0,
+                is_closed: false,
+            };
+            self.slots.push(Connection {
+                id,
+                generation: 0,
+                traffic: new.traffic,
+                dscp: new.dscp,
+                ends: [
+                    end(TcpEndpoint::client(new.stack)),
+                    end(TcpEndpoint::server(new.stack)),
+                ],
+            });
+            u32::try_from(self.slots.len() - 1).expect("the scenario limits connections")
+        };
+        let connection = &mut self.slots[slot as usize];
+        connection.id = id;
+        connection.generation = connection.generation.wrapping_add(1);
+        connection.traffic = new.traffic;
+        connection.dscp = new.dscp;
+        for (end, (route, flow_hash)) in
+            connection.ends.iter_mut().zip(new.routes.into_iter().zip(new.flow_hashes))
+        {
+            end.timers = Timers::IDLE;
+            end.route = route;
+            end.flow_hash = flow_hash;
+            end.delivered = 0;
+            end.is_closed = false;
+        }
+        self.open.insert(id, slot);
+        (id, slot)
+    }
+
+    /// The slot of an open connection.
+    pub(crate) fn slot_of(&self, id: ConnectionId) -> Option<u32> {
+        self.open.get(&id).copied()
+    }
+
+    /// The connection in `slot` if it is still the one of `generation`.
+    pub(crate) fn get(&mut self, slot: u32, generation: u8) -> Option<&mut Connection> {
+        let connection = &mut self.slots[slot as usize];
+        (connection.generation == generation && self.open.get(&connection.id) == Some(&slot))
+            .then_some(connection)
+    }
+
+    /// The connection in `slot`, which is open.
+    pub(crate) fn in_slot(&mut self, slot: u32) -> &mut Connection {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Ends the connection in `slot`.
+    pub(crate) fn release(&mut self, slot: u32) {
+        let id = self.slots[slot as usize].id;
+        if self.open.remove(&id).is_some() {
+            self.free.push(slot);
+        }
+    }
+
+    /// Slots of the connections that are open, oldest first.
+    pub(crate) fn open_slots(&self) -> Vec<u32> {
+        self.open.values().copied().collect()
+    }
+}

@@ -1,0 +1,27 @@
+//! The engine: a deterministic, single-threaded event loop that turns a scenario and a seed into
+//! records.
+//!
+//! | module | content |
+//! |---|---|
+//! | `simulation` | [`run`]: build the world, handle events until the time is over |
+//! | `world` | connections over the network, and what applications may ask for |
+//! | `network` | links, the packets in them, deliveries and wake-ups |
+//! | `connections` | endpoint pairs in reusable slots, lazily rescheduled timers |
+//! | `calendar` | the event queue |
+//! | `arena` | packets in flight |
+//! | `address` | 5-tuples of simulated flows |
+//!
+//! Models (queues, links, transports, applications) know nothing of it. No globals, no clock, no
+//! files: many runs share a process, and a run gives the same bits whatever runs beside it.
+#![forbid(unsafe_code)]
+
+mod address;
+mod arena;
+mod calendar;
+mod connections;
+mod event;
+mod network;
+mod simulation;
+mod world;
+
+pub use simulation::{Cancelled, Outcome, RunStatistics, run};

@@ -1,0 +1,367 @@
+//! Links, the packets in them, and the events that move them.
+//!
+//! Each link keeps the packets that it has announced in a ring and has one pending delivery event for
+//! the first of them and one pending wake-up, so the calendar stays small at any rate.
+
+use crate::arena::{Arena, Arrival, Body, Packet, PacketId};
+use crate::calendar::Calendar;
+use crate::event::Event;
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed};
+use sojourn_link::{AnyLink, Draw, Link, LinkOutput, Passage, Stage, Wire};
+use sojourn_queue::Reason;
+use sojourn_record::{
+    Cause, Datagram, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival, TrafficId,
+    Waiting,
+};
+use std::collections::VecDeque;
+
+/// A link model: the managed access link, or a wire that only delays.
+#[derive(Debug)]
+pub(crate) enum Model {
+    /// A link with a queue manager; its passages and queue lengths are recorded.
+    Access(Box<AnyLink<PacketId>>),
+    /// A line that is fast enough never to need management.
+    Wire(Wire),
+}
+
+/// A link and what is on its way through it.
+#[derive(Debug)]
+struct LinkSlot {
+    model: Model,
+    direction: Direction,
+    streams: [RandomStream; 3],
+    /// Packets between leaving the queue and arriving, in order of arrival.
+    in_flight: VecDeque<(Instant, PacketId)>,
+    /// Whether a delivery event for the first of them is pending (or being handled).
+    delivery_pending: bool,
+    /// Time of the pending wake-up event.
+    wakeup_at: Instant,
+    /// Last queue length that the recorder knows.
+    waiting: Waiting,
+}
+
+/// Sequence of links from a source to a destination.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    links: Vec<u16>,
+    direction: Direction,
+}
+
+/// All links of a run.
+#[derive(Debug)]
+pub(crate) struct Network<R> {
+    links: Vec<LinkSlot>,
+    routes: Vec<Route>,
+    packets: Arena,
+    pub(crate) calendar: Calendar<Event>,
+    pub(crate) recorder: R,
+    record_delays: bool,
+    record_waiting: bool,
+    packet_hops: u64,
+}
+
+impl<R: Recorder> Network<R> {
+    pub(crate) fn new(recorder: R) -> Self {
+        Self {
+            links: Vec::new(),
+            routes: Vec::new(),
+            packets: Arena::default(),
+            calendar: Calendar::new(),
+            record_delays: recorder.wants_delays(),
+            record_waiting: recorder.wants_waiting(),
+            recorder,
+            packet_hops: 0,
+        }
+    }
+
+    /// Adds a link whose random streams are called after `name`.
+    pub(crate) fn add_link(
+        &mut self,
+        name: &str,
+        model: Model,
+        direction: Direction,
+        seed: Seed,
+    ) -> u16 {
+        let stream = |purpose: &str| seed.stream(&format!("link/{name}/{purpose}"));
+        self.links.push(LinkSlot {
+            model,
+            direction,
+            streams: [stream("queue_manager"), stream("grant_size"), stream("grant_offset")],
+            in_flight: VecDeque::with_capacity(64),
+            delivery_pending: false,
+            wakeup_at: Instant::NEVER,
+            waiting: Waiting::default(),
+        });
+        u16::try_from(self.links.len() - 1).expect("the scenario limits the number of servers")
+    }
+
+    /// Adds a route over `links`.
+    pub(crate) fn add_route(&mut self, links: Vec<u16>, direction: Direction) -> u16 {
+        self.routes.push(Route { links, direction });
+        u16::try_from(self.routes.len() - 1).expect("the scenario limits the number of servers")
+    }
+
+    /// Packets delivered by links so far.
+    pub(crate) const fn packet_hops(&self) -> u64 {
+        self.packet_hops
+    }
+
+    /// Packets in queues and on wires.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.packets.in_flight()
+    }
+
+    /// A packet enters the first link of its route.
+    pub(crate) fn send(&mut self, now: Instant, packet: Packet) {
+        let route = &self.routes[usize::from(packet.route)];
+        let (first, direction) = (route.links[0], route.direction);
+        let length = Bytes(u64::from(packet.meta.length));
+        self.recorder.on_sent(TrafficId(packet.traffic), direction, length);
+        let id = self.packets.insert(packet);
+        self.enter(now, first, id);
+    }
+
+    /// A wake-up event of a link is due.
+    pub(crate) fn on_wakeup(&mut self, now: Instant, link: u16) {
+        let slot = &mut self.links[usize::from(link)];
+        if slot.wakeup_at != now {
+            return; // an earlier wake-up has been scheduled since
+        }
+        slot.wakeup_at = Instant::NEVER;
+        if let Model::Access(model) = &mut slot.model
+            && model.next_wakeup() <= now
+        {
+            let mut output = Output {
+                now,
+                link,
+                direction: slot.direction,
+                streams: &mut slot.streams,
+                in_flight: &mut slot.in_flight,
+                delivery_pending: &mut slot.delivery_pending,
+                packets: &mut self.packets,
+                calendar: &mut self.calendar,
+                recorder: &mut self.recorder,
+                record_delays: self.record_delays,
+            };
+            model.on_wakeup(now, &mut output);
+        }
+        self.after_call(now, link);
+    }
+
+    /// A delivery event of a link is due: the packet leaves the network or enters its next link.
+    /// Returns a packet at the end of its route; the caller asks again until there is none.
+    pub(crate) fn take_delivery(&mut self, now: Instant, link: u16) -> Option<Arrival> {
+        loop {
+            let slot = &mut self.links[usize::from(link)];
+            match slot.in_flight.front() {
+                Some(&(at, id)) if at <= now => {
+                    slot.in_flight.pop_front();
+                    self.packet_hops += 1;
+                    let packet = self.packets.get_mut(id);
+                    packet.hop += 1;
+                    let route = &self.routes[usize::from(packet.route)];
+                    if let Some(&next) = route.links.get(usize::from(packet.hop)) {
+                        self.enter(now, next, id);
+                    } else {
+                        return Some(self.packets.remove(id));
+                    }
+                }
+                Some(&(at, _)) => {
+                    self.calendar.schedule(at, Event::Delivery { link });
+                    return None;
+                }
+                None => {
+                    slot.delivery_pending = false;
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Tells the recorder what arrived.
+    pub(crate) fn record_arrival(&mut self, now: Instant, packet: &Arrival) {
+        let direction = self.routes[usize::from(packet.route)].direction;
+        let traffic = TrafficId(packet.traffic);
+        match packet.body {
+            Body::Segment { ref segment, .. } => {
+                if self.record_delays {
+                    debug_assert_eq!(
+                        packet.split.total(),
+                        now.saturating_since(segment.journey.written_at),
+                        "the parts of a segment's delay sum to the whole"
+                    );
+                    self.recorder.on_segment(&SegmentArrival {
+                        traffic,
+                        direction,
+                        payload: Bytes(u64::from(segment.payload)),
+                        split: packet.split,
+                    });
+                }
+            }
+            Body::Datagram { flow, sequence, length, sent_at, .. } => {
+                debug_assert!(
+                    !self.record_delays || packet.split.total() == now.saturating_since(sent_at),
+                    "the parts of a datagram's delay sum to the whole"
+                );
+                self.recorder.on_datagram(&Datagram {
+                    traffic,
+                    flow,
+                    sequence,
+                    direction,
+                    length: Bytes(u64::from(length)),
+                    sent_at,
+                    fate: Fate::Arrived(now),
+                    split: packet.split,
+                });
+            }
+        }
+    }
+
+    /// Whether packets shall carry the split of their delay.
+    pub(crate) const fn records_delays(&self) -> bool {
+        self.record_delays
+    }
+
+    fn enter(&mut self, now: Instant, link: u16, id: PacketId) {
+        let slot = &mut self.links[usize::from(link)];
+        let meta = self.packets.get(id).meta;
+        let mut output = Output {
+            now,
+            link,
+            direction: slot.direction,
+            streams: &mut slot.streams,
+            in_flight: &mut slot.in_flight,
+            delivery_pending: &mut slot.delivery_pending,
+            packets: &mut self.packets,
+            calendar: &mut self.calendar,
+            recorder: &mut self.recorder,
+            record_delays: self.record_delays,
+        };
+        match &mut slot.model {
+            Model::Access(model) => {
+                model.on_arrival(now, meta, id, &mut output);
+                self.after_call(now, link);
+            }
+            Model::Wire(wire) => wire.on_arrival(now, meta, id, &mut output),
+        }
+    }
+
+    /// Schedules the wake-up that an access link wants, and follows its queue length.
+    fn after_call(&mut self, now: Instant, link: u16) {
+        let slot = &mut self.links[usize::from(link)];
+        let Model::Access(model) = &slot.model else { return };
+        let next = model.next_wakeup();
+        if next < slot.wakeup_at {
+            debug_assert!(next >= now, "a link wants to be woken in the past");
+            slot.wakeup_at = next;
+            self.calendar.schedule(next, Event::Wakeup { link });
+        }
+        if self.record_waiting {
+            let (backlog, staged) = (model.backlog(), model.staged());
+            let waiting = Waiting {
+                packets: backlog.packets,
+                bytes: backlog.bytes,
+                staged: staged.packets,
+            };
+            if waiting != slot.waiting {
+                slot.waiting = waiting;
+                self.recorder.on_waiting(now, LinkId(link), waiting);
+            }
+        }
+    }
+}
+
+/// What a link may do to the rest of the network during a call.
+struct Output<'a, R> {
+    now: Instant,
+    link: u16,
+    direction: Direction,
+    streams: &'a mut [RandomStream; 3],
+    in_flight: &'a mut VecDeque<(Instant, PacketId)>,
+    delivery_pending: &'a mut bool,
+    packets: &'a mut Arena,
+    calendar: &'a mut Calendar<Event>,
+    recorder: &'a mut R,
+    record_delays: bool,
+}
+
+impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
+    fn deliver(&mut self, item: PacketId, _meta: &Meta, passage: &Passage) {
+        debug_assert!(
+            self.in_flight.back().is_none_or(|(last, _)| *last <= passage.arrives_at),
+            "a link delivers in order"
+        );
+        if !*self.delivery_pending {
+            *self.delivery_pending = true;
+            self.calendar.schedule(passage.arrives_at, Event::Delivery { link: self.link });
+        }
+        self.in_flight.push_back((passage.arrives_at, item));
+        let packet = self.packets.get_mut(item);
+        if passage.marked {
+            packet.meta.ecn = Ecn::Ce;
+        }
+        if self.record_delays {
+            for (cause, span) in [
+                (Cause::Queue, passage.delay.queue),
+                (Cause::RequestWait, passage.delay.request_wait),
+                (Cause::GrantWait, passage.delay.grant_wait),
+                (Cause::Framing, passage.delay.framing),
+                (Cause::Serialisation, passage.delay.serialisation),
+                (Cause::Wire, passage.delay.wire),
+            ] {
+                packet.split.add(cause, span);
+            }
+        }
+        // Links 0 and 1 are the access links; wires are not recorded.
+        if self.link < 2 {
+            self.recorder.on_passage(
+                self.direction,
+                &LinkPassage {
+                    link: LinkId(self.link),
+                    traffic: TrafficId(packet.traffic),
+                    length: Bytes(u64::from(packet.meta.length)),
+                    entered_at: passage.entered_at,
+                    dequeued_at: passage.dequeued_at,
+                    arrives_at: passage.arrives_at,
+                },
+            );
+        }
+    }
+
+    fn dropped(
+        &mut self,
+        item: PacketId,
+        meta: &Meta,
+        _entered_at: Instant,
+        stage: Stage,
+        _reason: Reason,
+    ) {
+        let packet = self.packets.remove(item);
+        let traffic = TrafficId(packet.traffic);
+        let behind_queue = stage == Stage::TransmitQueue;
+        self.recorder.on_drop(&LinkDrop {
+            at: self.now,
+            link: LinkId(self.link),
+            traffic,
+            direction: self.direction,
+            length: Bytes(u64::from(meta.length)),
+            behind_queue,
+        });
+        if let Body::Datagram { flow, sequence, length, sent_at, .. } = packet.body {
+            self.recorder.on_datagram(&Datagram {
+                traffic,
+                flow,
+                sequence,
+                direction: self.direction,
+                length: Bytes(u64::from(length)),
+                sent_at,
+                fate: if behind_queue { Fate::LostBehindQueue } else { Fate::LostInQueue },
+                split: packet.split,
+            });
+        }
+    }
+
+    fn unit(&mut self, purpose: Draw) -> f64 {
+        self.streams[purpose as usize].unit()
+    }
+}

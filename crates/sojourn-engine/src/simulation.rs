@@ -1,0 +1,214 @@
+//! One run: builds the world of a scenario and turns the crank until its time is over.
+
+use crate::event::Event;
+use crate::network::{Model, Network};
+use crate::world::{ApplicationHost, TrafficState, World};
+use sojourn_apps::{AnyApplication, Application, End};
+use sojourn_base::{Direction, Instant, Seed};
+use sojourn_link::{Wire, WireConfig};
+use sojourn_record::Recorder;
+use sojourn_scenario::Scenario;
+use sojourn_transport::stacks;
+
+/// Events between two looks at the cancellation flag: well under a millisecond.
+const EVENTS_PER_LOOK: u64 = 4096;
+
+/// What a run cost, apart from time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunStatistics {
+    /// Events handled.
+    pub events: u64,
+    /// Packets delivered by links: one packet over two links counts twice.
+    pub packet_hops: u64,
+    /// Packets still in queues and on wires when the run ended.
+    pub in_flight: usize,
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Outcome<R> {
+    /// The recorder with everything it was told.
+    pub recorder: R,
+    /// What the run cost.
+    pub statistics: RunStatistics,
+}
+
+/// The run was cancelled before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl core::fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "the run was cancelled")
+    }
+}
+
+impl core::error::Error for Cancelled {}
+
+/// Runs `scenario` with `seed` into `recorder`. The same scenario and seed give the same records,
+/// whatever else happens; `is_cancelled` is asked every few thousand events.
+///
+/// # Errors
+/// [`Cancelled`] if `is_cancelled` said so; nothing of the run is kept.
+pub fn run<R: Recorder>(
+    scenario: &Scenario,
+    seed: Seed,
+    recorder: R,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Outcome<R>, Cancelled> {
+    let mut simulation = Simulation::new(scenario, seed, recorder);
+    let end = Instant::ZERO.saturating_add(scenario.duration);
+    let events = simulation.run_until(end, is_cancelled)?;
+    simulation.finish(end);
+    let network = simulation.world.network;
+    let statistics = RunStatistics {
+        events,
+        packet_hops: network.packet_hops(),
+        in_flight: network.in_flight(),
+    };
+    Ok(Outcome { recorder: network.recorder, statistics })
+}
+
+#[derive(Debug)]
+struct Simulation<R> {
+    world: World<R>,
+    applications: Vec<AnyApplication>,
+}
+
+impl<R: Recorder> Simulation<R> {
+    fn new(scenario: &Scenario, seed: Seed, recorder: R) -> Self {
+        let mut network = Network::new(recorder);
+        for direction in Direction::BOTH {
+            let model = Model::Access(Box::new(scenario.access[direction].link.build()));
+            network.add_link(direction.as_str(), model, direction, seed);
+        }
+        let traffic = scenario
+            .traffic
+            .iter()
+            .map(|entry| TrafficState::build(scenario, entry, seed, &mut network))
+            .collect();
+        let applications = scenario
+            .traffic
+            .iter()
+            .map(|entry| AnyApplication::build(&entry.application))
+            .collect();
+        Self { world: World::new(network, traffic), applications }
+    }
+
+    /// Handles all events before `end` and returns how many there were.
+    fn run_until(
+        &mut self,
+        end: Instant,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<u64, Cancelled> {
+        for index in 0..self.applications.len() {
+            self.with_application(Instant::ZERO, index, |application, host| {
+                application.start(Instant::ZERO, host);
+            });
+        }
+        self.spread_news(Instant::ZERO);
+        let mut events = 0;
+        while let Some((now, event)) = self.world.network.calendar.pop() {
+            if now >= end {
+                break;
+            }
+            events += 1;
+            if events % EVENTS_PER_LOOK == 0 && is_cancelled() {
+                return Err(Cancelled);
+            }
+            self.handle(now, event);
+            self.spread_news(now);
+        }
+        Ok(events)
+    }
+
+    fn handle(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Delivery { link } => {
+                while let Some(packet) = self.world.network.take_delivery(now, link) {
+                    self.world.on_arrival(now, &packet);
+                }
+            }
+            Event::Wakeup { link } => self.world.network.on_wakeup(now, link),
+            Event::EndpointTimer { end, timer, generation, slot } => {
+                let end = if end { End::Server } else { End::Client };
+                self.world.on_endpoint_timer(now, event, (slot, generation, end, timer));
+            }
+            Event::ApplicationTimer { traffic, token } => {
+                self.with_application(now, usize::from(traffic), |application, host| {
+                    application.on_event(now, sojourn_apps::Event::Timer(token), host);
+                });
+            }
+        }
+    }
+
+    /// Brings to the applications what has happened, and what happens because of that.
+    fn spread_news(&mut self, now: Instant) {
+        while let Some(notice) = self.world.take_notice() {
+            self.with_application(now, usize::from(notice.traffic), |application, host| {
+                application.on_event(now, notice.event, host);
+            });
+        }
+    }
+
+    fn finish(&mut self, now: Instant) {
+        for index in 0..self.applications.len() {
+            self.with_application(now, index, |application, host| application.finish(now, host));
+        }
+        self.world.finish();
+        self.world.network.recorder.on_end(now);
+    }
+
+    fn with_application(
+        &mut self,
+        now: Instant,
+        index: usize,
+        action: impl FnOnce(&mut AnyApplication, &mut ApplicationHost<'_, R>),
+    ) {
+        let traffic = u16::try_from(index).expect("the scenario limits the traffic list");
+        let mut host = ApplicationHost { now, traffic, world: &mut self.world };
+        action(&mut self.applications[index], &mut host);
+    }
+}
+
+impl TrafficState {
+    /// Adds the wires to the servers of `entry` to the network, and the streams of its draws.
+    ///
+    /// The far side of the access link is one node (White 2012, Figure 1): each server hangs on it with
+    /// a wire of its own in each direction.
+    fn build<R: Recorder>(
+        scenario: &Scenario,
+        entry: &sojourn_scenario::Traffic,
+        seed: Seed,
+        network: &mut Network<R>,
+    ) -> Self {
+        let routes: Vec<[u16; 2]> = entry
+            .servers
+            .iter()
+            .zip(0..)
+            .map(|(server, number): (_, u32)| {
+                let delay = server.wire_delay(&scenario.access);
+                let mut wire = |direction: Direction| {
+                    let name = format!("{}/{number}/{}", entry.name, direction.as_str());
+                    let model = Model::Wire(Wire::new(WireConfig { rate: server.line_rate, delay }));
+                    network.add_link(&name, model, direction, seed)
+                };
+                let (up, down) = (wire(Direction::Upstream), wire(Direction::Downstream));
+                [
+                    network.add_route(vec![0, up], Direction::Upstream),
+                    network.add_route(vec![down, 1], Direction::Downstream),
+                ]
+            })
+            .collect();
+        let stream = |purpose: &str| seed.stream(&format!("traffic/{}/{purpose}", entry.name));
+        Self {
+            stack: entry.stack.as_ref().map_or(stacks::LINUX_CUBIC, |stack| stack.config),
+            dscp: entry.dscp,
+            ecn: entry.ecn,
+            next_datagram: vec![[0; 2]; routes.len()],
+            routes,
+            streams: ["start", "size", "gap", "choice"].map(stream),
+            opened: 0,
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! Everything but the applications: the network and the connections over it.
+
+use crate::arena::{Arrival, Body, Packet};
+use crate::connections::{Connections, NewConnection, Timers};
+use crate::event::Event;
+use crate::network::Network;
+use sojourn_apps as apps;
+use sojourn_apps::{ConnectionId, End};
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
+use sojourn_record::{
+    Cause, ConnectionTotals, DelaySplit, ObjectRow, PageRow, Recorder, TrafficId, TransferRow,
+};
+use sojourn_transport::{Endpoint, Segment, StackConfig, Timer};
+use std::collections::VecDeque;
+
+/// What one entry of the traffic list needs at run time.
+#[derive(Debug)]
+pub(crate) struct TrafficState {
+    pub(crate) stack: StackConfig,
+    pub(crate) dscp: u8,
+    /// ECN field of datagrams.
+    pub(crate) ecn: Ecn,
+    /// Per server: routes from the client and from the server.
+    pub(crate) routes: Vec<[u16; 2]>,
+    /// Per server and end: number of the next datagram.
+    pub(crate) next_datagram: Vec<[u32; 2]>,
+    /// One stream per purpose of an application's draws.
+    pub(crate) streams: [RandomStream; 4],
+    /// Connections opened so far: the client's port.
+    pub(crate) opened: u32,
+}
+
+/// News for an application.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice {
+    pub(crate) traffic: u16,
+    pub(crate) event: apps::Event,
+}
+
+/// Network, connections, and what is on its way to the applications.
+#[derive(Debug)]
+pub(crate) struct World<R> {
+    pub(crate) network: Network<R>,
+    pub(crate) connections: Connections,
+    pub(crate) traffic: Vec<TrafficState>,
+    notices: VecDeque<Notice>,
+    /// What endpoints said during the current call.
+    endpoint_events: VecDeque<(u32, u8, End, sojourn_transport::Event)>,
+}
+
+impl<R: Recorder> World<R> {
+    pub(crate) fn new(network: Network<R>, traffic: Vec<TrafficState>) -> Self {
+        Self {
+            network,
+            connections: Connections::default(),
+            traffic,
+            notices: VecDeque::new(),
+            endpoint_events: VecDeque::new(),
+        }
+    }
+
+    /// The next piece of news for an application.
+    pub(crate) fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    /// A packet has reached the end of its route.
+    pub(crate) fn on_arrival(&mut self, now: Instant, packet: &Arrival) {
+        self.network.record_arrival(now, packet);
+        match packet.body {
+            Body::Segment { slot, generation, to_server, ref segment } => {
+                let to = if to_server { End::Server } else { End::Client };
+                let marked = packet.meta.ecn == Ecn::Ce;
+                self.with_end(now, slot, generation, to, |endpoint, host| {
+                    endpoint.on_segment(now, segment, marked, host);
+                });
+            }
+            Body::Datagram { to_server, tag, .. } => {
+                if let Some(tag) = tag {
+                    let end = if to_server { End::Server } else { End::Client };
+                    self.notices.push_back(Notice {
+                        traffic: packet.traffic,
+                        event: apps::Event::Datagram(end, tag),
+                    });
+                }
+            }
+        }
+    }
+
+    /// A timer event of an endpoint is due.
+    pub(crate) fn on_endpoint_timer(
+        &mut self,
+        now: Instant,
+        event: Event,
+        (slot, generation, end, timer): (u32, u8, End, Timer),
+    ) {
+        let calendar = &mut self.network.calendar;
+        let due = self.connections.get(slot, generation).is_some_and(|connection| {
+            connection.end(end).timers.is_due(now, timer, event, calendar)
+        });
+        if due {
+            self.with_end(now, slot, generation, end, |endpoint, host| {
+                endpoint.on_timer(now, timer, host);
+            });
+        }
+    }
+
+    /// Opens a connection of `traffic` to `server`; the client starts to connect at once.
+    pub(crate) fn open(&mut self, now: Instant, traffic: u16, server: usize) -> ConnectionId {
+        let state = &mut self.traffic[usize::from(traffic)];
+        let port = state.opened;
+        state.opened += 1;
+        let hash = |end| crate::address::flow_hash(traffic, server, port, end, true);
+        let (id, slot) = self.connections.open(&NewConnection {
+            stack: &state.stack,
+            traffic,
+            dscp: state.dscp,
+            routes: state.routes[server],
+            flow_hashes: [hash(End::Client), hash(End::Server)],
+        });
+        let generation = self.connections.in_slot(slot).generation;
+        self.with_end(now, slot, generation, End::Client, |endpoint, host| {
+            endpoint.open(now, host);
+        });
+        id
+    }
+
+    /// Calls one end of an open connection and spreads what it says.
+    pub(crate) fn call(
+        &mut self,
+        now: Instant,
+        id: ConnectionId,
+        end: End,
+        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointHost<'_, R>),
+    ) {
+        if let Some(slot) = self.connections.slot_of(id) {
+            let generation = self.connections.in_slot(slot).generation;
+            self.with_end(now, slot, generation, end, action);
+        }
+    }
+
+    /// Sends a datagram between the client and `server`.
+    pub(crate) fn send_datagram(
+        &mut self,
+        now: Instant,
+        traffic: u16,
+        server: usize,
+        direction: Direction,
+        length: u32,
+        tag: Option<u32>,
+    ) {
+        let state = &mut self.traffic[usize::from(traffic)];
+        let from = match direction {
+            Direction::Upstream => End::Client,
+            Direction::Downstream => End::Server,
+        };
+        let next = &mut state.next_datagram[server][from as usize];
+        let sequence = *next;
+        *next += 1;
+        let packet = Packet {
+            route: state.routes[server][from as usize],
+            hop: 0,
+            traffic,
+            meta: Meta {
+                length,
+                flow_hash: crate::address::flow_hash(traffic, server, 0, from, false),
+                mac_overhead: 0,
+                dscp: state.dscp,
+                ecn: state.ecn,
+                pure_ack: false,
+                queue: ServiceQueue::Classic,
+            },
+            body: Body::Datagram {
+                to_server: from == End::Client,
+                flow: u32::try_from(server).expect("servers are numbered in 16 bits"),
+                sequence,
+                length,
+                sent_at: now,
+                tag,
+            },
+            split: DelaySplit::default(),
+        };
+        self.network.send(now, packet);
+    }
+
+    /// Records the counters of the connections that are open when the run ends.
+    pub(crate) fn finish(&mut self) {
+        for slot in self.connections.open_slots() {
+            self.record_totals(slot);
+        }
+    }
+
+    fn with_end(
+        &mut self,
+        now: Instant,
+        slot: u32,
+        generation: u8,
+        end: End,
+        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointHost<'_, R>),
+    ) {
+        let Some(connection) = self.connections.get(slot, generation) else {
+            return; // the connection was given up while this was on its way
+        };
+        let (traffic, dscp) = (connection.traffic, connection.dscp);
+        let state = connection.end(end);
+        let mut host = EndpointHost {
+            now,
+            slot,
+            generation,
+            end,
+            traffic,
+            dscp,
+            route: state.route,
+            flow_hash: state.flow_hash,
+            timers: &mut state.timers,
+            network: &mut self.network,
+            events: &mut self.endpoint_events,
+        };
+        action(&mut state.endpoint, &mut host);
+        self.spread_endpoint_events(now);
+    }
+
+    /// Turns what endpoints said into news for applications, and ends connections.
+    fn spread_endpoint_events(&mut self, now: Instant) {
+        use sojourn_transport::Event as From;
+        while let Some((slot, generation, end, event)) = self.endpoint_events.pop_front() {
+            let Some(connection) = self.connections.get(slot, generation) else { continue };
+            let (id, traffic) = (connection.id, connection.traffic);
+            let news = match event {
+                From::Connected => apps::Event::Connected(id, end),
+                From::Acknowledged(total) => apps::Event::Acknowledged(id, end, total),
+                From::PeerClosed => apps::Event::PeerClosed(id, end),
+                From::Delivered(total) => {
+                    let state = connection.end(end);
+                    let bytes = Bytes(total - state.delivered);
+                    state.delivered = total;
+                    let direction = match end {
+                        End::Client => Direction::Downstream,
+                        End::Server => Direction::Upstream,
+                    };
+                    self.network.recorder.on_goodput(TrafficId(traffic), direction, bytes);
+                    apps::Event::Delivered(id, end, total)
+                }
+                From::Closed => {
+                    connection.end(end).is_closed = true;
+                    if !connection.ends.iter().all(|end| end.is_closed) {
+                        continue;
+                    }
+                    self.end_connection(slot);
+                    apps::Event::Closed(id)
+                }
+                From::ConnectFailed => {
+                    self.abort(now, slot, generation);
+                    apps::Event::ConnectFailed(id)
+                }
+                From::Aborted => {
+                    self.abort(now, slot, generation);
+                    apps::Event::Closed(id)
+                }
+            };
+            self.notices.push_back(Notice { traffic, event: news });
+        }
+    }
+
+    /// Both ends forget the connection.
+    fn abort(&mut self, now: Instant, slot: u32, generation: u8) {
+        for end in [End::Client, End::Server] {
+            let connection = self.connections.in_slot(slot);
+            let (traffic, dscp) = (connection.traffic, connection.dscp);
+            let state = connection.end(end);
+            let mut host = EndpointHost {
+                now,
+                slot,
+                generation,
+                end,
+                traffic,
+                dscp,
+                route: state.route,
+                flow_hash: state.flow_hash,
+                timers: &mut state.timers,
+                network: &mut self.network,
+                events: &mut self.endpoint_events,
+            };
+            state.endpoint.abort(now, &mut host);
+        }
+        self.end_connection(slot);
+    }
+
+    fn end_connection(&mut self, slot: u32) {
+        self.record_totals(slot);
+        self.connections.release(slot);
+    }
+
+    fn record_totals(&mut self, slot: u32) {
+        let connection = self.connections.in_slot(slot);
+        let mut totals = ConnectionTotals::default();
+        for end in &connection.ends {
+            let statistics = end.endpoint.statistics();
+            totals.retransmissions += statistics.retransmissions();
+            totals.timeouts += statistics.timeouts;
+            totals.connect_retries += statistics.syn_retransmissions;
+        }
+        let traffic = TrafficId(connection.traffic);
+        self.network.recorder.on_connection(traffic, &totals);
+    }
+}
+
+/// What surrounds an endpoint during a call.
+#[derive(Debug)]
+pub(crate) struct EndpointHost<'a, R> {
+    now: Instant,
+    slot: u32,
+    generation: u8,
+    end: End,
+    traffic: u16,
+    dscp: u8,
+    route: u16,
+    flow_hash: u32,
+    timers: &'a mut Timers,
+    network: &'a mut Network<R>,
+    events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
+}
+
+impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
+    fn emit(&mut self, segment: Segment) {
+        let mut split = DelaySplit::default();
+        if self.network.records_delays() {
+            let journey = segment.journey;
+            split.add(Cause::Sender, elapsed(journey.first_sent_at, journey.written_at));
+            split.add(Cause::Recovery, elapsed(self.now, journey.first_sent_at));
+        }
+        let packet = Packet {
+            route: self.route,
+            hop: 0,
+            traffic: self.traffic,
+            meta: Meta {
+                length: segment.length,
+                flow_hash: self.flow_hash,
+                mac_overhead: 0,
+                dscp: self.dscp,
+                ecn: segment.ecn,
+                pure_ack: segment.is_pure_ack(),
+                queue: ServiceQueue::Classic,
+            },
+            body: Body::Segment {
+                slot: self.slot,
+                generation: self.generation,
+                to_server: self.end == End::Client,
+                segment,
+            },
+            split,
+        };
+        self.network.send(self.now, packet);
+    }
+
+    fn arm(&mut self, timer: Timer, at: Instant) {
+        let event = Event::EndpointTimer {
+            end: self.end == End::Server,
+            timer,
+            generation: self.generation,
+            slot: self.slot,
+        };
+        self.timers.arm(timer, at, event, &mut self.network.calendar);
+    }
+
+    fn notify(&mut self, event: sojourn_transport::Event) {
+        self.events.push_back((self.slot, self.generation, self.end, event));
+    }
+}
+
+fn elapsed(later: Instant, earlier: Instant) -> Span {
+    later.since(earlier).expect("a segment is written before it is sent, and sent before it is repeated")
+}
+
+/// What surrounds an application during a call.
+#[derive(Debug)]
+pub(crate) struct ApplicationHost<'a, R> {
+    pub(crate) now: Instant,
+    pub(crate) traffic: u16,
+    pub(crate) world: &'a mut World<R>,
+}
+
+impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
+    fn open(&mut self, server: usize) -> ConnectionId {
+        self.world.open(self.now, self.traffic, server)
+    }
+
+    fn write(&mut self, connection: ConnectionId, end: End, bytes: u64) {
+        let now = self.now;
+        self.world.call(now, connection, end, |endpoint, host| endpoint.write(now, bytes, host));
+    }
+
+    fn close(&mut self, connection: ConnectionId, end: End) {
+        let now = self.now;
+        self.world.call(now, connection, end, |endpoint, host| endpoint.close(now, host));
+    }
+
+    fn send_datagram(&mut self, server: usize, direction: Direction, length: u32) {
+        self.world.send_datagram(self.now, self.traffic, server, direction, length, None);
+    }
+
+    fn send_tagged_datagram(
+        &mut self,
+        server: usize,
+        direction: Direction,
+        length: u32,
+        tag: u32,
+    ) {
+        self.world.send_datagram(self.now, self.traffic, server, direction, length, Some(tag));
+    }
+
+    fn arm(&mut self, at: Instant, token: u32) {
+        let event = Event::ApplicationTimer { traffic: self.traffic, token };
+        self.world.network.calendar.schedule(at, event);
+    }
+
+    fn unit(&mut self, purpose: apps::Draw) -> f64 {
+        self.world.traffic[usize::from(self.traffic)].streams[purpose as usize].unit()
+    }
+
+    fn record_transfer(&mut self, transfer: &apps::Transfer) {
+        self.world.network.recorder.on_transfer(&TransferRow {
+            traffic: TrafficId(self.traffic),
+            lane: transfer.lane,
+            index: transfer.index,
+            started_at: transfer.started_at,
+            ended_at: transfer.ended_at,
+            bytes: transfer.bytes,
+        });
+    }
+
+    fn record_page(&mut self, page: &apps::Page) {
+        self.world.network.recorder.on_page(&PageRow {
+            traffic: TrafficId(self.traffic),
+            client: page.user,
+            page: page.index,
+            started_at: page.started_at,
+            index_loaded_at: page.index_loaded_at,
+            ended_at: page.ended_at,
+            objects: page.objects,
+            bytes: page.bytes,
+        });
+    }
+
+    fn record_object(&mut self, object: &apps::Object) {
+        self.world.network.recorder.on_object(&ObjectRow {
+            traffic: TrafficId(self.traffic),
+            client: object.user,
+            page: object.page,
+            server: object.server,
+            index: object.index,
+            started_at: object.started_at,
+            first_byte_at: object.first_byte_at,
+            ended_at: object.ended_at,
+            bytes: object.bytes,
+        });
+    }
+}

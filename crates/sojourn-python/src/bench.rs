@@ -1,0 +1,86 @@
+//! Fixed worlds for benchmarks: the same work in every version.
+
+use crate::counting::allocations;
+use crate::run::timed;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_base::{Seed, Span};
+use sojourn_engine::Outcome;
+use sojourn_record::NoRecords;
+use sojourn_scenario::Scenario;
+
+/// Name and scenario of each world.
+const WORLDS: &[(&str, &str)] = &[("dumbbell", include_str!("../../../scenarios/dumbbell-codel.toml"))];
+
+/// Names of the worlds.
+#[pyfunction]
+fn bench_worlds() -> Vec<&'static str> {
+    WORLDS.iter().map(|(name, _)| *name).collect()
+}
+
+/// Runs a world without records and measures it.
+///
+/// Allocations are those of the second half of the time: what steady state costs.
+#[pyfunction]
+#[pyo3(name = "bench", signature = (world, duration_s=None))]
+fn run_bench<'py>(
+    py: Python<'py>,
+    world: &str,
+    duration_s: Option<f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (name, text) = WORLDS
+        .iter()
+        .find(|(name, _)| *name == world)
+        .ok_or_else(|| PyKeyError::new_err(format!("no world {world:?}")))?;
+    let mut scenario = Scenario::parse(text)
+        .map_err(|problems| PyRuntimeError::new_err(format!("world {name}: {problems}")))?;
+    if let Some(seconds) = duration_s {
+        scenario.duration = Span::from_secs_f64(seconds);
+    }
+    let (half, full, cost) = py.detach(|| {
+        let half = Scenario { duration: scenario.duration / 2, ..scenario.clone() };
+        let half = counted(&half);
+        let (full, cost) = timed(&scenario, counted);
+        (half, full, cost)
+    });
+    let hops = full.1.packet_hops;
+    let steady_hops = hops.saturating_sub(half.1.packet_hops).max(1);
+    let entry = PyDict::new(py);
+    entry.set_item("name", name)?;
+    entry.set_item("cpu_s", cost.cpu_s)?;
+    entry.set_item("wall_s", cost.wall_s)?;
+    entry.set_item("simulated_s", cost.simulated_s)?;
+    entry.set_item("packet_hops", hops)?;
+    entry.set_item("ns_per_packet_hop", cost.cpu_s * 1e9 / hops.max(1) as f64)?;
+    entry.set_item(
+        "allocations_per_packet_hop",
+        full.0.saturating_sub(half.0) as f64 / steady_hops as f64,
+    )?;
+    entry.set_item("peak_rss_bytes", peak_rss_bytes())?;
+    Ok(entry)
+}
+
+/// Allocations and statistics of one run.
+fn counted(scenario: &Scenario) -> (u64, sojourn_engine::RunStatistics) {
+    let before = allocations();
+    let Outcome { statistics, .. } =
+        sojourn_engine::run(scenario, Seed(1), NoRecords, &|| false).expect("never cancelled");
+    (allocations() - before, statistics)
+}
+
+/// Largest resident memory of this process so far; 0 where the system does not say.
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.trim().strip_suffix(" kB"))
+        .and_then(|number| number.trim().parse::<u64>().ok())
+        .map_or(0, |kib| kib * 1024)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(bench_worlds, module)?)?;
+    module.add_function(wrap_pyfunction!(run_bench, module)?)
+}

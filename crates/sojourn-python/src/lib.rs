@@ -1,0 +1,32 @@
+//! `sojourn._engine`: the thin layer between the Rust crates and the Python package.
+//!
+//! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
+//! ([`run`], [`table`]), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]).
+
+use pyo3::prelude::*;
+
+mod bench;
+mod counting;
+mod metrics;
+mod run;
+mod scenario;
+mod table;
+
+#[global_allocator]
+static ALLOCATOR: counting::CountingAllocator = counting::CountingAllocator;
+
+/// Version that enters content hashes: the package's version, which changes whenever results may.
+#[pyfunction]
+fn engine_version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(engine_version, module)?)?;
+    scenario::register(module)?;
+    run::register(module)?;
+    table::register(module)?;
+    bench::register(module)?;
+    metrics::register(module)
+}

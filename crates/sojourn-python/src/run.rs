@@ -1,0 +1,154 @@
+//! Runs: the engine with the interpreter lock released, and the tables it leaves.
+
+use crate::scenario::Scenario;
+use crate::table::{ArrowTable, record_batch};
+use arrow_array::RecordBatch;
+use cpu_time::ThreadTime;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sojourn_base::{Direction, PerDirection, Seed};
+use sojourn_engine::{Outcome, RunStatistics};
+use sojourn_metrics::run::{RunFacts, metric_table};
+use sojourn_record::ColumnRecorder;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pyo3::create_exception!(_engine, Interrupted, PyRuntimeError, "The run was cancelled.");
+
+/// Stops runs that were given it, from any thread.
+#[pyclass(frozen, module = "sojourn._engine")]
+pub struct CancelToken {
+    flag: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl CancelToken {
+    #[new]
+    fn new() -> Self {
+        Self { flag: Arc::new(AtomicBool::new(false)) }
+    }
+
+    fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
+/// What a run cost.
+#[derive(Clone, Copy)]
+pub struct Cost {
+    pub simulated_s: f64,
+    pub wall_s: f64,
+    pub cpu_s: f64,
+    pub statistics: RunStatistics,
+}
+
+/// What happened in one run.
+#[pyclass(frozen, module = "sojourn._engine")]
+pub struct Records {
+    tables: Vec<(&'static str, RecordBatch)>,
+    cost: Cost,
+}
+
+#[pymethods]
+impl Records {
+    #[getter]
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let entry = PyDict::new(py);
+        entry.set_item("simulated_s", self.cost.simulated_s)?;
+        entry.set_item("wall_s", self.cost.wall_s)?;
+        entry.set_item("cpu_s", self.cost.cpu_s)?;
+        entry.set_item("packet_hops", self.cost.statistics.packet_hops)?;
+        entry.set_item("events", self.cost.statistics.events)?;
+        Ok(entry)
+    }
+
+    fn table_names(&self) -> Vec<&'static str> {
+        self.tables.iter().map(|(name, _)| *name).collect()
+    }
+
+    fn table(&self, name: &str) -> PyResult<ArrowTable> {
+        self.tables
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, batch)| ArrowTable::new(batch.clone()))
+            .ok_or_else(|| PyKeyError::new_err(format!("this run has no table {name:?}")))
+    }
+}
+
+/// Run one scenario; the interpreter lock is released.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, cancel=None))]
+fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    seed: u64,
+    cancel: Option<&CancelToken>,
+) -> PyResult<Records> {
+    let scenario = &scenario.inner;
+    let flag = cancel.map(|token| Arc::clone(&token.flag));
+    let (tables, cost) = py.detach(|| {
+        let names = scenario.traffic.iter().map(|entry| entry.name.clone()).collect();
+        let recorder = ColumnRecorder::new(scenario.record, names);
+        let is_cancelled = || flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let (outcome, cost) =
+            timed(scenario, |scenario| {
+                sojourn_engine::run(scenario, Seed(seed), recorder, &is_cancelled)
+            });
+        let Outcome { recorder, statistics } =
+            outcome.map_err(|cancelled| Interrupted::new_err(cancelled.to_string()))?;
+        let records = recorder.into_records();
+        let mut tables = vec![metric_table(&facts(scenario), &records)];
+        tables.extend(records.tables());
+        let tables = tables
+            .into_iter()
+            .map(|table| Ok((table.name, record_batch(table)?)))
+            .collect::<PyResult<Vec<_>>>()?;
+        Ok::<_, PyErr>((tables, Cost { statistics, ..cost }))
+    })?;
+    Ok(Records { tables, cost })
+}
+
+/// What the metrics need to know of the scenario.
+fn facts(scenario: &sojourn_scenario::Scenario) -> RunFacts {
+    let allowance = |direction: Direction| {
+        scenario.access[direction].link.allowance(scenario.duration)
+    };
+    RunFacts {
+        duration: scenario.duration,
+        allowance: PerDirection {
+            upstream: allowance(Direction::Upstream),
+            downstream: allowance(Direction::Downstream),
+        },
+    }
+}
+
+/// Calls `work` and measures what it takes.
+pub fn timed<T>(
+    scenario: &sojourn_scenario::Scenario,
+    work: impl FnOnce(&sojourn_scenario::Scenario) -> T,
+) -> (T, Cost) {
+    #[expect(clippy::disallowed_methods, reason = "measures the wall time of a run")]
+    let wall = std::time::Instant::now();
+    let cpu = ThreadTime::now();
+    let result = work(scenario);
+    let cost = Cost {
+        simulated_s: scenario.duration.as_secs_f64(),
+        wall_s: wall.elapsed().as_secs_f64(),
+        cpu_s: cpu.elapsed().as_secs_f64(),
+        statistics: RunStatistics::default(),
+    };
+    (result, cost)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<CancelToken>()?;
+    module.add_class::<Records>()?;
+    module.add("Interrupted", module.py().get_type::<Interrupted>())?;
+    module.add_function(wrap_pyfunction!(run, module)?)
+}

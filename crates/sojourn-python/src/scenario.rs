@@ -1,0 +1,96 @@
+//! Scenarios: parse, print, hash.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sojourn_base::Seed;
+use sojourn_scenario::Problem;
+
+pyo3::create_exception!(
+    _engine,
+    ScenarioProblems,
+    PyValueError,
+    "The text is not a valid scenario; `problems` lists everything that is wrong with it."
+);
+
+/// A validated scenario with every default filled in.
+#[pyclass(frozen, module = "sojourn._engine")]
+pub struct Scenario {
+    pub inner: sojourn_scenario::Scenario,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Validate; raises `ScenarioProblems` with all problems at once.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        match sojourn_scenario::Scenario::parse(text) {
+            Ok(inner) => Ok(Self { inner }),
+            Err(problems) => {
+                let error = ScenarioProblems::new_err(problems.to_string());
+                error.value(py).setattr("problems", problem_list(py, problems.as_slice())?)?;
+                Err(error)
+            }
+        }
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.inner.duration.as_secs_f64()
+    }
+
+    /// The complete scenario as TOML.
+    fn canonical(&self) -> String {
+        self.inner.canonical()
+    }
+
+    /// Content hash of scenario, seed and engine version.
+    fn key(&self, seed: u64) -> String {
+        self.inner.key(Seed(seed), env!("CARGO_PKG_VERSION"))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Scenario({:?}, {})", self.inner.name, self.inner.duration)
+    }
+}
+
+/// All problems of a scenario text; empty if it is valid.
+#[pyfunction]
+fn check<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyList>> {
+    match sojourn_scenario::Scenario::parse(text) {
+        Ok(_) => Ok(PyList::empty(py)),
+        Err(problems) => problem_list(py, problems.as_slice()),
+    }
+}
+
+/// JSON Schema of the scenario file.
+#[pyfunction]
+fn scenario_schema() -> String {
+    sojourn_scenario::json_schema()
+}
+
+fn problem_list<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for problem in problems {
+        let entry = PyDict::new(py);
+        entry.set_item("path", &problem.path)?;
+        entry.set_item("message", &problem.message)?;
+        entry.set_item("hint", &problem.hint)?;
+        entry.set_item("line", problem.line)?;
+        entry.set_item("column", problem.column)?;
+        list.append(entry)?;
+    }
+    Ok(list)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Scenario>()?;
+    module.add("ScenarioProblems", module.py().get_type::<ScenarioProblems>())?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_schema, module)?)
+}
