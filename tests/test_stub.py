@@ -40,7 +40,7 @@ def test_functions_take_what_the_stub_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes_have_what_the_stub_says(name: str) -> None:
-    real = getattr(_engine, name)
+    real: type = getattr(_engine, name)
     members = {
         node.name
         for node in CLASSES[name].body

@@ -1,7 +1,7 @@
 """Overlays, settings and points."""
 
 import copy
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -56,9 +56,9 @@ def test_merging_touches_neither_argument(
     result = merge(document, overlay)
     for value in result.values():
         if isinstance(value, dict):
-            value["touched"] = True
+            cast("dict[str, Any]", value)["touched"] = True
         elif isinstance(value, list):
-            value.append("touched")
+            cast("list[Any]", value).append("touched")
     assert (document, overlay) == before
 
 
@@ -67,8 +67,8 @@ def leaves(value: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], o
     if not isinstance(value, dict) or not value:
         return {path: value}
     found: dict[tuple[str, ...], object] = {}
-    for key, item in value.items():
-        found |= leaves(item, (*path, str(key)))
+    for key, item in cast("dict[str, object]", value).items():
+        found |= leaves(item, (*path, key))
     return found
 
 

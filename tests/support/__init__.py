@@ -7,7 +7,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tomli_w
 
@@ -89,7 +89,7 @@ class Finished:
         """Return stdout, which has to be one JSON object."""
         content = json.loads(self.stdout)
         assert isinstance(content, dict)
-        return content
+        return cast("dict[str, Any]", content)
 
 
 class CommandLine:
