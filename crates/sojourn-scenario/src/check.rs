@@ -24,6 +24,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     let mut servers = 0_usize;
     for traffic in &draft.traffic {
         let path = join("traffic", &traffic.name);
+        check_stack(traffic, &path, notes);
         check_servers(draft, traffic, &path, notes);
         check_lengths(draft, traffic, &path, notes);
         flows = flows.saturating_add(application::flows(&traffic.application));
@@ -61,21 +62,17 @@ fn note(notes: &mut Notes, path: &str, mismatch: Mismatch) {
 
 fn check_access(draft: &Draft, direction: Direction, notes: &mut Notes) {
     let config = &draft.access[direction];
-    let path = format!("access.{}", direction.as_str());
-    let link_path = format!("{path}.link");
-    // A link that could not be read says nothing about its queue either.
-    let readable = !notes.is_doubtful(&link_path);
-    if readable {
+    let link_path = format!("access.{}.link", direction.as_str());
+    if !notes.is_unreadable(&link_path) {
         for (key, mismatch) in link::problems(config) {
             note(notes, &format!("{link_path}.{key}"), mismatch);
         }
     }
-    let queue_path = format!("{path}.queue");
-    if readable
-        && !notes.has_problem(&queue_path)
-        && !notes.has_problem(&format!("{queue_path}.kind"))
-    {
-        for (key, mismatch) in queue::problems(config.queue(), config.drain_rate()) {
+    let queue_path = format!("access.{}.queue", direction.as_str());
+    if !notes.is_unreadable(&queue_path) {
+        // A rate that is wrong says nothing about a limit in time.
+        let rate = (!notes.is_doubtful(&link_path)).then(|| config.drain_rate());
+        for (key, mismatch) in queue::problems(config.queue(), rate) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
         }
     }
@@ -99,6 +96,19 @@ fn check_names(draft: &Draft, notes: &mut Notes) {
     }
 }
 
+fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
+    if traffic.has_stack && !application::needs_stack(&traffic.application) {
+        note(
+            notes,
+            &format!("{path}.stack"),
+            Mismatch::new(
+                "this application sends datagrams and opens no connections",
+                "leave the stack out",
+            ),
+        );
+    }
+}
+
 fn check_servers(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
     if notes.is_doubtful(&format!("{path}.app")) {
         return;
@@ -109,14 +119,17 @@ fn check_servers(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut 
         ("line_rate", traffic.line_rates.len()),
     ] {
         if given > 1 && given != count {
-            let wanted = match count {
-                1 => "one value".to_owned(),
-                count => format!("one value for all, or a list of {count}"),
+            let (servers, wanted) = match count {
+                1 => ("one server".to_owned(), "one value".to_owned()),
+                count => (
+                    format!("{count} servers"),
+                    format!("one value for all, or a list of {count}"),
+                ),
             };
             note(
                 notes,
                 &format!("{path}.{key}"),
-                Mismatch::new(format!("{given} values for {count} servers"), wanted),
+                Mismatch::new(format!("{given} values for {servers}"), wanted),
             );
         }
     }

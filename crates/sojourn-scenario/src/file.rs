@@ -50,7 +50,7 @@ impl ScenarioFile {
             Ok(text) => Self::parse(text),
             Err(error) => {
                 let before = &bytes[..error.valid_up_to()];
-                let lines = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                let lines = before.split(|byte| *byte == b'\n').count();
                 Err(ScenarioProblems::new(vec![Problem {
                     path: String::new(),
                     message: "not UTF-8 text".to_owned(),

@@ -18,6 +18,8 @@ pub(crate) struct Key {
     pub(crate) origin: &'static str,
     /// It has no default: a table without a profile must have it.
     pub(crate) required: bool,
+    /// Whether it is required depends on other keys.
+    pub(crate) conditional: bool,
     /// The least allowed value as written in a file; empty for none.
     pub(crate) least: &'static str,
     /// The greatest allowed value as written in a file; empty for none.
@@ -35,6 +37,7 @@ pub(crate) const fn key(name: &'static str, about: &'static str, origin: &'stati
         about,
         origin,
         required: false,
+        conditional: false,
         least: "",
         most: "",
         unit: "",
@@ -47,6 +50,12 @@ impl Key {
     pub(crate) const fn required(mut self, example: &'static str) -> Self {
         self.required = true;
         self.example = example;
+        self
+    }
+
+    /// It must be written in some cases, which its meaning names, and makes no sense in others.
+    pub(crate) const fn conditional(mut self) -> Self {
+        self.conditional = true;
         self
     }
 

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+pub mod describe;
 pub mod file;
 mod form;
 mod keys;
@@ -25,6 +26,7 @@ mod reader;
 mod tree;
 mod value;
 
+pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
 pub use model::{AccessLink, RecordConfig, Scenario, Server, Stack, Traffic, round_trip};
 pub use plan::{Plan, RunSpec};

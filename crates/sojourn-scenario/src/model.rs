@@ -74,6 +74,10 @@ pub struct Server {
 
 /// What a run writes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, one for each table"
+)]
 pub struct RecordConfig {
     /// One row per datagram.
     pub datagrams: bool,

@@ -64,20 +64,29 @@ impl Notes {
         }
     }
 
-    /// Whether exactly what stands at `path` is wrong already.
-    pub(crate) fn has_problem(&self, path: &str) -> bool {
-        self.problems.iter().any(|problem| problem.path == path)
+    /// Whether something at, below or around `path` is wrong already.
+    pub(crate) fn is_doubtful(&self, path: &str) -> bool {
+        self.problems
+            .iter()
+            .any(|problem| is_within(&problem.path, path) || is_within(path, &problem.path))
     }
 
-    /// Whether something at or below `path` is wrong already.
-    pub(crate) fn is_doubtful(&self, path: &str) -> bool {
+    /// Whether the table at `path` could not be read as such: something is wrong with it, around it, or
+    /// with its kind.
+    pub(crate) fn is_unreadable(&self, path: &str) -> bool {
+        let (kind, profile) = (join(path, "kind"), join(path, "profile"));
         self.problems.iter().any(|problem| {
-            problem
-                .path
-                .strip_prefix(path)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            is_within(path, &problem.path) || problem.path == kind || problem.path == profile
         })
     }
+}
+
+/// Whether `path` is `outer` or below it.
+fn is_within(path: &str, outer: &str) -> bool {
+    !outer.is_empty()
+        && path
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// `key` below `path`.
@@ -323,11 +332,23 @@ impl Visitor for Reader<'_> {
                 return;
             }
         };
-        let Some((kind, profile)) = self.read_kind(table, &path, choice) else {
-            return;
+        // Where there is a kind already, a table may change its parts and leave it.
+        let keeps_kind =
+            !key.required && !["kind", "profile"].iter().any(|k| table.get(k).is_some());
+        let (kind, base) = if keeps_kind {
+            (choice.selected(), self.base.clone())
+        } else {
+            let Some((kind, profile)) = self.read_kind(table, &path, choice) else {
+                return;
+            };
+            choice.select(kind, profile);
+            let base = profile.map_or(Origin::Default, |name| Origin::Profile(name.to_owned()));
+            (kind, base)
         };
-        choice.select(kind, profile);
-        let base = profile.map_or(Origin::Default, |name| Origin::Profile(name.to_owned()));
+        let has_profiles = choice
+            .kinds()
+            .iter()
+            .any(|info| info.name == kind && !info.profiles.is_empty());
         let mut reader = Reader {
             table,
             path,
@@ -335,11 +356,7 @@ impl Visitor for Reader<'_> {
             base,
             known: vec!["kind"],
         };
-        if choice
-            .kinds()
-            .iter()
-            .any(|info| info.name == kind && !info.profiles.is_empty())
-        {
+        if has_profiles {
             reader.known.push("profile");
         }
         choice.keys(&mut reader);

@@ -35,7 +35,7 @@ pub(crate) enum Content {
     /// The digits as written, and the number.
     Float(String, f64),
     Boolean(bool),
-    Date(String),
+    Date,
     List(Vec<Node>),
     Table(Table),
 }
@@ -78,7 +78,7 @@ impl Content {
             Self::Integer(..) => "a whole number",
             Self::Float(..) => "a number",
             Self::Boolean(_) => "true or false",
-            Self::Date(_) => "a date",
+            Self::Date => "a date",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
         }
@@ -98,16 +98,25 @@ pub(crate) fn parse(text: &str) -> Result<Table, ScenarioProblems> {
     let problems = errors
         .iter()
         .take(SYNTAX_ERRORS)
-        .map(|error| {
+        .enumerate()
+        .map(|(number, error)| {
             let at = error
                 .span()
                 .map_or_else(Position::default, |span| lines.position(span.start));
+            let message = error.message().replace('\n', ", ");
+            let message = message.trim_end_matches(", expected nothing");
+            // Once is enough.
+            let hint = match number {
+                0 => {
+                    "a scenario is made of lines like duration = \"600 s\" and headings like \
+                     [access.upstream.link]"
+                }
+                _ => "",
+            };
             Problem {
                 path: String::new(),
-                message: format!("not valid TOML: {}", error.message().replace('\n', ", ")),
-                hint: "a scenario is made of lines like duration = \"600 s\" and headings like \
-                       [access.upstream.link]"
-                    .to_owned(),
+                message: format!("not valid TOML: {message}"),
+                hint: hint.to_owned(),
                 line: at.line,
                 column: at.column,
             }
@@ -118,7 +127,10 @@ pub(crate) fn parse(text: &str) -> Result<Table, ScenarioProblems> {
 
 /// Reads a dotted key such as `access.upstream.queue.limit` or `traffic."my call".stack`.
 pub(crate) fn parse_path(path: &str) -> Option<Vec<String>> {
-    let text = format!("{path} = 0");
+    if path.starts_with('[') || path.contains(char::is_control) {
+        return None;
+    }
+    let text = format!("{path} = {END_OF_PATH}");
     let document = DeTable::parse(&text).ok()?;
     let mut parts = Vec::new();
     let mut table = document.get_ref();
@@ -131,11 +143,15 @@ pub(crate) fn parse_path(path: &str) -> Option<Vec<String>> {
         parts.push(key.get_ref().to_string());
         match value.get_ref() {
             DeValue::Table(next) => table = next,
-            DeValue::Integer(_) => return Some(parts),
+            // Any other value was part of the path.
+            DeValue::Integer(end) if end.as_str() == END_OF_PATH => return Some(parts),
             _ => return None,
         }
     }
 }
+
+/// Stands where a path ends. chosen: a number that nobody writes.
+const END_OF_PATH: &str = "700100200300";
 
 /// Reads a value as a setting gives it: TOML if it is TOML, otherwise a text.
 pub(crate) fn parse_value(value: &str) -> Node {
@@ -185,7 +201,7 @@ fn convert(value: &DeValue<'_>, lines: &Lines<'_>) -> Content {
             float.as_str().parse().unwrap_or(f64::NAN),
         ),
         DeValue::Boolean(value) => Content::Boolean(*value),
-        DeValue::Datetime(date) => Content::Date(date.to_string()),
+        DeValue::Datetime(_) => Content::Date,
         DeValue::Array(items) => Content::List(
             items
                 .iter()

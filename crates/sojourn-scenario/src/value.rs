@@ -4,6 +4,7 @@
 //! words). Deviations: none known.
 
 use core::cmp::Ordering;
+use core::fmt::Write as _;
 
 use sojourn_base::quantity::{self, Quantity, QuantityError, Unit};
 use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
@@ -106,7 +107,9 @@ pub(crate) fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if c.is_control() => out.push_str(&format!("\\U{:08X}", u32::from(c))),
+            c if c.is_control() => {
+                let _ = write!(out, "\\U{:08X}", u32::from(c));
+            }
             c => out.push(c),
         }
     }
@@ -187,71 +190,113 @@ impl Value for Limit {
 }
 
 fn read_quantity<Q: Quantity>(content: &Content, key: &Key) -> Result<Q, Mismatch> {
-    let unit = if key.unit.is_empty() {
-        quantity::split(Q::EXAMPLE).1
-    } else {
-        key.unit
-    };
     match content {
         Content::Text(text) => {
-            quantity::parse(text).map_err(|error| explain::<Q>(text, error, unit))
+            quantity::parse(text).map_err(|error| explain::<Q>(text, error, key))
         }
-        Content::Integer(digits, _) | Content::Float(digits, _) => Err(Mismatch::new(
-            format!("{digits} has no unit"),
-            format!("write \"{} {unit}\"", digits.trim_start_matches(['-', '+'])),
-        )),
-        other => Err(Mismatch::kind(other, Q::NAME, &quoted(Q::EXAMPLE))),
+        Content::Integer(digits, _) | Content::Float(digits, _) => {
+            let number = digits.trim_start_matches(['-', '+']);
+            Err(Mismatch::new(
+                format!("{digits} has no unit"),
+                format!("write \"{number} {}\"", unit_for::<Q>(number, key)),
+            ))
+        }
+        other => Err(Mismatch::kind(other, Q::NAME, &example::<Q>(key))),
     }
 }
 
+/// A right value of the key, as TOML.
+fn example<Q: Quantity>(key: &Key) -> String {
+    if !key.example.is_empty() {
+        return key.example.to_owned();
+    }
+    let (number, unit) = quantity::split(Q::EXAMPLE);
+    let unit = if key.unit.is_empty() { unit } else { key.unit };
+    format!("\"{number} {unit}\"")
+}
+
+/// The unit that is most likely missing behind `number`.
+fn unit_for<Q: Quantity>(number: &str, key: &Key) -> &'static str {
+    let large = number.parse::<f64>().is_ok_and(|number| number >= LARGE);
+    let (smallest, _) = Q::UNITS[0];
+    match key.unit {
+        "" if large && smallest == "b/s" => smallest,
+        "" => quantity::split(Q::EXAMPLE).1,
+        unit => unit,
+    }
+}
+
+/// From this number on, a rate without unit is meant in bit/s. chosen: 10 Gb/s is the fastest tier.
+const LARGE: f64 = 10_000.0;
+
 /// Why `text` is not a quantity of kind `Q`, and what may be meant.
-fn explain<Q: Quantity>(text: &str, error: QuantityError, unit: &str) -> Mismatch {
-    let (number, found) = quantity::split(text);
-    let example = quoted(Q::EXAMPLE);
+fn explain<Q: Quantity>(text: &str, error: QuantityError, key: &Key) -> Mismatch {
+    let (number, _) = quantity::split(text);
+    let example = example::<Q>(key);
+    let text = shown(text);
     match error {
         QuantityError::Empty | QuantityError::NoNumber => Mismatch::new(
-            format!("{} is not {}", shown(text), Q::NAME),
+            format!("{text} is not {}", Q::NAME),
             format!("write a decimal number and a unit, for instance {example}"),
         ),
         QuantityError::NoUnit => Mismatch::new(
-            format!("{} has no unit", shown(text)),
-            format!("write \"{number} {unit}\""),
+            format!("{text} has no unit"),
+            format!("write \"{number} {}\"", unit_for::<Q>(number, key)),
         ),
         QuantityError::Negative => Mismatch::new(
-            format!("{} is negative", shown(text)),
+            format!("{text} is negative"),
             format!("for instance {example}"),
         ),
         QuantityError::TooLarge => Mismatch::new(
-            format!("{} is more than can be held", shown(text)),
-            format!("for instance {example}"),
+            format!("{text} is more than can be held"),
+            match key.most {
+                "" => format!("for instance {example}"),
+                most => format!("at most \"{most}\""),
+            },
         ),
         QuantityError::TooFine => Mismatch::new(
-            format!("{} has more digits than can be held exactly", shown(text)),
+            format!("{text} has more digits than can be held exactly"),
             "times are whole picoseconds, rates whole bits per second, sizes whole bytes",
         ),
-        QuantityError::UnknownUnit => {
-            let units = Q::UNITS.iter().map(|(spelling, _)| *spelling);
-            let hint = match meant_unit(found, units.clone()) {
-                _ if found.starts_with(',') => {
-                    format!("numbers have a point and no commas, for instance {example}")
-                }
-                Some(meant) => format!("did you mean \"{number} {meant}\"?"),
-                None => {
-                    let units: Vec<&str> = units.filter(|u| u.is_ascii()).collect();
-                    format!("units are {}, for instance {example}", units.join(", "))
-                }
-            };
-            Mismatch::new(
-                format!(
-                    "{}: {} is not a unit of {}",
-                    shown(text),
-                    shown(found),
-                    Q::NAME
-                ),
-                hint,
-            )
-        }
+        QuantityError::UnknownUnit => wrong_unit::<Q>(&text, &example),
     }
+}
+
+/// A number and something behind it that is no unit of this quantity.
+fn wrong_unit<Q: Quantity>(shown_text: &str, example: &str) -> Mismatch {
+    let (number, found) = quantity::split(unquoted(shown_text));
+    if found.starts_with(|c: char| c == ',' || c.is_ascii_digit()) {
+        return Mismatch::new(
+            format!("{shown_text} is not {}", Q::NAME),
+            format!("one number, with a point and no commas, and a unit: for instance {example}"),
+        );
+    }
+    let units = Q::UNITS.iter().map(|(spelling, _)| *spelling);
+    let hint = if let Some(bits) = bits_for_bytes(number, found)
+        && Q::UNITS.iter().any(|(unit, _)| *unit == "b/s")
+    {
+        format!("rates count bits: did you mean \"{bits}\"?")
+    } else if let Some(meant) = meant_unit(found, Q::UNITS) {
+        format!("did you mean \"{number} {meant}\"?")
+    } else {
+        let units: Vec<&str> = units.filter(|unit| unit.is_ascii()).collect();
+        format!("units are {}, for instance {example}", units.join(", "))
+    };
+    // What else a limit may be is for the hint to say.
+    let name = Q::NAME.split(" (").next().unwrap_or(Q::NAME);
+    Mismatch::new(
+        format!("{shown_text}: {} is not a unit of {name}", shown(found)),
+        hint,
+    )
+}
+
+/// The bit rate of so many bytes per second.
+fn bits_for_bytes(number: &str, unit: &str) -> Option<BitRate> {
+    let size = unit
+        .strip_suffix("/s")
+        .or_else(|| unit.strip_suffix("ps"))?;
+    let bytes: Bytes = format!("{number} {size}").parse().ok()?;
+    bytes.0.checked_mul(8).map(BitRate::from_bps)
 }
 
 /// Spellings of units that people use elsewhere.
@@ -292,31 +337,41 @@ const OTHER_SPELLINGS: [(&str, &str); 34] = [
     ("kb", "kB"),
 ];
 
-fn meant_unit<'a>(found: &str, units: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+/// The unit that is meant by a spelling of other tools, or by one in other letter case.
+fn meant_unit(found: &str, units: &'static [Unit]) -> Option<&'static str> {
     let lower = found.to_lowercase();
     let elsewhere = OTHER_SPELLINGS
         .iter()
         .find(|(spelling, _)| *spelling == lower)
         .map(|(_, unit)| *unit);
-    units
+    let mut names = units.iter().map(|(spelling, _)| *spelling);
+    names
         .clone()
         .find(|unit| Some(*unit) == elsewhere)
-        .or_else(|| units.clone().find(|unit| unit.to_lowercase() == lower))
+        .or_else(|| names.find(|unit| unit.to_lowercase() == lower))
 }
 
 macro_rules! whole_value {
     ($($name:ty),*) => {$(
         impl Value for $name {
-            fn read(&mut self, content: &Content, _key: &Key) -> Result<(), Mismatch> {
+            fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
                 match content {
                     Content::Integer(_, Some(value)) if <$name>::try_from(*value).is_ok() => {
                         *self = <$name>::try_from(*value).unwrap_or_default();
                         Ok(())
                     }
-                    Content::Integer(digits, _) => Err(Mismatch::new(
-                        format!("{digits} is out of range"),
-                        format!("allowed are {} to {}", <$name>::MIN, <$name>::MAX),
-                    )),
+                    Content::Integer(digits, _) => {
+                        let or = |bound: &str, limit: $name| match bound {
+                            "" => limit.to_string(),
+                            bound => bound.to_owned(),
+                        };
+                        let (least, most) =
+                            (or(key.least, <$name>::MIN), or(key.most, <$name>::MAX));
+                        Err(Mismatch::new(
+                            format!("{digits} is out of range"),
+                            format!("allowed are {least} to {most}"),
+                        ))
+                    }
                     Content::Text(text) if text.trim().parse::<$name>().is_ok() => {
                         Err(Mismatch::new(
                             format!("{} is a text where a whole number belongs", shown(text)),

@@ -447,7 +447,12 @@ pub(crate) fn problems(config: &LinkConfig) -> Vec<(String, Mismatch)> {
             } else {
                 problem.field.to_owned()
             };
-            (path, Mismatch::new(problem.message, problem.hint))
+            // A file spells the absence of a peak rate as a word.
+            let hint = match problem.field {
+                "peak" => "a peak rate of at least the sustained rate, or \"unlimited\"",
+                _ => problem.hint,
+            };
+            (path, Mismatch::new(problem.message, hint))
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: the parameter tables of each manager's config. Deviations: none known.
 
-use sojourn_base::{Bytes, Limit, Packets, Span};
+use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
 use sojourn_queue::{
     Admission, CodelConfig, CodelFloor, CodelLaw, CodelVariant, DropTailConfig, ManagerConfig,
 };
@@ -359,11 +359,11 @@ const LARGEST_SEEN: &str = "largest-seen";
 /// The full-size packet of the ns-2 studies (White 2012 §3.1.2): a buffer must hold one.
 const FULL_SIZE: Bytes = Bytes(1500);
 
-/// What is wrong with a manager on a link that drains at `rate`, beyond its own list: path below the
+/// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the
 /// queue's table, and why.
 pub(crate) fn problems(
     config: &ManagerConfig,
-    rate: sojourn_base::BitRate,
+    rate: Option<BitRate>,
 ) -> Vec<(&'static str, Mismatch)> {
     let mut problems: Vec<(&'static str, Mismatch)> = config
         .problems()
@@ -382,7 +382,7 @@ pub(crate) fn problems(
         _ => Packets(1),
     };
     let hint = format!("at least \"{FULL_SIZE}\", one full-size packet");
-    match (limit, limit.at(rate)) {
+    match (limit, rate) {
         (Limit::Packets(packets), _) if packets < least => {
             problems.push((
                 "limit",
@@ -392,7 +392,8 @@ pub(crate) fn problems(
                 ),
             ));
         }
-        (Limit::Time(span), Limit::Bytes(bytes)) if bytes < FULL_SIZE => {
+        (Limit::Time(span), Some(rate)) if rate.bytes_in(span) < FULL_SIZE => {
+            let bytes = rate.bytes_in(span);
             problems.push((
                 "limit",
                 Mismatch::new(

@@ -37,6 +37,8 @@ pub(crate) struct TrafficDraft {
     pub(crate) name: String,
     pub(crate) application: ApplicationConfig,
     pub(crate) stack: Stack,
+    /// The file names a stack.
+    pub(crate) has_stack: bool,
     /// One for all servers, or one for each; empty for the shortest that the access link allows.
     pub(crate) round_trips: Vec<Span>,
     /// One for all servers, or one for each.
@@ -72,6 +74,7 @@ impl TrafficDraft {
                 name: name.to_owned(),
                 config: StackConfig::by_name(name).expect("the first known name is known"),
             },
+            has_stack: false,
             round_trips: Vec::new(),
             line_rates: vec![Server::LINE_RATE],
             dscp: 0,
@@ -84,6 +87,7 @@ impl TrafficDraft {
             name: traffic.name.clone(),
             application: traffic.application.clone(),
             stack: traffic.stack.clone().unwrap_or_else(|| Self::blank().stack),
+            has_stack: traffic.stack.is_some(),
             round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
             line_rates: one_if_equal(traffic.servers.iter().map(|server| server.line_rate)),
             dscp: traffic.dscp,
@@ -313,13 +317,15 @@ fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor) {
         &mut application::choice(&mut traffic.application),
     );
     let needed = application::needs_stack(&traffic.application);
+    traffic.has_stack |= visitor.has("stack");
     if needed || visitor.has("stack") || visitor.is_exhaustive() {
         let mut stack = key(
             "stack",
-            "the transport protocol's implementation",
+            "the implementation of TCP, for applications that open connections",
             "no default",
-        );
-        if needed {
+        )
+        .conditional();
+        if needed && !visitor.is_exhaustive() {
             stack = stack.required("\"linux-cubic\"");
         }
         visitor.choice(stack, &mut stack::StackChoice(&mut traffic.stack));

@@ -70,8 +70,8 @@ fn about(name: &str) -> &'static str {
 
 /// Where the defaults of a stack's keys come from.
 const ORIGIN: &str = "by the stack's name";
-/// Largest window, in segments. chosen: ten times the largest of any named stack.
-const LARGEST_WINDOW: &str = "1000000";
+/// Largest window, in segments. chosen: the receive window that never limits a flow in any named stack.
+const LARGEST_WINDOW: &str = "100000";
 /// Largest packet.
 const LARGEST_PACKET: &str = "65535 B";
 /// Longest timer.

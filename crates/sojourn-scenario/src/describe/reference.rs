@@ -1,0 +1,206 @@
+//! The reference page.
+
+use std::fmt::Write as _;
+
+use super::catalogue::{Entry, Group};
+use crate::form::Key;
+use crate::value::Shape;
+
+/// What stands above the generated part.
+const INTRODUCTION: &str = include_str!("introduction.md");
+
+/// The page of a file with these keys.
+pub(super) fn page(entries: &[Entry]) -> String {
+    let mut out = String::from(INTRODUCTION);
+    out.push_str("\n## The file\n\n");
+    values(&mut out, entries);
+    sections(&mut out, entries, "");
+    out
+}
+
+/// Sections for everything that is a table.
+fn sections(out: &mut String, entries: &[Entry], path: &str) {
+    for entry in entries {
+        let key = entry.key();
+        let here = match (path, key.name) {
+            ("", name) => name.to_owned(),
+            // Both directions have the same keys; they are told once.
+            ("access", "upstream") => "access.DIRECTION".to_owned(),
+            ("access", "downstream") => continue,
+            (path, name) => format!("{path}.{name}"),
+        };
+        match entry {
+            Entry::Value { .. } => {}
+            Entry::Table { entries, .. } => {
+                if entries
+                    .iter()
+                    .any(|entry| matches!(entry, Entry::Value { .. }))
+                {
+                    let _ = writeln!(out, "\n## `{here}`\n\n{}.\n", sentence(key.about));
+                    values(out, entries);
+                }
+                sections(out, entries, &here);
+            }
+            Entry::Items { entries, .. } => {
+                let _ = writeln!(out, "\n## `[[{here}]]`\n\n{}.\n", sentence(key.about));
+                values(out, entries);
+                sections(out, entries, &here);
+            }
+            Entry::Choice { groups, .. } => {
+                let _ = writeln!(out, "\n## `{here}`\n\n{}. Kinds:\n", sentence(key.about));
+                kinds(out, groups);
+                for group in groups {
+                    keys_of(out, group, &here);
+                }
+            }
+        }
+    }
+}
+
+fn kinds(out: &mut String, groups: &[Group]) {
+    out.push_str("| `kind` | meaning |\n|---|---|\n");
+    for kind in groups.iter().flat_map(|group| &group.kinds) {
+        let _ = writeln!(out, "| `\"{}\"` | {} |", kind.name, kind.about);
+    }
+}
+
+/// The profiles and keys of a group of kinds.
+fn keys_of(out: &mut String, group: &Group, path: &str) {
+    if group.entries.is_empty() {
+        return;
+    }
+    let names: Vec<String> = group
+        .kinds
+        .iter()
+        .map(|kind| format!("`\"{}\"`", kind.name))
+        .collect();
+    let _ = writeln!(out, "\n### `{path}` of kind {}\n", names.join(", "));
+    for kind in group.kinds.iter().filter(|kind| !kind.profiles.is_empty()) {
+        let _ = writeln!(
+            out,
+            "| `profile` of `\"{}\"` | values |\n|---|---|",
+            kind.name
+        );
+        for (name, about) in &kind.profiles {
+            let _ = writeln!(out, "| `\"{name}\"` | {about} |");
+        }
+        out.push('\n');
+    }
+    let defaults_vary = group.kinds.len() > 1;
+    value_table(out, &group.entries, defaults_vary);
+    for entry in &group.entries {
+        let key = entry.key();
+        let here = format!("{path}.{}", key.name);
+        match entry {
+            Entry::Table { entries, .. } => {
+                let _ = writeln!(out, "\n#### `{here}`\n\n{}.\n", sentence(key.about));
+                value_table(out, entries, defaults_vary);
+            }
+            Entry::Choice { groups, .. } => {
+                let _ = writeln!(out, "\n#### `{here}`\n\n{}. Kinds:\n", sentence(key.about));
+                kinds(out, groups);
+                for group in groups {
+                    keys_of(out, group, &here);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn values(out: &mut String, entries: &[Entry]) {
+    value_table(out, entries, false);
+}
+
+/// The table of the keys; `by_kind` says that defaults depend on the kind.
+fn value_table(out: &mut String, entries: &[Entry], by_kind: bool) {
+    out.push_str("| key | value | default | allowed | meaning | origin |\n");
+    out.push_str("|---|---|---|---|---|---|\n");
+    for entry in entries {
+        let key = entry.key();
+        let (what, default) = match entry {
+            Entry::Value { shape, default, .. } => (describe(shape), default_of(key, default)),
+            Entry::Table { .. } => ("table".to_owned(), String::new()),
+            Entry::Items { .. } => ("list of tables".to_owned(), default_of(key, "")),
+            Entry::Choice { default, .. } => (
+                "table with `kind`".to_owned(),
+                default_of(key, &format!("\"{default}\"")),
+            ),
+        };
+        let default = if by_kind && !default.is_empty() {
+            "by kind".to_owned()
+        } else {
+            default
+        };
+        let _ = writeln!(
+            out,
+            "| `{}` | {what} | {default} | {} | {} | {} |",
+            key.name,
+            allowed(key, entry),
+            key.about,
+            key.origin
+        );
+    }
+}
+
+fn default_of(key: &Key, default: &str) -> String {
+    match default {
+        _ if key.required => "required".to_owned(),
+        _ if key.conditional => "see meaning".to_owned(),
+        // A list that nobody has filled: the key's meaning says what stands in for it.
+        "" | "[]" => String::new(),
+        default => format!("`{default}`"),
+    }
+}
+
+fn allowed(key: &Key, entry: &Entry) -> String {
+    if matches!(entry, Entry::Items { .. }) {
+        return format!("1 to {} entries", key.most);
+    }
+    match (key.least, key.most) {
+        ("", "") => String::new(),
+        (least, "") => format!("from {least}"),
+        ("", most) => format!("up to {most}"),
+        (least, most) => format!("{least} to {most}"),
+    }
+}
+
+fn describe(shape: &Shape) -> String {
+    match shape {
+        Shape::Quantity { name, .. } => {
+            let name = name.strip_prefix("a ").unwrap_or(name);
+            name.split(" (").next().unwrap_or(name).to_owned()
+        }
+        Shape::Whole => "whole number".to_owned(),
+        Shape::Number => "number".to_owned(),
+        Shape::Boolean => "`true` or `false`".to_owned(),
+        Shape::Text => "text".to_owned(),
+        Shape::Words(words) => {
+            let words: Vec<String> = words
+                .iter()
+                .map(|(word, about)| format!("`\"{word}\"` ({about})"))
+                .collect();
+            words.join(", ")
+        }
+        Shape::WordOr(word, inner) => format!("`\"{word}\"`, or {}", describe(inner)),
+        Shape::Either(one, other) => format!("{}, or {}", describe(one), describe(other)),
+        Shape::OneOrMany(inner) => format!("{0}, or list of {0}", describe(inner)),
+        Shape::List(inner) => format!("list of {}", describe(inner)),
+        Shape::Numbers(names) => {
+            let names: Vec<String> = names
+                .iter()
+                .map(|(name, about)| format!("`{name}` ({about})"))
+                .collect();
+            format!("table of {}", names.join(" and "))
+        }
+        Shape::Exactly(number) => format!("`{number}`"),
+    }
+}
+
+/// With a capital letter.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}

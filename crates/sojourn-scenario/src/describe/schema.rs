@@ -1,0 +1,202 @@
+//! The JSON schema.
+
+use serde_json::{Map, Value as Json, json};
+use sojourn_base::Direction;
+use sojourn_base::quantity::Unit;
+
+use super::catalogue::{Entry, Group};
+use crate::form::Key;
+use crate::value::Shape;
+
+/// The schema of a file with these keys.
+pub(super) fn schema(entries: &[Entry]) -> String {
+    let Json::Object(mut root) = object(entries, &[], true) else {
+        unreachable!("an object's schema is an object");
+    };
+    root.insert(
+        "$schema".to_owned(),
+        json!("http://json-schema.org/draft-07/schema#"),
+    );
+    root.insert("title".to_owned(), json!("Sojourn scenario"));
+    let mut text = serde_json::to_string_pretty(&Json::Object(root))
+        .expect("a tree of texts and numbers is JSON");
+    text.push('\n');
+    text
+}
+
+/// A table with these keys, and `more` properties beside them.
+fn object(entries: &[Entry], more: &[(&str, Json)], with_required: bool) -> Json {
+    let mut properties = Map::new();
+    for (name, schema) in more {
+        properties.insert((*name).to_owned(), schema.clone());
+    }
+    for entry in entries {
+        let name = entry.key().name;
+        // Both directions of the access link have the same keys; the second refers to the first.
+        let schema = if name == Direction::Downstream.as_str() {
+            json!({ "$ref": "#/properties/access/properties/upstream" })
+        } else {
+            described(entry)
+        };
+        properties.insert(name.to_owned(), schema);
+    }
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Json::Object(properties));
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    if with_required {
+        schema.insert("required".to_owned(), json!(required(entries)));
+    }
+    Json::Object(schema)
+}
+
+/// Keys that must be there. A table must be if a key in it must.
+fn required(entries: &[Entry]) -> Vec<&'static str> {
+    entries
+        .iter()
+        .filter(|entry| match entry {
+            Entry::Table { entries, .. } => !required(entries).is_empty(),
+            entry => entry.key().required,
+        })
+        .map(|entry| entry.key().name)
+        .collect()
+}
+
+fn described(entry: &Entry) -> Json {
+    let (key, mut schema) = match entry {
+        Entry::Value { key, shape, .. } => (key, value(shape, key)),
+        Entry::Table { key, entries } => (key, object(entries, &[], true)),
+        Entry::Choice { key, groups, .. } => (key, choice(groups, key.required || key.conditional)),
+        Entry::Items { key, entries } => (
+            key,
+            json!({
+                "type": "array",
+                "items": object(entries, &[], true),
+                "minItems": u32::from(key.required),
+            }),
+        ),
+    };
+    if let Json::Object(schema) = &mut schema {
+        schema.insert(
+            "description".to_owned(),
+            json!(format!("{} ({})", key.about, key.origin)),
+        );
+    }
+    schema
+}
+
+/// A word for a kind that needs nothing else, or a table.
+fn choice(groups: &[Group], needs_kind: bool) -> Json {
+    let words: Vec<&str> = groups
+        .iter()
+        .filter(|group| required(&group.entries).is_empty())
+        .flat_map(|group| group.kinds.iter().map(|kind| kind.name))
+        .collect();
+    let mut options: Vec<Json> = groups
+        .iter()
+        .map(|group| table(group, needs_kind))
+        .collect();
+    if !words.is_empty() {
+        options.push(json!({ "enum": words }));
+    }
+    json!({ "anyOf": options })
+}
+
+/// The table that kinds of a group are written as. Where there is a kind by default, a table may change
+/// its parts and leave it.
+fn table(group: &Group, needs_kind: bool) -> Json {
+    let kinds: Vec<&str> = group.kinds.iter().map(|kind| kind.name).collect();
+    let profiles: Vec<&str> = group
+        .kinds
+        .iter()
+        .flat_map(|kind| kind.profiles.iter().map(|(name, _)| *name))
+        .collect();
+    let mut more = vec![("kind", json!({ "enum": kinds }))];
+    if !profiles.is_empty() {
+        more.push(("profile", json!({ "enum": profiles })));
+    }
+    let mut table = object(&group.entries, &more, false);
+    let mut needed = required(&group.entries);
+    if !needs_kind {
+        table["required"] = json!([]);
+    } else if profiles.is_empty() || needed.is_empty() {
+        needed.push("kind");
+        table["required"] = json!(needed);
+    } else {
+        // A profile says everything.
+        table["required"] = json!(["kind"]);
+        table["anyOf"] = json!([{ "required": ["profile"] }, { "required": needed }]);
+    }
+    if let [kind] = group.kinds.as_slice() {
+        table["description"] = json!(kind.about);
+    }
+    table
+}
+
+fn value(shape: &Shape, key: &Key) -> Json {
+    match shape {
+        Shape::Quantity { units, .. } => json!({ "type": "string", "pattern": pattern(units) }),
+        Shape::Whole => bounded("integer", key),
+        Shape::Number => bounded("number", key),
+        Shape::Boolean => json!({ "type": "boolean" }),
+        Shape::Text => json!({ "type": "string", "minLength": 1 }),
+        Shape::Words(words) => {
+            let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+            json!({ "enum": names })
+        }
+        Shape::WordOr(word, inner) => json!({ "anyOf": [{ "const": word }, value(inner, key)] }),
+        Shape::Either(one, other) => json!({ "anyOf": [value(one, key), value(other, key)] }),
+        Shape::OneOrMany(inner) => {
+            let inner = value(inner, key);
+            let many = json!({ "type": "array", "items": inner, "minItems": 1 });
+            json!({ "anyOf": [inner, many] })
+        }
+        Shape::List(inner) => json!({ "type": "array", "items": value(inner, key) }),
+        Shape::Numbers(names) => {
+            let properties: Map<String, Json> = names
+                .iter()
+                .map(|(name, about)| {
+                    (
+                        (*name).to_owned(),
+                        json!({ "type": "number", "description": about }),
+                    )
+                })
+                .collect();
+            let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+            json!({
+                "type": "object",
+                "properties": properties,
+                "required": names,
+                "additionalProperties": false,
+            })
+        }
+        Shape::Exactly(number) => json!({ "const": number }),
+    }
+}
+
+fn bounded(kind: &str, key: &Key) -> Json {
+    let mut schema = json!({ "type": kind });
+    for (name, bound) in [("minimum", key.least), ("maximum", key.most)] {
+        // Seeds exceed what every reader of JSON numbers can hold; their bound is the type's.
+        if let Ok(number) = bound.parse::<u32>() {
+            schema[name] = json!(number);
+        } else if let Ok(number) = bound.parse::<f64>()
+            && number.abs() < 1e15
+        {
+            schema[name] = json!(number);
+        }
+    }
+    if kind == "integer" && schema.get("minimum").is_none() {
+        schema["minimum"] = json!(0);
+    }
+    schema
+}
+
+/// A decimal number and one of the units.
+fn pattern(units: &[Unit]) -> String {
+    let units: Vec<&str> = units.iter().map(|(spelling, _)| *spelling).collect();
+    format!(
+        "^\\s*\\+?[0-9][0-9_]*(\\.[0-9_]+)?\\s*({})\\s*$",
+        units.join("|")
+    )
+}

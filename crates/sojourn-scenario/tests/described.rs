@@ -1,0 +1,181 @@
+//! The generated descriptions: they are up to date, and the schema agrees with the reader about what
+//! is valid.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the schema is ours: what is missing in it fails the test"
+)]
+
+mod common;
+
+use std::fs;
+
+use serde_json::{Map, Value};
+use sojourn_scenario::{Scenario, describe};
+use toml::de::{DeTable, DeValue};
+
+fn assert_up_to_date(file: &str, argument: &str, generated: &str) {
+    let path = common::folder("../../docs/reference").join(file);
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == generated,
+        "docs/reference/{file} is out of date: \
+         cargo run -p sojourn-scenario --example describe -- {argument} > docs/reference/{file}"
+    );
+}
+
+#[test]
+fn the_reference_page_is_up_to_date() {
+    assert_up_to_date("scenario-file.md", "reference", &describe::reference_page());
+}
+
+#[test]
+fn the_schema_file_is_up_to_date() {
+    assert_up_to_date("scenario.schema.json", "schema", &describe::json_schema());
+}
+
+/// A TOML value as JSON.
+fn to_json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Integer(digits) => Value::from(digits.as_str().parse::<i64>().unwrap()),
+        DeValue::Float(digits) => Value::from(digits.as_str().parse::<f64>().unwrap()),
+        DeValue::Boolean(value) => Value::from(*value),
+        DeValue::Datetime(date) => Value::from(date.to_string()),
+        DeValue::Array(items) => items.iter().map(|item| to_json(item.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let entries = table
+                .iter()
+                .map(|(key, value)| (key.get_ref().to_string(), to_json(value.get_ref())));
+            Value::Object(entries.collect::<Map<_, _>>())
+        }
+    }
+}
+
+/// Whether `value` satisfies `schema`: as much of JSON Schema as ours uses; anything else panics.
+fn is_valid(value: &Value, schema: &Value, root: &Value) -> bool {
+    let holds = |(keyword, rule): (&String, &Value)| match keyword.as_str() {
+        "$schema" | "title" | "description" => true,
+        "$ref" => {
+            let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
+            is_valid(
+                value,
+                root.pointer(pointer)
+                    .expect("the reference leads somewhere"),
+                root,
+            )
+        }
+        "type" => match rule.as_str().unwrap() {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
+            other => panic!("type {other}"),
+        },
+        "const" => value == rule,
+        "enum" => rule.as_array().unwrap().contains(value),
+        "anyOf" => rule
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|option| is_valid(value, option, root)),
+        "minimum" => value
+            .as_f64()
+            .is_none_or(|number| number >= rule.as_f64().unwrap()),
+        "maximum" => value
+            .as_f64()
+            .is_none_or(|number| number <= rule.as_f64().unwrap()),
+        "minLength" => value.as_str().is_none_or(|text| !text.is_empty()),
+        "minItems" => value
+            .as_array()
+            .is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+        "items" => value
+            .as_array()
+            .is_none_or(|items| items.iter().all(|item| is_valid(item, rule, root))),
+        "required" => value.as_object().is_none_or(|object| {
+            rule.as_array()
+                .unwrap()
+                .iter()
+                .all(|key| object.contains_key(key.as_str().unwrap()))
+        }),
+        "properties" => value.as_object().is_none_or(|object| {
+            object.iter().all(|(key, inner)| {
+                rule.get(key)
+                    .is_none_or(|schema| is_valid(inner, schema, root))
+            })
+        }),
+        "additionalProperties" => value.as_object().is_none_or(|object| {
+            object
+                .keys()
+                .all(|key| schema["properties"].get(key).is_some())
+        }),
+        "pattern" => value
+            .as_str()
+            .is_none_or(|text| matches(text, rule.as_str().unwrap())),
+        other => panic!("the schema uses {other}"),
+    };
+    schema
+        .as_object()
+        .expect("a schema is an object")
+        .iter()
+        .all(holds)
+}
+
+/// Our only pattern: a number and one of the units in its last group.
+fn matches(text: &str, pattern: &str) -> bool {
+    let (_, units) = pattern
+        .strip_suffix(")\\s*$")
+        .unwrap()
+        .rsplit_once('(')
+        .unwrap();
+    let (number, unit) = sojourn_base::quantity::split(text);
+    let number = number.trim_start_matches('+');
+    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    units.split('|').any(|known| known == unit)
+        && whole.starts_with(|c: char| c.is_ascii_digit())
+        && !fraction.is_empty()
+        && digits(whole)
+        && digits(fraction)
+}
+
+fn satisfies_schema(text: &str) -> bool {
+    let schema: Value = serde_json::from_str(&describe::json_schema()).expect("JSON");
+    let document = DeTable::parse(text).expect("TOML");
+    let value = to_json(&DeValue::Table(document.into_inner()));
+    is_valid(&value, &schema, &schema)
+}
+
+#[test]
+fn the_schema_accepts_the_examples_and_their_canonical_prints() {
+    for (name, text) in common::examples() {
+        assert!(satisfies_schema(&text), "{name}");
+        let print = Scenario::parse(&text).unwrap().canonical();
+        assert!(satisfies_schema(&print), "{name}\n{print}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_misspelt() {
+    for name in [
+        "misspelt-keys",
+        "bare-numbers",
+        "wrong-units",
+        "not-quantities",
+        "no-such-kinds",
+        "no-such-profile",
+        "wrong-types",
+        "required-keys",
+        "schema-missing",
+        "schema-unsupported",
+        "one-traffic-table",
+        "no-traffic",
+        "kind-missing",
+    ] {
+        let path = common::folder("tests/problems").join(format!("{name}.toml"));
+        let text = fs::read_to_string(path).unwrap();
+        assert!(!satisfies_schema(&text), "{name}");
+    }
+}

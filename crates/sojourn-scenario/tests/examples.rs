@@ -1,0 +1,203 @@
+//! The example scenarios: all of them are valid, and the typed model says what their text says.
+
+mod common;
+
+use sojourn_apps::{ApplicationConfig, FileSize};
+use sojourn_base::{BitRate, Bytes, Direction, Ecn, Limit, Packets, Seed, Span};
+use sojourn_link::{CascadeVariant, LinkConfig};
+use sojourn_queue::{Admission, CodelConfig, DropTailConfig, ManagerConfig};
+use sojourn_scenario::{Plan, Scenario, ScenarioFile};
+
+fn example(name: &str) -> Scenario {
+    let (_, text) = common::examples()
+        .into_iter()
+        .find(|(found, _)| found == name)
+        .expect("the example is there");
+    Scenario::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+#[test]
+fn all_examples_are_valid_and_read_back_from_their_print() {
+    let examples = common::examples();
+    assert!(examples.len() >= 5);
+    for (name, text) in examples {
+        let scenario = Scenario::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let print = scenario.canonical();
+        let again = Scenario::parse(&print).unwrap_or_else(|e| panic!("{name}: {e}\n{print}"));
+        assert_eq!(again, scenario, "{name}");
+        assert_eq!(again.canonical(), print, "{name}");
+    }
+}
+
+#[test]
+fn settings_that_examples_suggest_are_valid() {
+    let mut tried = 0;
+    for (name, text) in common::examples() {
+        for line in text.lines().filter(|line| line.starts_with('#')) {
+            let Some((_, setting)) = line.split_once("--set ") else {
+                continue;
+            };
+            let (key, rest) = setting.split_once('=').expect("a setting has a value");
+            let value = match rest.strip_prefix('\'') {
+                Some(quoted) => quoted.split('\'').next().unwrap(),
+                None => rest.split_whitespace().next().unwrap(),
+            };
+            if let Err(e) = Scenario::parse_with(&text, &[(key, value)]) {
+                panic!("{name}: {setting}\n{e}");
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried >= 8, "{tried}");
+}
+
+#[test]
+fn case_c04_of_white_2012_is_what_the_study_describes() {
+    let scenario = example("white2012-c04");
+    assert_eq!(scenario.name, "white2012/C04");
+    assert_eq!(scenario.duration, Span::from_s(600));
+    assert_eq!((scenario.seed, scenario.seed_count), (Seed(1), 5));
+    let LinkConfig::Docsis30Cascade { link, queue } = &scenario.access.upstream.link else {
+        panic!("a cascade");
+    };
+    assert_eq!(link, &sojourn_link::CascadeConfig::WHITE2012);
+    assert_eq!(queue, &ManagerConfig::Codel(CodelConfig::WHITE2012));
+    let LinkConfig::Shaped { link, queue } = &scenario.access.downstream.link else {
+        panic!("a shaper");
+    };
+    assert_eq!(link, &sojourn_link::ShapedConfig::WHITE2012_DOWNSTREAM);
+    assert_eq!(
+        queue,
+        &ManagerConfig::DropTail(DropTailConfig {
+            limit: Limit::Time(Span::from_s(1)),
+            admission: Admission::Fit,
+            head_drop: false,
+        })
+    );
+    assert_eq!(
+        scenario.access_rate(Direction::Downstream),
+        BitRate::from_mbps(20)
+    );
+
+    let bulk = &scenario.traffic[0];
+    let ApplicationConfig::Bulk(config) = &bulk.application else {
+        panic!("bulk");
+    };
+    assert_eq!(
+        (config.lanes, config.file),
+        (5, FileSize::Bytes(Bytes(5_000_000)))
+    );
+    let stack = bulk.stack.as_ref().expect("transfers have a stack");
+    assert_eq!(stack.name, "ns2-linux-cubic");
+    // 16 times what 5 Mb/s carry in 100 ms, in packets of 1500 B: 8 Mb / 12,000 b.
+    assert_eq!(stack.config.receive_window, 666);
+
+    let page = &scenario.traffic[1];
+    let rtts: Vec<Span> = page.servers.iter().map(|server| server.rtt).collect();
+    assert_eq!(rtts, [20, 30, 50, 100].map(Span::from_ms));
+    // White 2012 §2.3: 9, 14, 24 and 49 ms to the servers, behind 1 ms of DOCSIS each way.
+    let wires: Vec<Span> = page
+        .servers
+        .iter()
+        .map(|server| server.wire_delay(&scenario.access))
+        .collect();
+    assert_eq!(wires, [9, 14, 24, 49].map(Span::from_ms));
+    // Pages come downstream: 16 times what 20 Mb/s carry in 100 ms.
+    assert_eq!(page.stack.as_ref().unwrap().config.receive_window, 2666);
+
+    let call = &scenario.traffic[2];
+    assert_eq!(call.stack, None);
+    assert_eq!(call.servers.len(), 1);
+    // The far end of the call adds nothing to the access link (White 2012 §2.3).
+    assert_eq!(call.servers[0].rtt, Span::from_ms(2));
+    assert_eq!(call.servers[0].wire_delay(&scenario.access), Span::ZERO);
+    assert_eq!((call.dscp, call.ecn), (0, Ecn::NotEct));
+}
+
+#[test]
+fn other_examples_say_what_they_claim() {
+    let home = example("home-docsis-back-pressure");
+    let LinkConfig::Docsis30Cascade { link, .. } = &home.access.upstream.link else {
+        panic!("a cascade");
+    };
+    assert_eq!(link.variant, CascadeVariant::BackPressure);
+    assert_eq!(link.transmit_queue, Packets(16));
+    let dsl = example("dsl-small-buffer");
+    let LinkConfig::Serial { queue, .. } = &dsl.access.upstream.link else {
+        panic!("a line");
+    };
+    assert_eq!(
+        queue,
+        &ManagerConfig::DropTail(DropTailConfig::bytes(96_000))
+    );
+    // 35 ms, of which the line takes 8 ms each way.
+    assert_eq!(
+        dsl.traffic[0].servers[0].wire_delay(&dsl.access),
+        Span::from_us(9_500)
+    );
+    let bench = example("dumbbell-codel");
+    assert_eq!(bench.traffic.len(), 2);
+    assert_eq!(bench.record.series, Some(Span::from_ms(100)));
+}
+
+#[test]
+fn a_plan_has_one_run_for_each_seed() {
+    let scenario = example("white2012-c04");
+    let Plan(runs) = Plan::expand(&scenario);
+    let seeds: Vec<u64> = runs.iter().map(|run| run.seed.0).collect();
+    assert_eq!(seeds, [1, 2, 3, 4, 5]);
+    assert!(runs.iter().all(|run| run.scenario == scenario));
+}
+
+#[test]
+fn keys_depend_on_everything_that_results_depend_on_and_on_nothing_else() {
+    let (_, text) = common::examples().swap_remove(0);
+    let plain = Scenario::parse(&text).unwrap();
+    let key = plain.key(Seed(1), "1.0");
+    assert_eq!(key.len(), 64);
+    assert!(key.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    assert_eq!(key, plain.key(Seed(1), "1.0"));
+    assert_ne!(key, plain.key(Seed(2), "1.0"));
+    assert_ne!(key, plain.key(Seed(1), "1.1"));
+    let longer = Scenario::parse_with(&text, &[("duration", "601 s")]).unwrap();
+    assert_ne!(key, longer.key(Seed(1), "1.0"));
+    // Which other seeds the file asks for does not matter to the run with this one.
+    let other = Scenario::parse_with(&text, &[("seed", "77")]).unwrap();
+    assert_ne!(other, plain);
+    assert_eq!(key, other.key(Seed(1), "1.0"));
+    // Comments and spelling do not matter.
+    let spelt = text.replace("\"120 s\"", "\"2 min\"   # two minutes");
+    assert_ne!(spelt, text);
+    assert_eq!(key, Scenario::parse(&spelt).unwrap().key(Seed(1), "1.0"));
+}
+
+#[test]
+fn each_value_in_force_tells_where_it_comes_from() {
+    let text = "schema = 1\nname = \"x\"\nduration = \"60 s\"\n\
+                [access.upstream]\nlink = { kind = \"serial\", rate = \"5 Mb/s\" }\n\
+                queue = { kind = \"codel\", profile = \"white2012\" }\n\
+                [access.downstream]\nlink = { kind = \"serial\", rate = \"5 Mb/s\" }\n\
+                queue = { kind = \"drop-tail\", limit = \"1 s\" }\n\
+                [[traffic]]\nname = \"call\"\napp = \"voice\"\n";
+    let mut file = ScenarioFile::parse(text).unwrap();
+    file.set("access.upstream.queue.target", "7 ms");
+    let explained = file.explain().unwrap();
+    for (value, origin) in [
+        ("duration = \"60 s\"", "# line 3"),
+        ("seed = 1", "# default"),
+        ("limit = \"417 packets\"", "# profile white2012"),
+        ("target = \"7 ms\"", "# set"),
+        ("packet = \"218 B\"", "# default"),
+    ] {
+        let line = explained
+            .lines()
+            .find(|line| line.starts_with(value))
+            .expect(value);
+        assert!(line.ends_with(origin), "{line}");
+    }
+    // Remarks are comments: the text means the same.
+    assert_eq!(
+        Scenario::parse(&explained).unwrap(),
+        file.validate().unwrap()
+    );
+}
