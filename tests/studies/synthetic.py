@@ -38,7 +38,7 @@ def printed(name: str) -> list[dict[str, str]]:
 
 
 def score(loss_percent: float) -> float:
-    """The rating of section 3.2.2 without its delay term, mapped by G.107 Annex B."""
+    """Return the rating of section 3.2.2 without its delay term, mapped by G.107 Annex B."""
     rating = 94.2 - 30.0 * math.log(1.0 + 0.15 * loss_percent)
     value = 1 + 0.035 * rating + 7e-6 * rating * (rating - 60) * (100 - rating)
     return max(1.0, value)
@@ -67,6 +67,7 @@ class World:
         self._congestion()
 
     def set(self, point: str, subject: str, metric: str, value: float) -> None:
+        """Give a metric a value, spread a little over seeds."""
         self.metrics[point, subject, metric] = spread(value)
 
     def drop(self, point: str) -> None:
@@ -176,6 +177,7 @@ class World:
     # ---- building ------------------------------------------------------------------------------
 
     def build(self, directory: Path) -> StudyResult:
+        """Write records and return the result."""
         directory.mkdir(parents=True, exist_ok=True)
         points = sorted({point for point, _, _ in self.metrics})
         units = {"loss": "%", "lost": "%", "late": "%"}
@@ -224,6 +226,7 @@ class World:
         return StudyResult(directory, definition, metrics, runs, manifest)
 
     def view(self, directory: Path) -> StudyView:
+        """Build a result and open it."""
         return StudyView(self.build(directory))
 
     def _write_series(self, directory: Path) -> None:
@@ -279,7 +282,7 @@ class World:
 
 
 def shape_of(manager: str, ramp_s: float, *, many: bool) -> Shape:
-    """A burst at 20 Mb/s after a linear ramp, then 5 Mb/s, with the queue that the text describes."""
+    """Return a burst at 20 Mb/s after a linear ramp, then 5 Mb/s, with the queue that the text describes."""
     count = round(LENGTH_S / WIDTH_S)
     time = (np.arange(count) + 0.5) * WIDTH_S
     wanted = np.minimum(20.0, 20.0 * (time + 0.05) / ramp_s)

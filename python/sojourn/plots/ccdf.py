@@ -1,4 +1,4 @@
-"""Complementary distributions on a log axis: how rare are the long delays?"""
+"""Complementary distributions on a log axis: how rare long delays are."""
 
 from __future__ import annotations
 

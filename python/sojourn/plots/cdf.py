@@ -36,17 +36,27 @@ def cdf_panel(
     title: str = "",
     low: float | None = None,
     high: float | None = None,
+    ticks: Sequence[float] = (),
     extras: Sequence[Mark] = (),
 ) -> Panel:
-    """One panel of cumulative distributions, one per look; labels stand in the legend."""
+    """One panel of cumulative distributions, one per look; several are named in the legend."""
     marks: list[Mark] = []
+    alone = len(samples) == 1
     for look, values in samples.items():
         if len(values) == 0:
             continue
         x, share = steps(values, None if weights is None else weights.get(look))
-        marks.append(Line(x, share, look, (labels or {}).get(look, look), step=True))
+        label = "" if alone else (labels or {}).get(look, look)
+        marks.append(Line(x, share, look, label, step=True, solid=alone))
     return Panel(
-        x=Axis(quantity, unit, scale=scale, low=low, high=high),
+        x=Axis(
+            quantity,
+            unit,
+            scale=scale,
+            low=low,
+            high=high,
+            ticks=tuple((tick, f"{tick:g}") for tick in ticks),
+        ),
         y=Axis("share at or below", low=0.0, high=1.0),
         marks=(*marks, *extras),
         title=title,

@@ -61,7 +61,7 @@ def scatter_panel(
                 verdict,
                 verdict,
                 filled=verdict != "unjudged",
-                texts=tuple(pair.label if verdict == "miss" else "" for pair in chosen),
+                texts=_labels(chosen) if verdict == "miss" else (),
             )
         )
     return Panel(
@@ -70,3 +70,13 @@ def scatter_panel(
         marks=tuple(marks),
         title=title,
     )
+
+
+def _labels(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Label each case once."""
+    seen: set[str] = set()
+    texts: list[str] = []
+    for pair in pairs:
+        texts.append("" if pair.label in seen else pair.label)
+        seen.add(pair.label)
+    return tuple(texts)

@@ -49,7 +49,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """A curve; NaN breaks it. Without a legend, `label` is written at its end."""
+    """A curve; NaN breaks it. Without a legend, `label` is written at its end.
+
+    `solid` leaves out the look's dashes, where all curves of a panel share one look.
+    """
 
     x: np.ndarray
     y: np.ndarray
@@ -57,6 +60,7 @@ class Line:
     label: str = ""
     step: bool = False
     weight: Weight = "normal"
+    solid: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ class Trace:
     label: str = ""
     weight: Weight = "normal"
     step: bool = True
+    solid: bool = False
 
 
 def timeseries_panel(
@@ -34,6 +35,7 @@ def timeseries_panel(
     bands: Sequence[Band] = (),
     log: bool = False,
     low: float | None = 0.0,
+    ticks: Sequence[float] = (),
 ) -> Panel:
     """One panel of curves over time.
 
@@ -47,6 +49,14 @@ def timeseries_panel(
         Where the x axis ends; what lies beyond is not drawn.
     extras
         Rules and notes on top.
+    bands
+        Areas below the curves.
+    log
+        Whether the y axis is logarithmic.
+    low, high
+        Ends of the y axis.
+    ticks
+        Values to label on the y axis; empty leaves them to the backend.
     """
     marks: list[Mark] = list(bands)
     for trace in traces:
@@ -61,11 +71,27 @@ def timeseries_panel(
                 trace.label,
                 step=trace.step,
                 weight=trace.weight,
+                solid=trace.solid,
             )
         )
     return Panel(
-        x=Axis("time", "s", low=0.0, high=until_s),
-        y=Axis(quantity, unit, low=low, high=high, scale="log" if log else "linear"),
+        x=Axis("time", "s", low=0.0, high=until_s, ticks=_seconds(until_s)),
+        y=Axis(
+            quantity,
+            unit,
+            low=low,
+            high=high,
+            scale="log" if log else "linear",
+            ticks=tuple((tick, f"{tick:g}") for tick in ticks),
+        ),
         marks=(*marks, *extras),
         title=title,
     )
+
+
+def _seconds(until_s: float | None) -> tuple[tuple[float, str], ...]:
+    """Whole, round seconds to label, at most eight of them."""
+    if until_s is None:
+        return ()
+    step = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if until_s / s <= 8), 1000)
+    return tuple((float(at), str(at)) for at in range(0, int(until_s) + 1, step))

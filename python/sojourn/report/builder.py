@@ -35,7 +35,7 @@ def build_report(result: StudyResult) -> ReportSummary:
     parts = study_parts(result, view)
     directory = result.directory
     _write_tables(directory, parts)
-    drawings = _draw(directory, parts)
+    drawings = _draw(directory, parts, quick=result.quick)
     write_comparison(directory / "comparison.csv", parts.tables)
     write_claims(directory / "claims.csv", parts.claims)
     write_text(directory / "report.html", page.render(result, parts, drawings))
@@ -77,10 +77,10 @@ def _write_tables(directory: Path, parts: StudyParts) -> None:
         write_plain(folder / f"{table.name}.csv", table)
 
 
-def _draw(directory: Path, parts: StudyParts) -> dict[str, str]:
+def _draw(directory: Path, parts: StudyParts, *, quick: bool) -> dict[str, str]:
     """Draw every figure as SVG and PDF; return the SVG text by item."""
     folder = _fresh(directory / "figures")
-    return {figure.item: mpl.save(figure.plot, folder) for figure in parts.figures}
+    return {figure.item: mpl.save(figure.plot, folder, quick=quick) for figure in parts.figures}
 
 
 def _fresh(folder: Path) -> Path:

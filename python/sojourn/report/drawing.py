@@ -12,7 +12,7 @@ THEMED = {
     styles.MUTED: "muted",
     styles.GRID: "grid",
     styles.PAPER: "paper",
-    **{colour: f"c-{name}" for name, colour in styles.OKABE_ITO.items()},
+    **{colour: f"c-{name}" for name, colour in (styles.OKABE_ITO | styles.TOL).items()},
 }
 
 

@@ -122,7 +122,6 @@ def _figures(view: StudyView, points: Sequence[str]) -> Iterator[Figure]:
         shown = min(len(points), MOST_BOXES)
         yield Figure(
             "metrics",
-            "Metrics by point",
             PlotSpec(
                 name="metrics",
                 title="Metrics by point, spread over runs",
@@ -166,7 +165,6 @@ def _distributions(view: StudyView, points: Sequence[str]) -> Iterator[Figure]:
             continue
         yield Figure(
             f"delay-{traffic}-{direction}",
-            f"Access delay of {traffic}, {direction}",
             PlotSpec(
                 name=f"delay-{traffic}-{direction}",
                 title=f"Access delay of {traffic}, {direction}",

@@ -17,7 +17,7 @@ from sojourn.report.provenance import provenance, scenario_hashes
 from sojourn.studies.claims import Holds, JudgedClaim
 from sojourn.studies.figure import Figure
 from sojourn.studies.parts import StudyParts
-from sojourn.studies.table import Cell, format_interval
+from sojourn.studies.table import Cell, format_number
 from sojourn.studies.tolerance import Verdict
 from sojourn.study.result import StudyResult
 
@@ -81,7 +81,7 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
     figures = [
         DrawnFigure(
             figure,
-            Markup(drawing.inline(drawings[figure.item], figure.item, figure.plot.description)),  # noqa: S704
+            Markup(drawing.inline(drawings[figure.item], figure.item, figure.plot.description)),
         )
         for figure in parts.figures
     ]
@@ -91,7 +91,7 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         result=result,
         definition=result.definition,
         parts=parts,
-        style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),  # noqa: S704
+        style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),
         overview_figures=_group(figures, "overview"),
         printed_figures=_group(figures, "printed"),
         delay_figures=_group(figures, "delay"),
@@ -99,7 +99,7 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         closeness=closeness(cells),
         misses=[cell for cell in cells if cell.verdict is Verdict.MISS],
         claim_groups=claim_groups(parts.claims),
-        notes=Markup(markdown.render(parts.notes, level=2)) if parts.notes else "",  # noqa: S704
+        notes=Markup(markdown.render(parts.notes, level=2)) if parts.notes else "",
         provenance=provenance(result),
         scenario_hashes=scenario_hashes(result),
     )
@@ -174,10 +174,25 @@ def claim_groups(claims: Sequence[JudgedClaim]) -> list[ClaimGroup]:
 
 
 def interval(cell: Cell) -> str:
-    """Write a cell's interval, or nothing where it vanishes at the printed digits."""
-    text = format_interval(cell.ours, cell.decimals)
-    low, _, high = text.partition(" to ")
-    return "" if low == high else text
+    """Write a cell's interval short: a half-width if it is even, nothing if it vanishes.
+
+    Examples
+    --------
+    >>> from sojourn.studies.estimate import Estimate
+    >>> cell = Cell("", "", "", "", "", "", None, Estimate(3.0, 2.9, 3.1, 5), decimals=1)
+    >>> interval(cell)
+    '±0.1'
+    """
+    value, low, high = cell.ours.value, cell.ours.low, cell.ours.high
+    if value is None or low is None or high is None:
+        return ""
+    if format_number(low, cell.decimals) == format_number(high, cell.decimals):
+        return ""
+    if not format_number(0.5 * (high - low), cell.decimals).strip("0."):
+        return ""
+    if abs((high - value) - (value - low)) <= 0.1 * (high - low):
+        return f"±{format_number(0.5 * (high - low), cell.decimals)}"
+    return f"{format_number(low, cell.decimals)}–{format_number(high, cell.decimals)}"
 
 
 @cache

@@ -15,8 +15,6 @@ class Figure:
     ----------
     item
         What it redraws, such as `figure-2`, or a name of our own.
-    title
-        Heading, such as `Figure 2. TCP throughput behind 417 packets`.
     plot
         What is drawn.
     caption
@@ -26,7 +24,11 @@ class Figure:
     """
 
     item: str
-    title: str
     plot: PlotSpec
     caption: str
     group: str = "printed"
+
+    @property
+    def title(self) -> str:
+        """Heading, such as `Figure 2. TCP throughput without Buffer Control`."""
+        return self.plot.title

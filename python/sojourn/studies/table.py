@@ -169,19 +169,6 @@ def format_estimate(estimate: Estimate, decimals: int) -> str:
     return "–" if estimate.value is None else format_number(estimate.value, decimals)
 
 
-def format_interval(estimate: Estimate, decimals: int) -> str:
-    """Write the interval, with one decimal more if it would vanish otherwise.
-
-    Examples
-    --------
-    >>> format_interval(Estimate(2.75, 2.71, 2.79, 5), 2)
-    '2.71 to 2.79'
-    """
-    if estimate.low is None or estimate.high is None:
-        return ""
-    return f"{format_number(estimate.low, decimals)} to {format_number(estimate.high, decimals)}"
-
-
 def format_number(value: float, decimals: int) -> str:
     """Write a number with a fixed number of decimals, never as minus zero."""
     if not math.isfinite(value):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, cast
 
 from sojourn.studies.estimate import Estimate
 
@@ -91,7 +92,7 @@ class Rule:
         return all(not allowed or value in allowed for allowed, value in wanted)
 
     def bounds(self, printed: float) -> Bounds:
-        """What counts as reproduced around `printed`."""
+        """Return what counts as reproduced around `printed`."""
         lows: list[float] = []
         highs: list[float] = []
         if self.relative is not None:
@@ -149,7 +150,10 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     rules: list[Rule] = []
     for number, entry in enumerate(document["rule"], 1):
-        values = {key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()}
+        values: dict[str, Any] = {
+            key: tuple(cast("list[str]", value)) if isinstance(value, list) else value
+            for key, value in entry.items()
+        }
         try:
             rule = Rule(**values)
         except TypeError as error:

@@ -23,7 +23,7 @@ NANOSECONDS_PER_SECOND = 1e9
 NANOSECONDS_PER_MILLISECOND = 1e6
 
 
-class NotRecorded(Exception):  # noqa: N818 - it says what is so, not what failed
+class NotRecorded(Exception):
     """The result does not hold what was asked for."""
 
 
@@ -130,7 +130,7 @@ class StudyView:
             raise NotRecorded(message)
 
     def duration_s(self, point: str) -> float:
-        """Simulated seconds of a point's runs."""
+        """Return the simulated seconds of a point's runs."""
         self.require(point)
         runs = self.result.runs.filter(pl.col("point") == point)
         return float(runs["simulated_s"].to_numpy().max())

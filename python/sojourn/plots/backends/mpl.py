@@ -3,10 +3,13 @@
 No window system and no global state is touched: figures are made directly, not through `pyplot`.
 """
 
+# Matplotlib's own annotations are incomplete; what we call stays checked, what it takes is not.
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,8 +67,8 @@ _SETTINGS: dict[str, Any] = {
 
 
 @contextmanager
-def _settings(name: str) -> Iterator[None]:
-    with mpl.rc_context({**_SETTINGS, "svg.hashsalt": name}):
+def _settings(name: str) -> Generator[None]:
+    with mpl.rc_context(cast("Any", {**_SETTINGS, "svg.hashsalt": name})):
         yield
 
 
@@ -83,12 +86,23 @@ def svg(plot: spec.PlotSpec) -> str:
         return buffer.getvalue()
 
 
-def save(plot: spec.PlotSpec, directory: Path) -> str:
-    """Write `<name>.svg` and `<name>.pdf` into a directory; return the SVG text."""
-    with _settings(plot.name):
+def save(plot: spec.PlotSpec, directory: Path, *, quick: bool = False) -> str:
+    """Write `<name>.svg` and `<name>.pdf` into a directory; return the SVG text.
+
+    Parameters
+    ----------
+    plot
+        What to draw.
+    directory
+        Where to.
+    quick
+        Embed fonts in the PDF as drawn shapes: half the time, but journals want real fonts.
+    """
+    with _settings(plot.name), mpl.rc_context({"pdf.fonttype": 3 if quick else 42}):
         figure = _figure(plot)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Title": plot.title})
+        figure.set_layout_engine("none")  # what was laid out stays for the second file
         text = buffer.getvalue()
         (directory / f"{plot.name}.svg").write_text(text, encoding="utf-8")
         epoch = datetime(1970, 1, 1, tzinfo=UTC)  # equal plots give equal bytes
@@ -105,16 +119,13 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         figsize=(plot.width / _MILLIMETRES_PER_INCH, plot.height / _MILLIMETRES_PER_INCH),
         layout="constrained",
     )
-    axes = cast(
-        "np.ndarray",
-        figure.subplots(
-            rows,
-            plot.columns,
-            squeeze=False,
-            sharex=plot.share_x,
-            sharey=plot.share_y,
-            width_ratios=plot.column_widths or None,
-        ),
+    axes = figure.subplots(
+        rows,
+        plot.columns,
+        squeeze=False,
+        sharex=plot.share_x,
+        sharey=plot.share_y,
+        width_ratios=plot.column_widths or None,
     ).ravel()
     for panel, axis in zip(plot.panels, axes, strict=False):
         _panel(panel, cast("Axes", axis), label_lines=plot.legend == "none")
@@ -143,6 +154,9 @@ def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
         axes.set_title(panel.title)
     for mark in panel.marks:
         _DRAW[type(mark)](mark, axes)
+    # Limits come last: an open end is left to what was drawn.
+    axes.set_xlim(panel.x.low, panel.x.high)
+    axes.set_ylim(panel.y.low, panel.y.high)
     if panel.y.ticks and any(isinstance(mark, spec.Bars | spec.Dots) for mark in panel.marks):
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
@@ -154,7 +168,6 @@ def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
 
 def _axis(axis: spec.Axis, axes: Axes, which: str) -> None:
     side = axes.xaxis if which == "x" else axes.yaxis
-    set_limits: Callable[..., Any] = axes.set_xlim if which == "x" else axes.set_ylim
     if which == "x":
         axes.set_xlabel(axis.label)
         axes.set_xscale(axis.scale)
@@ -162,17 +175,22 @@ def _axis(axis: spec.Axis, axes: Axes, which: str) -> None:
     else:
         axes.set_ylabel(axis.label)
         axes.set_yscale(axis.scale)
-    set_limits(axis.low, axis.high)
     if axis.ticks:
         side.set_major_locator(FixedLocator([position for position, _ in axis.ticks]))
         side.set_minor_locator(NullLocator())
         side.set_ticklabels([text for _, text in axis.ticks])
     elif axis.scale == "log":
-        narrow = axis.low is not None and axis.high is not None and axis.high / axis.low < 2e3
+        narrow = (
+            axis.low is not None and axis.high is not None and axis.high / axis.low < 400.0
+        )  # labels fit
         subs = (1.0, 2.0, 5.0) if narrow else (1.0,)
         side.set_major_locator(LogLocator(subs=subs, numticks=12))
-        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        side.set_major_formatter(FuncFormatter(_plain_number))
         side.set_minor_formatter(NullFormatter())
+
+
+def _plain_number(value: float, _position: int | None) -> str:
+    return f"{value:g}"
 
 
 def _line(mark: spec.Line, axes: Axes) -> None:
@@ -181,13 +199,18 @@ def _line(mark: spec.Line, axes: Axes) -> None:
         mark.x,
         mark.y,
         color=look.colour,
-        linestyle=(0, look.dash) if look.dash else "-",
+        linestyle=_dashes(mark),
         linewidth=_WEIGHTS[mark.weight],
         alpha=_ALPHA[mark.weight],
         drawstyle="steps-post" if mark.step else "default",
         label=mark.label or "_nolegend_",
         solid_joinstyle="round",
     )
+
+
+def _dashes(mark: spec.Line) -> Any:  # noqa: ANN401 - Matplotlib takes a word or a pattern
+    dash = styles.look_of(mark.look).dash
+    return (0, dash) if dash and not mark.solid else "-"
 
 
 def _band(mark: spec.Band, axes: Axes) -> None:
@@ -281,7 +304,7 @@ def _box(mark: spec.Box, axes: Axes) -> None:
 
 def _rule(mark: spec.Rule, axes: Axes) -> None:
     look = styles.look_of(mark.look)
-    draw_rule: Callable[..., Any] = axes.axvline if mark.along == "x" else axes.axhline
+    draw_rule = cast("Callable[..., Any]", axes.axvline if mark.along == "x" else axes.axhline)
     draw_rule(
         mark.at,
         color=look.colour,
@@ -294,12 +317,12 @@ def _rule(mark: spec.Rule, axes: Axes) -> None:
     if mark.along == "x":
         axes.annotate(
             mark.label,
-            (mark.at, 1.0),
+            (mark.at, 0.48),
             xycoords=("data", "axes fraction"),
-            xytext=(2, -2),
+            xytext=(2, 0),
             textcoords="offset points",
             ha="left",
-            va="top",
+            va="center",
             rotation=90,
             fontsize=_FONT_SIZE - 1,
             color=look.colour,
@@ -400,7 +423,7 @@ def _handle(mark: spec.Line | spec.Dots | spec.Bars | spec.Band) -> Line2D | Pat
             [],
             [],
             color=look.colour,
-            linestyle=(0, look.dash) if look.dash else "-",
+            linestyle=_dashes(mark),
             linewidth=_WEIGHTS[mark.weight],
             alpha=_ALPHA[mark.weight],
             label=mark.label,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from sojourn.plots.spec import Axis, PlotSpec
+from sojourn.plots.spec import PlotSpec
 
 
 def draw(plot: PlotSpec) -> dict[str, Any]:
@@ -27,8 +27,5 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any field of any mark
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_plain(item) for item in cast("tuple[Any, ...]", value)]
     return value
-
-
-__all__ = ["Axis", "draw"]

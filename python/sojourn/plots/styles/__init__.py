@@ -1,6 +1,6 @@
 """How things look, in every plot the same: a queue manager keeps its colour, dash and marker.
 
-Colours are those of Okabe and Ito (2008), chosen so that readers with any common colour vision
+Colours are those of Okabe and Ito (2008) and two of Tol (2021), chosen so that readers with any common colour vision
 deficiency tell them apart; dash and marker say the same again, for grey print. Colours named `ink`,
 `muted`, `grid` and `paper` change with the theme of a page.
 """
@@ -19,6 +19,9 @@ OKABE_ITO = {
     "vermillion": "#D55E00",
     "purple": "#CC79A7",
 }
+
+#: Tol (2021), "Colour schemes", muted: two dark colours that Okabe and Ito lack.
+TOL = {"indigo": "#332288", "wine": "#882255"}
 
 #: Colours that a page may replace for a dark theme; chosen for contrast of 7:1 and 4.5:1 on white.
 INK = "#1c2430"
@@ -56,16 +59,16 @@ _LOOKS: dict[str, Look] = {
     # Couplings of a modem's two queues.
     "coupling-drop": Look(OKABE_ITO["purple"], (), "X"),
     "coupling-both": Look(OKABE_ITO["orange"], (), "D"),
-    "coupling-back": Look(OKABE_ITO["sky"], (), "P"),
-    # Causes of delay, from the sender to the wire.
-    "sender": Look("#882255", (), "", ""),
-    "recovery": Look("#AA4499", (), "", ""),
-    "queue": Look(OKABE_ITO["vermillion"], (), "", ""),
+    "coupling-back": Look(TOL["indigo"], (), "P"),
+    # Causes of delay, from the sender to the wire; none of them has the colour of a queue manager.
+    "sender": Look(TOL["wine"], (), "", "////"),
+    "recovery": Look(TOL["wine"], (), "", ""),
+    "queue": Look(TOL["indigo"], (), "", ""),
     "request_wait": Look(OKABE_ITO["orange"], (), "", ""),
     "grant_wait": Look(OKABE_ITO["yellow"], (), "", ""),
     "framing": Look(OKABE_ITO["purple"], (), "", ""),
-    "serialisation": Look(OKABE_ITO["sky"], (), "", ""),
-    "wire": Look("#9aa5b1", (), "", ""),
+    "serialisation": Look("#8390a0", (), "", ""),
+    "wire": Look("#c0c8d1", (), "", ""),
 }
 
 #: For names without a look of their own: distinct in colour, dash and marker.

@@ -173,7 +173,7 @@ def figure_7(view: StudyView) -> Figure:
     near = _delay_panels(view, CODEL, (Rule(5.0, "y", "target 5 ms"),), high=20.0)
     plot = PlotSpec(
         name="figure-7",
-        title="Queuing delay with CoDel",
+        title="Figure 7. Queuing delay with CoDel",
         panels=(*whole, *near),
         columns=2,
         height=115,
@@ -183,7 +183,6 @@ def figure_7(view: StudyView) -> Figure:
     )
     return Figure(
         "figure-7",
-        "Figure 7. Queuing delay with CoDel",
         plot,
         "Below: the same, near the target. Spikes at the start and at the step to 5 Mb/s subside "
         "within seconds; in between the queue stays short.",
@@ -213,20 +212,35 @@ def _throughput(
             timeseries_panel(
                 (
                     Trace(bold.start_s, allowed, "reference", "allowed by the shaper", "thin"),
-                    Trace(thin.start_s, thin.rate_mbps, manager, "20 ms round trip", "thin"),
-                    Trace(bold.start_s, bold.rate_mbps, manager, "100 ms round trip", "bold"),
+                    Trace(
+                        thin.start_s,
+                        thin.rate_mbps,
+                        manager,
+                        "20 ms round trip",
+                        "thin",
+                        solid=True,
+                    ),
+                    Trace(
+                        bold.start_s,
+                        bold.rate_mbps,
+                        manager,
+                        "100 ms round trip",
+                        "bold",
+                        solid=True,
+                    ),
                 ),
                 quantity="rate through the modem",
                 unit="Mb/s",
                 title=heading,
                 until_s=WINDOW_S,
                 high=1.1 * PEAK_MBPS,
+                ticks=(0, 5, 10, 15, 20),
                 extras=extras,
             )
         )
     plot = PlotSpec(
         name=f"figure-{number}",
-        title=title,
+        title=f"Figure {number}. {title}",
         panels=tuple(panels),
         columns=2,
         height=72,
@@ -235,7 +249,7 @@ def _throughput(
         description=f"Upstream rate over the first {WINDOW_S:.0f} s behind "
         f"{cases.MANAGER_TITLES[manager]}, for one and five TCP connections.",
     )
-    return Figure(f"figure-{number}", f"Figure {number}. {title}", plot, caption)
+    return Figure(f"figure-{number}", plot, caption)
 
 
 def _delay_panels(
@@ -254,8 +268,22 @@ def _delay_panels(
         panels.append(
             timeseries_panel(
                 (
-                    Trace(thin.start_s, thin.sojourn_mean_ms, manager, "20 ms round trip", "thin"),
-                    Trace(bold.start_s, bold.sojourn_mean_ms, manager, "100 ms round trip", "bold"),
+                    Trace(
+                        thin.start_s,
+                        thin.sojourn_mean_ms,
+                        manager,
+                        "20 ms round trip",
+                        "thin",
+                        solid=True,
+                    ),
+                    Trace(
+                        bold.start_s,
+                        bold.sojourn_mean_ms,
+                        manager,
+                        "100 ms round trip",
+                        "bold",
+                        solid=True,
+                    ),
                 ),
                 quantity="queuing delay",
                 unit="ms",
@@ -278,7 +306,7 @@ def _delay(
 ) -> Figure:
     plot = PlotSpec(
         name=f"figure-{number}",
-        title=title,
+        title=f"Figure {number}. {title}",
         panels=_delay_panels(
             view, manager, rules, high=1.15 * max(rule.at for rule in rules), with_titles=True
         ),
@@ -289,7 +317,7 @@ def _delay(
         description=f"Time in the rate-shaping queue over the first {WINDOW_S:.0f} s behind "
         f"{cases.MANAGER_TITLES[manager]}, for one and five TCP connections.",
     )
-    return Figure(f"figure-{number}", f"Figure {number}. {title}", plot, caption)
+    return Figure(f"figure-{number}", plot, caption)
 
 
 # ---- Figures 8 and 9: queue size ------------------------------------------------------------------
@@ -310,7 +338,7 @@ def figure_8(view: StudyView) -> Figure:
     least = grouped(series.backlog_packets_mean).min(axis=1)
     limit = Rule(21.0, "y", "limit", "limit")
     whole = timeseries_panel(
-        (Trace(start, mean, DROPTAIL_21, "mean of 1 s", "normal"),),
+        (Trace(start, mean, DROPTAIL_21, "mean of 1 s", "normal", solid=True),),
         quantity="queue",
         unit="packets",
         title="whole run",
@@ -320,7 +348,15 @@ def figure_8(view: StudyView) -> Figure:
         bands=(Band(start, least, largest, DROPTAIL_21, "least mean of 100 ms to longest"),),
     )
     near = timeseries_panel(
-        (Trace(series.start_s, series.backlog_packets_mean, DROPTAIL_21, "mean of 100 ms"),),
+        (
+            Trace(
+                series.start_s,
+                series.backlog_packets_mean,
+                DROPTAIL_21,
+                "mean of 100 ms",
+                solid=True,
+            ),
+        ),
         quantity="queue",
         unit="packets",
         title="first 20 s",
@@ -330,7 +366,7 @@ def figure_8(view: StudyView) -> Figure:
     )
     plot = PlotSpec(
         name="figure-8",
-        title="Queue size over time, D04",
+        title="Figure 8. Queue size over time, D04 (21 packets)",
         panels=(whole, near),
         columns=2,
         height=68,
@@ -341,7 +377,6 @@ def figure_8(view: StudyView) -> Figure:
     )
     return Figure(
         "figure-8",
-        "Figure 8. Queue size over time, D04 (21 packets)",
         plot,
         "Five connections keep the short queue nearly full: what else arrives finds little room.",
     )
@@ -370,11 +405,12 @@ def figure_9(view: StudyView) -> Figure:
         unit="packets",
         low=0.0,
         high=22.0,
+        ticks=(0, 5, 10, 15, 20),
         extras=marks,
     )
     plot = PlotSpec(
         name="figure-9",
-        title="Distribution of the queue size, D04",
+        title="Figure 9. Distribution of the queue size, D04 (21 packets)",
         panels=(panel,),
         height=68,
         width=120,
@@ -383,7 +419,6 @@ def figure_9(view: StudyView) -> Figure:
     )
     return Figure(
         "figure-9",
-        "Figure 9. Distribution of the queue size, D04 (21 packets)",
         plot,
         "Weighted by time, all runs together.",
     )
@@ -394,7 +429,7 @@ def figure_9(view: StudyView) -> Figure:
 
 def overview(view: StudyView) -> Figure:
     """Scores and page load times, printed beside ours."""
-    rows = tuple(f"{case}  {LOADS[case].description}" for case in CASES)
+    rows = tuple(f"{case}: {LOADS[case].description}" for case in CASES)
     printed = {
         (row["test_case"], row["buffer_packets"] if row["queue_manager"] == "DropTail" else ""): row
         for row in cases_summary()
@@ -455,7 +490,6 @@ def overview(view: StudyView) -> Figure:
     )
     return Figure(
         "overview",
-        "The call and the page in nine households",
         plot,
         "Filled: ours, with the 95 % interval over runs where it is wider than the mark. Hollow "
         "diamond: printed.",
@@ -464,7 +498,7 @@ def overview(view: StudyView) -> Figure:
 
 
 def cases_summary() -> list[dict[str, str]]:
-    """Printed rows of Tables 7 and 8, the CoDel rows once."""
+    """Return the printed rows of Tables 7 and 8, the CoDel rows once."""
     return [
         row
         for row in printed_rows("summary")
@@ -511,7 +545,6 @@ def agreement(tables: Sequence[Table]) -> Figure:
     )
     return Figure(
         "agreement",
-        "Every printed number against ours",
         plot,
         "On the line, ours equals the print. Losses below 0.01 % are drawn there. Misses carry "
         "their test case.",
@@ -597,7 +630,6 @@ def delay_by_cause(view: StudyView) -> Figure:
     )
     return Figure(
         "delay-by-cause",
-        "Where the call's delay goes",
         plot,
         "Mean over the packets that arrived, all runs; rows are test cases. The scales differ: behind "
         "417 packets the queue is nearly everything, behind CoDel the request-grant loop is.",
@@ -627,7 +659,7 @@ def byte_limit(view: StudyView) -> Figure:
             DotRow(number, 1, DROPTAIL_BYTES, load_time(view, case, DROPTAIL_BYTES)),
         ]
     panel = dot_panel(
-        tuple(f"{case}  {LOADS[case].description}" for case in CASES),
+        tuple(f"{case}: {LOADS[case].description}" for case in CASES),
         entries,
         lanes=2,
         quantity="median page load time",
@@ -649,7 +681,6 @@ def byte_limit(view: StudyView) -> Figure:
     )
     return Figure(
         "byte-limit",
-        "The same 50 ms, counted in packets and in bytes",
         plot,
         "The authors name the packet limit as a defect of their model (section 5): counted in "
         "bytes, a burst of small packets that open connections finds room.",
@@ -659,7 +690,7 @@ def byte_limit(view: StudyView) -> Figure:
 
 def congestion(view: StudyView) -> Figure:
     """Delay of the call under borderline congestion, by how the two queues are coupled."""
-    rows = tuple(f"1{case[1]}  {LOADS[case].description}" for case in CASES)
+    rows = tuple(f"1{case[1]}: {LOADS[case].description}" for case in CASES)
     panels: list[Panel] = []
     for manager in MANAGERS:
         entries: list[DotRow] = []
@@ -689,7 +720,7 @@ def congestion(view: StudyView) -> Figure:
         )
     plot = PlotSpec(
         name="congestion",
-        title="Borderline congestion: the call's delay, by how the modem couples its two queues",
+        title="Borderline congestion, unpublished: the call's delay by how the modem couples its two queues",
         panels=tuple(panels),
         columns=3,
         height=105,
@@ -699,7 +730,6 @@ def congestion(view: StudyView) -> Figure:
     )
     return Figure(
         "congestion",
-        "Borderline congestion, which the authors did not publish",
         plot,
         "Grants average what the modem may send, 5 Mb/s. Nothing of this is printed; the authors "
         "expected back-pressure to do best (section 2.2.3).",

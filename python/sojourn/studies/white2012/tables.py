@@ -80,12 +80,12 @@ def tables(view: StudyView) -> list[Table]:
 
 
 def table_3(view: StudyView) -> Table:
-    """The call behind one second of drop-tail, and behind CoDel."""
+    """Compare the call behind one second of drop-tail, and behind CoDel."""
     return _voice(view, "table-3", "Table 3. The call: DropTail without Buffer Control, and CoDel")
 
 
 def table_4(view: StudyView) -> Table:
-    """The call behind 50 ms of drop-tail, and behind CoDel."""
+    """Compare the call behind 50 ms of drop-tail, and behind CoDel."""
     return _voice(view, "table-4", "Table 4. The call: DropTail with Buffer Control, and CoDel")
 
 
@@ -234,7 +234,7 @@ def _cell(
 
 
 def _rows(item: str, name: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Printed rows of a table: case number, manager, and the columns of the file."""
+    """Yield printed rows of a table: case number, manager, and the columns of the file."""
     for row in printed_rows(name):
         if row["source"] == f"white2012 Table {item.removeprefix('table-')}":
             yield (

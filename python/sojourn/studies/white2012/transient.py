@@ -52,14 +52,14 @@ def settled(series: LinkSeries) -> np.ndarray:
 
 
 def allowed_bytes(series: LinkSeries) -> np.ndarray:
-    """What the shaper would have let through in each bin: the peak rate while tokens last."""
+    """Return what the shaper would have let through in each bin: the peak rate while tokens last."""
     peak = PEAK_MBPS * 1e6 / 8 * series.width_s
     before = np.concatenate(([BURST_BYTES], tokens(series)[:-1]))
     return np.minimum(peak, before + SUSTAINED_MBPS * 1e6 / 8 * series.width_s)
 
 
 def utilisation(series: LinkSeries) -> float:
-    """Forwarded bytes after the transient over what the sustained rate carries in that time."""
+    """Divide the forwarded bytes after the transient by what the sustained rate carries in that time."""
     mask = settled(series)
     if not mask.any():
         return np.nan

@@ -33,7 +33,7 @@ claim = ClaimBook()
 
 
 def budget_kb(duration_s: float) -> float:
-    """What the shaper lets through at most: the sustained rate and one burst.
+    """Return what the shaper lets through at most: the sustained rate and one burst.
 
     Examples
     --------

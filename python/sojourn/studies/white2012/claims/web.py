@@ -70,7 +70,7 @@ def completed(view: StudyView, case: str, manager: str) -> float:
 
 
 def printed_median(table: str, queue_manager: str) -> dict[str, float]:
-    """Printed medians of a table by case, without censored ones."""
+    """Return the printed medians of a table by case, without censored ones."""
     return {
         row["test_case"][1:]: float(row["median_plt_s"])
         for row in printed_rows("web")

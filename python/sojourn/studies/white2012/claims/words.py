@@ -25,7 +25,7 @@ def number(value: float, digits: int = 3) -> str:
     >>> number(375614.0), number(0.0312), number(float("inf"))
     ('375614', '0.0312', 'never')
     """
-    if value != value:  # noqa: PLR0124 - the definition of NaN
+    if value != value:
         return "–"
     if value in (float("inf"), float("-inf")):
         return "never"
