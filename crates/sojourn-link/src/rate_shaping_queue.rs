@@ -35,6 +35,8 @@ pub(crate) struct RateShapingQueue<T, M> {
 pub(crate) struct Behind {
     /// Bytes in a stage behind that the manager answers for.
     pub(crate) staged: Bytes,
+    /// The manager answers for the stage behind: running out of packets is not running idle.
+    pub(crate) answered_for: bool,
     /// Mean time from request to grant.
     pub(crate) loop_delay: Span,
 }
@@ -123,13 +125,24 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         }
         self.shaper.debit(now, self.price);
         self.look_ahead(now);
-        if self.due == Instant::NEVER {
-            // The shaper could go on and finds nothing: what an idle queue is to its manager.
-            let (manager, mut surroundings) = self.split(judged_at, behind, output);
-            let nothing = manager.dequeue(judged_at, &mut surroundings);
-            debug_assert!(nothing.is_none(), "an empty manager has no packets");
+        if self.due == Instant::NEVER && !behind.answered_for {
+            // The shaper could go on and finds nothing.
+            self.on_idle(judged_at, behind, output);
         }
         Some(packet)
+    }
+
+    /// Ask the manager in vain: what an idle queue is to it.
+    pub(crate) fn on_idle<O: LinkOutput<T>>(
+        &mut self,
+        now: Instant,
+        behind: Behind,
+        output: &mut O,
+    ) {
+        debug_assert!(self.due == Instant::NEVER, "packets wait");
+        let (manager, mut surroundings) = self.split(now, behind, output);
+        let nothing = manager.dequeue(now, &mut surroundings);
+        debug_assert!(nothing.is_none(), "an empty manager has no packets");
     }
 
     /// Length of the packet that `release` would look at, if that is known.

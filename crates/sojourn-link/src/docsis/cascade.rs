@@ -9,7 +9,8 @@
 //! Deviations: a grant is limited to what the channel carries in one MAP interval, so that grants never
 //! overlap (24,576 B with the default channel; the study's flows request at most 6522 B per MAP). The
 //! two variants are the alternatives that §2.2.3 names without details, see [`CascadeVariant`]; our
-//! reading of the first is in [`Cascade::judged_at`].
+//! reading of the first is in `Cascade::judged_at`. It is weak while the shaper is not the bottleneck: the
+//! rate-shaping queue then holds the head only, and CoDel starts anew after each drop that empties it.
 
 use super::congestion::GrantLimit;
 use super::request_grant::RequestGrant;
@@ -89,6 +90,15 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
         let limit = self.limit.at(number, now, output);
         let grant = self.requests.grant(limit);
         self.transmit.send(now, grant, output);
+        let behind = self.behind();
+        if behind.answered_for
+            && self.transmit.backlog().packets.0 == 0
+            && self.rate_shaping.due() == Instant::NEVER
+        {
+            self.last_judged_at = self.last_judged_at.max(now);
+            self.rate_shaping
+                .on_idle(self.last_judged_at, behind, output);
+        }
     }
 
     /// Moves what may move from the rate-shaping queue to the transmit queue.
@@ -123,7 +133,9 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     /// [`CascadeVariant::SojournOverBoth`] the time at which the head's last byte is expected to be
     /// granted. That is two MAPs after its request at the earliest, and not before all bytes queued
     /// ahead of it are granted at the mean rate of grants. Expectations that shrink do not take the
-    /// manager's time back.
+    /// manager's time back. With that variant the bytes in the transmit queue also count as waiting for
+    /// the manager (a floor such as CoDel's one full-size packet holds for both queues), and it is idle
+    /// only when both are.
     fn judged_at(&mut self, now: Instant) -> Instant {
         if self.variant != CascadeVariant::SojournOverBoth {
             return now;
@@ -141,12 +153,15 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     }
 
     fn behind(&self) -> Behind {
-        let staged = match self.variant {
-            CascadeVariant::SojournOverBoth => self.transmit.backlog().bytes,
-            CascadeVariant::DropAtTransmitQueue | CascadeVariant::BackPressure => Bytes::ZERO,
+        let answered_for = self.variant == CascadeVariant::SojournOverBoth;
+        let staged = if answered_for {
+            self.transmit.backlog().bytes
+        } else {
+            Bytes::ZERO
         };
         Behind {
             staged,
+            answered_for,
             loop_delay: self.loop_delay,
         }
     }

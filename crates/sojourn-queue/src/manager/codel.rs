@@ -12,7 +12,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
 use alloc::string::String;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
+use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, ServiceQueue};
 
 /// Parameters of a CoDel queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,8 @@ pub struct CodelQueue<T> {
 struct Line<T> {
     fifo: Fifo<T>,
     floor: Floor,
+    /// Bytes that have left the queue and are not sent; the floor counts them as waiting.
+    staged: u64,
 }
 
 impl<T> CodelQueue<T> {
@@ -104,6 +106,7 @@ impl<T> CodelQueue<T> {
             line: Line {
                 fifo: Fifo::new(),
                 floor: Floor::new(config.law.floor),
+                staged: 0,
             },
             room: Room::new(config.limit),
         }
@@ -119,9 +122,10 @@ impl<T> HeadSource<T> for Line<T> {
     #[inline]
     fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)> {
         let packet = self.fifo.pop()?;
+        let backlog = self.fifo.bytes() + self.staged;
         let head = Head {
             sojourn: now.saturating_since(packet.enqueued_at),
-            above_floor: self.floor.on_leaving(packet.meta.length, self.fifo.bytes()),
+            above_floor: self.floor.on_leaving(packet.meta.length, backlog),
         };
         Some((packet, head))
     }
@@ -145,6 +149,7 @@ impl<T> QueueManager<T> for CodelQueue<T> {
 
     #[inline]
     fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        self.line.staged = environment.staged(ServiceQueue::Classic).0;
         serve(&mut self.codel, &self.law, &mut self.line, now, environment)
     }
 

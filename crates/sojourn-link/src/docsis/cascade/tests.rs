@@ -196,6 +196,29 @@ fn back_pressure_keeps_packets_where_the_manager_sees_them() {
 }
 
 #[test]
+fn a_sojourn_over_both_queues_lets_codel_act_on_the_transmit_queue() {
+    // 3 Mb/s pass the shaper of 5 Mb/s at once, so each drop empties the rate-shaping queue and begins
+    // CoDel's interval of 100 ms again: up to 200 drops in 20 s, where the study's model has none.
+    let dropped = |variant| {
+        let mut modem = codel(&congested(variant));
+        let (output, _) = overload(&mut modem);
+        let by_codel = output
+            .dropped
+            .iter()
+            .filter(|drop| drop.4 == Reason::Target);
+        (by_codel.count(), lost_at(&output, Stage::TransmitQueue))
+    };
+    let (alone, refused_alone) = dropped(CascadeVariant::DropAtTransmitQueue);
+    let (both, refused_both) = dropped(CascadeVariant::SojournOverBoth);
+    assert_eq!(alone, 0);
+    assert!((150..=200).contains(&both), "{both} drops");
+    assert!(
+        refused_both + 100 < refused_alone,
+        "{refused_both} {refused_alone}"
+    );
+}
+
+#[test]
 fn places_that_a_grant_frees_are_filled_in_time_for_its_request() {
     // Two places, whole packets per grant, three packets at 1 ms: the third waits in front, moves in at
     // 6 ms when the grant frees a place, and is requested at once: granted at 10 ms.
