@@ -117,11 +117,11 @@ def test_sweeping_removes_what_dead_processes_left_and_nothing_else(tmp_path: Pa
     dead.wait()
     host = socket.gethostname()
     names = {
-        "dead": f"0123.{host}.{dead.pid}.aaaa",
-        "ours": f"0123.{host}.{os.getpid()}.bbbb",
-        "alive": f"0123.{host}.{os.getppid()}.cccc",
-        "elsewhere": "0123.another-host.1.dddd",
-        "elsewhere, long ago": "0123.another-host.1.eeee",
+        "dead": f"0123-aaaa-{host}.{dead.pid}",
+        "ours": f"0123-bbbb-{host}.{os.getpid()}",
+        "alive": f"0123-cccc-{host}.{os.getppid()}",
+        "elsewhere": "0123-dddd-another-host.1",
+        "elsewhere, long ago": "0123-eeee-another-host.1",
     }
     for name in names.values():
         (temporary / name).mkdir(parents=True)

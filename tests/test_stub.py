@@ -49,5 +49,5 @@ def test_classes_have_what_the_stub_says(name: str) -> None:
     assert members <= set(dir(real))
     if issubclass(real, BaseException):
         return
-    public = {member for member in vars(real) if not member.startswith("_")}
+    public = {member for member in dir(real) if not member.startswith("_")}
     assert public <= members

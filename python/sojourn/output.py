@@ -1,17 +1,38 @@
 """New directories for results: never overwritten, never half-written.
 
-A directory is filled under a temporary name beside its destination and renamed when it is complete.
+A directory is filled under a temporary name beside its destination and renamed when it is complete. The
+temporary name tells which process writes it, so that others can remove what a killed one left.
 """
 
 import contextlib
 import os
 import shutil
+import socket
 from collections.abc import Generator
 from pathlib import Path
 
 from sojourn.errors import EnvironmentFailure, UsageError
 
-__all__ = ["new_directory", "refuse_used", "writing"]
+__all__ = ["new_directory", "owner", "owner_is_gone", "refuse_used", "writing"]
+
+
+def owner() -> str:
+    """Return a name for this process that other processes on the same disk can judge."""
+    return f"{socket.gethostname()}.{os.getpid()}"
+
+
+def owner_is_gone(name: str) -> bool:
+    """Whether the process of that name has certainly ended; of other machines one cannot tell."""
+    host, _, process = name.rpartition(".")
+    if host != socket.gethostname() or not process.isdigit():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 @contextlib.contextmanager
@@ -29,15 +50,26 @@ def new_directory(directory: Path) -> Generator[Path]:
     """
     refuse_used(directory)
     destination = directory.absolute()
-    unfinished = destination.with_name(f".{destination.name}.unfinished-{os.getpid()}")
+    unfinished = destination.with_name(f".{destination.name}{UNFINISHED}{owner()}")
     with writing(directory):
         unfinished.mkdir(parents=True)
+    _sweep(destination.parent)
     try:
         yield unfinished
         with writing(directory):
             unfinished.rename(destination)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+UNFINISHED = ".unfinished-"
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what killed processes left beside a new directory."""
+    for path in parent.glob(f".*{UNFINISHED}*"):
+        if owner_is_gone(path.name.rpartition(UNFINISHED)[2]):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def refuse_used(directory: Path) -> None:

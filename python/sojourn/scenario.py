@@ -63,9 +63,17 @@ class Scenario:
     @property
     def seed(self) -> int:
         """The first seed that the file asks for."""
+        return self._seeds("first", DEFAULT_SEED)
+
+    @property
+    def seed_count(self) -> int:
+        """How many seeds the file asks for."""
+        return self._seeds("count", 1)
+
+    def _seeds(self, key: str, default: int) -> int:
         seeds = self.document.get("seeds")
-        first = cast("Document", seeds).get("first") if isinstance(seeds, dict) else None
-        return first if isinstance(first, int) else DEFAULT_SEED
+        value = cast("Document", seeds).get(key) if isinstance(seeds, dict) else None
+        return value if isinstance(value, int) else default
 
     @cached_property
     def document(self) -> Document:

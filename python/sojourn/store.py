@@ -12,7 +12,6 @@ import io
 import json
 import os
 import shutil
-import socket
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ import polars as pl
 
 from sojourn import _engine
 from sojourn.errors import EnvironmentFailure, RecordError
+from sojourn.output import owner, owner_is_gone
 
 __all__ = ["Entry", "Store", "default_directory", "pack"]
 
@@ -214,8 +214,7 @@ class Store:
         return self._runs / key[:2] / key
 
     def _temporary_name(self, key: str) -> Path:
-        owner = f"{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
-        return self._temporary / f"{key[:16]}.{owner}"
+        return self._temporary / f"{key[:16]}-{uuid.uuid4().hex[:8]}-{owner()}"
 
     def _publish(self, temporary: Path, home: Path, key: str) -> None:
         try:
@@ -262,15 +261,6 @@ def _verified(directory: Path, key: str) -> dict[str, Any]:
 
 def _is_abandoned(path: Path) -> bool:
     """Whether the process that was writing there is gone."""
-    parts = path.name.split(".")
-    host, process = ".".join(parts[1:-2]), parts[-2] if len(parts) > 2 else ""
-    if host == socket.gethostname() and process.isdigit():
-        if int(process) == os.getpid():
-            return False
-        try:
-            os.kill(int(process), 0)
-        except ProcessLookupError:
-            return True
-        except OSError:
-            return False
+    if owner_is_gone(path.name.split("-", 2)[-1]):
+        return True
     return time.time() - path.stat().st_mtime > STALE_AFTER_S

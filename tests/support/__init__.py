@@ -11,8 +11,6 @@ from typing import Any, cast
 
 import tomli_w
 
-DATA = Path(__file__).parent.parent / "data"
-
 HOUSEHOLD: dict[str, Any] = {
     "schema": 1,
     "name": "household",

@@ -28,6 +28,7 @@ def run(
             "--seed",
             metavar="N",
             min=0,
+            max=2**64 - 1,
             help="Seed of all that is random.",
             show_default="the file's first, or 1",
         ),
@@ -75,6 +76,10 @@ def run(
         f"{source} {statistics['wall_s']:.2f} s, {statistics['packet_hops']:,} packet-hops"
     )
     print_table(metrics.columns, metrics.rows())
+    if seed is None and scenario.seed_count > 1:
+        note(
+            f"the file asks for {scenario.seed_count} seeds; this was the first, --seed runs others"
+        )
     if out is not None:
         note(f"records: {out}")
 
