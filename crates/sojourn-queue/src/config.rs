@@ -2,8 +2,7 @@
 //!
 //! Source: the parameter tables named in each `*Config`. Deviations: none known.
 
-use crate::manager::codel::CodelConfig;
-use crate::manager::drop_tail::DropTailConfig;
+use crate::{CodelConfig, DropTailConfig, FqCodelConfig, SfqCodelConfig, SfqConfig, SfqNs2Config};
 use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Limit, Span};
@@ -15,6 +14,14 @@ pub enum ManagerConfig {
     DropTail(DropTailConfig),
     /// CoDel over one queue.
     Codel(CodelConfig),
+    /// Hashed sub-flows in turns, without a policy.
+    Sfq(SfqConfig),
+    /// Stochastic fair queueing of ns-2.
+    SfqNs2(SfqNs2Config),
+    /// SFQ-CoDel of 2013.
+    SfqCodel(SfqCodelConfig),
+    /// FQ-CoDel.
+    FqCodel(FqCodelConfig),
 }
 
 /// Something wrong with a manager's parameters.
@@ -34,17 +41,32 @@ impl ManagerConfig {
         match self {
             Self::DropTail(_) => "drop-tail",
             Self::Codel(_) => "codel",
+            Self::Sfq(_) => "sfq",
+            Self::SfqNs2(_) => "sfq-ns2",
+            Self::SfqCodel(_) => "sfq-codel",
+            Self::FqCodel(_) => "fq-codel",
         }
     }
 
     /// The same parameters with every limit in time turned into the bytes that `rate` sends in it.
     #[must_use]
     pub fn at(mut self, rate: BitRate) -> Self {
-        match &mut self {
-            Self::DropTail(config) => config.limit = config.limit.at(rate),
-            Self::Codel(config) => config.limit = config.limit.at(rate),
+        if let Some(limit) = self.limit_mut() {
+            *limit = limit.at(rate);
         }
         self
+    }
+
+    /// The limit, if it may be anything but packets.
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(match self {
+            Self::DropTail(config) => &mut config.limit,
+            Self::Codel(config) => &mut config.limit,
+            Self::Sfq(config) => &mut config.limit,
+            Self::SfqNs2(_) => return None,
+            Self::SfqCodel(config) => &mut config.sub_flows.limit,
+            Self::FqCodel(config) => &mut config.flows.limit,
+        })
     }
 
     /// Everything that is wrong with these parameters; empty if a manager can be built from them
@@ -54,6 +76,10 @@ impl ManagerConfig {
         match self {
             Self::DropTail(config) => config.collect_problems(&mut problems),
             Self::Codel(config) => config.collect_problems(&mut problems),
+            Self::Sfq(config) => config.collect_problems(&mut problems),
+            Self::SfqNs2(config) => config.collect_problems(&mut problems),
+            Self::SfqCodel(config) => config.collect_problems(&mut problems),
+            Self::FqCodel(config) => config.collect_problems(&mut problems),
         }
         problems
     }

@@ -7,7 +7,8 @@
 //! | layer | decides | modules |
 //! |---|---|---|
 //! | policy | whether to signal congestion, from delay or length alone | `policy` |
-//! | manager | order of service, limits, and the policy applied to them | `manager` |
+//! | store | where packets wait, and whose turn it is | `store` |
+//! | manager | limits and policy applied to a store | `manager` |
 //!
 //! The contract that every manager keeps (and the property suite checks):
 //!
@@ -27,14 +28,20 @@ extern crate std;
 pub mod config;
 pub mod manager;
 pub mod policy;
-mod store;
+pub mod store;
 
 pub use config::{ConfigProblem, ManagerConfig};
 pub use manager::any::AnyManager;
 pub use manager::buffer_control::BufferControl;
 pub use manager::codel::{CodelConfig, CodelQueue};
 pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
+pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
+pub use manager::sfq::SfqQueue;
+pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};
+pub use manager::sfq_ns2::{SfqNs2Config, SfqNs2Queue};
 pub use policy::codel::{CodelFloor, CodelLaw, CodelVariant};
+pub use store::flow_lists::FlowListsConfig;
+pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
 

@@ -2,10 +2,10 @@
 //!
 //! Source: none needed. Deviations: none known.
 
-use crate::config::ManagerConfig;
-use crate::manager::codel::CodelQueue;
-use crate::manager::drop_tail::DropTailQueue;
-use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use crate::{
+    Backlog, CodelQueue, DropTailQueue, Environment, FqCodelQueue, Held, ManagerConfig,
+    QueueManager, SfqCodelQueue, SfqNs2Queue, SfqQueue, Verdict,
+};
 use alloc::boxed::Box;
 use core::fmt;
 use sojourn_base::{Instant, Meta};
@@ -16,6 +16,14 @@ pub enum AnyManager<T> {
     DropTail(DropTailQueue<T>),
     /// See [`CodelQueue`].
     Codel(CodelQueue<T>),
+    /// See [`SfqQueue`].
+    Sfq(SfqQueue<T>),
+    /// See [`SfqNs2Queue`].
+    SfqNs2(SfqNs2Queue<T>),
+    /// See [`SfqCodelQueue`].
+    SfqCodel(SfqCodelQueue<T>),
+    /// See [`FqCodelQueue`].
+    FqCodel(FqCodelQueue<T>),
     /// A manager from outside this crate.
     Boxed(Box<dyn QueueManager<T> + Send>),
 }
@@ -30,6 +38,10 @@ impl ManagerConfig {
         match self {
             Self::DropTail(config) => AnyManager::DropTail(DropTailQueue::new(*config)),
             Self::Codel(config) => AnyManager::Codel(CodelQueue::new(*config)),
+            Self::Sfq(config) => AnyManager::Sfq(SfqQueue::new(*config)),
+            Self::SfqNs2(config) => AnyManager::SfqNs2(SfqNs2Queue::new(*config)),
+            Self::SfqCodel(config) => AnyManager::SfqCodel(SfqCodelQueue::new(*config)),
+            Self::FqCodel(config) => AnyManager::FqCodel(FqCodelQueue::new(*config)),
         }
     }
 }
@@ -39,6 +51,10 @@ macro_rules! each {
         match $self {
             AnyManager::DropTail($manager) => $call,
             AnyManager::Codel($manager) => $call,
+            AnyManager::Sfq($manager) => $call,
+            AnyManager::SfqNs2($manager) => $call,
+            AnyManager::SfqCodel($manager) => $call,
+            AnyManager::FqCodel($manager) => $call,
             AnyManager::Boxed($manager) => $call,
         }
     };
@@ -87,6 +103,10 @@ impl<T> fmt::Debug for AnyManager<T> {
         let name = match self {
             Self::DropTail(_) => "DropTail",
             Self::Codel(_) => "Codel",
+            Self::Sfq(_) => "Sfq",
+            Self::SfqNs2(_) => "SfqNs2",
+            Self::SfqCodel(_) => "SfqCodel",
+            Self::FqCodel(_) => "FqCodel",
             Self::Boxed(_) => "Boxed",
         };
         f.debug_tuple(name).field(&self.backlog()).finish()

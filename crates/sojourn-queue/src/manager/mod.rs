@@ -5,6 +5,10 @@ pub mod buffer_control;
 pub mod codel;
 mod codel_service;
 pub mod drop_tail;
+pub mod fq_codel;
+pub mod sfq;
+pub mod sfq_codel;
+pub mod sfq_ns2;
 
 use crate::{Environment, Held, Reason, Verdict};
 use sojourn_base::{Ecn, Instant, Meta};

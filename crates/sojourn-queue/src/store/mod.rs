@@ -1,4 +1,8 @@
-//! Stores: where waiting packets are kept and counted. They decide nothing.
+//! Stores: where waiting packets are kept and counted, and in which order flows take turns.
 
+pub(crate) mod bins;
 pub(crate) mod fifo;
+pub mod flow_lists;
+pub(crate) mod nichols_ring;
 pub(crate) mod room;
+pub mod sub_flows;

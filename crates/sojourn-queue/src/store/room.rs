@@ -39,6 +39,14 @@ impl Room {
         Self { bytes, packets }
     }
 
+    /// The same room, but for at most `bytes` bytes.
+    pub(crate) fn within_bytes(self, bytes: u64) -> Self {
+        Self {
+            bytes: self.bytes.min(bytes),
+            ..self
+        }
+    }
+
     /// Whether `length` more bytes in one more packet still fit.
     pub(crate) const fn fits(self, backlog: Backlog, length: u32) -> bool {
         backlog.packets.0 < self.packets

@@ -1,7 +1,10 @@
 //! The managers under test, with small limits and hasty laws so that short lists make them drop.
 
 use sojourn_base::{Bytes, Limit, Packets, Span};
-use sojourn_queue::{Admission, Backlog, CodelConfig, CodelLaw, DropTailConfig, ManagerConfig};
+use sojourn_queue::{
+    Admission, Backlog, CodelConfig, CodelLaw, CodelVariant, DropTailConfig, FatMetric,
+    FlowListsConfig, FqCodelConfig, ManagerConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, Victim,
+};
 
 /// A manager under test.
 pub(crate) struct Case {
@@ -14,7 +17,10 @@ pub(crate) struct Case {
 
 /// All of them.
 pub(crate) fn managers() -> Vec<Case> {
-    [drop_tail(), codel()].into_iter().flatten().collect()
+    [drop_tail(), codel(), sfq(), fq_codel()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 const SMALL_BYTES: Limit = Limit::Bytes(Bytes(20_000));
@@ -106,5 +112,83 @@ fn codel() -> Vec<Case> {
         case(CodelLaw::RFC8289, roomy),
         marking(case(hasty_marks(), roomy)),
         marking(case(hasty_l4s(), roomy)),
+    ]
+}
+
+/// Four sub-flows for the six flows of the operation lists, so that some share one.
+fn sub_flows(quantum: u32, limit: Limit) -> SfqConfig {
+    SfqConfig {
+        bins: 4,
+        quantum,
+        limit,
+        ..SfqConfig::WHITE2013
+    }
+}
+
+fn sfq() -> Vec<Case> {
+    let bytes = SfqConfig {
+        fat_metric: FatMetric::Bytes,
+        victim: Victim::Head,
+        ..sub_flows(300, SMALL_BYTES)
+    };
+    let one_bin = SfqConfig {
+        bins: 1,
+        ..sub_flows(300, SMALL_BYTES)
+    };
+    let by_packet = sub_flows(0, SMALL_PACKETS);
+    let law = CodelLaw {
+        variant: CodelVariant::Sfq2013,
+        ..hasty(CodelLaw::WHITE2013)
+    };
+    let with_codel = |sub_flows: SfqConfig, law| {
+        within(
+            sub_flows.limit,
+            ManagerConfig::SfqCodel(SfqCodelConfig { sub_flows, law }),
+        )
+    };
+    let forty = SfqNs2Config::NS2.limit;
+    vec![
+        within(SMALL_BYTES, ManagerConfig::Sfq(bytes)),
+        within(SMALL_PACKETS, ManagerConfig::Sfq(by_packet)),
+        within(SMALL_BYTES, ManagerConfig::Sfq(one_bin)),
+        within(
+            Limit::Packets(forty),
+            ManagerConfig::SfqNs2(SfqNs2Config::NS2),
+        ),
+        with_codel(bytes, law),
+        with_codel(by_packet, law),
+        with_codel(sub_flows(1, SMALL_BYTES), law),
+        marking(with_codel(
+            sub_flows(1514, Limit::Packets(Packets(1000))),
+            hasty_marks(),
+        )),
+    ]
+}
+
+fn flow_lists(ways: u32, limit: Limit, memory: Option<Bytes>) -> FlowListsConfig {
+    FlowListsConfig {
+        queues: 16,
+        ways,
+        quantum: 700,
+        limit,
+        memory,
+        drop_batch: 3,
+    }
+}
+
+fn fq_codel() -> Vec<Case> {
+    let case =
+        |limit, flows, law| within(limit, ManagerConfig::FqCodel(FqCodelConfig { flows, law }));
+    let roomy = Limit::Packets(Packets(1000));
+    let small_memory = flow_lists(1, roomy, Some(Bytes(20_000)));
+    vec![
+        case(
+            SMALL_PACKETS,
+            flow_lists(1, SMALL_PACKETS, None),
+            hasty(CodelLaw::RFC8289),
+        ),
+        case(SMALL_BYTES, small_memory, hasty(CodelLaw::RFC8289)),
+        marking(case(roomy, flow_lists(4, roomy, None), hasty_marks())),
+        marking(case(roomy, flow_lists(1, roomy, None), hasty_l4s())),
     ]
 }

@@ -2,6 +2,7 @@
 
 mod codel;
 mod drop_tail;
+mod flow_queueing;
 
 use sojourn_base::{Instant, Meta};
 use sojourn_queue::{ManagerConfig, QueueManager, Verdict};

@@ -1,0 +1,117 @@
+//! FQ-CoDel: every flow has its own queue and its own CoDel, and new flows go first.
+//!
+//! Source: RFC 8290; the parts it leaves open after the ns-3 FQ-CoDel queue disc.
+//! Deviations: those of [`crate::policy::codel`] and [`crate::store::flow_lists`].
+
+use crate::config::ConfigProblem;
+use crate::manager::codel_service::{HeadSource, serve};
+use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
+use crate::store::bins::Bins;
+use crate::store::flow_lists::{FlowLists, FlowListsConfig};
+use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Meta};
+
+/// Parameters of FQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelConfig {
+    /// The flow queues and their common limits.
+    pub flows: FlowListsConfig,
+    /// When a queue is signalled.
+    pub law: CodelLaw,
+}
+
+impl FqCodelConfig {
+    /// RFC 8290 §5.2: 5 ms in 100 ms, with ECN.
+    pub const RFC8290: Self = Self {
+        flows: FlowListsConfig::RFC8290,
+        law: CodelLaw {
+            ecn: true,
+            ..CodelLaw::RFC8289
+        },
+    };
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.flows.collect_problems(problems);
+        self.law.collect_problems(problems);
+    }
+}
+
+/// Flow queues, each with a CoDel.
+#[derive(Clone, Debug)]
+pub struct FqCodelQueue<T> {
+    law: CodelLaw,
+    flows: FlowLists<T>,
+    /// Decision state and floor of each queue.
+    codels: Vec<(Codel, Floor)>,
+}
+
+impl<T> FqCodelQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: FqCodelConfig) -> Self {
+        let flows = FlowLists::new(&config.flows);
+        let state = (Codel::default(), Floor::new(config.law.floor));
+        Self {
+            law: config.law,
+            codels: alloc::vec![state; flows.bins.lines()],
+            flows,
+        }
+    }
+}
+
+/// One flow's queue, with the floor on its own backlog.
+struct FlowQueue<'a, T> {
+    bins: &'a mut Bins<T>,
+    queue: usize,
+    floor: &'a mut Floor,
+}
+
+impl<T> HeadSource<T> for FlowQueue<'_, T> {
+    fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)> {
+        let packet = self.bins.pop(self.queue)?;
+        let backlog = self.bins.bytes_in(self.queue);
+        let head = Head {
+            sojourn: now.saturating_since(packet.enqueued_at),
+            above_floor: self.floor.on_leaving(packet.meta.length, backlog),
+        };
+        Some((packet, head))
+    }
+}
+
+impl<T> QueueManager<T> for FqCodelQueue<T> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        let queue = self.flows.queue_of(&meta);
+        self.flows.enqueue(now, meta, item, queue, environment)
+    }
+
+    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        loop {
+            let queue = self.flows.ready()?;
+            let (codel, floor) = &mut self.codels[queue];
+            let mut flow = FlowQueue {
+                bins: &mut self.flows.bins,
+                queue,
+                floor,
+            };
+            if let Some(packet) = serve(codel, &self.law, &mut flow, now, environment) {
+                self.flows.on_sent(queue, packet.meta.length);
+                return Some(packet);
+            }
+            self.flows.on_empty(queue);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.flows.bins.backlog()
+    }
+}

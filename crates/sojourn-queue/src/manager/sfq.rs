@@ -1,0 +1,52 @@
+//! Stochastic fair queueing alone: hashed sub-flows take turns, and nothing signals a standing queue.
+//!
+//! Source: White 2013 §5.1 asks for the benefit of it; the ring is that of [`crate::store::sub_flows`].
+//! Deviations: none known.
+
+use crate::store::sub_flows::{SfqConfig, SubFlows};
+use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use sojourn_base::{Instant, Meta};
+
+/// Sub-flows in a ring, without a policy.
+#[derive(Clone, Debug)]
+pub struct SfqQueue<T> {
+    sub_flows: SubFlows<T>,
+}
+
+impl<T> SfqQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: SfqConfig) -> Self {
+        Self {
+            sub_flows: SubFlows::new(&config),
+        }
+    }
+}
+
+impl<T> QueueManager<T> for SfqQueue<T> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        self.sub_flows.enqueue(now, meta, item, environment)
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        let SubFlows { bins, ring, .. } = &mut self.sub_flows;
+        let bin = ring.ready(bins, |_| ())?;
+        let packet = bins.pop(bin)?;
+        ring.on_sent(packet.meta.length);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.sub_flows.bins.backlog()
+    }
+}

@@ -1,0 +1,125 @@
+//! SFQ-CoDel as White 2013 used it: hashed sub-flows take turns, and each has a CoDel of its own.
+//!
+//! Source: White 2013 §2.2 and §3.2; ns-2 `queue/sfqcodel.cc`, March 2013.
+//! Deviations: those of [`crate::policy::codel`] and [`crate::store::sub_flows`].
+
+use crate::config::ConfigProblem;
+use crate::manager::codel_service::{HeadSource, serve};
+use crate::policy::codel::{Codel, CodelLaw, CodelVariant, Floor, Head};
+use crate::store::bins::Bins;
+use crate::store::sub_flows::{SfqConfig, SubFlows};
+use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Meta};
+
+/// Parameters of SFQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SfqCodelConfig {
+    /// The sub-flows, their round and their common limit.
+    pub sub_flows: SfqConfig,
+    /// When a sub-flow is signalled.
+    pub law: CodelLaw,
+}
+
+impl SfqCodelConfig {
+    /// White 2013 §2.2 and §3.2.
+    pub const WHITE2013: Self = Self {
+        sub_flows: SfqConfig::WHITE2013,
+        law: CodelLaw {
+            variant: CodelVariant::Sfq2013,
+            ..CodelLaw::WHITE2013
+        },
+    };
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.sub_flows.collect_problems(problems);
+        self.law.collect_problems(problems);
+    }
+}
+
+/// Sub-flows in a ring, each with a CoDel.
+#[derive(Clone, Debug)]
+pub struct SfqCodelQueue<T> {
+    law: CodelLaw,
+    sub_flows: SubFlows<T>,
+    codels: Vec<Codel>,
+    /// One for all sub-flows.
+    floor: Floor,
+}
+
+impl<T> SfqCodelQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: SfqCodelConfig) -> Self {
+        let sub_flows = SubFlows::new(&config.sub_flows);
+        Self {
+            law: config.law,
+            codels: alloc::vec![Codel::default(); sub_flows.bins.lines()],
+            sub_flows,
+            floor: Floor::new(config.law.floor),
+        }
+    }
+
+    /// The decision state of the sub-flow that `hash` belongs to.
+    pub fn codel(&self, flow_hash: u32) -> &Codel {
+        &self.codels[flow_hash as usize % self.codels.len()]
+    }
+}
+
+/// One sub-flow; CoDel compares the floor with the backlog of all of them, but never empties one.
+struct SubFlow<'a, T> {
+    bins: &'a mut Bins<T>,
+    bin: usize,
+    floor: &'a mut Floor,
+}
+
+impl<T> HeadSource<T> for SubFlow<'_, T> {
+    fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)> {
+        let packet = self.bins.pop(self.bin)?;
+        let backlog = self.bins.backlog().bytes.0;
+        let much_waits = self.floor.on_leaving(packet.meta.length, backlog);
+        let head = Head {
+            sojourn: now.saturating_since(packet.enqueued_at),
+            above_floor: much_waits && !self.bins.is_empty(self.bin),
+        };
+        Some((packet, head))
+    }
+}
+
+impl<T> QueueManager<T> for SfqCodelQueue<T> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        self.sub_flows.enqueue(now, meta, item, environment)
+    }
+
+    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        let SubFlows { bins, ring, .. } = &mut self.sub_flows;
+        let codels = &mut self.codels;
+        loop {
+            let bin = ring.ready(bins, |emptied| codels[emptied].leave())?;
+            let mut sub_flow = SubFlow {
+                bins,
+                bin,
+                floor: &mut self.floor,
+            };
+            if let Some(packet) =
+                serve(&mut codels[bin], &self.law, &mut sub_flow, now, environment)
+            {
+                ring.on_sent(packet.meta.length);
+                return Some(packet);
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.sub_flows.bins.backlog()
+    }
+}

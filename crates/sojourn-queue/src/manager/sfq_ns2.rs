@@ -1,0 +1,125 @@
+//! Stochastic fair queueing as ns-2 has always had it: a few buckets, packet by packet, with a limit
+//! that tightens as the queue fills.
+//!
+//! Source: ns-2 `queue/sfq.cc`.
+//! Deviations: the bucket hash starts from the packet's flow hash, where ns-2 adds source and
+//! destination address; a bucket that becomes busy goes to the end of the round.
+
+use crate::config::ConfigProblem;
+use crate::manager::refuse;
+use crate::store::bins::Bins;
+use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Meta, Packets};
+
+/// Parameters of the ns-2 queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SfqNs2Config {
+    /// Buckets that flows are hashed into.
+    pub buckets: u32,
+    /// Packets in all buckets together.
+    pub limit: Packets,
+}
+
+impl SfqNs2Config {
+    /// ns-2 `queue/sfq.cc`: 16 buckets, 40 packets.
+    pub const NS2: Self = Self {
+        buckets: 16,
+        limit: Packets(40),
+    };
+
+    pub(crate) fn collect_problems(self, problems: &mut Vec<ConfigProblem>) {
+        if self.buckets == 0 {
+            problems.push(ConfigProblem {
+                field: "buckets",
+                message: alloc::string::String::from("no bucket to put a packet into"),
+                hint: "16",
+            });
+        }
+        crate::config::require_room(sojourn_base::Limit::Packets(self.limit), problems);
+    }
+}
+
+/// Buckets served in turns, packet by packet.
+#[derive(Clone, Debug)]
+pub struct SfqNs2Queue<T> {
+    config: SfqNs2Config,
+    bins: Bins<T>,
+    /// Buckets with packets, the next one to be served first.
+    round: VecDeque<usize>,
+}
+
+impl<T> SfqNs2Queue<T> {
+    /// An empty queue.
+    pub fn new(config: SfqNs2Config) -> Self {
+        let buckets = config.buckets.max(1);
+        Self {
+            config: SfqNs2Config { buckets, ..config },
+            bins: Bins::new(buckets),
+            round: VecDeque::with_capacity(buckets as usize),
+        }
+    }
+
+    /// Whether ns-2 turns an arrival for `bucket` away.
+    fn is_full(&self, bucket: usize) -> bool {
+        let left = self
+            .config
+            .limit
+            .saturating_sub(self.bins.backlog().packets)
+            .0;
+        let used = self.bins.packets_in(bucket);
+        let fair_share = self.config.limit.0 / self.config.buckets;
+        used >= left / 2 || (left < self.config.buckets && used > fair_share) || left == 0
+    }
+}
+
+/// ns-2's mixing of a flow's number into one of `buckets`.
+pub fn ns2_bucket(flow: u32, buckets: u32) -> u32 {
+    // ns-2 `queue/sfq.cc`: modulo 2^20 − 1.
+    const MODULUS: i64 = (1 << 20) - 1;
+    let k = i64::from(flow);
+    let mixed = (k + (k >> 8) + !(k >> 4)).rem_euclid(MODULUS);
+    u32::try_from(mixed).expect("below 2^20") % buckets
+}
+
+impl<T> QueueManager<T> for SfqNs2Queue<T> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        let bucket = ns2_bucket(meta.flow_hash, self.config.buckets) as usize;
+        if self.is_full(bucket) {
+            return refuse(now, meta, item, Reason::Overlimit, environment);
+        }
+        if self.bins.is_empty(bucket) {
+            self.round.push_back(bucket);
+        }
+        self.bins.push(
+            bucket,
+            Held {
+                item,
+                meta,
+                enqueued_at: now,
+                marked: false,
+            },
+        );
+        Verdict::Accepted
+    }
+
+    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        let bucket = self.round.pop_front()?;
+        let packet = self.bins.pop(bucket);
+        if !self.bins.is_empty(bucket) {
+            self.round.push_back(bucket);
+        }
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.bins.backlog()
+    }
+}

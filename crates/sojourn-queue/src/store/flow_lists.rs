@@ -1,0 +1,346 @@
+//! Flow queues served by deficit round robin with a list of new and a list of old ones: a flow that
+//! has just become active is served before those that have had their quantum.
+//!
+//! Source: RFC 8290 §4.1 and §4.2; the set-associative hash and the overflow batch after the ns-3
+//! FQ-CoDel queue disc.
+//! Deviations: if one overflow batch is not enough (a limit in bytes and a very large arrival), the
+//! next fattest queue is dropped from as well, so that the limit always holds.
+
+use crate::config::{ConfigProblem, require_room};
+use crate::store::bins::Bins;
+use crate::store::room::Room;
+use crate::{Environment, Held, Reason, Verdict};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
+
+/// Parameters of the flow queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowListsConfig {
+    /// Number of queues that flows are hashed into.
+    pub queues: u32,
+    /// Queues per set of a set-associative hash; 1 is a plain hash.
+    pub ways: u32,
+    /// Bytes a queue may send before the next one's turn.
+    pub quantum: u32,
+    /// How much may wait in all queues together.
+    pub limit: Limit,
+    /// Bytes that may wait in all queues together, besides `limit`.
+    pub memory: Option<Bytes>,
+    /// Most packets dropped from the fattest queue at one overflow.
+    pub drop_batch: u32,
+}
+
+impl FlowListsConfig {
+    /// RFC 8290 §5.2 and §4.1: 1024 queues, a quantum of 1514 bytes, 10,240 packets; memory limit and
+    /// batch of the Linux implementation.
+    pub const RFC8290: Self = Self {
+        queues: 1024,
+        ways: 1,
+        quantum: 1514,
+        limit: Limit::Packets(Packets(10_240)),
+        memory: Some(Bytes(32 << 20)),
+        drop_batch: 64,
+    };
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        for (field, value) in [
+            ("queues", self.queues),
+            ("ways", self.ways),
+            ("quantum", self.quantum),
+            ("drop_batch", self.drop_batch),
+        ] {
+            if value == 0 {
+                problems.push(ConfigProblem {
+                    field,
+                    message: alloc::format!("{field} is zero"),
+                    hint: "at least 1",
+                });
+            }
+        }
+        if self.ways > 0 && !self.queues.is_multiple_of(self.ways) {
+            problems.push(ConfigProblem {
+                field: "ways",
+                message: alloc::format!(
+                    "{} queues do not split into sets of {}",
+                    self.queues,
+                    self.ways
+                ),
+                hint: "a divisor of queues, for instance 8",
+            });
+        }
+    }
+}
+
+/// Where a queue stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Inactive,
+    New,
+    Old,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    deficit: i64,
+    status: Status,
+    /// Hash of the flow that owns this way of its set.
+    owner: u32,
+}
+
+/// Packets in flow queues, and whose turn it is.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowLists<T> {
+    pub(crate) bins: Bins<T>,
+    places: Vec<Place>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    quantum: i64,
+    ways: usize,
+    drop_batch: u32,
+    room: Room,
+}
+
+impl<T> FlowLists<T> {
+    /// No packets.
+    pub(crate) fn new(config: &FlowListsConfig) -> Self {
+        let queues = config.queues.max(1);
+        let place = Place {
+            deficit: 0,
+            status: Status::Inactive,
+            owner: 0,
+        };
+        let memory = config.memory.unwrap_or(Bytes::MAX).0;
+        Self {
+            bins: Bins::new(queues),
+            places: alloc::vec![place; queues as usize],
+            new: VecDeque::with_capacity(queues as usize),
+            old: VecDeque::with_capacity(queues as usize),
+            quantum: i64::from(config.quantum.max(1)),
+            ways: config.ways.max(1) as usize,
+            drop_batch: config.drop_batch.max(1),
+            room: Room::new(config.limit).within_bytes(memory),
+        }
+    }
+
+    /// The queue of a packet: its own way of its set, else an idle way, else the first way.
+    pub(crate) fn queue_of(&mut self, meta: &Meta) -> usize {
+        let place = meta.flow_hash as usize % self.places.len();
+        if self.ways == 1 {
+            return place;
+        }
+        let first = place - place % self.ways;
+        let set = first..(first + self.ways).min(self.places.len());
+        let owned = set.clone().find(|&way| {
+            self.places[way].status != Status::Inactive && self.places[way].owner == meta.flow_hash
+        });
+        let way = owned
+            .or_else(|| {
+                set.clone()
+                    .find(|&way| self.places[way].status == Status::Inactive)
+            })
+            .unwrap_or(first);
+        self.places[way].owner = meta.flow_hash;
+        way
+    }
+
+    /// Put an arrival into `queue`; if that is too much, the fattest queue pays from its head. The
+    /// arrival may be among the victims.
+    pub(crate) fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        queue: usize,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        self.push(
+            queue,
+            Held {
+                item,
+                meta,
+                enqueued_at: now,
+                marked: false,
+            },
+        );
+        if self.room.is_exceeded_by(self.bins.backlog()) {
+            self.make_room(environment);
+            // Victims leave from the head, so the arrival is gone only if all in front of it are.
+            if self.bins.is_empty(queue) {
+                return Verdict::Dropped(Reason::FatFlow);
+            }
+        }
+        Verdict::Accepted
+    }
+
+    /// Put a stamped packet into `queue` without looking at the limit.
+    fn push(&mut self, queue: usize, packet: Held<T>) {
+        self.bins.push(queue, packet);
+        let place = &mut self.places[queue];
+        if place.status == Status::Inactive {
+            place.status = Status::New;
+            place.deficit = self.quantum;
+            self.new.push_back(queue);
+        }
+    }
+
+    /// The queue to look at now. What comes out of it must be told to [`FlowLists::on_sent`], or to
+    /// [`FlowLists::on_empty`] if nothing does.
+    pub(crate) fn ready(&mut self) -> Option<usize> {
+        loop {
+            let queue = *self.new.front().or_else(|| self.old.front())?;
+            let place = &mut self.places[queue];
+            if place.deficit > 0 {
+                return Some(queue);
+            }
+            place.deficit += self.quantum;
+            self.leave_front(queue);
+            self.places[queue].status = Status::Old;
+            self.old.push_back(queue);
+        }
+    }
+
+    /// `length` bytes of the ready queue are sent.
+    pub(crate) fn on_sent(&mut self, queue: usize, length: u32) {
+        self.places[queue].deficit -= i64::from(length);
+    }
+
+    /// The ready queue had nothing to send.
+    pub(crate) fn on_empty(&mut self, queue: usize) {
+        let was_new = self.places[queue].status == Status::New;
+        self.leave_front(queue);
+        if was_new && !self.old.is_empty() {
+            self.places[queue].status = Status::Old;
+            self.old.push_back(queue);
+        } else {
+            self.places[queue].status = Status::Inactive;
+        }
+    }
+
+    /// What a queue may still send before the next one's turn, in bytes.
+    #[cfg(test)]
+    pub(crate) fn deficit(&self, queue: usize) -> i64 {
+        self.places[queue].deficit
+    }
+
+    fn leave_front(&mut self, queue: usize) {
+        match self.places[queue].status {
+            Status::New => self.new.pop_front(),
+            Status::Old => self.old.pop_front(),
+            Status::Inactive => None,
+        };
+    }
+
+    /// Drops from the head of the queue with the most bytes, until at least half of them are gone or
+    /// a batch is full; again while it is still too much.
+    #[cold]
+    fn make_room(&mut self, environment: &mut dyn Environment<T>) {
+        while self.room.is_exceeded_by(self.bins.backlog()) {
+            let mut fattest = 0;
+            for queue in 1..self.bins.lines() {
+                if self.bins.bytes_in(queue) > self.bins.bytes_in(fattest) {
+                    fattest = queue;
+                }
+            }
+            let whole = self.bins.bytes_in(fattest);
+            for _ in 0..self.drop_batch {
+                let Some(victim) = self.bins.pop(fattest) else {
+                    break;
+                };
+                environment.dropped(victim, Reason::FatFlow);
+                if (whole - self.bins.bytes_in(fattest)) * 2 >= whole {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(length: u32) -> Held<()> {
+        Held {
+            item: (),
+            meta: Meta {
+                length,
+                ..Meta::default()
+            },
+            enqueued_at: Instant::ZERO,
+            marked: false,
+        }
+    }
+
+    /// The next packet's queue, and that queue's deficit after it.
+    fn serve(flows: &mut FlowLists<()>) -> Option<(usize, i64)> {
+        loop {
+            let queue = flows.ready()?;
+            if let Some(packet) = flows.bins.pop(queue) {
+                flows.on_sent(queue, packet.meta.length);
+                return Some((queue, flows.deficit(queue)));
+            }
+            flows.on_empty(queue);
+        }
+    }
+
+    fn serve_all(flows: &mut FlowLists<()>, most: usize) -> Vec<(usize, i64)> {
+        core::iter::from_fn(|| serve(flows)).take(most).collect()
+    }
+
+    #[test]
+    fn fq_1_new_flows_first_and_deficits_in_bytes() {
+        let mut flows = FlowLists::new(&FlowListsConfig::RFC8290);
+        for _ in 0..4 {
+            flows.push(0, packet(1514));
+        }
+        for _ in 0..8 {
+            flows.push(1, packet(500));
+        }
+        assert_eq!(
+            serve_all(&mut flows, 6),
+            [(0, 0), (1, 1014), (1, 514), (1, 14), (1, -486), (0, 0)]
+        );
+        flows.push(2, packet(100));
+        assert_eq!(
+            serve_all(&mut flows, 5),
+            [(2, 1414), (1, 528), (1, 28), (1, -472), (0, 0)]
+        );
+        flows.push(2, packet(100));
+        assert_eq!(serve_all(&mut flows, 9), [(2, 1414), (1, 542), (0, 0)]);
+    }
+
+    #[test]
+    fn a_set_gives_colliding_flows_queues_of_their_own() {
+        let config = FlowListsConfig {
+            queues: 16,
+            ways: 4,
+            ..FlowListsConfig::RFC8290
+        };
+        let mut flows = FlowLists::new(&config);
+        let meta = |flow_hash| Meta {
+            flow_hash,
+            ..Meta::default()
+        };
+        // All of these hash to queue 5, which is in the set of queues 4 to 7.
+        let mut ways = std::vec![];
+        for flow in [5, 21, 37, 53] {
+            let queue = flows.queue_of(&meta(flow));
+            flows.push(queue, packet(100));
+            ways.push(queue);
+        }
+        assert_eq!(ways, [4, 5, 6, 7]);
+        // Each keeps its way; a fifth one shares the first, and owns it from now on.
+        assert_eq!(flows.queue_of(&meta(37)), 6);
+        assert_eq!(flows.queue_of(&meta(69)), 4);
+        assert_eq!(flows.queue_of(&meta(69)), 4);
+        // With a plain hash they all collide.
+        let mut plain = FlowLists::<()>::new(&FlowListsConfig { ways: 1, ..config });
+        assert!(
+            [5, 21, 37, 53]
+                .iter()
+                .all(|flow| plain.queue_of(&meta(*flow)) == 5)
+        );
+    }
+}

@@ -1,0 +1,159 @@
+//! The round of sub-flows in K. Nichols' SFQ-CoDel: who is served next, and by how much.
+//!
+//! Bins with packets stand in a ring. A bin that becomes busy is put before those that have been
+//! served since they did, but behind other new ones. An emptied bin keeps its place until the pointer
+//! reaches it: served packet by packet, the pointer has just moved on, and the flow cannot become new
+//! again for one lap; served by bytes, the pointer still stands there, and the next opportunity frees
+//! the bin (so a sparse flow is new with each packet).
+//!
+//! Source: ns-2 `queue/sfqcodel.cc`, March 2013. Deviations: none known.
+
+use crate::store::bins::Bins;
+use alloc::vec::Vec;
+
+/// No bin.
+const NONE: u32 = u32::MAX;
+
+/// The ring, its pointer, and every bin's deficit.
+#[derive(Clone, Debug)]
+pub(crate) struct NicholsRing {
+    places: Vec<Place>,
+    current: u32,
+    /// Bytes added per round; zero serves packet by packet.
+    quantum: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Bytes the bin may still send in this round; negative after a packet larger than that.
+    deficit: i64,
+    next: u32,
+    before: u32,
+    /// Busy, and not served since it became so.
+    fresh: bool,
+    scheduled: bool,
+}
+
+impl NicholsRing {
+    /// An empty ring for so many bins.
+    pub(crate) fn new(bins: u32, quantum: u32) -> Self {
+        let place = Place {
+            deficit: 0,
+            next: NONE,
+            before: NONE,
+            fresh: false,
+            scheduled: false,
+        };
+        Self {
+            places: alloc::vec![place; bins as usize],
+            current: NONE,
+            quantum: i64::from(quantum),
+        }
+    }
+
+    /// A packet was put into `bin`.
+    pub(crate) fn on_arrival(&mut self, bin: u32) {
+        if !self.places[bin as usize].scheduled {
+            self.schedule(bin);
+        }
+    }
+
+    /// Whether `bin` has a place in the ring.
+    pub(crate) fn is_scheduled(&self, bin: usize) -> bool {
+        self.places[bin].scheduled
+    }
+
+    /// The bin to serve now. Empty bins under the pointer lose their place and are told to `retire`.
+    pub(crate) fn ready<T>(
+        &mut self,
+        bins: &Bins<T>,
+        mut retire: impl FnMut(usize),
+    ) -> Option<usize> {
+        if self.current == NONE {
+            return None;
+        }
+        while bins.is_empty(self.current as usize) {
+            let emptied = self.current;
+            retire(emptied as usize);
+            self.unschedule(emptied);
+            if self.current == NONE {
+                return None;
+            }
+        }
+        if self.quantum > 0 {
+            let mut bin = self.current;
+            while self.places[bin as usize].deficit <= 0 {
+                self.places[bin as usize].deficit += self.quantum;
+                bin = self.places[bin as usize].next;
+                while bins.is_empty(bin as usize) {
+                    bin = self.places[bin as usize].next;
+                }
+            }
+            self.current = bin;
+        }
+        self.places[self.current as usize].fresh = false;
+        Some(self.current as usize)
+    }
+
+    /// `length` bytes of the bin that was ready are sent.
+    pub(crate) fn on_sent(&mut self, length: u32) {
+        let place = &mut self.places[self.current as usize];
+        if self.quantum > 0 {
+            place.deficit -= i64::from(length);
+        } else {
+            self.current = place.next;
+        }
+    }
+
+    fn schedule(&mut self, bin: u32) {
+        let current = self.current;
+        if current == NONE {
+            self.set(bin, bin, bin);
+            self.current = bin;
+            return;
+        }
+        let mut place = current;
+        while self.places[place as usize].fresh {
+            let next = self.places[place as usize].next;
+            if next == current {
+                break;
+            }
+            place = next;
+        }
+        if self.places[place as usize].next == current {
+            self.set(bin, place, current);
+        } else {
+            let before = self.places[place as usize].before;
+            self.set(bin, before, place);
+            if place == current {
+                self.current = bin;
+            }
+        }
+    }
+
+    /// Chain `bin` in between two others, as new.
+    fn set(&mut self, bin: u32, before: u32, next: u32) {
+        self.places[bin as usize] = Place {
+            deficit: self.quantum,
+            next,
+            before,
+            fresh: true,
+            scheduled: true,
+        };
+        self.places[before as usize].next = bin;
+        self.places[next as usize].before = bin;
+    }
+
+    /// Take the bin under the pointer out; the next one is current.
+    fn unschedule(&mut self, bin: u32) {
+        let Place { next, before, .. } = self.places[bin as usize];
+        self.places[bin as usize].scheduled = false;
+        if next == bin {
+            self.current = NONE;
+            return;
+        }
+        self.places[before as usize].next = next;
+        self.places[next as usize].before = before;
+        self.current = next;
+    }
+}

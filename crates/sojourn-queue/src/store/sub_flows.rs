@@ -1,0 +1,166 @@
+//! Hashed sub-flows under one limit, served by the ring; what does not fit costs the largest one.
+//!
+//! Source: White 2013 §2.2 and its footnote; ns-2 `queue/sfqcodel.cc`, March 2013.
+//! Deviations: an arrival larger than a limit in bytes is refused without looking for victims, which
+//! could not help it.
+
+use crate::config::{ConfigProblem, require_room};
+use crate::manager::refuse;
+use crate::store::bins::Bins;
+use crate::store::nichols_ring::NicholsRing;
+use crate::store::room::Room;
+use crate::{Backlog, Environment, Held, Reason, Verdict};
+use alloc::vec::Vec;
+use sojourn_base::{Bytes, Instant, Limit, Meta};
+
+/// Which end of the largest sub-flow gives up a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Victim {
+    /// The newest packet (ns-2 `sfqcodel.cc`).
+    #[default]
+    Tail,
+    /// The oldest packet.
+    Head,
+}
+
+/// What "largest" means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FatMetric {
+    /// Most packets (ns-2 `sfqcodel.cc`).
+    #[default]
+    Packets,
+    /// Most bytes.
+    Bytes,
+}
+
+/// Parameters of the sub-flows and their round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SfqConfig {
+    /// Number of sub-flows that flows are hashed into.
+    pub bins: u32,
+    /// Bytes each sub-flow may send per round; zero serves one packet each.
+    pub quantum: u32,
+    /// How much may wait in all sub-flows together.
+    pub limit: Limit,
+    /// Which end of the largest sub-flow gives up a packet if an arrival does not fit.
+    pub victim: Victim,
+    /// What "largest" means.
+    pub fat_metric: FatMetric,
+}
+
+impl SfqConfig {
+    /// White 2013 §2.2 and §3.2: 32 sub-flows, 300 bytes per round, 625,000 bytes. The paper does not
+    /// say how the largest sub-flow is measured; chosen: in packets, as the code of that month.
+    pub const WHITE2013: Self = Self {
+        bins: 32,
+        quantum: 300,
+        limit: Limit::Bytes(Bytes(625_000)),
+        victim: Victim::Tail,
+        fat_metric: FatMetric::Packets,
+    };
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        // ns-2 `sfqcodel.cc`: at most 1024.
+        if !(1..=1024).contains(&self.bins) {
+            problems.push(ConfigProblem {
+                field: "bins",
+                message: alloc::format!("{} sub-flows", self.bins),
+                hint: "between 1 and 1024",
+            });
+        }
+    }
+}
+
+/// The packets of all sub-flows, and whose turn it is.
+#[derive(Clone, Debug)]
+pub(crate) struct SubFlows<T> {
+    pub(crate) bins: Bins<T>,
+    pub(crate) ring: NicholsRing,
+    room: Room,
+    victim: Victim,
+    fat_metric: FatMetric,
+    /// Where the last search for the largest sub-flow ended.
+    last_fat: usize,
+}
+
+impl<T> SubFlows<T> {
+    /// No packets.
+    pub(crate) fn new(config: &SfqConfig) -> Self {
+        let bins = config.bins.max(1);
+        Self {
+            bins: Bins::new(bins),
+            ring: NicholsRing::new(bins, config.quantum),
+            room: Room::new(config.limit),
+            victim: config.victim,
+            fat_metric: config.fat_metric,
+            last_fat: 0,
+        }
+    }
+
+    /// The sub-flow of a packet.
+    pub(crate) fn bin_of(&self, meta: &Meta) -> usize {
+        meta.flow_hash as usize % self.bins.lines()
+    }
+
+    /// Accept an arrival, at the cost of other packets if it does not fit.
+    pub(crate) fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        if !self.room.fits(self.bins.backlog(), meta.length) {
+            if !self.room.fits(Backlog::default(), meta.length) {
+                return refuse(now, meta, item, Reason::Overlimit, environment);
+            }
+            self.make_room(meta.length, environment);
+        }
+        let bin = self.bin_of(&meta);
+        self.bins.push(
+            bin,
+            Held {
+                item,
+                meta,
+                enqueued_at: now,
+                marked: false,
+            },
+        );
+        #[expect(clippy::cast_possible_truncation, reason = "at most as many as bins")]
+        self.ring.on_arrival(bin as u32);
+        Verdict::Accepted
+    }
+
+    #[cold]
+    fn make_room(&mut self, length: u32, environment: &mut dyn Environment<T>) {
+        while !self.room.fits(self.bins.backlog(), length) {
+            let fat = self.fattest();
+            let victim = match self.victim {
+                Victim::Tail => self.bins.pop_newest(fat),
+                Victim::Head => self.bins.pop(fat),
+            };
+            match victim {
+                Some(victim) => environment.dropped(victim, Reason::FatFlow),
+                None => return,
+            }
+        }
+    }
+
+    /// The largest sub-flow; among equals the last one, and the one of the last search only if no
+    /// other is as large.
+    fn fattest(&mut self) -> usize {
+        let size = |bin: usize| match self.fat_metric {
+            FatMetric::Packets => u64::from(self.bins.packets_in(bin)),
+            FatMetric::Bytes => self.bins.bytes_in(bin),
+        };
+        let mut fattest = self.last_fat;
+        for bin in 0..self.bins.lines() {
+            if bin != self.last_fat && self.ring.is_scheduled(bin) && size(bin) >= size(fattest) {
+                fattest = bin;
+            }
+        }
+        self.last_fat = fattest;
+        fattest
+    }
+}

@@ -1,0 +1,432 @@
+//! SF-1 to SF-5, SQ-1 to SQ-4, FQ-2 and FQ-3, and the claims of White 2013 §2.2 and §4.1.1.
+
+use super::packet;
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Serializer, Span};
+use sojourn_queue::manager::sfq_ns2::ns2_bucket;
+use sojourn_queue::{
+    AnyManager, FqCodelConfig, ManagerConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig,
+    SfqNs2Config, Verdict,
+};
+use sojourn_testkit::environment::TestEnvironment;
+
+/// A manager whose items name their flow and their place in it.
+type Manager = AnyManager<(u32, u32)>;
+
+fn sfq_codel(quantum: u32, limit: Limit) -> Manager {
+    let config = SfqCodelConfig::WHITE2013;
+    let sub_flows = SfqConfig {
+        quantum,
+        limit,
+        ..config.sub_flows
+    };
+    ManagerConfig::SfqCodel(SfqCodelConfig {
+        sub_flows,
+        ..config
+    })
+    .build()
+}
+
+fn fill(
+    manager: &mut Manager,
+    flow: u32,
+    lengths: &[u32],
+    environment: &mut TestEnvironment<(u32, u32)>,
+) {
+    for (place, &length) in (0..).zip(lengths) {
+        let _ = manager.enqueue(
+            Instant::ZERO,
+            packet(length, flow),
+            (flow, place),
+            environment,
+        );
+    }
+}
+
+/// The flows served next, at most `most`.
+fn flows(manager: &mut Manager, most: usize, now: Instant) -> Vec<u32> {
+    let mut environment = TestEnvironment::without_draws();
+    let served: Vec<u32> = std::iter::from_fn(|| {
+        manager
+            .dequeue(now, &mut environment)
+            .map(|packet| packet.item.0)
+    })
+    .take(most)
+    .collect();
+    assert_eq!(environment.dropped.len(), 0);
+    served
+}
+
+const ROOMY: Limit = Limit::Packets(Packets(1000));
+
+#[test]
+fn sf_1_five_small_packets_for_each_large_one() {
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = sfq_codel(300, ROOMY);
+    fill(&mut manager, 0, &[1500; 10], &mut environment);
+    fill(&mut manager, 1, &[300; 12], &mut environment);
+    assert_eq!(
+        flows(&mut manager, 14, Instant::ZERO),
+        [0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1]
+    );
+}
+
+#[test]
+fn sf_2_without_a_quantum_packets_alternate() {
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = sfq_codel(0, ROOMY);
+    fill(&mut manager, 0, &[1500; 4], &mut environment);
+    fill(&mut manager, 1, &[300; 4], &mut environment);
+    assert_eq!(
+        flows(&mut manager, 9, Instant::ZERO),
+        [0, 1, 0, 1, 0, 1, 0, 1]
+    );
+}
+
+#[test]
+fn sf_3_a_flow_that_wakes_up_is_served_before_busy_ones() {
+    for quantum in [300, 0] {
+        let mut environment = TestEnvironment::without_draws();
+        let mut manager = sfq_codel(quantum, ROOMY);
+        fill(&mut manager, 0, &[1500; 6], &mut environment);
+        fill(&mut manager, 1, &[1500; 6], &mut environment);
+        assert_eq!(flows(&mut manager, 3, Instant::ZERO), [0, 1, 0]);
+        fill(&mut manager, 2, &[200], &mut environment);
+        assert_eq!(flows(&mut manager, 4, Instant::ZERO), [2, 1, 0, 1]);
+    }
+}
+
+#[test]
+fn sf_4_an_arrival_costs_the_largest_sub_flow_its_newest_packet() {
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = sfq_codel(300, Limit::Bytes(Bytes(6000)));
+    fill(&mut manager, 0, &[1500; 3], &mut environment);
+    fill(&mut manager, 1, &[1000; 2], &mut environment);
+    let drops: Vec<_> = environment.drops().collect();
+    assert_eq!(drops, [(&(0, 2), Reason::FatFlow)]);
+    assert_eq!(manager.backlog().bytes, Bytes(5000));
+    assert_eq!(flows(&mut manager, 9, Instant::ZERO).len(), 4);
+}
+
+#[test]
+fn sf_5_among_equals_the_later_sub_flow_pays() {
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = sfq_codel(300, Limit::Packets(Packets(4)));
+    fill(&mut manager, 0, &[1500; 2], &mut environment);
+    fill(&mut manager, 1, &[1500; 2], &mut environment);
+    fill(&mut manager, 2, &[1500], &mut environment);
+    fill(&mut manager, 3, &[1500], &mut environment);
+    let drops: Vec<_> = environment.drops().map(|(item, _)| *item).collect();
+    assert_eq!(drops, [(1, 1), (0, 1)]);
+    let mut served = flows(&mut manager, 9, Instant::ZERO);
+    served.sort_unstable();
+    assert_eq!(served, [0, 1, 2, 3]);
+}
+
+#[test]
+fn an_arrival_beyond_the_whole_limit_has_no_victims() {
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = sfq_codel(300, Limit::Bytes(Bytes(6000)));
+    fill(&mut manager, 0, &[1500; 3], &mut environment);
+    fill(&mut manager, 1, &[6001], &mut environment);
+    let drops: Vec<_> = environment.drops().collect();
+    assert_eq!(drops, [(&(1, 0), Reason::Overlimit)]);
+    assert_eq!(manager.backlog().packets, Packets(3));
+}
+
+#[test]
+fn sfq_codel_never_empties_a_sub_flow() {
+    // One packet per sub-flow, all of them far beyond target: CoDel would signal, but keeps them.
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = sfq_codel(300, ROOMY);
+    for round in 0..500_u64 {
+        for flow in 0..5 {
+            let now = Instant::from_ms(round * 1000);
+            let _ = manager.enqueue(now, packet(1500, flow), (flow, 0), &mut environment);
+        }
+        let later = Instant::from_ms(round * 1000 + 900);
+        assert_eq!(flows(&mut manager, 9, later).len(), 5);
+    }
+}
+
+#[test]
+fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
+    // A flow for each of the 16 buckets.
+    let flow_of: Vec<u32> = (0..16)
+        .map(|bucket| {
+            (0..10_000)
+                .find(|flow| ns2_bucket(*flow, 16) == bucket)
+                .unwrap()
+        })
+        .collect();
+    for (buckets, accepted, used) in [
+        (1, 13, vec![13]),
+        (2, 20, vec![10, 10]),
+        (16, 35, vec![3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]),
+    ] {
+        let mut manager: AnyManager<usize> = ManagerConfig::SfqNs2(SfqNs2Config::NS2).build();
+        let mut environment = TestEnvironment::without_draws();
+        let mut held = vec![0; buckets];
+        let mut count = 0;
+        loop {
+            let bucket = count % buckets;
+            let meta = packet(1500, flow_of[bucket]);
+            match manager.enqueue(Instant::ZERO, meta, bucket, &mut environment) {
+                Verdict::Accepted => held[bucket] += 1,
+                Verdict::Dropped(reason) => {
+                    assert_eq!(reason, Reason::Overlimit);
+                    break;
+                }
+            }
+            count += 1;
+        }
+        assert_eq!((count, held), (accepted, used));
+        // Served in turns, packet by packet.
+        let served: Vec<_> = (0..buckets)
+            .map(|_| {
+                manager
+                    .dequeue(Instant::ZERO, &mut environment)
+                    .unwrap()
+                    .item
+            })
+            .collect();
+        assert_eq!(served, (0..buckets).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn sq_4_without_codel_nothing_is_dropped_however_long_it_waits() {
+    let late = Instant::from_ms(500);
+    let mut environment = TestEnvironment::without_draws();
+    let mut plain: Manager = ManagerConfig::Sfq(SfqConfig {
+        limit: ROOMY,
+        ..SfqConfig::WHITE2013
+    })
+    .build();
+    fill(&mut plain, 0, &[1500; 10], &mut environment);
+    fill(&mut plain, 1, &[300; 12], &mut environment);
+    assert_eq!(
+        flows(&mut plain, 14, late),
+        [0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1]
+    );
+}
+
+fn fq_codel(limit: u32) -> Manager {
+    let config = FqCodelConfig::RFC8290;
+    let mut flows = config.flows;
+    flows.limit = Limit::Packets(Packets(limit));
+    ManagerConfig::FqCodel(FqCodelConfig { flows, ..config }).build()
+}
+
+#[test]
+fn fq_2_the_fattest_queue_loses_half_from_its_head() {
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = fq_codel(4);
+    fill(&mut manager, 0, &[1500; 3], &mut environment);
+    fill(&mut manager, 1, &[1500; 2], &mut environment);
+    let drops: Vec<_> = environment.drops().collect();
+    assert_eq!(
+        drops,
+        [(&(0, 0), Reason::FatFlow), (&(0, 1), Reason::FatFlow)]
+    );
+    assert_eq!(flows(&mut manager, 9, Instant::ZERO), [0, 1, 1]);
+}
+
+#[test]
+fn an_arrival_can_be_its_own_victim() {
+    let mut environment = TestEnvironment::without_draws();
+    let config = FqCodelConfig::RFC8290;
+    let mut lists = config.flows;
+    lists.limit = Limit::Bytes(Bytes(1000));
+    let mut manager: Manager = ManagerConfig::FqCodel(FqCodelConfig {
+        flows: lists,
+        ..config
+    })
+    .build();
+    let verdict = manager.enqueue(Instant::ZERO, packet(1500, 0), (0, 0), &mut environment);
+    assert_eq!(verdict, Verdict::Dropped(Reason::FatFlow));
+    assert_eq!(environment.dropped.len(), 1);
+    assert!(flows(&mut manager, 1, Instant::ZERO).is_empty());
+}
+
+/// Serves `manager` at `rate` from 0 to `until`, calling `refill` before each packet; returns what
+/// was delivered, when, and after how long in the queue.
+fn serve_at(
+    manager: &mut Manager,
+    rate: BitRate,
+    until: Instant,
+    environment: &mut TestEnvironment<(u32, u32)>,
+    mut refill: impl FnMut(&mut Manager, Instant, &mut TestEnvironment<(u32, u32)>),
+) -> Vec<(Instant, u32, u32, Span)> {
+    let mut line = Serializer::new(rate);
+    let mut now = Instant::ZERO;
+    let mut served = vec![];
+    while now < until {
+        refill(manager, now, environment);
+        let Some(packet) = manager.dequeue(now, environment) else {
+            now += Span::from_us(100);
+            continue;
+        };
+        let waited = now.saturating_since(packet.enqueued_at);
+        served.push((now, packet.item.0, packet.meta.length, waited));
+        now += line.send(Bytes(u64::from(packet.meta.length)));
+    }
+    served
+}
+
+#[test]
+fn fq_3_a_sparse_flow_waits_for_one_packet_at_most() {
+    let rate = BitRate::from_mbps(10);
+    let mut manager = fq_codel(10_240);
+    let mut environment = TestEnvironment::without_draws();
+    let mut next_sparse = Instant::from_ms(7);
+    let served = serve_at(
+        &mut manager,
+        rate,
+        Instant::from_s(5),
+        &mut environment,
+        |manager, now, environment| {
+            // Two flows that always have five packets, and one packet each 20 ms.
+            while manager.backlog().packets < Packets(10) {
+                for flow in [0, 1] {
+                    let _ = manager.enqueue(now, packet(1514, flow), (flow, 0), environment);
+                }
+            }
+            while next_sparse <= now {
+                let _ = manager.enqueue(next_sparse, packet(200, 2), (2, 0), environment);
+                next_sparse += Span::from_ms(20);
+            }
+        },
+    );
+    let waits: Vec<Span> = served
+        .iter()
+        .filter(|(_, flow, ..)| *flow == 2)
+        .map(|(.., waited)| *waited)
+        .collect();
+    assert!(waits.len() > 240);
+    // 1514 bytes at 10 Mb/s are 1211.2 us.
+    assert!(waits.iter().all(|wait| *wait <= Span::from_ns(1_211_200)));
+}
+
+/// Bytes and packets per flow while four flows with packets of these lengths are always backlogged.
+fn shares(mut manager: Manager, lengths: [u32; 4]) -> ([f64; 4], [f64; 4]) {
+    let mut environment = TestEnvironment::without_draws();
+    for (flow, length) in (0..).zip(lengths) {
+        fill(&mut manager, flow, &vec![length; 9000], &mut environment);
+    }
+    let (mut bytes, mut packets) = ([0.0; 4], [0.0; 4]);
+    for _ in 0..9000 {
+        let packet = manager
+            .dequeue(Instant::ZERO, &mut environment)
+            .expect("all are backlogged");
+        bytes[packet.item.0 as usize] += f64::from(packet.meta.length);
+        packets[packet.item.0 as usize] += 1.0;
+    }
+    (bytes, packets)
+}
+
+#[test]
+fn backlogged_sub_flows_get_equal_shares_of_bytes_or_packets() {
+    // Claim W13-36: within 1 %.
+    let equal = |shares: [f64; 4]| {
+        let mean = shares.iter().sum::<f64>() / 4.0;
+        shares
+            .iter()
+            .all(|share| (share - mean).abs() <= 0.01 * mean)
+    };
+    let lengths = [200, 500, 900, 1500];
+    let deep = Limit::Packets(Packets(100_000));
+    assert!(equal(shares(sfq_codel(300, deep), lengths).0));
+    assert!(equal(shares(sfq_codel(0, deep), lengths).1));
+    assert!(equal(shares(fq_codel(100_000), lengths).0));
+}
+
+#[test]
+fn on_exhaustion_the_victim_is_always_the_longest_sub_flow() {
+    // Claim W13-38.
+    let mut environment = TestEnvironment::without_draws();
+    let mut manager = sfq_codel(300, Limit::Packets(Packets(100)));
+    let mut held = [0_u32; 4];
+    for n in 0..5000_u32 {
+        // Flow 0 sends half of all packets, flow 1 a quarter, and so on.
+        let flow = n.trailing_ones().min(3);
+        let _ = manager.enqueue(
+            Instant::ZERO,
+            packet(1500, flow),
+            (flow, n),
+            &mut environment,
+        );
+        for (victim, _) in environment.dropped.drain(..) {
+            let flow = victim.item.0 as usize;
+            assert!(
+                held.iter().all(|other| *other <= held[flow]),
+                "{held:?} lost {flow}"
+            );
+            held[flow] -= 1;
+        }
+        held[flow as usize] += 1;
+    }
+    assert_eq!(held.iter().sum::<u32>(), 100);
+}
+
+/// Packets that an 87.2 kb/s flow (218 bytes each 20 ms) loses beside `others` backlogged flows at
+/// 5 Mb/s in two minutes of byte round robin, if it starts with `stalled` packets waiting.
+fn losses_beside(others: u32, stalled: u32) -> usize {
+    const PACED: u32 = 1000;
+    let mut manager: Manager = ManagerConfig::Sfq(SfqConfig {
+        bins: 1024,
+        ..SfqConfig::WHITE2013
+    })
+    .build();
+    let mut environment = TestEnvironment::without_draws();
+    let mut line = Serializer::new(BitRate::from_mbps(5));
+    let (mut next_paced, mut next_growth) = (Instant::ZERO, Instant::ZERO);
+    let (mut now, mut growth) = (Instant::ZERO, 0);
+    fill(
+        &mut manager,
+        PACED,
+        &vec![218; stalled as usize],
+        &mut environment,
+    );
+    while now < Instant::from_s(120) {
+        while next_paced <= now {
+            let meta = packet(218, PACED);
+            let _ = manager.enqueue(next_paced, meta, (PACED, 0), &mut environment);
+            next_paced += Span::from_ms(20);
+        }
+        // The others replace what leaves, and each sends one packet more per 100 ms, so that the
+        // memory is full after a second and overflows from then on.
+        if next_growth <= now {
+            for flow in 0..others {
+                // Sizes between 600 and 1499 keep the others' deficits from marching in step.
+                growth = (growth * 7919 + 1) % 900;
+                let meta = packet(600 + growth, flow);
+                let _ = manager.enqueue(now, meta, (flow, 0), &mut environment);
+            }
+            next_growth += Span::from_ms(100);
+        }
+        let sent = manager
+            .dequeue(now, &mut environment)
+            .expect("a deep queue");
+        if sent.item.0 != PACED {
+            let _ = manager.enqueue(now, sent.meta, sent.item, &mut environment);
+        }
+        now += line.send(Bytes(u64::from(sent.meta.length)));
+    }
+    let of = |paced: bool| {
+        environment
+            .drops()
+            .filter(move |((flow, _), _)| (*flow == PACED) == paced)
+    };
+    assert!(of(false).count() > 1000, "the memory overflows");
+    of(true).count()
+}
+
+#[test]
+fn a_paced_flow_with_a_backlog_starves_beside_more_than_57_busy_ones() {
+    // Claim W13-65: 5 Mb/s over 57.3 flows are 87.2 kb/s each. A backlog of three packets (a stall
+    // of 60 ms) is needed for the flow to be one of the busy ones at all …
+    assert_eq!(losses_beside(56, 3), 0);
+    assert!(losses_beside(58, 3) > 0);
+    // … because a bin that is emptied at each visit is new at each arrival, and goes first.
+    assert_eq!(losses_beside(58, 0), 0);
+}
