@@ -224,7 +224,9 @@ impl Detector {
 
         while let Some(front) = self.oldest_retransmission(board) {
             let sent_at = front.sent_at;
-            if (sent_at, front.number) >= latest || !self.is_overdue(at.now, sent_at + patience) {
+            // Of two transmissions in one instant, a new segment numbered `next` or above was later.
+            let earlier = sent_at < latest.0 || (sent_at == latest.0 && latest.1 >= front.next);
+            if !earlier || !self.is_overdue(at.now, sent_at + patience) {
                 break;
             }
             count += u32::from(board.mark_lost(front.number));

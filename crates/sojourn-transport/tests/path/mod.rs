@@ -10,7 +10,7 @@ use sojourn_transport::{
     ConnectionSnapshot, Endpoint, Event, Host, Segment, StackConfig, TcpEndpoint, Timer,
 };
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// An end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +121,14 @@ pub(crate) struct Path {
     pub(crate) to_answer: u64,
     pub(crate) close: bool,
     pub(crate) keep_rows: bool,
+    pub(crate) keep_events: bool,
+    /// Places in the queue of each direction, the packet in service included.
+    pub(crate) buffer: usize,
     shape: Shape,
     judge: Judge,
     free_at: [Instant; 2],
+    /// When the packets with payload of each direction leave the queue.
+    queues: [VecDeque<Instant>; 2],
     deadlines: [[Instant; 3]; 2],
     agenda: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     happenings: Vec<Option<Happening>>,
@@ -146,6 +151,9 @@ impl Path {
             to_answer: 0,
             close: false,
             keep_rows: true,
+            keep_events: true,
+            buffer: usize::MAX,
+            queues: [VecDeque::new(), VecDeque::new()],
             shape,
             judge,
             free_at: [Instant::ZERO; 2],
@@ -204,7 +212,7 @@ impl Path {
             self.now = at;
             match happening {
                 Happening::Arrival(end, segment, marked) => {
-                    if end == End::Server && segment.payload > 0 {
+                    if self.keep_events && end == End::Server && segment.payload > 0 {
                         self.arrivals.push((at, segment.sequence));
                     }
                     self.call(end, Some(&segment), &mut |endpoint, now, host| {
@@ -231,13 +239,15 @@ impl Path {
         act: &mut dyn FnMut(&mut TcpEndpoint, Instant, &mut Wishes),
     ) {
         let now = self.now;
-        let before = self.ends[0].snapshot();
+        let before = self.keep_rows.then(|| self.ends[0].snapshot());
         let mut wishes = std::mem::take(&mut self.wishes);
         act(&mut self.ends[end.index()], now, &mut wishes);
         assert!(self.ends[end.index()].is_consistent());
         let connected = wishes.events.contains(&Event::Connected);
         let closed = wishes.events.contains(&Event::PeerClosed);
-        if self.keep_rows && end == End::Client {
+        if let Some(before) = before
+            && end == End::Client
+        {
             let sends = wishes
                 .segments
                 .iter()
@@ -262,7 +272,9 @@ impl Path {
             }
         }
         for event in wishes.events.drain(..) {
-            self.events[end.index()].push((now, event));
+            if self.keep_events {
+                self.events[end.index()].push((now, event));
+            }
         }
         self.wishes = wishes;
         if connected {
@@ -293,8 +305,19 @@ impl Path {
         let link = &mut self.free_at[from.index()];
         let mut leaves = self.now;
         if segment.payload > 0 {
+            let queue = &mut self.queues[from.index()];
+            while queue.front().is_some_and(|&left| left <= self.now) {
+                queue.pop_front();
+            }
+            if queue.len() >= self.buffer {
+                self.dropped += 1;
+                return;
+            }
             leaves = (*link).max(self.now) + self.shape.service;
             *link = leaves;
+            if self.buffer < usize::MAX {
+                queue.push_back(leaves);
+            }
         }
         let mut arrives = leaves + self.shape.propagation;
         if let Fate::Late(extra) = fate {

@@ -1,0 +1,271 @@
+//! What must hold for every stack on every path that delivers in the end: all bytes once and in
+//! order, counters that agree with their marks, and an end.
+
+mod path;
+
+use path::{End, Fate, Path, Shape};
+use proptest::prelude::*;
+use sojourn_base::{Instant, Span};
+use sojourn_transport::config::{ConnectPolicy, EcnMode, Pacing, StackConfig, TimeoutPolicy};
+use sojourn_transport::{Event, Segment, stacks};
+
+/// A stack that never gives up, so that only the path decides whether a connection ends.
+fn persistent(config: StackConfig) -> StackConfig {
+    StackConfig {
+        connect: ConnectPolicy {
+            attempts: None,
+            ..config.connect
+        },
+        timeout: TimeoutPolicy {
+            retries: u32::MAX,
+            maximum: Span::from_s(2),
+            ..config.timeout
+        },
+        receive_window: config.receive_window.min(200),
+        ..config
+    }
+}
+
+/// Per mille of packets that meet each fate, for the first `lasts` packets.
+#[derive(Clone, Copy, Debug)]
+struct Weather {
+    seed: u64,
+    drop: u64,
+    repeat: u64,
+    late: u64,
+    mark: u64,
+    lasts: u64,
+}
+
+fn weather() -> impl Strategy<Value = Weather> {
+    (
+        any::<u64>(),
+        0..150_u64,
+        0..50_u64,
+        0..100_u64,
+        0..50_u64,
+        0..1500_u64,
+    )
+        .prop_map(|(seed, drop, repeat, late, mark, lasts)| Weather {
+            seed: seed | 1,
+            drop,
+            repeat,
+            late,
+            mark,
+            lasts,
+        })
+}
+
+impl Weather {
+    fn judge(mut self) -> impl FnMut(End, &Segment) -> Fate {
+        move |_, _| {
+            self.lasts = self.lasts.saturating_sub(1);
+            if self.lasts == 0 {
+                return Fate::Pass;
+            }
+            // Xorshift: the tests' own dice.
+            self.seed ^= self.seed << 13;
+            self.seed ^= self.seed >> 7;
+            self.seed ^= self.seed << 17;
+            let roll = self.seed % 1000;
+            let mut edge = self.drop;
+            if roll < edge {
+                return Fate::Drop;
+            }
+            edge += self.repeat;
+            if roll < edge {
+                return Fate::Repeat;
+            }
+            edge += self.late;
+            if roll < edge {
+                return Fate::Late(Span::from_us(100 + self.seed % 30_000));
+            }
+            edge += self.mark;
+            if roll < edge { Fate::Mark } else { Fate::Pass }
+        }
+    }
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    (0..2000_u64, 0..40_u64).prop_map(|(service, propagation)| Shape {
+        service: Span::from_us(service),
+        propagation: Span::from_ms(propagation),
+    })
+}
+
+/// One of the profiles, perhaps with pacing, marks, or a window of few segments.
+fn stack() -> impl Strategy<Value = (&'static str, StackConfig)> {
+    (
+        0..stacks::PROFILES.len(),
+        any::<[bool; 3]>(),
+        prop_oneof![Just(200_u32), 1..20_u32],
+    )
+        .prop_map(|(index, [paced, marks, nagle], window)| {
+            let (name, config) = stacks::PROFILES[index];
+            let config = persistent(config);
+            let pacing = Pacing {
+                slow_start_gain: 2.0,
+                avoidance_gain: 1.2,
+                quantum: 2,
+                unpaced: 10,
+            };
+            (
+                name,
+                StackConfig {
+                    pacing: paced.then_some(pacing),
+                    ecn: if marks {
+                        EcnMode::Classic
+                    } else {
+                        EcnMode::Off
+                    },
+                    nagle,
+                    receive_window: config.receive_window.min(window),
+                    ..config
+                },
+            )
+        })
+}
+
+fn conversation(config: &StackConfig, shape: Shape, weather: Weather, bytes: [u64; 2]) -> Path {
+    let mut path = Path::new(config, shape, Box::new(weather.judge()));
+    path.keep_rows = false;
+    path.close = true;
+    path.to_answer = bytes[1];
+    path.run(bytes[0], Instant::from_s(3600));
+    path
+}
+
+fn check_end(path: &Path, end: usize, peer_bytes: u64) {
+    let mut total = 0;
+    let mut closed = 0;
+    for (_, event) in &path.events[end] {
+        match *event {
+            Event::Delivered(bytes) => {
+                assert!(bytes > total, "delivery goes forward");
+                total = bytes;
+            }
+            Event::PeerClosed => assert_eq!(total, peer_bytes, "all is delivered before the end"),
+            Event::Closed => closed += 1,
+            Event::Aborted | Event::ConnectFailed => panic!("{event:?}"),
+            Event::Connected | Event::Acknowledged(_) => {}
+        }
+    }
+    assert_eq!((total, closed), (peer_bytes, 1));
+    assert!(path.ends[end].is_closed());
+    let state = path.ends[end].snapshot();
+    assert_eq!((state.pipe, state.flight), (0, 0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_arrives_once_and_in_order_and_connections_end(
+        (_name, config) in stack(),
+        shape in shape(),
+        weather in weather(),
+        bytes in [1_u64..400_000, 0_u64..100_000],
+    ) {
+        let path = conversation(&config, shape, weather, bytes);
+        check_end(&path, 1, bytes[0]);
+        check_end(&path, 0, bytes[1]);
+    }
+
+    #[test]
+    fn packets_are_conserved_and_every_drop_is_repaired(
+        (_name, config) in stack(),
+        weather in weather(),
+        bytes in 1_u64..300_000,
+    ) {
+        let weather = Weather { repeat: 0, ..weather };
+        let lost = std::rc::Rc::new(std::cell::Cell::new(0_u64));
+        let counter = std::rc::Rc::clone(&lost);
+        let mut inner = weather.judge();
+        let judge = move |end, segment: &Segment| {
+            let journey = segment.journey;
+            assert!(journey.written_at <= journey.first_sent_at);
+            assert!(journey.first_sent_at <= segment.sent_at);
+            let fate = inner(end, segment);
+            if fate == Fate::Drop && end == End::Client && segment.payload > 0 {
+                counter.set(counter.get() + 1);
+            }
+            fate
+        };
+        let mut path = Path::new(&config, Shape::P1, Box::new(judge));
+        path.keep_rows = false;
+        path.close = true;
+        path.run(bytes, Instant::from_s(3600));
+        let (client, server) = (path.client().statistics(), path.server().statistics());
+        prop_assert!(client.retransmissions() >= lost.get());
+        prop_assert_eq!(
+            path.sent[0] + path.sent[1],
+            client.packets_received + server.packets_received + path.dropped
+        );
+        // Payload sent = payload delivered + what was lost or repeated.
+        prop_assert!(client.payload_bytes_sent >= bytes);
+    }
+
+    #[test]
+    fn a_reused_endpoint_behaves_like_a_new_one(
+        (_, first) in stack(),
+        (_, second) in stack(),
+        weather in weather(),
+    ) {
+        let fresh = conversation(&second, Shape::P1, weather, [60_000, 5_000]);
+        let used = conversation(&first, Shape::P1, Weather { seed: weather.seed | 5, ..weather }, [90_000, 9_000]);
+        let mut again = Path::new(&second, Shape::P1, Box::new(weather.judge()));
+        again.keep_rows = false;
+        again.close = true;
+        again.to_answer = 5_000;
+        again.ends = used.ends;
+        for end in &mut again.ends {
+            end.reset(&second);
+        }
+        again.run(60_000, Instant::from_s(3600));
+        prop_assert_eq!(&again.events, &fresh.events);
+        prop_assert_eq!(&again.arrivals, &fresh.arrivals);
+    }
+
+    #[test]
+    fn time_based_detection_needs_no_timeout_unless_a_whole_flight_is_lost(
+        lost in proptest::collection::btree_set(1_u32..16, 1..15),
+        offset in 0..5_u32,
+        service in 0..1000_u64,
+    ) {
+        // One loss in five at most, and windows of two segments at least: some later segment, or the
+        // probe, always arrives.
+        let repaired = std::rc::Rc::new(std::cell::RefCell::new(std::collections::BTreeMap::new()));
+        let judge = move |end, segment: &Segment| {
+            let unlucky = segment.sequence % 5 == offset && lost.contains(&(segment.sequence / 5));
+            if end == End::Server || segment.payload == 0 || !unlucky {
+                return Fate::Pass;
+            }
+            let mut repaired = repaired.borrow_mut();
+            let copies = repaired.entry(segment.sequence).or_insert(0);
+            *copies += 1;
+            if *copies == 1 { Fate::Drop } else { Fate::Pass }
+        };
+        let shape = Shape { service: Span::from_us(service), propagation: Span::from_ms(20) };
+        let mut path = Path::new(&stacks::LINUX_RENO, shape, Box::new(judge));
+        path.keep_rows = false;
+        path.close = true;
+        path.run(100 * 1448, Instant::from_s(60));
+        prop_assert_eq!(path.client().statistics().timeouts, 0);
+        prop_assert_eq!(path.server().snapshot().delivered, 100 * 1448);
+    }
+}
+
+#[test]
+fn nothing_is_ever_sent_beyond_the_window_of_the_peer() {
+    for (name, config) in stacks::PROFILES {
+        let config = StackConfig {
+            receive_window: 7,
+            ..config
+        };
+        let mut path = Path::new(&config, Shape::P1, Box::new(|_, _| Fate::Pass));
+        path.run(300_000, Instant::from_s(60));
+        let largest = path.rows.iter().map(|row| row.after.flight).max();
+        assert_eq!(largest, Some(7), "{name}");
+        assert_eq!(path.server().snapshot().delivered, 300_000, "{name}");
+    }
+}
