@@ -71,7 +71,10 @@ def full_share(series: LinkSeries) -> float:
     group = max(1, round(1.0 / series.width_s))
     limit = allowed[: len(sent) * group].reshape(len(sent), group).sum(axis=1)
     after = start >= ramp_s(series)
-    return float(np.mean(sent[after] >= 0.98 * limit[after])) if after.any() else 0.0
+    if not after.any():
+        return 0.0
+    full: np.ndarray = sent[after] >= 0.98 * limit[after]
+    return float(full.sum()) / float(after.sum())
 
 
 @claim("W12-34")
