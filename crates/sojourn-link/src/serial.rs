@@ -152,8 +152,8 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Collector, drive};
-    use sojourn_queue::{DropTailConfig, DropTailQueue, Environment, Reason};
+    use crate::testing::{Call, Collector, Diary, drive};
+    use sojourn_queue::{DropTailConfig, DropTailQueue, Reason};
     use std::vec::Vec;
 
     const CONFIG: SerialConfig = SerialConfig {
@@ -208,75 +208,19 @@ mod tests {
         assert_eq!(output.dropped[0].4, Reason::Overlimit);
     }
 
-    /// Holds packets first in, first out, and remembers what it was asked and when.
-    #[derive(Default)]
-    struct Diary {
-        held: Vec<Held<u32>>,
-        asked_at: Vec<Instant>,
-        timer: Option<Instant>,
-        timers: Vec<Instant>,
-    }
-
-    impl QueueManager<u32> for Diary {
-        fn enqueue(
-            &mut self,
-            now: Instant,
-            meta: Meta,
-            item: u32,
-            _: &mut dyn Environment<u32>,
-        ) -> Verdict {
-            self.held.push(Held {
-                item,
-                meta,
-                enqueued_at: now,
-                marked: false,
-            });
-            Verdict::Accepted
-        }
-
-        fn dequeue(&mut self, now: Instant, _: &mut dyn Environment<u32>) -> Option<Held<u32>> {
-            self.asked_at.push(now);
-            (!self.held.is_empty()).then(|| self.held.remove(0))
-        }
-
-        fn backlog(&self) -> Backlog {
-            Backlog {
-                packets: sojourn_base::Packets(u32::try_from(self.held.len()).unwrap()),
-                ..Backlog::default()
-            }
-        }
-
-        fn next_timer(&self) -> Option<Instant> {
-            self.timer
-        }
-
-        fn on_timer(&mut self, now: Instant, _: &mut dyn Environment<u32>) {
-            self.timers.push(now);
-            self.timer = Some(now + Span::from_ms(15));
-        }
-    }
-
     #[test]
     fn an_idle_manager_is_asked_when_its_line_runs_dry() {
         let (mut line, mut output) = (Serial::new(CONFIG, Diary::default()), Collector::default());
         let arrivals = [(Instant::from_ms(3), 1000), (Instant::from_ms(100), 1000)];
         drive(&mut line, arrivals, Instant::NEVER, &mut output);
         // Before anything was sent; for the first packet; when it had left; for the second.
-        let asked: Vec<u64> = line
-            .manager()
-            .asked_at
-            .iter()
-            .map(|t| t.as_ns() / 1_000_000)
-            .collect();
+        let asked = line.manager().times_in_ms(Call::Dequeue);
         assert_eq!(asked, [0, 3, 4, 100]);
     }
 
     #[test]
     fn timers_of_an_empty_queue_are_caught_up_with_at_their_own_times() {
-        let manager = Diary {
-            timer: Some(Instant::from_ms(15)),
-            ..Diary::default()
-        };
+        let manager = Diary::with_timer(Span::from_ms(15));
         let (mut line, mut output) = (Serial::new(CONFIG, manager), Collector::default());
         assert_eq!(line.next_wakeup(), Instant::NEVER);
         drive(
@@ -290,12 +234,7 @@ mod tests {
             &mut output,
         );
         // At 40 ms 15 and 30 are over; 45 comes while packets wait until 49 ms, and nothing after.
-        let timers: Vec<u64> = line
-            .manager()
-            .timers
-            .iter()
-            .map(|t| t.as_ns() / 1_000_000)
-            .collect();
+        let timers = line.manager().times_in_ms(Call::Timer);
         assert_eq!(timers, [15, 30, 45]);
         assert_eq!(line.next_wakeup(), Instant::NEVER);
     }

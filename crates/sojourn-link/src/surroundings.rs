@@ -93,3 +93,100 @@ pub(crate) fn timer_wakeup<T, M: QueueManager<T>>(manager: &M) -> Instant {
         _ => Instant::NEVER,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Call, Collector, Diary, drive, packet};
+    use crate::{
+        Cascade, CascadeConfig, Link, Serial, SerialConfig, Shaped, ShapedConfig, ShaperConfig,
+        SingleQueue, SingleQueueConfig,
+    };
+    use sojourn_base::BitRate;
+    use std::vec::Vec;
+
+    /// A shaper of 1 Mb/s with next to no burst: 1500 B take 12 ms.
+    const SLOW: ShaperConfig = ShaperConfig {
+        sustained: BitRate::from_mbps(1),
+        burst: Bytes(1522),
+        peak: BitRate::ZERO,
+        peak_burst: Bytes::ZERO,
+    };
+
+    fn diary() -> Diary {
+        Diary::with_timer(Span::from_ms(15))
+    }
+
+    /// Offers ten packets at once, then one more 100 ms later, without or with the wake-ups in between;
+    /// returns what the manager was asked, and when.
+    fn calls<L: Link<u32>>(
+        mut link: L,
+        late: bool,
+        manager: fn(&L) -> &Diary,
+    ) -> Vec<(Call, Instant)> {
+        let mut output = Collector::default();
+        let last = Instant::from_ms(100);
+        let first = [(Instant::from_us(500), 1500); 10];
+        if late {
+            for (number, (at, length)) in (0..).zip(first) {
+                link.on_arrival(at, packet(length), number, &mut output);
+            }
+            link.on_arrival(last, packet(1500), 10, &mut output);
+        } else {
+            drive(
+                &mut link,
+                first.into_iter().chain([(last, 1500)]),
+                last,
+                &mut output,
+            );
+        }
+        manager(&link).calls.clone()
+    }
+
+    fn check<L: Link<u32>>(link: impl Fn() -> L, manager: fn(&L) -> &Diary) {
+        let punctual = calls(link(), false, manager);
+        assert_eq!(calls(link(), true, manager), punctual);
+        assert!(punctual.is_sorted_by_key(|(_, at)| *at), "{punctual:?}");
+        let timers: Vec<_> = punctual.iter().filter(|c| c.0 == Call::Timer).collect();
+        assert_eq!(timers.len(), 6, "15 to 90 ms");
+    }
+
+    #[test]
+    fn managers_see_all_calls_in_order_of_time_even_if_the_link_is_called_late() {
+        check(
+            || {
+                let rate = BitRate::from_mbps(1);
+                let delay = Span::ZERO;
+                Serial::new(SerialConfig { rate, delay }, diary())
+            },
+            |link| link.manager(),
+        );
+        check(
+            || {
+                let (shaper, delay) = (SLOW, Span::ZERO);
+                Shaped::new(ShapedConfig { shaper, delay }, diary())
+            },
+            |link| link.manager(),
+        );
+        check(
+            || {
+                let config = CascadeConfig {
+                    shaper: SLOW,
+                    ..CascadeConfig::WHITE2012
+                };
+                Cascade::new(&config, diary())
+            },
+            |link| link.manager(),
+        );
+        check(
+            || {
+                let config = SingleQueueConfig {
+                    shaper: SLOW,
+                    ..SingleQueueConfig::WHITE2013
+                };
+                SingleQueue::new(&config, diary())
+            },
+            |link| link.manager(),
+        );
+    }
+}

@@ -1,7 +1,7 @@
 //! What the unit tests of links share: an output that keeps everything, and a driver.
 
 use crate::{Draw, Link, LinkOutput, Passage, Stage};
-use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed};
+use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed, Span};
 use sojourn_queue::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
 use std::vec::Vec;
 
@@ -139,5 +139,82 @@ impl QueueManager<u32> for Picky {
             bytes: Bytes(self.held.iter().map(|p| u64::from(p.meta.length)).sum()),
             packets: Packets(u32::try_from(self.held.len()).expect("a short queue")),
         }
+    }
+}
+
+/// What a manager was asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Enqueue,
+    Dequeue,
+    Timer,
+}
+
+/// A first-in, first-out queue that remembers what it was asked and when.
+#[derive(Debug, Default)]
+pub(crate) struct Diary {
+    held: Vec<Held<u32>>,
+    /// Time of the next timer, and its period.
+    timer: Option<(Instant, Span)>,
+    pub(crate) calls: Vec<(Call, Instant)>,
+}
+
+impl Diary {
+    pub(crate) fn with_timer(period: Span) -> Self {
+        Self {
+            timer: Some((Instant::ZERO + period, period)),
+            ..Self::default()
+        }
+    }
+
+    /// When it was asked for `call`, in milliseconds rounded down.
+    pub(crate) fn times_in_ms(&self, call: Call) -> Vec<u64> {
+        let of = |(_, at): &(Call, Instant)| at.as_ns() / 1_000_000;
+        self.calls.iter().filter(|c| c.0 == call).map(of).collect()
+    }
+}
+
+impl QueueManager<u32> for Diary {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: u32,
+        _: &mut dyn Environment<u32>,
+    ) -> Verdict {
+        self.calls.push((Call::Enqueue, now));
+        self.held.push(Held {
+            item,
+            meta,
+            enqueued_at: now,
+            marked: false,
+        });
+        Verdict::Accepted
+    }
+
+    fn dequeue(&mut self, now: Instant, _: &mut dyn Environment<u32>) -> Option<Held<u32>> {
+        self.calls.push((Call::Dequeue, now));
+        (!self.held.is_empty()).then(|| self.held.remove(0))
+    }
+
+    fn head_length(&self) -> Option<u32> {
+        self.held.first().map(|packet| packet.meta.length)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog {
+            bytes: Bytes(self.held.iter().map(|p| u64::from(p.meta.length)).sum()),
+            packets: Packets(u32::try_from(self.held.len()).expect("a short queue")),
+        }
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.timer.map(|(at, _)| at)
+    }
+
+    fn on_timer(&mut self, now: Instant, _: &mut dyn Environment<u32>) {
+        self.calls.push((Call::Timer, now));
+        let (_, period) = self.timer.expect("it was due");
+        self.timer = Some((now + period, period));
     }
 }
