@@ -64,7 +64,8 @@ impl ScenarioFile {
 
     /// Puts `value` at the dotted key `path`, in place of what the file says there. The value is TOML,
     /// or else a text that needs no quotes. Traffic entries are addressed by their name:
-    /// `traffic.bulk.stack`. What is wrong with a setting, validation tells.
+    /// `traffic.bulk.stack`. A new `kind` empties its table first, because the keys of one kind mean
+    /// nothing to another. What is wrong with a setting, validation tells.
     pub fn set(&mut self, path: &str, value: &str) {
         let Some(parts) = tree::parse_path(path.trim()) else {
             self.misplace(
@@ -144,6 +145,10 @@ fn put(table: &mut Table, parts: &[String], node: Node) -> Result<(), Mismatch> 
         return Ok(());
     };
     if rest.is_empty() {
+        // What belongs to another kind means nothing to the new one.
+        if first == "kind" && table.get("kind").is_some_and(|old| !same_text(old, &node)) {
+            *table = Table::default();
+        }
         table.insert(first, node);
         return Ok(());
     }
@@ -211,6 +216,10 @@ fn put_in_list(
         )),
         other => Err(Mismatch::new(format!("{name} holds {}", other.kind()), "")),
     }
+}
+
+fn same_text(one: &Node, other: &Node) -> bool {
+    matches!((&one.content, &other.content), (Content::Text(a), Content::Text(b)) if a == b)
 }
 
 fn empty_table() -> Node {

@@ -8,6 +8,7 @@
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_link::LinkConfig;
+pub use sojourn_record::RecordConfig;
 use sojourn_transport::StackConfig;
 
 /// What one run is, apart from its seed. Two scenarios are equal exactly if their canonical prints are.
@@ -72,27 +73,6 @@ pub struct Server {
     pub line_rate: BitRate,
 }
 
-/// What a run writes down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, one for each table"
-)]
-pub struct RecordConfig {
-    /// One row per datagram.
-    pub datagrams: bool,
-    /// One row per object of a web page.
-    pub objects: bool,
-    /// Time series of rates in bins of this width.
-    pub series: Option<Span>,
-    /// Each change of the queue's length.
-    pub occupancy: bool,
-    /// Delay split by cause.
-    pub delays: bool,
-    /// Distributions of delay.
-    pub histograms: bool,
-}
-
 impl Scenario {
     /// Rate of the access link in `direction` in the long run, on an uncongested channel.
     pub fn access_rate(&self, direction: Direction) -> BitRate {
@@ -126,18 +106,4 @@ pub fn round_trip(access: &PerDirection<AccessLink>) -> Span {
         access.downstream.propagation(),
     );
     Span::from_ps(up.as_ps().saturating_add(down.as_ps()))
-}
-
-impl Default for RecordConfig {
-    /// chosen: what costs little and answers the first questions; rows per packet are asked for.
-    fn default() -> Self {
-        Self {
-            datagrams: false,
-            objects: false,
-            series: Some(Span::from_ms(100)),
-            occupancy: false,
-            delays: true,
-            histograms: true,
-        }
-    }
 }

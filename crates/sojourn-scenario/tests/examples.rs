@@ -52,6 +52,30 @@ fn settings_that_examples_suggest_are_valid() {
 }
 
 #[test]
+fn a_new_kind_empties_its_table() {
+    let (_, text) = common::examples()
+        .into_iter()
+        .find(|(name, _)| name == "dumbbell-codel")
+        .expect("the example is there");
+    let queue = "access.upstream.queue";
+    let kind = format!("{queue}.kind");
+    let problems = Scenario::parse_with(&text, &[(&kind, "drop-tail")]).unwrap_err();
+    let paths: Vec<&str> = problems
+        .as_slice()
+        .iter()
+        .map(|p| p.path.as_str())
+        .collect();
+    assert_eq!(paths, ["access.upstream.queue.limit"]);
+    let limit = format!("{queue}.limit");
+    let settings = [(kind.as_str(), "drop-tail"), (limit.as_str(), "10 packets")];
+    let scenario = Scenario::parse_with(&text, &settings).unwrap();
+    assert_eq!(scenario.access.upstream.link.queue().kind(), "drop-tail");
+    // The same kind changes nothing.
+    let same = Scenario::parse_with(&text, &[(&kind, "codel")]).unwrap();
+    assert_eq!(same, Scenario::parse(&text).unwrap());
+}
+
+#[test]
 fn case_c04_of_white_2012_is_what_the_study_describes() {
     let scenario = example("white2012-c04");
     assert_eq!(scenario.name, "white2012/C04");

@@ -2,14 +2,19 @@
 //!
 //! Source: the parameter tables of each manager's config. Deviations: none known.
 
-use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
+mod codel;
+mod flow_queues;
+
+use sojourn_base::{BitRate, Bytes, Limit, Packets};
 use sojourn_queue::{
-    Admission, CodelConfig, CodelFloor, CodelLaw, CodelVariant, DropTailConfig, ManagerConfig,
+    Admission, CodelConfig, DropTailConfig, FqCodelConfig, ManagerConfig, SfqCodelConfig,
+    SfqConfig, SfqNs2Config,
 };
 
+use codel::codel_keys;
+
 use crate::form::{Key, Kind, OneOf, Profile, Visitor, key};
-use crate::tree::Content;
-use crate::value::{Mismatch, Or, Shape, Value, Word, Words, quoted};
+use crate::value::{Mismatch, Word, Words};
 
 /// A queue manager as a choice among all kinds.
 pub(crate) fn choice(value: &mut ManagerConfig) -> OneOf<'_, ManagerConfig> {
@@ -40,7 +45,7 @@ macro_rules! codel {
     };
 }
 
-const KINDS: [Kind<ManagerConfig>; 2] = [
+const KINDS: [Kind<ManagerConfig>; 6] = [
     Kind {
         name: "drop-tail",
         about: "first in, first out; what does not fit is refused",
@@ -132,6 +137,68 @@ const KINDS: [Kind<ManagerConfig>; 2] = [
             }
         },
     },
+    Kind {
+        name: "sfq",
+        about: "flows hashed into sub-flows that take turns; no policy",
+        base: || ManagerConfig::Sfq(SfqConfig::WHITE2013),
+        profiles: &[Profile {
+            name: "white2013",
+            about: "White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 625,000 B",
+            values: || ManagerConfig::Sfq(SfqConfig::WHITE2013),
+        }],
+        keys: |config, visitor| {
+            if let ManagerConfig::Sfq(config) = config {
+                flow_queues::sub_flow_keys(config, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "sfq-ns2",
+        about: "stochastic fair queueing of ns-2",
+        base: || ManagerConfig::SfqNs2(SfqNs2Config::NS2),
+        profiles: &[Profile {
+            name: "ns2",
+            about: "ns-2 sfq.cc: 16 buckets, 40 packets",
+            values: || ManagerConfig::SfqNs2(SfqNs2Config::NS2),
+        }],
+        keys: |config, visitor| {
+            if let ManagerConfig::SfqNs2(config) = config {
+                flow_queues::bucket_keys(config, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "sfq-codel",
+        about: "SFQ-CoDel of 2013: sub-flows that take turns, each with a CoDel",
+        base: || ManagerConfig::SfqCodel(SfqCodelConfig::WHITE2013),
+        profiles: &[Profile {
+            name: "white2013",
+            about: "White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 10 ms in 150 ms, 625,000 B",
+            values: || ManagerConfig::SfqCodel(SfqCodelConfig::WHITE2013),
+        }],
+        keys: |config, visitor| {
+            if let ManagerConfig::SfqCodel(config) = config {
+                flow_queues::sub_flow_keys(&mut config.sub_flows, visitor);
+                codel_keys(&mut config.law, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "fq-codel",
+        about: "FQ-CoDel: flow queues, new ones first, each with a CoDel",
+        base: || ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
+        profiles: &[Profile {
+            name: "rfc8290",
+            about: "RFC 8290 §5.2: 1024 queues, 5 ms in 100 ms, ECN, 10,240 packets",
+            values: || ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
+        }],
+        keys: |config, visitor| {
+            if let ManagerConfig::FqCodel(config) = config {
+                flow_queues::flow_list_keys(&mut config.flows, visitor);
+                codel_keys(&mut config.law, visitor);
+            }
+        },
+    },
 ];
 
 const LIMIT: Key = key(
@@ -219,145 +286,20 @@ fn admission_keys(admission: &mut Admission, visitor: &mut dyn Visitor) {
     }
 }
 
-const VARIANTS: [Word<CodelVariant>; 4] = [
-    Word {
-        name: "original2012",
-        value: CodelVariant::Original2012,
-        about: "first public ns-2 code, May 2012",
-    },
-    Word {
-        name: "nichols2013",
-        value: CodelVariant::Nichols2013,
-        about: "ns-2 code of February 2013",
-    },
-    Word {
-        name: "sfq2013",
-        value: CodelVariant::Sfq2013,
-        about: "as inside SFQ-CoDel, March 2013",
-    },
-    Word {
-        name: "rfc8289",
-        value: CodelVariant::Rfc8289,
-        about: "RFC 8289 and Linux",
-    },
-];
-
-/// Longest target and interval. chosen: beyond ten minutes no run would ever see a signal.
-const LONGEST_LAW: &str = "600 s";
-
-pub(crate) fn codel_keys(law: &mut CodelLaw, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key("target", "acceptable standing delay", "RFC 8289 §5.3")
-            .least("1 us")
-            .most(LONGEST_LAW),
-        &mut law.target,
-    );
-    visitor.value(
-        key(
-            "interval",
-            "how long the delay may stay above target before the first signal",
-            "RFC 8289 §5.3",
-        )
-        .least("1 us")
-        .most(LONGEST_LAW),
-        &mut law.interval,
-    );
-    visitor.value(
-        key(
-            "variant",
-            "which published version of the control law",
-            "RFC 8289 §5.5",
-        ),
-        &mut Words {
-            value: &mut law.variant,
-            words: &VARIANTS,
-        },
-    );
-    visitor.value(
-        key(
-            "floor",
-            "backlog below which nothing is signalled",
-            "ns-2 codel.cc; RFC 8289 §5.4",
-        ),
-        &mut law.floor,
-    );
-    visitor.value(
-        key(
-            "ecn",
-            "mark ECN-capable packets instead of dropping them",
-            "RFC 8289 §3.1",
-        ),
-        &mut law.ecn,
-    );
-    visitor.value(
-        key(
-            "ce_threshold",
-            "also mark each ECN-capable packet whose delay is above this",
-            "Linux: off",
-        )
-        .least("1 us"),
-        &mut Or {
-            value: &mut law.ce_threshold,
-            word: "off",
-            example: Span::from_ms(1),
-        },
-    );
-    visitor.value(
-        key(
-            "l4s",
-            "packets with ECT(1) or CE see only ce_threshold, all others only CoDel",
-            "Linux: off",
-        ),
-        &mut law.l4s,
-    );
-}
-
-/// `"largest-seen"`, or a size.
-impl Value for CodelFloor {
-    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
-        let mut size = match self {
-            Self::Fixed(size) => Some(Bytes(u64::from(*size))),
-            Self::LargestSeen => None,
-        };
-        Or {
-            value: &mut size,
-            word: LARGEST_SEEN,
-            example: Bytes(1500),
-        }
-        .read(content, key)?;
-        *self = match size {
-            None => Self::LargestSeen,
-            Some(Bytes(size)) => Self::Fixed(u32::try_from(size).map_err(|_| {
-                Mismatch::new(
-                    format!("{} is more than can be held", Bytes(size)),
-                    "for instance \"1500 B\"",
-                )
-            })?),
-        };
-        Ok(())
-    }
-
-    fn print(&self) -> String {
-        match self {
-            Self::LargestSeen => quoted(LARGEST_SEEN),
-            Self::Fixed(size) => Bytes(u64::from(*size)).print(),
-        }
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::WordOr(LARGEST_SEEN, Box::new(Bytes(0).shape()))
-    }
-
-    fn compare(&self, _bound: &str) -> Option<core::cmp::Ordering> {
-        None
-    }
-}
-
-/// The word for [`CodelFloor::LargestSeen`].
-const LARGEST_SEEN: &str = "largest-seen";
-
 /// The full-size packet of the ns-2 studies (White 2012 §3.1.2): a buffer must hold one.
 const FULL_SIZE: Bytes = Bytes(1500);
+
+/// How much may wait, for the kinds whose limit may be anything but packets.
+fn limit(config: &ManagerConfig) -> Option<Limit> {
+    match config {
+        ManagerConfig::DropTail(config) => Some(config.limit),
+        ManagerConfig::Codel(config) => Some(config.limit),
+        ManagerConfig::Sfq(config) => Some(config.limit),
+        ManagerConfig::SfqNs2(_) => None,
+        ManagerConfig::SfqCodel(config) => Some(config.sub_flows.limit),
+        ManagerConfig::FqCodel(config) => Some(config.flows.limit),
+    }
+}
 
 /// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the
 /// queue's table, and why.
@@ -370,9 +312,8 @@ pub(crate) fn problems(
         .into_iter()
         .map(|problem| (problem.field, Mismatch::new(problem.message, problem.hint)))
         .collect();
-    let limit = match config {
-        ManagerConfig::DropTail(config) => config.limit,
-        ManagerConfig::Codel(config) => config.limit,
+    let Some(limit) = limit(config) else {
+        return problems;
     };
     let least = match config {
         ManagerConfig::DropTail(DropTailConfig {
