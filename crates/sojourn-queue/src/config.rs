@@ -2,7 +2,11 @@
 //!
 //! Source: the parameter tables named in each `*Config`. Deviations: none known.
 
-use crate::{CodelConfig, DropTailConfig, FqCodelConfig, SfqCodelConfig, SfqConfig, SfqNs2Config};
+use crate::{
+    AckPriorityConfig, CodelConfig, DocsisPieConfig, DropTailConfig, FqCodelConfig, FqPieConfig,
+    PieConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
+};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Limit, Span};
@@ -22,6 +26,16 @@ pub enum ManagerConfig {
     SfqCodel(SfqCodelConfig),
     /// FQ-CoDel.
     FqCodel(FqCodelConfig),
+    /// PIE over one queue.
+    Pie(PieConfig),
+    /// PIE over hashed sub-flows in turns.
+    SfqPie(SfqPieConfig),
+    /// FQ-PIE.
+    FqPie(FqPieConfig),
+    /// DOCSIS-PIE over one service flow's queue.
+    DocsisPie(DocsisPieConfig),
+    /// A fast lane for pure acknowledgements before any other manager.
+    AckPriority(AckPriorityConfig, Box<Self>),
 }
 
 /// Something wrong with a manager's parameters.
@@ -45,6 +59,11 @@ impl ManagerConfig {
             Self::SfqNs2(_) => "sfq-ns2",
             Self::SfqCodel(_) => "sfq-codel",
             Self::FqCodel(_) => "fq-codel",
+            Self::Pie(_) => "pie",
+            Self::SfqPie(_) => "sfq-pie",
+            Self::FqPie(_) => "fq-pie",
+            Self::DocsisPie(_) => "docsis-pie",
+            Self::AckPriority(..) => "ack-priority",
         }
     }
 
@@ -66,6 +85,11 @@ impl ManagerConfig {
             Self::SfqNs2(_) => return None,
             Self::SfqCodel(config) => &mut config.sub_flows.limit,
             Self::FqCodel(config) => &mut config.flows.limit,
+            Self::Pie(config) => &mut config.limit,
+            Self::SfqPie(config) => &mut config.sub_flows.limit,
+            Self::FqPie(config) => &mut config.flows.limit,
+            Self::DocsisPie(config) => &mut config.limit,
+            Self::AckPriority(_, inner) => return inner.limit_mut(),
         })
     }
 
@@ -80,6 +104,14 @@ impl ManagerConfig {
             Self::SfqNs2(config) => config.collect_problems(&mut problems),
             Self::SfqCodel(config) => config.collect_problems(&mut problems),
             Self::FqCodel(config) => config.collect_problems(&mut problems),
+            Self::Pie(config) => config.collect_problems(&mut problems),
+            Self::SfqPie(config) => config.collect_problems(&mut problems),
+            Self::FqPie(config) => config.collect_problems(&mut problems),
+            Self::DocsisPie(config) => config.collect_problems(&mut problems),
+            Self::AckPriority(config, inner) => {
+                config.collect_problems(&mut problems);
+                problems.extend(inner.problems());
+            }
         }
         problems
     }

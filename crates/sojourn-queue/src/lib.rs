@@ -31,15 +31,23 @@ pub mod policy;
 pub mod store;
 
 pub use config::{ConfigProblem, ManagerConfig};
+pub use manager::ack_priority::{AckPriorityConfig, AckPriorityQueue, CumulativeAck};
 pub use manager::any::AnyManager;
 pub use manager::buffer_control::BufferControl;
 pub use manager::codel::{CodelConfig, CodelQueue};
+pub use manager::docsis_pie::{DocsisPieConfig, DocsisPieQueue};
 pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
 pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
+pub use manager::fq_pie::{FqPieConfig, FqPieQueue};
+pub use manager::pie::{PieConfig, PieQueue};
 pub use manager::sfq::SfqQueue;
 pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};
 pub use manager::sfq_ns2::{SfqNs2Config, SfqNs2Queue};
+pub use manager::sfq_pie::{PieScope, SfqPieConfig, SfqPieQueue};
 pub use policy::codel::{CodelFloor, CodelLaw, CodelVariant};
+pub use policy::departure_rate::{DepartureRateConfig, RateAverage};
+pub use policy::docsis_pie::DocsisPieLaw;
+pub use policy::pie::{Activation, BurstRule, DelaySource, PieGains, PieLaw};
 pub use store::flow_lists::FlowListsConfig;
 pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 
@@ -75,6 +83,18 @@ pub struct Held<T> {
     pub enqueued_at: Instant,
     /// The manager marked it: the caller rewrites its header on the way out.
     pub marked: bool,
+}
+
+impl<T> Held<T> {
+    /// A packet that arrives now.
+    pub const fn new(now: Instant, meta: Meta, item: T) -> Self {
+        Self {
+            item,
+            meta,
+            enqueued_at: now,
+            marked: false,
+        }
+    }
 }
 
 /// What became of an arrival.

@@ -3,8 +3,9 @@
 //! Source: none needed. Deviations: none known.
 
 use crate::{
-    Backlog, CodelQueue, DropTailQueue, Environment, FqCodelQueue, Held, ManagerConfig,
-    QueueManager, SfqCodelQueue, SfqNs2Queue, SfqQueue, Verdict,
+    AckPriorityQueue, Backlog, CodelQueue, DocsisPieQueue, DropTailQueue, Environment,
+    FqCodelQueue, FqPieQueue, Held, ManagerConfig, PieQueue, QueueManager, SfqCodelQueue,
+    SfqNs2Queue, SfqPieQueue, SfqQueue, Verdict,
 };
 use alloc::boxed::Box;
 use core::fmt;
@@ -24,6 +25,16 @@ pub enum AnyManager<T> {
     SfqCodel(SfqCodelQueue<T>),
     /// See [`FqCodelQueue`].
     FqCodel(FqCodelQueue<T>),
+    /// See [`PieQueue`].
+    Pie(PieQueue<T>),
+    /// See [`SfqPieQueue`].
+    SfqPie(SfqPieQueue<T>),
+    /// See [`FqPieQueue`].
+    FqPie(FqPieQueue<T>),
+    /// See [`DocsisPieQueue`].
+    DocsisPie(DocsisPieQueue<T>),
+    /// See [`AckPriorityQueue`].
+    AckPriority(Box<AckPriorityQueue<T, Self>>),
     /// A manager from outside this crate.
     Boxed(Box<dyn QueueManager<T> + Send>),
 }
@@ -42,6 +53,14 @@ impl ManagerConfig {
             Self::SfqNs2(config) => AnyManager::SfqNs2(SfqNs2Queue::new(*config)),
             Self::SfqCodel(config) => AnyManager::SfqCodel(SfqCodelQueue::new(*config)),
             Self::FqCodel(config) => AnyManager::FqCodel(FqCodelQueue::new(*config)),
+            Self::Pie(config) => AnyManager::Pie(PieQueue::new(*config)),
+            Self::SfqPie(config) => AnyManager::SfqPie(SfqPieQueue::new(*config)),
+            Self::FqPie(config) => AnyManager::FqPie(FqPieQueue::new(*config)),
+            Self::DocsisPie(config) => AnyManager::DocsisPie(DocsisPieQueue::new(*config)),
+            Self::AckPriority(config, inner) => {
+                let queue = AckPriorityQueue::new(*config, inner.build());
+                AnyManager::AckPriority(Box::new(queue))
+            }
         }
     }
 }
@@ -55,6 +74,11 @@ macro_rules! each {
             AnyManager::SfqNs2($manager) => $call,
             AnyManager::SfqCodel($manager) => $call,
             AnyManager::FqCodel($manager) => $call,
+            AnyManager::Pie($manager) => $call,
+            AnyManager::SfqPie($manager) => $call,
+            AnyManager::FqPie($manager) => $call,
+            AnyManager::DocsisPie($manager) => $call,
+            AnyManager::AckPriority($manager) => $call,
             AnyManager::Boxed($manager) => $call,
         }
     };
@@ -107,6 +131,11 @@ impl<T> fmt::Debug for AnyManager<T> {
             Self::SfqNs2(_) => "SfqNs2",
             Self::SfqCodel(_) => "SfqCodel",
             Self::FqCodel(_) => "FqCodel",
+            Self::Pie(_) => "Pie",
+            Self::SfqPie(_) => "SfqPie",
+            Self::FqPie(_) => "FqPie",
+            Self::DocsisPie(_) => "DocsisPie",
+            Self::AckPriority(_) => "AckPriority",
             Self::Boxed(_) => "Boxed",
         };
         f.debug_tuple(name).field(&self.backlog()).finish()

@@ -140,10 +140,11 @@ impl<T> QueueManager<T> for CodelQueue<T> {
         item: T,
         environment: &mut dyn Environment<T>,
     ) -> Verdict {
+        let packet = Held::new(now, meta, item);
         if !self.room.fits(self.line.fifo.backlog(), meta.length) {
-            return refuse(now, meta, item, Reason::Overlimit, environment);
+            return refuse(packet, Reason::Overlimit, environment);
         }
-        self.line.fifo.push(now, meta, item);
+        self.line.fifo.push(packet);
         Verdict::Accepted
     }
 

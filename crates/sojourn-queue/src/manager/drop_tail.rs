@@ -193,10 +193,10 @@ impl<T> QueueManager<T> for DropTailQueue<T> {
                 self.make_room(meta.length, environment);
             }
             if !self.fits(meta.length) {
-                return refuse(now, meta, item, Reason::Overlimit, environment);
+                return refuse(Held::new(now, meta, item), Reason::Overlimit, environment);
             }
         }
-        self.fifo.push(now, meta, item);
+        self.fifo.push(Held::new(now, meta, item));
         Verdict::Accepted
     }
 

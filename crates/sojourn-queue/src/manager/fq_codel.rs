@@ -91,7 +91,8 @@ impl<T> QueueManager<T> for FqCodelQueue<T> {
         environment: &mut dyn Environment<T>,
     ) -> Verdict {
         let queue = self.flows.queue_of(&meta);
-        self.flows.enqueue(now, meta, item, queue, environment)
+        self.flows
+            .enqueue(queue, Held::new(now, meta, item), environment)
     }
 
     fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {

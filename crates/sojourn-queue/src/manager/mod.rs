@@ -1,17 +1,23 @@
 //! Managers: order of service and limits, with a policy applied to them.
 
+pub mod ack_priority;
 pub mod any;
 pub mod buffer_control;
 pub mod codel;
 mod codel_service;
+pub mod docsis_pie;
 pub mod drop_tail;
 pub mod fq_codel;
+pub mod fq_pie;
+mod period;
+pub mod pie;
 pub mod sfq;
 pub mod sfq_codel;
 pub mod sfq_ns2;
+pub mod sfq_pie;
 
 use crate::{Environment, Held, Reason, Verdict};
-use sojourn_base::{Ecn, Instant, Meta};
+use sojourn_base::Ecn;
 
 /// Marks `packet` if it is ECN-capable; one that carries a mark already is left as it is. Returns
 /// whether the packet now carries a mark.
@@ -34,18 +40,10 @@ pub(crate) fn mark<T>(
 
 /// Turns an arrival away.
 pub(crate) fn refuse<T>(
-    now: Instant,
-    meta: Meta,
-    item: T,
+    packet: Held<T>,
     reason: Reason,
     environment: &mut dyn Environment<T>,
 ) -> Verdict {
-    let packet = Held {
-        item,
-        meta,
-        enqueued_at: now,
-        marked: false,
-    };
     environment.dropped(packet, reason);
     Verdict::Dropped(reason)
 }

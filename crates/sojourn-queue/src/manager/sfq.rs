@@ -34,7 +34,8 @@ impl<T> QueueManager<T> for SfqQueue<T> {
         item: T,
         environment: &mut dyn Environment<T>,
     ) -> Verdict {
-        self.sub_flows.enqueue(now, meta, item, environment)
+        self.sub_flows
+            .enqueue(Held::new(now, meta, item), environment)
     }
 
     #[inline]

@@ -97,7 +97,8 @@ impl<T> QueueManager<T> for SfqCodelQueue<T> {
         item: T,
         environment: &mut dyn Environment<T>,
     ) -> Verdict {
-        self.sub_flows.enqueue(now, meta, item, environment)
+        self.sub_flows
+            .enqueue(Held::new(now, meta, item), environment)
     }
 
     fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {

@@ -92,21 +92,14 @@ impl<T> QueueManager<T> for SfqNs2Queue<T> {
         environment: &mut dyn Environment<T>,
     ) -> Verdict {
         let bucket = ns2_bucket(meta.flow_hash, self.config.buckets) as usize;
+        let packet = Held::new(now, meta, item);
         if self.is_full(bucket) {
-            return refuse(now, meta, item, Reason::Overlimit, environment);
+            return refuse(packet, Reason::Overlimit, environment);
         }
         if self.bins.is_empty(bucket) {
             self.round.push_back(bucket);
         }
-        self.bins.push(
-            bucket,
-            Held {
-                item,
-                meta,
-                enqueued_at: now,
-                marked: false,
-            },
-        );
+        self.bins.push(bucket, packet);
         Verdict::Accepted
     }
 

@@ -4,7 +4,7 @@
 
 use crate::{Backlog, Held};
 use alloc::collections::VecDeque;
-use sojourn_base::{Bytes, Instant, Meta, Packets};
+use sojourn_base::{Bytes, Packets};
 
 /// Packets in order of arrival.
 #[derive(Clone, Debug)]
@@ -22,15 +22,10 @@ impl<T> Fifo<T> {
         }
     }
 
-    /// Stamp an accepted packet and put it at the end.
-    pub(crate) fn push(&mut self, now: Instant, meta: Meta, item: T) {
-        self.bytes += u64::from(meta.length);
-        self.packets.push_back(Held {
-            item,
-            meta,
-            enqueued_at: now,
-            marked: false,
-        });
+    /// Put a packet at the end.
+    pub(crate) fn push(&mut self, packet: Held<T>) {
+        self.bytes += u64::from(packet.meta.length);
+        self.packets.push_back(packet);
     }
 
     /// Take the oldest packet.
@@ -50,6 +45,29 @@ impl<T> Fifo<T> {
     /// The oldest packet.
     pub(crate) fn head(&self) -> Option<&Held<T>> {
         self.packets.front()
+    }
+
+    /// Puts `packet` at a place that [`Fifo::newest`] gave, and gives back the one that was there.
+    pub(crate) fn replace(&mut self, place: usize, packet: Held<T>) -> Held<T> {
+        self.bytes += u64::from(packet.meta.length);
+        let replaced = core::mem::replace(&mut self.packets[place], packet);
+        self.bytes -= u64::from(replaced.meta.length);
+        replaced
+    }
+
+    /// The place of the newest packet that `wanted` is true for.
+    pub(crate) fn newest(&self, wanted: impl FnMut(&Held<T>) -> bool) -> Option<usize> {
+        self.packets.iter().rposition(wanted)
+    }
+
+    /// The packet at a place that [`Fifo::newest`] gave.
+    pub(crate) fn at(&self, place: usize) -> &Held<T> {
+        &self.packets[place]
+    }
+
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
     }
 
     /// Bytes that wait.

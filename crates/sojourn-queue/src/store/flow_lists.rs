@@ -12,7 +12,7 @@ use crate::store::room::Room;
 use crate::{Environment, Held, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
+use sojourn_base::{Bytes, Limit, Meta, Packets};
 
 /// Parameters of the flow queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,21 +149,11 @@ impl<T> FlowLists<T> {
     /// arrival may be among the victims.
     pub(crate) fn enqueue(
         &mut self,
-        now: Instant,
-        meta: Meta,
-        item: T,
         queue: usize,
+        packet: Held<T>,
         environment: &mut dyn Environment<T>,
     ) -> Verdict {
-        self.push(
-            queue,
-            Held {
-                item,
-                meta,
-                enqueued_at: now,
-                marked: false,
-            },
-        );
+        self.push(queue, packet);
         if self.room.is_exceeded_by(self.bins.backlog()) {
             self.make_room(environment);
             // Victims leave from the head, so the arrival is gone only if all in front of it are.
@@ -174,7 +164,7 @@ impl<T> FlowLists<T> {
         Verdict::Accepted
     }
 
-    /// Put a stamped packet into `queue` without looking at the limit.
+    /// Put a packet into `queue` without looking at the limit.
     fn push(&mut self, queue: usize, packet: Held<T>) {
         self.bins.push(queue, packet);
         let place = &mut self.places[queue];
@@ -260,17 +250,17 @@ impl<T> FlowLists<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_base::Instant;
 
     fn packet(length: u32) -> Held<()> {
-        Held {
-            item: (),
-            meta: Meta {
+        Held::new(
+            Instant::ZERO,
+            Meta {
                 length,
                 ..Meta::default()
             },
-            enqueued_at: Instant::ZERO,
-            marked: false,
-        }
+            (),
+        )
     }
 
     /// The next packet's queue, and that queue's deficit after it.

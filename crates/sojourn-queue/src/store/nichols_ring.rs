@@ -52,9 +52,10 @@ impl NicholsRing {
     }
 
     /// A packet was put into `bin`.
-    pub(crate) fn on_arrival(&mut self, bin: u32) {
-        if !self.places[bin as usize].scheduled {
-            self.schedule(bin);
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^32 bins")]
+    pub(crate) fn on_arrival(&mut self, bin: usize) {
+        if !self.places[bin].scheduled {
+            self.schedule(bin as u32);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::store::nichols_ring::NicholsRing;
 use crate::store::room::Room;
 use crate::{Backlog, Environment, Held, Reason, Verdict};
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Limit, Meta};
+use sojourn_base::{Bytes, Limit, Meta};
 
 /// Which end of the largest sub-flow gives up a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,31 +104,22 @@ impl<T> SubFlows<T> {
     }
 
     /// Accept an arrival, at the cost of other packets if it does not fit.
+    #[inline]
     pub(crate) fn enqueue(
         &mut self,
-        now: Instant,
-        meta: Meta,
-        item: T,
+        packet: Held<T>,
         environment: &mut dyn Environment<T>,
     ) -> Verdict {
-        if !self.room.fits(self.bins.backlog(), meta.length) {
-            if !self.room.fits(Backlog::default(), meta.length) {
-                return refuse(now, meta, item, Reason::Overlimit, environment);
+        let length = packet.meta.length;
+        if !self.room.fits(self.bins.backlog(), length) {
+            if !self.room.fits(Backlog::default(), length) {
+                return refuse(packet, Reason::Overlimit, environment);
             }
-            self.make_room(meta.length, environment);
+            self.make_room(length, environment);
         }
-        let bin = self.bin_of(&meta);
-        self.bins.push(
-            bin,
-            Held {
-                item,
-                meta,
-                enqueued_at: now,
-                marked: false,
-            },
-        );
-        #[expect(clippy::cast_possible_truncation, reason = "at most as many as bins")]
-        self.ring.on_arrival(bin as u32);
+        let bin = self.bin_of(&packet.meta);
+        self.bins.push(bin, packet);
+        self.ring.on_arrival(bin);
         Verdict::Accepted
     }
 

@@ -2,8 +2,10 @@
 
 use sojourn_base::{Bytes, Limit, Packets, Span};
 use sojourn_queue::{
-    Admission, Backlog, CodelConfig, CodelLaw, CodelVariant, DropTailConfig, FatMetric,
-    FlowListsConfig, FqCodelConfig, ManagerConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, Victim,
+    AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CodelConfig, CodelLaw,
+    CodelVariant, DelaySource, DepartureRateConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig,
+    FatMetric, FlowListsConfig, FqCodelConfig, FqPieConfig, ManagerConfig, PieConfig, PieLaw,
+    PieScope, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
 };
 
 /// A manager under test.
@@ -17,10 +19,18 @@ pub(crate) struct Case {
 
 /// All of them.
 pub(crate) fn managers() -> Vec<Case> {
-    [drop_tail(), codel(), sfq(), fq_codel()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        drop_tail(),
+        codel(),
+        sfq(),
+        fq_codel(),
+        pie(),
+        docsis_pie(),
+        ack_priority(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 const SMALL_BYTES: Limit = Limit::Bytes(Bytes(20_000));
@@ -191,4 +201,85 @@ fn fq_codel() -> Vec<Case> {
         marking(case(roomy, flow_lists(4, roomy, None), hasty_marks())),
         marking(case(roomy, flow_lists(1, roomy, None), hasty_l4s())),
     ]
+}
+
+/// A PIE that acts within short operation lists; its updates divide 240 ms.
+const HASTY_PIE: PieLaw = PieLaw {
+    reference: Span::from_us(500),
+    update_interval: Span::from_ms(2),
+    alpha: 10.0,
+    beta: 100.0,
+    maximum_burst: Span::from_ms(4),
+    ..PieLaw::RFC8033
+};
+
+fn pie() -> Vec<Case> {
+    let case = |law, limit| within(limit, ManagerConfig::Pie(PieConfig { law, limit }));
+    let roomy = Limit::Packets(Packets(1000));
+    let measuring = PieLaw {
+        delay_source: DelaySource::DepartureRate(DepartureRateConfig {
+            threshold: 4000,
+            ..DepartureRateConfig::NS2
+        }),
+        scale_by_size: true,
+        ..HASTY_PIE
+    };
+    let sleepy = PieLaw {
+        derandomise: true,
+        activation: Some(Activation::Backlog(Bytes(8_000))),
+        burst_rule: BurstRule::AfterQuiet(Span::from_ms(20)),
+        ..HASTY_PIE
+    };
+    let marks = PieLaw {
+        ecn: true,
+        ..HASTY_PIE
+    };
+    let sfq = |law, scope| {
+        let sub_flows = sub_flows(300, SMALL_BYTES);
+        let config = SfqPieConfig {
+            sub_flows,
+            law,
+            scope,
+        };
+        within(SMALL_BYTES, ManagerConfig::SfqPie(config))
+    };
+    let fq = |law, limit| {
+        let flows = flow_lists(1, limit, None);
+        within(limit, ManagerConfig::FqPie(FqPieConfig { flows, law }))
+    };
+    vec![
+        case(HASTY_PIE, SMALL_PACKETS),
+        case(measuring, SMALL_BYTES),
+        case(sleepy, roomy),
+        marking(case(marks, roomy)),
+        sfq(HASTY_PIE, PieScope::PerBin),
+        sfq(measuring, PieScope::Shared),
+        fq(HASTY_PIE, SMALL_PACKETS),
+        marking(fq(marks, roomy)),
+    ]
+}
+
+fn docsis_pie() -> Vec<Case> {
+    let case = |law| {
+        let config = DocsisPieConfig {
+            law,
+            limit: SMALL_BYTES,
+        };
+        within(SMALL_BYTES, ManagerConfig::DocsisPie(config))
+    };
+    let hasty = DocsisPieLaw {
+        target: Span::from_us(100),
+        burst_reset: Span::from_ms(50),
+        quantise_length: true,
+    };
+    vec![case(DocsisPieLaw::RFC8034), case(hasty)]
+}
+
+fn ack_priority() -> Vec<Case> {
+    // Roomy enough for every acknowledgement of a list: beyond its limit the lane does not keep order.
+    let roomy = AckPriorityConfig::DEFAULT;
+    let inner = codel().swap_remove(1).config;
+    let config = ManagerConfig::AckPriority(roomy, Box::new(inner));
+    let most = Limit::Bytes(Bytes(20_000 + roomy.limit.0));
+    vec![within(most, config)]
 }

@@ -1,8 +1,10 @@
 //! The published vectors that need a whole manager; those of a formula alone sit beside it.
 
+mod ack_priority;
 mod codel;
 mod drop_tail;
 mod flow_queueing;
+mod pie;
 
 use sojourn_base::{Instant, Meta};
 use sojourn_queue::{ManagerConfig, QueueManager, Verdict};

@@ -1,0 +1,198 @@
+//! A fast lane for pure acknowledgements in front of another manager.
+//!
+//! Cable modems have long let upstream acknowledgements pass bulk data (White 2013 §1.3); no document
+//! says how, so the scheme is ours: a small first-in, first-out lane with strict priority, capped so
+//! that data are never starved.
+//!
+//! Source: White 2013 §1.3 (that it is done). Deviations: none known.
+
+use crate::config::ConfigProblem;
+use crate::store::fifo::Fifo;
+use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use alloc::vec::Vec;
+use core::fmt;
+use sojourn_base::{Bytes, Instant, Meta};
+
+/// Parameters of the lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckPriorityConfig {
+    /// Longest packet that counts as an acknowledgement, in bytes.
+    pub longest: u32,
+    /// How much may wait in the lane; more goes to the manager behind it.
+    pub limit: Bytes,
+    /// Acknowledgements served in a row while data wait.
+    pub burst: u32,
+}
+
+impl AckPriorityConfig {
+    /// chosen: 128 bytes (headers with timestamps and three SACK blocks fit), 32 KiB (some 600
+    /// acknowledgements), and at least every ninth opportunity for data.
+    pub const DEFAULT: Self = Self {
+        longest: 128,
+        limit: Bytes(32 * 1024),
+        burst: 8,
+    };
+
+    pub(crate) fn collect_problems(self, problems: &mut Vec<ConfigProblem>) {
+        if self.burst == 0 {
+            problems.push(ConfigProblem {
+                field: "burst",
+                message: alloc::string::String::from("no acknowledgement would ever go first"),
+                hint: "8",
+            });
+        }
+    }
+}
+
+/// What a caller can say of an acknowledgement, so that a newer one may take an older one's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CumulativeAck {
+    /// The cumulative acknowledgement number, without wrapping.
+    pub number: u64,
+    /// It carries nothing else that the sender must see: no SACK blocks, no ECN echo or change of it.
+    pub plain: bool,
+}
+
+/// Reads the acknowledgement out of the caller's packet; `None` if that cannot be done.
+pub type ReadAck<T> = fn(&T, &Meta) -> Option<CumulativeAck>;
+
+/// The lane, and the manager behind it.
+#[derive(Clone)]
+pub struct AckPriorityQueue<T, M> {
+    config: AckPriorityConfig,
+    lane: Fifo<T>,
+    inner: M,
+    /// Acknowledgements served in a row while data waited.
+    in_a_row: u32,
+    read: Option<ReadAck<T>>,
+}
+
+impl<T, M> AckPriorityQueue<T, M> {
+    /// A lane in front of `inner`.
+    pub const fn new(config: AckPriorityConfig, inner: M) -> Self {
+        Self {
+            config,
+            lane: Fifo::new(),
+            inner,
+            in_a_row: 0,
+            read: None,
+        }
+    }
+
+    /// Also let a plain acknowledgement take the place of an older one of its flow. What it replaces
+    /// leaves for [`Reason::Suppressed`].
+    #[must_use]
+    pub const fn with_suppression(mut self, read: ReadAck<T>) -> Self {
+        self.read = Some(read);
+        self
+    }
+
+    /// The manager behind the lane.
+    pub const fn inner(&self) -> &M {
+        &self.inner
+    }
+
+    /// Where in the lane the acknowledgement is that `packet` makes superfluous.
+    fn superfluous(&self, packet: &Held<T>) -> Option<usize> {
+        let read = self.read?;
+        let newer = read(&packet.item, &packet.meta)?;
+        let place = self
+            .lane
+            .newest(|waiting| waiting.meta.flow_hash == packet.meta.flow_hash)?;
+        let waiting = self.lane.at(place);
+        let older = read(&waiting.item, &waiting.meta)?;
+        let both_plain = newer.plain && older.plain;
+        let fits = self.lane.bytes() + u64::from(packet.meta.length)
+            <= self.config.limit.0 + u64::from(waiting.meta.length);
+        (both_plain && newer.number > older.number && fits).then_some(place)
+    }
+}
+
+impl<T, M: QueueManager<T>> AckPriorityQueue<T, M> {
+    /// Whether the next opportunity belongs to the lane.
+    fn is_lanes_turn(&self) -> bool {
+        !self.lane.is_empty()
+            && (self.in_a_row < self.config.burst || self.inner.backlog().packets.0 == 0)
+    }
+
+    fn serve_lane(&mut self) -> Option<Held<T>> {
+        let packet = self.lane.pop()?;
+        if self.inner.backlog().packets.0 == 0 {
+            self.in_a_row = 0;
+        } else {
+            self.in_a_row = self.in_a_row.saturating_add(1);
+        }
+        Some(packet)
+    }
+}
+
+impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        if !meta.pure_ack || meta.length > self.config.longest {
+            return self.inner.enqueue(now, meta, item, environment);
+        }
+        let packet = Held::new(now, meta, item);
+        if let Some(place) = self.superfluous(&packet) {
+            let replaced = self.lane.replace(place, packet);
+            environment.dropped(replaced, Reason::Suppressed);
+            return Verdict::Accepted;
+        }
+        if self.lane.bytes() + u64::from(meta.length) > self.config.limit.0 {
+            return self.inner.enqueue(now, meta, packet.item, environment);
+        }
+        self.lane.push(packet);
+        Verdict::Accepted
+    }
+
+    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        if self.is_lanes_turn() {
+            return self.serve_lane();
+        }
+        self.in_a_row = 0;
+        // The manager behind may drop all it has.
+        match self.inner.dequeue(now, environment) {
+            Some(packet) => Some(packet),
+            None => self.serve_lane(),
+        }
+    }
+
+    fn head_length(&self) -> Option<u32> {
+        if self.is_lanes_turn() {
+            self.lane.head().map(|packet| packet.meta.length)
+        } else {
+            self.inner.head_length()
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (lane, inner) = (self.lane.backlog(), self.inner.backlog());
+        Backlog {
+            bytes: lane.bytes + inner.bytes,
+            packets: lane.packets + inner.packets,
+        }
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.inner.next_timer()
+    }
+
+    fn on_timer(&mut self, now: Instant, environment: &mut dyn Environment<T>) {
+        self.inner.on_timer(now, environment);
+    }
+}
+
+impl<T, M: fmt::Debug> fmt::Debug for AckPriorityQueue<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AckPriorityQueue")
+            .field("config", &self.config)
+            .field("lane", &self.lane.backlog())
+            .field("inner", &self.inner)
+            .finish_non_exhaustive()
+    }
+}

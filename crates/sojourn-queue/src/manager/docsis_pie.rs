@@ -1,0 +1,145 @@
+//! DOCSIS-PIE over the queue of one upstream service flow.
+//!
+//! Source: RFC 8034; buffer of White 2019 from the experiment scripts of docsis-ns3.
+//! Deviations: those of [`crate::policy::docsis_pie`].
+
+use crate::config::{ConfigProblem, require_room};
+use crate::manager::period::Period;
+use crate::manager::refuse;
+use crate::policy::docsis_pie::{DocsisPie, DocsisPieLaw, UPDATE_INTERVAL, shaper_delay};
+use crate::store::fifo::Fifo;
+use crate::store::room::Room;
+use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use alloc::vec::Vec;
+use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
+
+/// Parameters of a DOCSIS-PIE queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocsisPieConfig {
+    /// When to signal.
+    pub law: DocsisPieLaw,
+    /// The buffer of the service flow, in bytes or time (BUFFER_SIZE).
+    pub limit: Limit,
+}
+
+impl DocsisPieConfig {
+    /// RFC 8034; buffer of 100 ms at the larger of the flow's rates (docsis-ns3 default).
+    pub const RFC8034: Self = Self {
+        law: DocsisPieLaw::RFC8034,
+        limit: Limit::Time(Span::from_ms(100)),
+    };
+    /// White 2019, one upstream service flow with AQM: buffer of 250 ms at 50 Mb/s.
+    pub const WHITE2019_UPSTREAM: Self = Self {
+        law: DocsisPieLaw::RFC8034,
+        limit: Limit::Bytes(Bytes(1_562_500)),
+    };
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        if matches!(self.limit, Limit::Packets(_)) {
+            problems.push(ConfigProblem {
+                field: "limit",
+                message: alloc::format!("a service flow's buffer is not counted in {}", self.limit),
+                hint: "bytes or a time, for instance \"100 ms\"",
+            });
+        }
+        if self.law.target.is_zero() {
+            problems.push(ConfigProblem {
+                field: "target",
+                message: alloc::string::String::from("target is zero"),
+                hint: "10 ms (RFC 8034)",
+            });
+        }
+    }
+}
+
+/// A first-in, first-out queue guarded by DOCSIS-PIE.
+#[derive(Clone, Debug)]
+pub struct DocsisPieQueue<T> {
+    law: DocsisPieLaw,
+    pie: DocsisPie,
+    fifo: Fifo<T>,
+    room: Room,
+    buffer: u64,
+    period: Period,
+}
+
+impl<T> DocsisPieQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is not in bytes.
+    pub fn new(config: DocsisPieConfig) -> Self {
+        let Limit::Bytes(Bytes(buffer)) = config.limit else {
+            panic!("a service flow's buffer is in bytes, not {}", config.limit);
+        };
+        Self {
+            law: config.law,
+            pie: DocsisPie::default(),
+            fifo: Fifo::new(),
+            room: Room::new(config.limit),
+            buffer,
+            period: Period::new(UPDATE_INTERVAL),
+        }
+    }
+
+    /// The decision state, for records and tests.
+    pub const fn pie(&self) -> &DocsisPie {
+        &self.pie
+    }
+}
+
+impl<T> QueueManager<T> for DocsisPieQueue<T> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        let packet = Held::new(now, meta, item);
+        let backlog = self.fifo.backlog();
+        if !self.room.fits(backlog, meta.length) {
+            self.pie.on_overflow();
+            return refuse(packet, Reason::Overlimit, environment);
+        }
+        let early =
+            self.pie
+                .on_arrival(&self.law, meta.length, backlog.bytes.0, self.buffer, || {
+                    environment.unit()
+                });
+        if early {
+            return refuse(packet, Reason::Early, environment);
+        }
+        self.fifo.push(packet);
+        Verdict::Accepted
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        self.fifo.pop()
+    }
+
+    #[inline]
+    fn head_length(&self) -> Option<u32> {
+        self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Option<Instant> {
+        Some(self.period.next())
+    }
+
+    fn on_timer(&mut self, now: Instant, environment: &mut dyn Environment<T>) {
+        if self.period.is_due(now) {
+            let queued = self.fifo.bytes() + environment.staged(ServiceQueue::Classic).0;
+            let delay = shaper_delay(queued, &environment.shaper());
+            self.pie.on_update(&self.law, delay);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! FQ-PIE: every flow has its own queue and its own PIE, and new flows go first.
+//!
+//! Source: the scheduler of RFC 8290 with the controller of RFC 8033; defaults of the ns-3 FQ-PIE
+//! queue disc.
+//! Deviations: those of [`crate::policy::pie`] and [`crate::store::flow_lists`].
+
+use crate::config::ConfigProblem;
+use crate::manager::period::Period;
+use crate::manager::pie::admit;
+use crate::policy::pie::{Pie, PieLaw};
+use crate::store::flow_lists::{FlowLists, FlowListsConfig};
+use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Meta};
+
+/// Parameters of FQ-PIE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FqPieConfig {
+    /// The flow queues and their common limits.
+    pub flows: FlowListsConfig,
+    /// When a queue is signalled; all queues update at the same instant.
+    pub law: PieLaw,
+}
+
+impl FqPieConfig {
+    /// Defaults of the ns-3 FQ-PIE queue disc: RFC 8033 with ECN over 1024 queues.
+    pub const NS3: Self = Self {
+        flows: FlowListsConfig::RFC8290,
+        law: PieLaw {
+            ecn: true,
+            ..PieLaw::RFC8033
+        },
+    };
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.flows.collect_problems(problems);
+        self.law.collect_problems(problems);
+    }
+}
+
+/// Flow queues, each guarded by a PIE.
+#[derive(Clone, Debug)]
+pub struct FqPieQueue<T> {
+    law: PieLaw,
+    flows: FlowLists<T>,
+    pies: Vec<Pie>,
+    period: Period,
+}
+
+impl<T> FqPieQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: FqPieConfig) -> Self {
+        let flows = FlowLists::new(&config.flows);
+        Self {
+            law: config.law,
+            pies: alloc::vec![Pie::new(&config.law); flows.bins.lines()],
+            flows,
+            period: Period::new(config.law.update_interval),
+        }
+    }
+
+    /// The decision state of a queue, for records and tests.
+    ///
+    /// # Panics
+    /// If there is no such queue.
+    pub fn pie(&self, queue: usize) -> &Pie {
+        &self.pies[queue]
+    }
+}
+
+impl<T> QueueManager<T> for FqPieQueue<T> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        let queue = self.flows.queue_of(&meta);
+        let backlog = self.flows.bins.bytes_in(queue);
+        let packet = Held::new(now, meta, item);
+        match admit(
+            &mut self.pies[queue],
+            &self.law,
+            packet,
+            backlog,
+            environment,
+        ) {
+            Ok(packet) => self.flows.enqueue(queue, packet, environment),
+            Err(verdict) => verdict,
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        loop {
+            let queue = self.flows.ready()?;
+            let Some(packet) = self.flows.bins.pop(queue) else {
+                self.flows.on_empty(queue);
+                continue;
+            };
+            let length = packet.meta.length;
+            let sojourn = now.saturating_since(packet.enqueued_at);
+            let backlog = self.flows.bins.bytes_in(queue);
+            self.pies[queue].on_departure(&self.law, length, sojourn, backlog, now);
+            self.flows.on_sent(queue, length);
+            return Some(packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.flows.bins.backlog()
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        Some(self.period.next())
+    }
+
+    fn on_timer(&mut self, now: Instant, _environment: &mut dyn Environment<T>) {
+        if self.period.is_due(now) {
+            for (queue, pie) in self.pies.iter_mut().enumerate() {
+                pie.on_update(&self.law, self.flows.bins.bytes_in(queue));
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! PIE over one first-in, first-out queue: it drops arrivals, never what already waits.
+//!
+//! Source: RFC 8033; draft-pan-tsvwg-pie-00 as in White 2013 §2.3 and §3.2.
+//! Deviations: those of [`crate::policy::pie`].
+
+use crate::config::{ConfigProblem, require_room};
+use crate::manager::period::Period;
+use crate::manager::{mark, refuse};
+use crate::policy::pie::{BurstRule, Pie, PieLaw, PieVerdict};
+use crate::store::fifo::Fifo;
+use crate::store::room::Room;
+use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use alloc::vec::Vec;
+use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, Span};
+
+/// Parameters of a PIE queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PieConfig {
+    /// When to signal.
+    pub law: PieLaw,
+    /// How much may wait; an arrival that would exceed it is refused.
+    pub limit: Limit,
+}
+
+impl PieConfig {
+    /// RFC 8033. chosen: 1000 packets, the default of the Linux queue discipline.
+    pub const RFC8033: Self = Self {
+        law: PieLaw::RFC8033,
+        limit: Limit::Packets(Packets(1000)),
+    };
+    /// draft-pan-tsvwg-pie-00 with the 1000 packets of the first Linux `sch_pie`.
+    pub const DRAFT00: Self = Self {
+        law: PieLaw::DRAFT00,
+        limit: Limit::Packets(Packets(1000)),
+    };
+    /// White 2013 §3.2: 300,000 bytes.
+    pub const WHITE2013: Self = Self {
+        law: PieLaw::WHITE2013,
+        limit: Limit::Bytes(Bytes(300_000)),
+    };
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        self.law.collect_problems(problems);
+    }
+}
+
+impl PieLaw {
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        for (field, span) in [
+            ("reference", self.reference),
+            ("update_interval", self.update_interval),
+        ] {
+            if span.is_zero() {
+                problems.push(ConfigProblem {
+                    field,
+                    message: alloc::format!("{field} is zero"),
+                    hint: "15 ms (RFC 8033)",
+                });
+            }
+        }
+        for (field, gain) in [("alpha", self.alpha), ("beta", self.beta)] {
+            if !(gain.is_finite() && gain >= 0.0) {
+                problems.push(ConfigProblem {
+                    field,
+                    message: alloc::format!("{gain} is not a gain"),
+                    hint: "a number of 1/s, not negative",
+                });
+            }
+        }
+        if !(0.0..=1.0).contains(&self.mark_threshold) {
+            problems.push(ConfigProblem {
+                field: "mark_threshold",
+                message: alloc::format!("{} is not a probability", self.mark_threshold),
+                hint: "0.1 (RFC 8033)",
+            });
+        }
+        if self.burst_rule == BurstRule::AfterQuiet(Span::ZERO) {
+            problems.push(ConfigProblem {
+                field: "burst_rule",
+                message: alloc::string::String::from("a quiet time of zero"),
+                hint: "1.5 s (ns-3)",
+            });
+        }
+    }
+}
+
+/// A first-in, first-out queue guarded by PIE.
+#[derive(Clone, Debug)]
+pub struct PieQueue<T> {
+    law: PieLaw,
+    pie: Pie,
+    fifo: Fifo<T>,
+    room: Room,
+    period: Period,
+}
+
+impl<T> PieQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: PieConfig) -> Self {
+        Self {
+            law: config.law,
+            pie: Pie::new(&config.law),
+            fifo: Fifo::new(),
+            room: Room::new(config.limit),
+            period: Period::new(config.law.update_interval),
+        }
+    }
+
+    /// The decision state, for records and tests.
+    pub const fn pie(&self) -> &Pie {
+        &self.pie
+    }
+}
+
+/// Let `pie` judge an arrival: what is accepted (perhaps with a mark) comes back, the rest has left.
+pub(crate) fn admit<T>(
+    pie: &mut Pie,
+    law: &PieLaw,
+    mut packet: Held<T>,
+    backlog: u64,
+    environment: &mut dyn Environment<T>,
+) -> Result<Held<T>, Verdict> {
+    let length = packet.meta.length;
+    match pie.on_arrival(law, length, backlog, || environment.unit()) {
+        PieVerdict::Pass => Ok(packet),
+        PieVerdict::Mark if mark(&mut packet, Reason::Early, environment) => Ok(packet),
+        PieVerdict::Mark | PieVerdict::Drop => Err(refuse(packet, Reason::Early, environment)),
+    }
+}
+
+impl<T> QueueManager<T> for PieQueue<T> {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        environment: &mut dyn Environment<T>,
+    ) -> Verdict {
+        let packet = Held::new(now, meta, item);
+        if !self.room.fits(self.fifo.backlog(), meta.length) {
+            self.pie.on_overflow();
+            return refuse(packet, Reason::Overlimit, environment);
+        }
+        match admit(
+            &mut self.pie,
+            &self.law,
+            packet,
+            self.fifo.bytes(),
+            environment,
+        ) {
+            Ok(packet) => {
+                self.fifo.push(packet);
+                Verdict::Accepted
+            }
+            Err(verdict) => verdict,
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+        let packet = self.fifo.pop()?;
+        let sojourn = now.saturating_since(packet.enqueued_at);
+        let backlog = self.fifo.bytes();
+        self.pie
+            .on_departure(&self.law, packet.meta.length, sojourn, backlog, now);
+        Some(packet)
+    }
+
+    #[inline]
+    fn head_length(&self) -> Option<u32> {
+        self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Option<Instant> {
+        Some(self.period.next())
+    }
+
+    fn on_timer(&mut self, now: Instant, _environment: &mut dyn Environment<T>) {
+        if self.period.is_due(now) {
+            self.pie.on_update(&self.law, self.fifo.bytes());
+        }
+    }
+}

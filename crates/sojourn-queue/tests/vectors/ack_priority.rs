@@ -1,0 +1,122 @@
+//! AP-1 to AP-4, and what happens when the lane is full.
+
+use super::packet;
+use sojourn_base::{Bytes, Instant, Meta};
+use sojourn_queue::{
+    AckPriorityConfig, AckPriorityQueue, AnyManager, CumulativeAck, DropTailConfig, ManagerConfig,
+    QueueManager, Reason, Verdict,
+};
+use sojourn_testkit::environment::TestEnvironment;
+
+type Lane = AckPriorityQueue<&'static str, AnyManager<&'static str>>;
+
+fn lane(config: AckPriorityConfig) -> Lane {
+    let data = ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000));
+    AckPriorityQueue::new(config, data.build())
+}
+
+fn ack(length: u32) -> Meta {
+    Meta {
+        pure_ack: true,
+        ..packet(length, 0)
+    }
+}
+
+fn offer(queue: &mut Lane, meta: Meta, items: &[&'static str]) {
+    let mut environment = TestEnvironment::without_draws();
+    for item in items {
+        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut environment);
+        assert_eq!(verdict, Verdict::Accepted);
+    }
+}
+
+fn served(queue: &mut Lane) -> Vec<&'static str> {
+    let mut environment = TestEnvironment::without_draws();
+    std::iter::from_fn(|| {
+        let expected = queue.head_length();
+        let packet = queue.dequeue(Instant::ZERO, &mut environment)?;
+        assert_eq!(expected, Some(packet.meta.length));
+        Some(packet.item)
+    })
+    .collect()
+}
+
+#[test]
+fn ap_1_an_acknowledgement_passes_waiting_data() {
+    let mut queue = lane(AckPriorityConfig::DEFAULT);
+    offer(&mut queue, packet(1500, 0), &["d1", "d2", "d3"]);
+    offer(&mut queue, ack(40), &["ack"]);
+    assert_eq!(served(&mut queue), ["ack", "d1", "d2", "d3"]);
+}
+
+#[test]
+fn ap_2_data_get_their_turn_after_a_burst() {
+    let mut queue = lane(AckPriorityConfig {
+        burst: 2,
+        ..AckPriorityConfig::DEFAULT
+    });
+    offer(&mut queue, ack(40), &["a1", "a2", "a3", "a4", "a5"]);
+    offer(&mut queue, packet(1500, 0), &["d1", "d2"]);
+    assert_eq!(
+        served(&mut queue),
+        ["a1", "a2", "d1", "a3", "a4", "d2", "a5"]
+    );
+}
+
+/// Items of these tests spell their acknowledgement number; an `s` in front says it carries SACK.
+fn read(item: &&'static str, _meta: &Meta) -> Option<CumulativeAck> {
+    let plain = !item.starts_with('s');
+    let number = item.trim_start_matches('s').parse().ok()?;
+    Some(CumulativeAck { number, plain })
+}
+
+#[test]
+fn ap_3_a_newer_acknowledgement_takes_the_place_of_an_older_one() {
+    let mut queue = lane(AckPriorityConfig::DEFAULT).with_suppression(read);
+    let mut environment = TestEnvironment::without_draws();
+    let mut offer = |meta, item| {
+        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut environment);
+        assert_eq!(verdict, Verdict::Accepted);
+    };
+    let other_flow = Meta {
+        flow_hash: 9,
+        ..ack(40)
+    };
+    offer(ack(40), "1000");
+    offer(other_flow, "5");
+    offer(ack(40), "2000");
+    offer(ack(40), "1500");
+    offer(ack(52), "s3000");
+    offer(ack(40), "4000");
+    let replaced: Vec<_> = environment.drops().collect();
+    assert_eq!(replaced, [(&"1000", Reason::Suppressed)]);
+    assert_eq!(queue.backlog().bytes, Bytes(4 * 40 + 52));
+    assert_eq!(served(&mut queue), ["2000", "5", "1500", "s3000", "4000"]);
+}
+
+#[test]
+fn ap_4_what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
+    let mut queue = lane(AckPriorityConfig::DEFAULT);
+    offer(&mut queue, packet(1500, 0), &["data"]);
+    // SYN+ACK of 60 bytes and an acknowledgement with a byte of payload: the caller does not call
+    // these pure. An acknowledgement beyond the longest is not one for us.
+    offer(&mut queue, packet(60, 0), &["syn-ack"]);
+    offer(&mut queue, packet(41, 0), &["payload"]);
+    offer(&mut queue, ack(129), &["long"]);
+    offer(&mut queue, ack(128), &["ack"]);
+    assert_eq!(
+        served(&mut queue),
+        ["ack", "data", "syn-ack", "payload", "long"]
+    );
+}
+
+#[test]
+fn a_full_lane_sends_acknowledgements_to_the_data() {
+    let mut queue = lane(AckPriorityConfig {
+        limit: Bytes(100),
+        ..AckPriorityConfig::DEFAULT
+    });
+    offer(&mut queue, packet(1500, 0), &["data"]);
+    offer(&mut queue, ack(40), &["a1", "a2", "a3"]);
+    assert_eq!(served(&mut queue), ["a1", "a2", "data", "a3"]);
+}

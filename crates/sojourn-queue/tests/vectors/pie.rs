@@ -1,0 +1,221 @@
+//! PIE with its queue, FP-1 to FP-3, and DOCSIS-PIE's view of the shaper.
+
+use super::{packet, verdicts};
+use proptest::prelude::*;
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
+use sojourn_queue::{
+    DocsisPieConfig, DocsisPieLaw, DocsisPieQueue, FlowListsConfig, FqPieConfig, FqPieQueue,
+    ManagerConfig, PieConfig, PieLaw, PieQueue, QueueManager, Reason, Shaper, Verdict,
+};
+use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::operations::{Operation, operations, run};
+
+/// PIE without a burst allowance.
+const EAGER: PieLaw = PieLaw {
+    maximum_burst: Span::ZERO,
+    ..PieLaw::RFC8033
+};
+
+/// Keeps one flow's queue about 40 packets deep at one packet per ms, so that each packet waits some
+/// 40 ms, and runs the updates in between; the law must not draw a drop.
+fn hold_at_40_ms(
+    manager: &mut impl QueueManager<u64>,
+    flow: u32,
+    until_ms: u64,
+    environment: &mut TestEnvironment<u64>,
+) {
+    for ms in 0..until_ms {
+        let now = Instant::from_ms(ms);
+        while let Some(due) = manager.next_timer()
+            && due <= now
+        {
+            manager.on_timer(due, environment);
+        }
+        let _ = manager.enqueue(now, packet(1500, flow), ms, environment);
+        if ms >= 40 {
+            let _ = manager.dequeue(now, environment);
+        }
+    }
+}
+
+#[test]
+fn pie_measures_sojourn_and_raises_its_probability() {
+    let config = PieConfig {
+        law: EAGER,
+        limit: Limit::Packets(Packets(10_000)),
+    };
+    let mut queue = PieQueue::new(config);
+    let mut environment = TestEnvironment::always(0.999_999);
+    hold_at_40_ms(&mut queue, 0, 76, &mut environment);
+    // Updates at 15 and 30 ms see no departure; those at 45, 60 and 75 ms see 40 ms. By hand: first
+    // 0.125·25 ms + 1.25·40 ms = 0.053125, over 2048; then 0.125·25 ms = 0.003125, over 128, twice.
+    let expected = 0.053_125 / 2048.0 + 0.003_125 / 128.0 + 0.003_125 / 128.0;
+    assert!((queue.pie().probability() - expected).abs() < 1e-12);
+    assert_eq!(environment.dropped.len(), 0);
+}
+
+#[test]
+fn fp_2_a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
+    let mut queue = FqPieQueue::new(FqPieConfig {
+        law: EAGER,
+        ..FqPieConfig::NS3
+    });
+    let mut environment = TestEnvironment::always(0.999_999);
+    hold_at_40_ms(&mut queue, 5, 400, &mut environment);
+    assert!(queue.pie(5).probability() > 0.0);
+    assert!(queue.pie(6).probability() <= 0.0);
+    // Nothing is drawn for the idle flow.
+    let drawn = environment.drawn;
+    for n in 0..10 {
+        let verdict = queue.enqueue(Instant::from_ms(400), packet(1500, 6), n, &mut environment);
+        assert_eq!(verdict, Verdict::Accepted);
+    }
+    // Nor would the busy flow at rest: but it is not, so each arrival draws.
+    assert_eq!(environment.drawn, drawn);
+    let _ = queue.enqueue(Instant::from_ms(400), packet(1500, 5), 0, &mut environment);
+    assert_eq!(environment.drawn, drawn + 1);
+}
+
+#[test]
+fn fp_3_the_fattest_queue_pays_as_in_fq_codel() {
+    let mut queue = FqPieQueue::new(FqPieConfig {
+        flows: FlowListsConfig {
+            limit: Limit::Packets(Packets(4)),
+            ..FlowListsConfig::RFC8290
+        },
+        law: EAGER,
+    });
+    let mut environment = TestEnvironment::without_draws();
+    for item in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)] {
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, item.0), item, &mut environment);
+    }
+    let drops: Vec<_> = environment.drops().collect();
+    assert_eq!(
+        drops,
+        [(&(0, 0), Reason::FatFlow), (&(0, 1), Reason::FatFlow)]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn fp_1_with_one_flow_fq_pie_is_pie(operations in operations(400)) {
+        let law = PieLaw {
+            reference: Span::from_us(500),
+            update_interval: Span::from_ms(2),
+            alpha: 10.0,
+            beta: 100.0,
+            ecn: true,
+            ..EAGER
+        };
+        let one_flow: Vec<Operation> = operations
+            .into_iter()
+            .map(|operation| match operation {
+                Operation::Arrive(meta) => Operation::Arrive(Meta { flow_hash: 3, ..meta }),
+                other => other,
+            })
+            .collect();
+        let limit = Limit::Packets(Packets(1000));
+        let mut plain = PieQueue::new(PieConfig { law, limit });
+        let mut flows = FqPieQueue::new(FqPieConfig { law, ..FqPieConfig::NS3 });
+        prop_assert_eq!(
+            run(&mut plain, &one_flow, Instant::ZERO, 9, |n| n, |n| *n),
+            run(&mut flows, &one_flow, Instant::ZERO, 9, |n| n, |n| *n)
+        );
+    }
+}
+
+#[test]
+fn marks_are_made_at_the_tail() {
+    let law = PieLaw { ecn: true, ..EAGER };
+    let mut queue = PieQueue::new(PieConfig {
+        law,
+        limit: Limit::Packets(Packets(1000)),
+    });
+    let mut environment = TestEnvironment::always(0.999_999);
+    hold_at_40_ms(&mut queue, 0, 400, &mut environment);
+    let mut certain = TestEnvironment::always(0.0);
+    let now = Instant::from_ms(400);
+    let capable = Meta {
+        ecn: Ecn::Ect0,
+        ..packet(1500, 0)
+    };
+    assert_eq!(
+        queue.enqueue(now, capable, 1, &mut certain),
+        Verdict::Accepted
+    );
+    assert_eq!(certain.marked.len(), 1);
+    let refused = queue.enqueue(now, packet(1500, 0), 2, &mut certain);
+    assert_eq!(refused, Verdict::Dropped(Reason::Early));
+}
+
+#[test]
+fn pie_of_white_2013_holds_200_full_packets() {
+    let config = ManagerConfig::Pie(PieConfig::WHITE2013);
+    assert_eq!(
+        verdicts(&config, &[1500; 201]),
+        ["A".repeat(200).as_str(), "D"].concat()
+    );
+}
+
+#[test]
+fn docsis_pie_reads_the_shaper_and_what_is_staged() {
+    let config = DocsisPieConfig {
+        law: DocsisPieLaw::RFC8034,
+        limit: Limit::Bytes(Bytes(62_500)),
+    };
+    let mut queue = DocsisPieQueue::new(config);
+    let mut environment = TestEnvironment::without_draws();
+    environment.shaper = Shaper {
+        tokens: Bytes(20_000),
+        sustained: BitRate::from_mbps(5),
+        peak: BitRate::from_mbps(20),
+    };
+    environment.staged = Bytes(800);
+    // 20,500 bytes in the queue: below a third of the buffer until the last arrival, so no draws.
+    for item in 0..14 {
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), item, &mut environment);
+    }
+    queue.on_timer(Instant::from_ms(16), &mut environment);
+    // 21,800 bytes: 20,000 at 20 Mb/s (8 ms), 1800 at 5 Mb/s (2.88 ms); 0.88 ms above the target:
+    // (0.25·0.00088 + 2.5·0.01088)/2048.
+    let expected = (0.25 * 0.000_88 + 2.5 * 0.010_88) / 2048.0;
+    assert!((queue.pie().probability() - expected).abs() < 1e-12);
+    // Updates have a period of 16 ms, and an early call changes nothing.
+    assert_eq!(queue.next_timer(), Some(Instant::from_ms(32)));
+    queue.on_timer(Instant::from_ms(31), &mut environment);
+    assert!((queue.pie().probability() - expected).abs() < 1e-12);
+}
+
+#[test]
+fn docsis_pie_wakes_up_at_a_third_of_the_buffer() {
+    let buffer = 90_000;
+    let mut queue = DocsisPieQueue::new(DocsisPieConfig {
+        law: DocsisPieLaw::RFC8034,
+        limit: Limit::Bytes(Bytes(buffer)),
+    });
+    let mut environment = TestEnvironment::without_draws();
+    for item in 0..20 {
+        assert!(queue.pie().is_inactive());
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), item, &mut environment);
+    }
+    // 30,000 bytes wait: this arrival sees a third.
+    let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), 20, &mut environment);
+    assert!(!queue.pie().is_inactive());
+}
+
+#[test]
+fn a_service_flows_buffer_is_not_counted_in_packets() {
+    let config = ManagerConfig::DocsisPie(DocsisPieConfig {
+        law: DocsisPieLaw::RFC8034,
+        limit: Limit::Packets(Packets(100)),
+    });
+    assert_eq!(config.problems()[0].field, "limit");
+    let by_time = ManagerConfig::DocsisPie(DocsisPieConfig::RFC8034).at(BitRate::from_mbps(50));
+    assert_eq!(by_time.problems(), []);
+    let ManagerConfig::DocsisPie(by_bytes) = by_time else {
+        panic!("the same kind");
+    };
+    assert_eq!(by_bytes.limit, Limit::Bytes(Bytes(625_000)));
+}
