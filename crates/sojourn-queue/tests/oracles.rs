@@ -2,21 +2,62 @@
 
 use proptest::prelude::*;
 use sojourn_base::{Ecn, Instant, Limit, Meta, Packets, Span};
-use sojourn_queue::{CodelConfig, CodelLaw, CodelQueue, CodelVariant, QueueManager, Reason};
+use sojourn_queue::{
+    CodelConfig, CodelLaw, CodelQueue, CodelVariant, DelaySource, DepartureRateConfig,
+    FlowListsConfig, FqCodelConfig, FqCodelQueue, PieConfig, PieGains, PieLaw, PieQueue,
+    QueueManager, Reason, Verdict,
+};
 use sojourn_testkit::environment::TestEnvironment;
 use sojourn_testkit::oracle;
 
 /// A packet arrives, or one is served, after a pause in microseconds.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Arrive { length: u32, ecn_capable: bool },
-    Serve { after_us: u64 },
+    Arrive {
+        length: u32,
+        ecn_capable: bool,
+        flow: u32,
+        unit: f64,
+    },
+    Serve {
+        after_us: u64,
+    },
+}
+
+impl Step {
+    fn meta(self) -> Option<Meta> {
+        let Self::Arrive {
+            length,
+            ecn_capable,
+            flow,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        Some(Meta {
+            length,
+            flow_hash: flow,
+            ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
+            ..Meta::default()
+        })
+    }
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        4 => (prop_oneof![Just(1500_u32), 40..1500_u32], prop::bool::weighted(0.3))
-            .prop_map(|(length, ecn_capable)| Step::Arrive { length, ecn_capable }),
+        4 => (
+            prop_oneof![Just(1500_u32), 40..1500_u32],
+            prop::bool::weighted(0.3),
+            0..5_u32,
+            0.0..1.0,
+        )
+            .prop_map(|(length, ecn_capable, flow, unit)| Step::Arrive {
+                length,
+                ecn_capable,
+                flow,
+                unit,
+            }),
         3 => (0..3_000_u64).prop_map(|after_us| Step::Serve { after_us }),
         1 => (0..30_000_u64).prop_map(|after_us| Step::Serve { after_us }),
     ];
@@ -30,6 +71,35 @@ fn variant() -> impl Strategy<Value = CodelVariant> {
         Just(CodelVariant::Sfq2013),
         Just(CodelVariant::Rfc8289),
     ]
+}
+
+/// The packet of an arrival as the oracles see it.
+fn oracle_packet(number: u32, meta: &Meta, now: Instant) -> oracle::codel::Packet {
+    oracle::codel::Packet {
+        number,
+        length: i128::from(meta.length),
+        enqueued_at: i128::from(now.as_ps()),
+        ecn_capable: meta.ecn.is_capable(),
+    }
+}
+
+/// Serve one packet from the manager under test.
+fn serve(
+    manager: &mut impl QueueManager<u32>,
+    now: Instant,
+    environment: &mut TestEnvironment<u32>,
+) -> oracle::codel::Outcome {
+    let sent = manager.dequeue(now, environment);
+    let drops = environment.dropped.drain(..).map(|(packet, reason)| {
+        assert_eq!(reason, Reason::Target);
+        packet.item
+    });
+    oracle::codel::Outcome {
+        dropped: drops.collect(),
+        marked: sent.as_ref().is_some_and(|packet| packet.marked),
+        sent_length: sent.as_ref().map(|packet| i128::from(packet.meta.length)),
+        sent: sent.map(|packet| packet.item),
+    }
 }
 
 proptest! {
@@ -55,35 +125,130 @@ proptest! {
         let mut environment = TestEnvironment::without_draws();
         let mut now = Instant::from_ms(1);
         for (number, step) in (0..).zip(steps) {
+            if let Some(meta) = step.meta() {
+                let _ = queue.enqueue(now, meta, number, &mut environment);
+                oracle.enqueue(oracle_packet(number, &meta, now));
+            } else if let Step::Serve { after_us } = step {
+                now += Span::from_us(after_us);
+                let expected = oracle.dequeue(i128::from(now.as_ps()));
+                prop_assert_eq!(serve(&mut queue, now, &mut environment), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn fq_codel_serves_and_drops_what_its_document_says(
+        ecn in any::<bool>(),
+        target_us in 100..8_000_u64,
+        interval_us in 8_000..40_000_u64,
+        quantum in 100..2000_u32,
+        limit in prop_oneof![Just(10_000_u32), 10..200_u32],
+        steps in steps(),
+    ) {
+        let (target, interval) = (Span::from_us(target_us), Span::from_us(interval_us));
+        let law = CodelLaw { target, interval, ecn, ..CodelLaw::RFC8289 };
+        let flows = FlowListsConfig {
+            queues: 4,
+            quantum,
+            limit: Limit::Packets(Packets(limit)),
+            memory: None,
+            ..FlowListsConfig::RFC8290
+        };
+        let mut queue = FqCodelQueue::new(FqCodelConfig { flows, law });
+        let mut oracle = oracle::fq_codel::FqCodelOracle::new(
+            4,
+            i128::from(quantum),
+            limit as usize,
+            i128::from(target.as_ps()),
+            i128::from(interval.as_ps()),
+            ecn,
+        );
+        let mut environment = TestEnvironment::without_draws();
+        let mut now = Instant::from_ms(1);
+        for (number, step) in (0..).zip(steps) {
+            if let Some(meta) = step.meta() {
+                let _ = queue.enqueue(now, meta, number, &mut environment);
+                let victims = environment.dropped.drain(..).map(|(packet, _)| packet.item);
+                let victims: Vec<u32> = victims.collect();
+                let packet = oracle_packet(number, &meta, now);
+                prop_assert_eq!(victims, oracle.enqueue(meta.flow_hash as usize, packet));
+            } else if let Step::Serve { after_us } = step {
+                now += Span::from_us(after_us);
+                let expected = oracle.dequeue(i128::from(now.as_ps()));
+                prop_assert_eq!(serve(&mut queue, now, &mut environment), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn pie_drops_and_marks_what_its_document_says(
+        is_draft in any::<bool>(),
+        ecn in any::<bool>(),
+        measures_rate in any::<bool>(),
+        gain in 0.1..200.0,
+        steps in steps(),
+    ) {
+        let rate = DepartureRateConfig { threshold: 6_000, ..DepartureRateConfig::NS2 };
+        let law = PieLaw {
+            reference: Span::from_ms(2),
+            update_interval: Span::from_ms(5),
+            alpha: gain,
+            beta: 10.0 * gain,
+            gains: if is_draft { PieGains::Draft00 } else { PieGains::Rfc8033 },
+            delay_source: if measures_rate {
+                DelaySource::DepartureRate(rate)
+            } else {
+                DelaySource::LastSojourn
+            },
+            maximum_burst: Span::from_ms(20),
+            ecn,
+            ..PieLaw::RFC8033
+        };
+        let mut queue = PieQueue::new(PieConfig { law, limit: Limit::Packets(Packets::MAX) });
+        let mut oracle = oracle::pie::PieOracle::new(oracle::pie::Parameters {
+            is_draft,
+            reference: 0.002,
+            period: 0.005,
+            alpha: gain,
+            beta: 10.0 * gain,
+            max_burst: 0.02,
+            mean_packet: 1024.0,
+            ecn,
+            rate: measures_rate.then_some((6_000.0, 0.5)),
+        });
+        let mut now = Instant::ZERO;
+        for (number, step) in (0..).zip(steps) {
             match step {
-                Step::Arrive { length, ecn_capable } => {
-                    let ecn = if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
-                    let meta = Meta { length, ecn, ..Meta::default() };
-                    let _ = queue.enqueue(now, meta, number, &mut environment);
-                    oracle.enqueue(oracle::codel::Packet {
-                        number,
-                        length: i128::from(length),
-                        enqueued_at: i128::from(now.as_ps()),
-                        ecn_capable,
-                    });
+                Step::Arrive { length, ecn_capable, unit, .. } => {
+                    let mut environment = TestEnvironment::always(unit);
+                    let meta = step.meta().expect("an arrival");
+                    let verdict = queue.enqueue(now, meta, number, &mut environment);
+                    let outcome = match verdict {
+                        Verdict::Dropped(_) => oracle::pie::Outcome::Drop,
+                        Verdict::Accepted if environment.marked.is_empty() => {
+                            oracle::pie::Outcome::Accept
+                        }
+                        Verdict::Accepted => oracle::pie::Outcome::Mark,
+                    };
+                    let seconds = now.as_secs_f64();
+                    let expected = oracle.enqueue(f64::from(length), seconds, ecn_capable, unit);
+                    // A draw within rounding of the probability may go either way, so skip the rest.
+                    if (oracle.drop_prob() - unit).abs() < 1e-9 {
+                        return Ok(());
+                    }
+                    prop_assert_eq!(outcome, expected);
                 }
                 Step::Serve { after_us } => {
                     now += Span::from_us(after_us);
-                    let sent = queue.dequeue(now, &mut environment);
-                    let expected = oracle.dequeue(i128::from(now.as_ps()));
-                    let outcome = oracle::codel::Outcome {
-                        dropped: environment
-                            .dropped
-                            .drain(..)
-                            .map(|(packet, reason)| {
-                                assert_eq!(reason, Reason::Target);
-                                packet.item
-                            })
-                            .collect(),
-                        marked: sent.as_ref().is_some_and(|packet| packet.marked),
-                        sent: sent.map(|packet| packet.item),
-                    };
-                    prop_assert_eq!(outcome, expected, "at step {}", number);
+                    let mut environment = TestEnvironment::without_draws();
+                    while let Some(due) = queue.next_timer() && due <= now {
+                        queue.on_timer(due, &mut environment);
+                        oracle.update();
+                        let (ours, theirs) = (queue.pie().probability(), oracle.drop_prob());
+                        prop_assert!((ours - theirs).abs() <= 1e-9 * theirs.max(1e-9));
+                    }
+                    let _ = queue.dequeue(now, &mut environment);
+                    oracle.dequeue(now.as_secs_f64());
                 }
             }
         }

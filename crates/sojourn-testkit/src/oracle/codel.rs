@@ -24,6 +24,8 @@ pub struct Outcome {
     pub dropped: Vec<u32>,
     /// The packet sent.
     pub sent: Option<u32>,
+    /// Its length.
+    pub sent_length: Option<i128>,
     /// The packet sent is one that CoDel wanted to mark.
     pub marked: bool,
 }
@@ -71,7 +73,18 @@ impl CodelOracle {
         self.queue.push(packet);
     }
 
-    fn bytes(&self) -> i128 {
+    /// Take the oldest packet without judging it.
+    pub fn drop_head(&mut self) -> Packet {
+        self.queue.remove(0)
+    }
+
+    /// Packets that wait.
+    pub fn packets(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Bytes that wait.
+    pub fn bytes(&self) -> i128 {
         self.queue.iter().map(|packet| packet.length).sum()
     }
 
@@ -203,6 +216,7 @@ impl CodelOracle {
             self.drop_next = self.control_law(now);
         }
         outcome.sent = packet.map(|packet| packet.number);
+        outcome.sent_length = packet.map(|packet| packet.length);
         outcome
     }
 }

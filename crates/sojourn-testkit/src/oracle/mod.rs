@@ -4,3 +4,5 @@
 //! per step of the document.
 
 pub mod codel;
+pub mod fq_codel;
+pub mod pie;
