@@ -2,10 +2,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.synthetic import SEEDS, World
 
 from sojourn.studies.view import LinkSeries, NotRecorded
 from sojourn.studies.white2012 import transient
+from studies.synthetic import SEEDS, World
 
 
 def test_values_come_one_per_seed_and_nan_where_a_run_gave_none(tmp_path: Path) -> None:
@@ -85,3 +85,12 @@ def test_the_shaper_allows_the_peak_rate_while_tokens_last() -> None:
     allowed = transient.allowed_bytes(flat([20.0] * 53 + [10.0] + [5.0] * 10)) * 8e-6 / 0.1
     assert allowed[0] == pytest.approx(20.0)
     assert allowed[-1] == pytest.approx(5.0, abs=0.01)
+
+
+def test_a_late_start_within_a_bin_leaves_no_allowance_behind() -> None:
+    # Silence for 50 ms at a full bucket, then the peak rate: half a refill, 31,250 B, is lost, which
+    # the bins cannot show. 9,906,250 B last 52 bins and 83 ms more: 208,333 + 10,417 B, or 17.5 Mb/s.
+    series = flat([10.0] + [20.0] * 52 + [17.5] + [5.0] * 10)
+    assert transient.tokens(series)[-1] == pytest.approx(31_250)
+    allowed = transient.allowed_bytes(series) * 8e-6 / 0.1
+    assert allowed[-1] == pytest.approx(5.0)

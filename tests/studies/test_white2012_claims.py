@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.synthetic import CASES, SEEDS, World, shape_of
 
 from sojourn.studies.claims import Holds
 from sojourn.studies.view import StudyView
 from sojourn.studies.white2012.claims import BOOK, judge
+from studies.synthetic import CASES, SEEDS, World, shape_of
 
 Spoil = Callable[[World], None]
 

@@ -5,12 +5,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from studies.synthetic import HOME, printed, score
 
 from sojourn.studies.claims import read_claims, read_tests
 from sojourn.studies.white2012.claims import BOOK
 from sojourn.studies.white2012.parts import assumptions
 from sojourn.studies.white2012.tables import rules
+from studies.synthetic import HOME, printed, score
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = read_claims(HOME / "printed" / "claims.toml")

@@ -1,11 +1,11 @@
 from pathlib import Path
 
 import pytest
-from studies.synthetic import World
 
 from sojourn.studies.table import Cell, Table
 from sojourn.studies.tolerance import Verdict
 from sojourn.studies.white2012.tables import tables
+from studies.synthetic import World
 
 
 def cell_of(found: list[Table], item: str, case: str, manager: str, metric: str) -> Cell:

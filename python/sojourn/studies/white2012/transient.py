@@ -52,9 +52,16 @@ def settled(series: LinkSeries) -> np.ndarray:
 
 
 def allowed_bytes(series: LinkSeries) -> np.ndarray:
-    """Return what the shaper would have let through in each bin: the peak rate while tokens last."""
+    """Return what the shaper would have let through in each bin: the peak rate while tokens last.
+
+    Bins do not say when within them a full bucket stopped filling, which leaves up to a bin's refill
+    too much on the account for good. A bucket that was empty once shows by how much.
+    """
     peak = PEAK_MBPS * 1e6 / 8 * series.width_s
-    before = np.concatenate(([BURST_BYTES], tokens(series)[:-1]))
+    level = tokens(series)
+    if np.isfinite(burst_end_s(series)):
+        level = level - max(0.0, float(level.min()))
+    before = np.concatenate(([BURST_BYTES], level[:-1]))
     return np.minimum(peak, before + SUSTAINED_MBPS * 1e6 / 8 * series.width_s)
 
 
