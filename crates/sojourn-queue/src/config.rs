@@ -77,6 +77,11 @@ impl ManagerConfig {
     }
 
     /// The limit, if it may be anything but packets.
+    pub fn limit(&self) -> Option<Limit> {
+        self.clone().limit_mut().copied()
+    }
+
+    /// The limit, if it may be anything but packets.
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(match self {
             Self::DropTail(config) => &mut config.limit,

@@ -55,7 +55,8 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
 const MOST_SERVERS: usize = 10_000;
 
 fn note(notes: &mut Notes, path: &str, mismatch: Mismatch) {
-    if !notes.is_doubtful(path) {
+    let table = path.rsplit_once('.').map_or("", |(table, _)| table);
+    if !notes.is_doubtful(path) && !notes.is_unreadable(table) {
         notes.problem(path, mismatch);
     }
 }

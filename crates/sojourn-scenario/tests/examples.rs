@@ -225,3 +225,34 @@ fn each_value_in_force_tells_where_it_comes_from() {
         file.validate().unwrap()
     );
 }
+
+#[test]
+fn the_guide_builds_a_valid_scenario_and_turns_valid_knobs() {
+    let path = common::folder("../../docs/guides/write-a-scenario.md");
+    let guide = std::fs::read_to_string(path).expect("the guide is there");
+    let blocks = |language: &str| -> String {
+        let fence = format!("```{language}\n");
+        guide
+            .split(&fence)
+            .skip(1)
+            .filter_map(|rest| rest.split("```").next())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let text = blocks("toml");
+    let scenario = Scenario::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert_eq!(scenario.traffic.len(), 3);
+    assert_eq!(scenario.duration, Span::from_s(120));
+
+    let mut tried = 0;
+    for line in blocks("console").lines() {
+        let mut file = ScenarioFile::parse(&text).unwrap();
+        for setting in line.split(" --set ").skip(1) {
+            let (key, value) = setting.split_once('=').expect("a setting has a value");
+            file.set(key, value.trim_matches('\''));
+            tried += 1;
+        }
+        file.validate().unwrap_or_else(|e| panic!("{line}\n{e}"));
+    }
+    assert_eq!(tried, 3);
+}

@@ -4,11 +4,12 @@
 
 mod codel;
 mod flow_queues;
+mod pie;
 
 use sojourn_base::{BitRate, Bytes, Limit, Packets};
 use sojourn_queue::{
-    Admission, CodelConfig, DropTailConfig, FqCodelConfig, ManagerConfig, SfqCodelConfig,
-    SfqConfig, SfqNs2Config,
+    AckPriorityConfig, Admission, CodelConfig, DocsisPieConfig, DropTailConfig, FqCodelConfig,
+    FqPieConfig, ManagerConfig, PieConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
 };
 
 use codel::codel_keys;
@@ -21,6 +22,16 @@ pub(crate) fn choice(value: &mut ManagerConfig) -> OneOf<'_, ManagerConfig> {
     OneOf {
         value,
         kinds: &KINDS,
+        selected: ManagerConfig::kind,
+    }
+}
+
+/// A queue manager behind a lane for acknowledgements: any kind but another such lane.
+fn inner_choice(value: &mut ManagerConfig) -> OneOf<'_, ManagerConfig> {
+    let (_, kinds) = KINDS.split_last().expect("there are kinds");
+    OneOf {
+        value,
+        kinds,
         selected: ManagerConfig::kind,
     }
 }
@@ -45,7 +56,8 @@ macro_rules! codel {
     };
 }
 
-const KINDS: [Kind<ManagerConfig>; 6] = [
+/// All kinds; the lane for acknowledgements, which holds one of the others, is the last.
+static KINDS: [Kind<ManagerConfig>; 11] = [
     Kind {
         name: "drop-tail",
         about: "first in, first out; what does not fit is refused",
@@ -199,6 +211,105 @@ const KINDS: [Kind<ManagerConfig>; 6] = [
             }
         },
     },
+    Kind {
+        name: "pie",
+        about: "PIE: drops at the tail with a probability that follows the delay",
+        base: || ManagerConfig::Pie(PieConfig::RFC8033),
+        profiles: &[
+            Profile {
+                name: "rfc8033",
+                about: "RFC 8033: 15 ms, 1000 packets",
+                values: || ManagerConfig::Pie(PieConfig::RFC8033),
+            },
+            Profile {
+                name: "draft00",
+                about: "draft-pan-tsvwg-pie-00: 20 ms, 1000 packets",
+                values: || ManagerConfig::Pie(PieConfig::DRAFT00),
+            },
+            Profile {
+                name: "white2013",
+                about: "White 2013 §2.3, §3.2: 5 ms, 300,000 B",
+                values: || ManagerConfig::Pie(PieConfig::WHITE2013),
+            },
+        ],
+        keys: |config, visitor| {
+            if let ManagerConfig::Pie(config) = config {
+                visitor.value(LIMIT, &mut config.limit);
+                pie::pie_keys(&mut config.law, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "sfq-pie",
+        about: "sub-flows that take turns, with PIE",
+        base: || ManagerConfig::SfqPie(SfqPieConfig::WHITE2013),
+        profiles: &[Profile {
+            name: "white2013",
+            about: "White 2013: sub-flows of its SFQ-CoDel, values of its PIE",
+            values: || ManagerConfig::SfqPie(SfqPieConfig::WHITE2013),
+        }],
+        keys: |config, visitor| {
+            if let ManagerConfig::SfqPie(config) = config {
+                flow_queues::sub_flow_keys(&mut config.sub_flows, visitor);
+                pie::scope_key(&mut config.scope, visitor);
+                pie::pie_keys(&mut config.law, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "fq-pie",
+        about: "FQ-PIE: flow queues, new ones first, each with a PIE",
+        base: || ManagerConfig::FqPie(FqPieConfig::NS3),
+        profiles: &[Profile {
+            name: "ns3",
+            about: "defaults of ns-3: RFC 8033 with ECN over 1024 queues",
+            values: || ManagerConfig::FqPie(FqPieConfig::NS3),
+        }],
+        keys: |config, visitor| {
+            if let ManagerConfig::FqPie(config) = config {
+                flow_queues::flow_list_keys(&mut config.flows, visitor);
+                pie::pie_keys(&mut config.law, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "docsis-pie",
+        about: "DOCSIS-PIE over one service flow's queue",
+        base: || ManagerConfig::DocsisPie(DocsisPieConfig::RFC8034),
+        profiles: &[
+            Profile {
+                name: "rfc8034",
+                about: "RFC 8034: 10 ms, a buffer of 100 ms",
+                values: || ManagerConfig::DocsisPie(DocsisPieConfig::RFC8034),
+            },
+            Profile {
+                name: "white2019-upstream",
+                about: "White 2019: 10 ms, a buffer of 250 ms at 50 Mb/s",
+                values: || ManagerConfig::DocsisPie(DocsisPieConfig::WHITE2019_UPSTREAM),
+            },
+        ],
+        keys: |config, visitor| {
+            if let ManagerConfig::DocsisPie(config) = config {
+                visitor.value(LIMIT, &mut config.limit);
+                pie::docsis_pie_keys(&mut config.law, visitor);
+            }
+        },
+    },
+    Kind {
+        name: "ack-priority",
+        about: "a fast lane for pure acknowledgements in front of another manager",
+        base: || {
+            let inner = ManagerConfig::DropTail(DropTailConfig::bytes(0));
+            ManagerConfig::AckPriority(AckPriorityConfig::DEFAULT, Box::new(inner))
+        },
+        profiles: &[],
+        keys: |config, visitor| {
+            if let ManagerConfig::AckPriority(lane, inner) = config {
+                lane_keys(lane, visitor);
+                visitor.choice(INNER, &mut inner_choice(inner));
+            }
+        },
+    },
 ];
 
 const LIMIT: Key = key(
@@ -286,35 +397,75 @@ fn admission_keys(admission: &mut Admission, visitor: &mut dyn Visitor) {
     }
 }
 
+const INNER: Key = key(MANAGER, "the manager of everything else", "no default")
+    .required("{ kind = \"codel\", profile = \"rfc8289\" }");
+
+/// The key of the manager behind a lane.
+const MANAGER: &str = "manager";
+
+fn lane_keys(lane: &mut AckPriorityConfig, visitor: &mut dyn Visitor) {
+    super::bytes(
+        key(
+            "longest",
+            "longest packet that counts as an acknowledgement",
+            "chosen: headers with time stamps and three SACK blocks fit",
+        )
+        .least("20 B")
+        .most("64 KiB"),
+        &mut lane.longest,
+        visitor,
+    );
+    visitor.value(
+        key(
+            "limit",
+            "how much may wait in the lane; more goes to the manager behind it",
+            "chosen: some 600 acknowledgements",
+        )
+        .most("1 GB"),
+        &mut lane.limit,
+    );
+    visitor.value(
+        key(
+            "burst",
+            "acknowledgements served in a row while data wait",
+            "chosen: every ninth opportunity is for data",
+        )
+        .least("1")
+        .most("1000000"),
+        &mut lane.burst,
+    );
+}
+
 /// The full-size packet of the ns-2 studies (White 2012 §3.1.2): a buffer must hold one.
 const FULL_SIZE: Bytes = Bytes(1500);
 
-/// How much may wait, for the kinds whose limit may be anything but packets.
-fn limit(config: &ManagerConfig) -> Option<Limit> {
-    match config {
-        ManagerConfig::DropTail(config) => Some(config.limit),
-        ManagerConfig::Codel(config) => Some(config.limit),
-        ManagerConfig::Sfq(config) => Some(config.limit),
-        ManagerConfig::SfqNs2(_) => None,
-        ManagerConfig::SfqCodel(config) => Some(config.sub_flows.limit),
-        ManagerConfig::FqCodel(config) => Some(config.flows.limit),
-    }
-}
-
 /// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the
 /// queue's table, and why.
-pub(crate) fn problems(
-    config: &ManagerConfig,
-    rate: Option<BitRate>,
-) -> Vec<(&'static str, Mismatch)> {
-    let mut problems: Vec<(&'static str, Mismatch)> = config
-        .problems()
-        .into_iter()
-        .map(|problem| (problem.field, Mismatch::new(problem.message, problem.hint)))
-        .collect();
-    let Some(limit) = limit(config) else {
-        return problems;
-    };
+pub(crate) fn problems(config: &ManagerConfig, rate: Option<BitRate>) -> Vec<(String, Mismatch)> {
+    let mut all = config.problems();
+    let mut problems = Vec::new();
+    if let ManagerConfig::AckPriority(_, inner) = config {
+        // The list ends with what the inner manager says of itself.
+        all.truncate(all.len() - inner.problems().len());
+        problems.extend(
+            self::problems(inner, rate)
+                .into_iter()
+                .map(|(key, mismatch)| (format!("{MANAGER}.{key}"), mismatch)),
+        );
+    } else if let Some(mismatch) = limit_problem(config, rate) {
+        problems.push(("limit".to_owned(), mismatch));
+    }
+    problems.extend(all.into_iter().map(|problem| {
+        (
+            problem.field.to_owned(),
+            Mismatch::new(problem.message, problem.hint),
+        )
+    }));
+    problems
+}
+
+/// What is wrong with a limit that holds hardly anything.
+fn limit_problem(config: &ManagerConfig, rate: Option<BitRate>) -> Option<Mismatch> {
     let least = match config {
         ManagerConfig::DropTail(DropTailConfig {
             admission: Admission::Ns2Packets,
@@ -323,33 +474,22 @@ pub(crate) fn problems(
         _ => Packets(1),
     };
     let hint = format!("at least \"{FULL_SIZE}\", one full-size packet");
-    match (limit, rate) {
-        (Limit::Packets(packets), _) if packets < least => {
-            problems.push((
-                "limit",
-                Mismatch::new(
-                    format!("{packets} hold nothing under this admission rule"),
-                    format!("at least \"{least}\""),
-                ),
-            ));
-        }
+    match (config.limit()?, rate) {
+        (Limit::Packets(packets), _) if packets < least => Some(Mismatch::new(
+            format!("{packets} hold nothing under this admission rule"),
+            format!("at least \"{least}\""),
+        )),
         (Limit::Time(span), Some(rate)) if rate.bytes_in(span) < FULL_SIZE => {
             let bytes = rate.bytes_in(span);
-            problems.push((
-                "limit",
-                Mismatch::new(
-                    format!("{span} at {rate} are {bytes}, less than one full-size packet"),
-                    hint,
-                ),
-            ));
+            Some(Mismatch::new(
+                format!("{span} at {rate} are {bytes}, less than one full-size packet"),
+                hint,
+            ))
         }
-        (Limit::Bytes(bytes), _) if bytes < FULL_SIZE => {
-            problems.push((
-                "limit",
-                Mismatch::new(format!("{bytes} are less than one full-size packet"), hint),
-            ));
-        }
-        _ => {}
+        (Limit::Bytes(bytes), _) if bytes < FULL_SIZE => Some(Mismatch::new(
+            format!("{bytes} are less than one full-size packet"),
+            hint,
+        )),
+        _ => None,
     }
-    problems
 }

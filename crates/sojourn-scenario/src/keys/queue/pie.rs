@@ -1,0 +1,392 @@
+//! Keys of the PIE family.
+//!
+//! Source: RFC 8033, RFC 8034, White 2013 §2.3 and §3.2. Deviations: none known.
+
+use sojourn_base::{Bytes, Span};
+use sojourn_queue::{
+    Activation, BurstRule, DelaySource, DepartureRateConfig, DocsisPieLaw, PieGains, PieLaw,
+    PieScope, RateAverage,
+};
+
+use crate::form::{Key, Kind, OneOf, Visitor, key};
+use crate::keys::bytes;
+use crate::value::{Or, Word, Words};
+
+/// Longest delay of a control law. chosen: beyond ten minutes no run would ever see a signal.
+const LONGEST: &str = "600 s";
+
+const fn span(name: &'static str, about: &'static str, origin: &'static str) -> Key {
+    key(name, about, origin).least("1 us").most(LONGEST)
+}
+
+const GAINS: [Word<PieGains>; 2] = [
+    Word {
+        name: "draft00",
+        value: PieGains::Draft00,
+        about: "three operating points (White 2013 §2.3)",
+    },
+    Word {
+        name: "rfc8033",
+        value: PieGains::Rfc8033,
+        about: "seven operating points (RFC 8033 §4.2)",
+    },
+];
+
+/// Keys of PIE's decisions.
+pub(super) fn pie_keys(law: &mut PieLaw, visitor: &mut dyn Visitor) {
+    visitor.value(
+        span("reference", "wanted delay", "RFC 8033 §5.1"),
+        &mut law.reference,
+    );
+    visitor.value(
+        span(
+            "update_interval",
+            "time between updates of the probability",
+            "RFC 8033 §4.2",
+        ),
+        &mut law.update_interval,
+    );
+    for (name, about, gain) in [
+        (
+            "alpha",
+            "gain of the distance from the reference, in 1/s",
+            &mut law.alpha,
+        ),
+        (
+            "beta",
+            "gain of the change since the last update, in 1/s",
+            &mut law.beta,
+        ),
+    ] {
+        visitor.value(
+            key(name, about, "RFC 8033 §4.2").least("0").most("1000"),
+            gain,
+        );
+    }
+    visitor.value(
+        key(
+            "gains",
+            "how fast the probability may move while it is small",
+            "RFC 8033 §4.2",
+        ),
+        &mut Words {
+            value: &mut law.gains,
+            words: &GAINS,
+        },
+    );
+    visitor.value(
+        key(
+            "maximum_burst",
+            "how long a first burst is left alone",
+            "RFC 8033 §4.4",
+        )
+        .most(LONGEST),
+        &mut law.maximum_burst,
+    );
+    bytes(
+        key(
+            "mean_packet",
+            "assumed mean packet length",
+            "RFC 8033 appendix A",
+        )
+        .least("1 B")
+        .most("64 KiB"),
+        &mut law.mean_packet,
+        visitor,
+    );
+    switches(law, visitor);
+    parts(law, visitor);
+}
+
+fn switches(law: &mut PieLaw, visitor: &mut dyn Visitor) {
+    for (name, about, origin, value) in [
+        (
+            "scale_by_size",
+            "small packets are dropped less often, by their length over mean_packet",
+            "RFC 8033 §4.1: off",
+            &mut law.scale_by_size,
+        ),
+        (
+            "safeguard",
+            "nothing is signalled while the delay is low or hardly more than two packets wait",
+            "RFC 8033 §4.1",
+            &mut law.safeguard,
+        ),
+        (
+            "derandomise",
+            "spread drops evenly instead of by independent draws",
+            "RFC 8033 §5.4: off",
+            &mut law.derandomise,
+        ),
+        (
+            "ecn",
+            "mark ECN-capable packets instead of dropping them while the probability is low",
+            "RFC 8033 §5.1: off",
+            &mut law.ecn,
+        ),
+    ] {
+        visitor.value(key(name, about, origin), value);
+    }
+    visitor.value(
+        key(
+            "mark_threshold",
+            "probability from which ECN-capable packets are dropped as well",
+            "RFC 8033 §5.1",
+        )
+        .least("0")
+        .most("1"),
+        &mut law.mark_threshold,
+    );
+    visitor.value(
+        span(
+            "high_delay",
+            "add 2 % per update while the delay is above this",
+            "RFC 8033: off; Linux 250 ms, ns-2 200 ms",
+        ),
+        &mut Or {
+            value: &mut law.high_delay,
+            word: "off",
+            example: Span::from_ms(250),
+        },
+    );
+}
+
+fn parts(law: &mut PieLaw, visitor: &mut dyn Visitor) {
+    visitor.choice(
+        key(
+            "delay_source",
+            "where the current delay comes from",
+            "RFC 8033 §5.2",
+        ),
+        &mut OneOf {
+            value: &mut law.delay_source,
+            kinds: &DELAY_SOURCES,
+            selected: |source| match source {
+                DelaySource::LastSojourn => "last-sojourn",
+                DelaySource::DepartureRate(_) => "departure-rate",
+            },
+        },
+    );
+    visitor.choice(
+        key(
+            "burst_rule",
+            "when the burst allowance is granted again",
+            "RFC 8033 §4.4",
+        ),
+        &mut OneOf {
+            value: &mut law.burst_rule,
+            kinds: &BURST_RULES,
+            selected: |rule| match rule {
+                BurstRule::WhenQuiet => "when-quiet",
+                BurstRule::AfterQuiet(_) => "after-quiet",
+            },
+        },
+    );
+    visitor.choice(
+        key(
+            "activation",
+            "sleep until there is a queue worth controlling",
+            "RFC 8033 §5.3: off",
+        ),
+        &mut OneOf {
+            value: &mut law.activation,
+            kinds: &ACTIVATIONS,
+            selected: |activation| match activation {
+                None => "off",
+                Some(Activation::Delay(_)) => "delay",
+                Some(Activation::Backlog(_)) => "backlog",
+            },
+        },
+    );
+}
+
+const DELAY_SOURCES: [Kind<DelaySource>; 2] = [
+    Kind {
+        name: "last-sojourn",
+        about: "what the packet that left last had waited (RFC 8033 §5.2)",
+        base: || DelaySource::LastSojourn,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "departure-rate",
+        about: "backlog over the measured departure rate",
+        base: || DelaySource::DepartureRate(DepartureRateConfig::RFC8033),
+        profiles: &[],
+        keys: |source, visitor| {
+            if let DelaySource::DepartureRate(rate) = source {
+                departure_rate_keys(rate, visitor);
+            }
+        },
+    },
+];
+
+const AVERAGES: [Word<bool>; 2] = [
+    Word {
+        name: "rate",
+        value: false,
+        about: "the rate (ns-2, Linux)",
+    },
+    Word {
+        name: "time",
+        value: true,
+        about: "the time per byte (RFC 8033)",
+    },
+];
+
+fn departure_rate_keys(rate: &mut DepartureRateConfig, visitor: &mut dyn Visitor) {
+    let mut threshold = Bytes(rate.threshold);
+    visitor.value(
+        key(
+            "threshold",
+            "bytes per measurement, and the backlog it takes to start one",
+            "RFC 8033 §4.3",
+        )
+        .least("1 B")
+        .most("1 GB"),
+        &mut threshold,
+    );
+    rate.threshold = threshold.0;
+    let (mut weight, mut of_time) = match rate.average {
+        RateAverage::OfRate { weight } => (weight, false),
+        RateAverage::OfTime { weight } => (weight, true),
+    };
+    visitor.value(
+        key("average", "what is averaged", "RFC 8033 §4.3"),
+        &mut Words {
+            value: &mut of_time,
+            words: &AVERAGES,
+        },
+    );
+    visitor.value(
+        key(
+            "weight",
+            "weight of the newest measurement",
+            "RFC 8033 appendix A",
+        )
+        .least("0.000001")
+        .most("1"),
+        &mut weight,
+    );
+    rate.average = if of_time {
+        RateAverage::OfTime { weight }
+    } else {
+        RateAverage::OfRate { weight }
+    };
+}
+
+const BURST_RULES: [Kind<BurstRule>; 2] = [
+    Kind {
+        name: "when-quiet",
+        about: "once the probability is 0 and the delay has twice been below half the reference",
+        base: || BurstRule::WhenQuiet,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "after-quiet",
+        about: "on the first arrival after the queue has been quiet for some time (ns-3)",
+        base: || BurstRule::AfterQuiet(Span::from_ms(1_500)),
+        profiles: &[],
+        keys: |rule, visitor| {
+            if let BurstRule::AfterQuiet(quiet) = rule {
+                visitor.value(
+                    span("quiet", "how long it must be quiet", "ns-3: 1.5 s"),
+                    quiet,
+                );
+            }
+        },
+    },
+];
+
+const ACTIVATIONS: [Kind<Option<Activation>>; 3] = [
+    Kind {
+        name: "off",
+        about: "always awake",
+        base: || None,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "delay",
+        about: "awake once the delay reaches a value",
+        base: || Some(Activation::Delay(Span::ZERO)),
+        profiles: &[],
+        keys: |activation, visitor| {
+            if let Some(Activation::Delay(delay)) = activation {
+                visitor.value(
+                    span("delay", "this delay", "no default").required("\"10 ms\""),
+                    delay,
+                );
+            }
+        },
+    },
+    Kind {
+        name: "backlog",
+        about: "awake once the backlog reaches a value (RFC 8033 §5.3: a third of the buffer)",
+        base: || Some(Activation::Backlog(Bytes::ZERO)),
+        profiles: &[],
+        keys: |activation, visitor| {
+            if let Some(Activation::Backlog(backlog)) = activation {
+                visitor.value(
+                    key("backlog", "this backlog", "no default")
+                        .required("\"100 kB\"")
+                        .least("1 B"),
+                    backlog,
+                );
+            }
+        },
+    },
+];
+
+const SCOPES: [Word<PieScope>; 2] = [
+    Word {
+        name: "per-bin",
+        value: PieScope::PerBin,
+        about: "each sub-flow has one of its own",
+    },
+    Word {
+        name: "shared",
+        value: PieScope::Shared,
+        about: "one for the backlog of all sub-flows",
+    },
+];
+
+/// What a PIE over sub-flows guards.
+pub(super) fn scope_key(scope: &mut PieScope, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key(
+            "scope",
+            "what a PIE guards",
+            "chosen: White 2013 names SFQ-PIE without parameters",
+        ),
+        &mut Words {
+            value: scope,
+            words: &SCOPES,
+        },
+    );
+}
+
+/// Keys of DOCSIS-PIE's decisions.
+pub(super) fn docsis_pie_keys(law: &mut DocsisPieLaw, visitor: &mut dyn Visitor) {
+    visitor.value(
+        span("target", "wanted delay", "RFC 8034 §4.2"),
+        &mut law.target,
+    );
+    visitor.value(
+        span(
+            "burst_reset",
+            "how long the queue must be quiet before a new burst allowance",
+            "RFC 8034 §4.2",
+        ),
+        &mut law.burst_reset,
+    );
+    visitor.value(
+        key(
+            "quantise_length",
+            "round packet lengths up to one of nine classes",
+            "RFC 8034 allows it: off",
+        ),
+        &mut law.quantise_length,
+    );
+}
