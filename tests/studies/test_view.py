@@ -81,16 +81,14 @@ def test_a_link_that_never_ramps_says_never() -> None:
     assert np.isnan(transient.utilisation(series))
 
 
-def test_the_shaper_allows_the_peak_rate_while_tokens_last() -> None:
-    allowed = transient.allowed_bytes(flat([20.0] * 53 + [10.0] + [5.0] * 10)) * 8e-6 / 0.1
-    assert allowed[0] == pytest.approx(20.0)
-    assert allowed[-1] == pytest.approx(5.0, abs=0.01)
-
-
-def test_a_late_start_within_a_bin_leaves_no_allowance_behind() -> None:
-    # Silence for 50 ms at a full bucket, then the peak rate: half a refill, 31,250 B, is lost, which
-    # the bins cannot show. 9,906,250 B last 52 bins and 83 ms more: 208,333 + 10,417 B, or 17.5 Mb/s.
-    series = flat([10.0] + [20.0] * 52 + [17.5] + [5.0] * 10)
-    assert transient.tokens(series)[-1] == pytest.approx(31_250)
+def test_the_shaper_allows_the_peak_rate_until_the_bucket_is_empty() -> None:
+    series = flat([20.0] * 53 + [10.0] + [5.0] * 10 + [0.0] * 20 + [20.0] * 3)
     allowed = transient.allowed_bytes(series) * 8e-6 / 0.1
-    assert allowed[-1] == pytest.approx(5.0)
+    assert allowed[:53].tolist() == pytest.approx([20.0] * 53)
+    # Two seconds of silence save 1.25 MB, which excuses nothing afterwards.
+    assert allowed[54:].tolist() == pytest.approx([5.0] * 33)
+
+
+def test_a_burst_that_never_ends_is_allowed_the_peak_rate_throughout() -> None:
+    allowed = transient.allowed_bytes(flat([4.0] * 20)) * 8e-6 / 0.1
+    assert allowed.tolist() == pytest.approx([20.0] * 20)

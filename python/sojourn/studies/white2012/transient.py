@@ -52,17 +52,13 @@ def settled(series: LinkSeries) -> np.ndarray:
 
 
 def allowed_bytes(series: LinkSeries) -> np.ndarray:
-    """Return what the shaper would have let through in each bin: the peak rate while tokens last.
+    """Return what the shaper allows a busy link in each bin: the peak rate until the bucket is empty.
 
-    Bins do not say when within them a full bucket stopped filling, which leaves up to a bin's refill
-    too much on the account for good. A bucket that was empty once shows by how much.
+    What silence saves later is left out, so that a link which falls idle is not excused.
     """
-    peak = PEAK_MBPS * 1e6 / 8 * series.width_s
-    level = tokens(series)
-    if np.isfinite(burst_end_s(series)):
-        level = level - max(0.0, float(level.min()))
-    before = np.concatenate(([BURST_BYTES], level[:-1]))
-    return np.minimum(peak, before + SUSTAINED_MBPS * 1e6 / 8 * series.width_s)
+    peak, sustained = (rate * 1e6 / 8 * series.width_s for rate in (PEAK_MBPS, SUSTAINED_MBPS))
+    at_peak = np.clip((burst_end_s(series) - series.start_s) / series.width_s, 0.0, 1.0)
+    return sustained + (peak - sustained) * at_peak
 
 
 def utilisation(series: LinkSeries) -> float:

@@ -65,12 +65,16 @@ def _full_to_the_end(view: StudyView) -> Outcome:
 
 
 def full_share(series: LinkSeries) -> float:
-    """Share of the seconds after the ramp that carry 98 % of what was allowed."""
+    """Share of the seconds after the ramp that carry 98 % of what was allowed.
+
+    The second in which the burst ends is left out: bins of 100 ms do not say when exactly.
+    """
     allowed = allowed_bytes(series)
     start, sent = series.binned(1.0)
     group = max(1, round(1.0 / series.width_s))
     limit = allowed[: len(sent) * group].reshape(len(sent), group).sum(axis=1)
-    after = start >= ramp_s(series)
+    end = burst_end_s(series)
+    after = (start >= ramp_s(series)) & ~((start <= end) & (end <= start + 1.0))
     if not after.any():
         return 0.0
     full: np.ndarray = sent[after] >= 0.98 * limit[after]
