@@ -114,7 +114,7 @@ mod tests {
     };
 
     fn diary() -> Diary {
-        Diary::with_timer(Span::from_ms(15))
+        Diary::with_timer(Span::from_us(700))
     }
 
     /// Offers ten packets at once, then one more 100 ms later, without or with the wake-ups in between;
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(calls(link(), true, manager), punctual);
         assert!(punctual.is_sorted_by_key(|(_, at)| *at), "{punctual:?}");
         let timers: Vec<_> = punctual.iter().filter(|c| c.0 == Call::Timer).collect();
-        assert_eq!(timers.len(), 6, "15 to 90 ms");
+        assert_eq!(timers.len(), 142, "0.7 to 99.4 ms");
     }
 
     #[test]
