@@ -22,9 +22,13 @@ def test_a_directory_appears_when_it_is_complete(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), new_directory(tmp_path / "out") as unfinished:
-        (unfinished / "file").write_text("data")
-        raise RuntimeError
+    def fail_half_way() -> None:
+        with new_directory(tmp_path / "out") as unfinished:
+            (unfinished / "file").write_text("data")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
     assert list(tmp_path.iterdir()) == []
 
 

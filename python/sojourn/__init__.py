@@ -21,8 +21,8 @@ from sojourn.errors import (
 )
 
 if TYPE_CHECKING:
-    from sojourn.run import Run, run
     from sojourn.scenario import Scenario, load_scenario
+    from sojourn.simulation import Run, run
     from sojourn.study.result import StudyResult
 
 __version__ = "0.1.0"
@@ -43,8 +43,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Run": "sojourn.run",
-    "run": "sojourn.run",
+    "Run": "sojourn.simulation",
+    "run": "sojourn.simulation",
     "Scenario": "sojourn.scenario",
     "load_scenario": "sojourn.scenario",
     "StudyResult": "sojourn.study.result",

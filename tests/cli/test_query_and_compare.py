@@ -1,5 +1,6 @@
 """`sojourn query` and `sojourn compare`: asking what has been run."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -8,13 +9,21 @@ import pytest
 from support import CommandLine, write_scenario, write_study
 
 
-@pytest.fixture
-def studied(sojourn: CommandLine, tmp_path: Path) -> CommandLine:
-    """Return a directory with a study's result in `out`."""
-    write_study(tmp_path)
-    done = sojourn("study", "run", "study.toml", "--out", "out")
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with a study, its result in `out`, and a store."""
+    directory = tmp_path_factory.mktemp("finished")
+    write_study(directory)
+    done = CommandLine(directory)("study", "run", "study.toml", "--out", "out")
     assert done.status == 0, done.stderr
-    return sojourn
+    return directory
+
+
+@pytest.fixture
+def studied(finished: Path, tmp_path: Path) -> CommandLine:
+    """Return the command line in a copy of that directory."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return CommandLine(tmp_path)
 
 
 def test_the_store_answers_in_sql(studied: CommandLine) -> None:

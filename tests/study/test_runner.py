@@ -15,6 +15,9 @@ LONG = "100 s"
 BUSY = {"access": {"upstream": {"link": {"rate": "200 Mb/s"}}}}
 """An overlay that makes runs slow enough to be interrupted."""
 
+AT_ONCE_S = 2.0
+"""Far less than the runs under way still need; the process has to end, too, on a busy machine."""
+
 
 def write_busy_study(directory: Path, seeds: int) -> Path:
     """Write a study whose runs take a good part of a second each."""
@@ -98,7 +101,7 @@ def test_a_killed_study_continues_where_it_was(sojourn: CommandLine, tmp_path: P
     process = sojourn.start("study", "run", "study.toml", "--out", "out", "--jobs", "2")
     sojourn.wait_for_runs(2)
     process.kill()
-    process.wait()
+    process.communicate()
     assert process.returncode == -signal.SIGKILL
     kept = len(sojourn.stored_runs())
     assert 2 <= kept < seeds
@@ -131,8 +134,7 @@ def test_an_interrupted_study_ends_at_once_and_keeps_what_was_finished(
     _, errors = process.communicate()
     took = time.monotonic() - began
     assert process.returncode == 3, errors
-    # The engine stops within 0.2 s; the rest is Python's exit on a machine that may be busy.
-    assert took < 1.0
+    assert took < AT_ONCE_S
     kept = len(sojourn.stored_runs())
     assert f"interrupted; {kept} of 200 runs are kept in the store" in errors
     assert "Traceback" not in errors
@@ -154,7 +156,7 @@ def test_an_interrupted_run_ends_at_once(sojourn: CommandLine, tmp_path: Path) -
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
     assert process.returncode == 3, errors
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < AT_ONCE_S
     assert "Traceback" not in errors
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from sojourn.run import Run
+    from sojourn.simulation import Run
 
 __all__ = ["run"]
 
@@ -45,8 +45,8 @@ def run(
     """Simulate one scenario and print its metrics."""
     from sojourn.cli.console import note, print_json, print_table, warn
     from sojourn.output import refuse_used
-    from sojourn.run import run as run_scenario
     from sojourn.scenario import load_scenario
+    from sojourn.simulation import run as run_scenario
     from sojourn.store import Store
 
     scenario = load_scenario(file, settings or [])

@@ -19,8 +19,8 @@ from sojourn.errors import (
     RunError,
     SojournError,
 )
-from sojourn.run import NOTICE_EVERY_S, simulate
 from sojourn.scenario import Scenario
+from sojourn.simulation import NOTICE_EVERY_S, simulate
 from sojourn.store import Entry, Store, pack
 from sojourn.study.plan import RunSpec
 

@@ -1,0 +1,116 @@
+"""Single runs from Python."""
+
+import threading
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sojourn
+from sojourn import _engine
+from sojourn.errors import InterruptedRun, UsageError
+from sojourn.scenario import Scenario, check_scenario, load_scenario
+from sojourn.simulation import simulate
+from sojourn.store import Store
+from support import write_scenario
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Scenario:
+    return load_scenario(write_scenario(tmp_path))
+
+
+def test_a_run_has_its_tables_and_its_cost(scenario: Scenario) -> None:
+    finished = sojourn.run(scenario)
+    assert finished.seed == 1
+    assert finished.key == scenario.key(1)
+    assert finished.statistics["simulated_s"] == 2.0
+    assert finished.metrics.columns == ["subject", "metric", "value", "unit"]
+    names = {table["name"] for table in _engine.table_schemas()}
+    assert set(finished.tables) <= names
+
+
+def test_the_store_gives_the_same_tables_as_the_engine(scenario: Scenario, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    fresh = sojourn.run(scenario)
+    first = sojourn.run(scenario, store=store)
+    second = sojourn.run(scenario, store=store)
+    assert (first.from_store, second.from_store) == (False, True)
+    for name, table in fresh.tables.items():
+        assert table.equals(first.tables[name])
+        assert table.equals(second.tables[name])
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_another_key(
+    scenario: Scenario,
+) -> None:
+    one, again = sojourn.run(scenario, seed=5), sojourn.run(scenario, seed=5)
+    assert all(table.equals(again.tables[name]) for name, table in one.tables.items())
+    assert one.key == again.key != sojourn.run(scenario, seed=6).key
+
+
+CAUSES = ["queue", "request_wait", "grant_wait", "framing", "serialisation", "wire"]
+
+
+def test_the_parts_of_each_delay_sum_to_the_whole_and_to_the_table_of_delays(
+    tmp_path: Path,
+) -> None:
+    finished = sojourn.run(load_scenario(write_scenario(tmp_path, record={"datagrams": True})))
+    arrived = finished.tables["datagrams"].filter(pl.col("arrived_ns").is_not_null())
+    assert arrived.height > 90
+    whole = arrived["arrived_ns"] - arrived["sent_ns"]
+    parts = arrived.select(pl.sum_horizontal(f"{cause}_ns" for cause in CAUSES)).to_series()
+    assert whole.to_list() == parts.to_list()
+    delays = finished.tables["delays"].filter(pl.col("traffic") == "call")
+    totals = dict(delays.select(pl.col("cause").cast(pl.String), "total_ns").iter_rows())
+    for cause in CAUSES:
+        assert totals[cause] == arrived[f"{cause}_ns"].sum()
+    assert (totals["sender"], totals["recovery"]) == (0, 0)
+
+
+def test_cancelling_stops_the_engine_within_its_budget(scenario: Scenario) -> None:
+    endless = scenario.with_settings("duration=1000000 s", "access.upstream.link.rate=500 Mb/s")
+    token = _engine.CancelToken()
+    ended: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            simulate(endless.compiled, 1, token)
+        except InterruptedRun as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.3)
+    began = time.monotonic()
+    token.cancel()
+    thread.join()
+    assert time.monotonic() - began < 0.2
+    assert token.cancelled
+    assert len(ended) == 1
+
+
+def test_settings_on_a_scenario_give_a_new_one(scenario: Scenario) -> None:
+    changed = scenario.with_settings("duration=1 s", "traffic.bulk.rtt=40 ms")
+    assert (scenario.duration_s, changed.duration_s) == (2.0, 1.0)
+    assert changed.key(1) != scenario.key(1)
+    with pytest.raises(UsageError):
+        scenario.with_settings("traffic.nobody.rtt=40 ms")
+
+
+def test_the_canonical_form_of_a_scenario_is_the_same_scenario(scenario: Scenario) -> None:
+    again = Scenario.parse(scenario.canonical())
+    assert again.canonical() == scenario.canonical()
+    assert again.key(3) == scenario.key(3)
+
+
+def test_problems_carry_their_file(tmp_path: Path) -> None:
+    (problem, *_) = check_scenario("= = =", "my.toml")
+    assert problem.file == "my.toml"
+    assert check_scenario(write_scenario(tmp_path).read_text()) == []
+
+
+def test_public_names_stay_what_they_are_whatever_has_been_imported() -> None:
+    assert all(callable(getattr(sojourn, name)) for name in ("run", "load_scenario"))
+    assert sojourn.run is sojourn.simulation.run
