@@ -20,6 +20,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
         check_access(draft, direction, notes);
     }
     check_names(draft, notes);
+    check_series(draft, notes);
     let mut flows = 0_u64;
     let mut servers = 0_usize;
     for traffic in &draft.traffic {
@@ -76,6 +77,26 @@ fn check_access(draft: &Draft, direction: Direction, notes: &mut Notes) {
         for (key, mismatch) in queue::problems(config.queue(), rate) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
         }
+    }
+}
+
+/// Most bins of a time series. chosen: some hundred megabytes.
+const MOST_BINS: u64 = 10_000_000;
+
+fn check_series(draft: &Draft, notes: &mut Notes) {
+    let Some(width) = draft.record.series.filter(|width| !width.is_zero()) else {
+        return;
+    };
+    let bins = draft.duration.as_ps() / width.as_ps();
+    if bins > MOST_BINS && !notes.is_doubtful("duration") {
+        note(
+            notes,
+            "record.series",
+            Mismatch::new(
+                format!("{} in bins of {width} make {bins} rows", draft.duration),
+                format!("at most {MOST_BINS}: wider bins, or \"off\""),
+            ),
+        );
     }
 }
 
@@ -150,7 +171,7 @@ fn check_servers(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut 
     }
 }
 
-/// A packet that is longer than a token bucket is deep would wait for ever.
+/// A token bucket cannot hold back a packet that is longer than the bucket is deep, as the rate says.
 fn check_lengths(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
     for direction in Direction::BOTH {
         let link = &draft.access[direction];
@@ -164,7 +185,9 @@ fn check_lengths(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut 
             notes.problem(
                 &format!("{path}.{key}"),
                 Mismatch::new(
-                    format!("packets of {length} never pass {link_path}, whose {name} is {depth}"),
+                    format!(
+                        "packets of {length} are longer than {link_path}.{name} is deep ({depth})"
+                    ),
                     format!("packets of at most \"{depth}\", or a larger {name}"),
                 ),
             );

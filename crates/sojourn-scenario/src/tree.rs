@@ -160,6 +160,11 @@ pub(crate) fn parse_value(value: &str) -> Node {
         Ok(parsed) if !trimmed.is_empty() => convert(parsed.get_ref(), &Lines::nowhere()),
         _ => Content::Text(trimmed.to_owned()),
     };
+    // The parser takes a bare "0x" for a number without digits.
+    let content = match content {
+        Content::Integer(_, None) => Content::Text(trimmed.to_owned()),
+        content => content,
+    };
     Node {
         content,
         key_at: Position::default(),
@@ -315,7 +320,12 @@ mod tests {
             parse_value("[\"1 ms\", \"2 ms\"]").content,
             Content::List(_)
         ));
-        for (value, text) in [("21 packets", "21 packets"), ("\"5 s\"", "5 s"), ("", "")] {
+        for (value, text) in [
+            ("21 packets", "21 packets"),
+            ("\"5 s\"", "5 s"),
+            ("0x", "0x"),
+            ("", ""),
+        ] {
             match parse_value(value).content {
                 Content::Text(t) => assert_eq!(t, text),
                 other => panic!("{value}: {other:?}"),

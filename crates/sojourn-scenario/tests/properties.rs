@@ -5,6 +5,7 @@
 mod common;
 
 use proptest::prelude::*;
+use sojourn_apps::AnyApplication;
 use sojourn_base::{BitRate, Bytes, Seed, Span};
 use sojourn_scenario::{Scenario, ScenarioFile};
 
@@ -85,7 +86,7 @@ fn file_settings() -> Vec<Setting> {
     let seeds = number(100).prop_map(|n| format!("{{ first = {n}, count = {n} }}"));
     vec![
         named("name", "[a-zA-Z0-9 ./_\"\\\\é-]{1,20}x"),
-        named("duration", span(1_000_000, 18_000_000_000 * MS)),
+        named("duration", span(1_000_000, 10_000_000 * MS)),
         named("seed", number(u64::MAX >> 1)),
         named("seeds", seeds),
         named(
@@ -274,6 +275,13 @@ proptest! {
             .collect();
         let scenario = Scenario::parse_with(BASE, &settings)
             .map_err(|e| TestCaseError::fail(format!("{settings:?}\n{e}")))?;
+        // What validation accepts can be built: the builders panic on what they cannot hold.
+        for link in [&scenario.access.upstream, &scenario.access.downstream] {
+            let _ = link.link.build::<u32>();
+        }
+        for traffic in &scenario.traffic {
+            let _ = AnyApplication::build(&traffic.application);
+        }
         let print = scenario.canonical();
         let again = Scenario::parse(&print)
             .map_err(|e| TestCaseError::fail(format!("{settings:?}\n{e}")))?;

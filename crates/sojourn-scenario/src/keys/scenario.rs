@@ -23,12 +23,12 @@ pub(crate) const SCHEMA: u32 = 1;
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     name: String,
-    duration: Span,
+    pub(crate) duration: Span,
     seed: Seed,
     seed_count: u32,
     pub(crate) access: PerDirection<LinkConfig>,
     pub(crate) traffic: Vec<TrafficDraft>,
-    record: RecordConfig,
+    pub(crate) record: RecordConfig,
 }
 
 /// A traffic entry as a file spells it.
