@@ -1,10 +1,11 @@
 //! Nanoseconds per enqueue + dequeue, for each manager, at a backlog of 10 and of 400 packets.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, Span};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, ServiceQueue, Span};
 use sojourn_queue::{
-    CodelConfig, DropTailConfig, Environment, Held, ManagerConfig, QueueManager, Reason, Shaper,
-    Verdict,
+    AnyManager, CodelConfig, DocsisPieConfig, DropTailConfig, Environment, FqCodelConfig,
+    FqPieConfig, Held, ManagerConfig, PieConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig,
+    SfqNs2Config, SfqPieConfig, Shaper, Verdict,
 };
 use std::hint::black_box;
 
@@ -36,14 +37,52 @@ impl Environment<u32> for Surroundings {
     }
 }
 
+/// Every manager, with a buffer that 400 packets of 1500 bytes fit into and time enough to stay quiet.
 fn managers() -> Vec<ManagerConfig> {
+    let limit = Limit::Bytes(Bytes(1_000_000));
+    let sub_flows = SfqConfig {
+        limit,
+        ..SfqConfig::WHITE2013
+    };
     vec![
         ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000)),
         ManagerConfig::Codel(CodelConfig {
-            limit: DropTailConfig::bytes(1_000_000).limit,
+            limit,
             ..CodelConfig::RFC8289
         }),
+        ManagerConfig::Sfq(sub_flows),
+        ManagerConfig::SfqNs2(SfqNs2Config {
+            buckets: 16,
+            limit: Packets(4000),
+        }),
+        ManagerConfig::SfqCodel(SfqCodelConfig {
+            sub_flows,
+            ..SfqCodelConfig::WHITE2013
+        }),
+        ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
+        ManagerConfig::Pie(PieConfig::RFC8033),
+        ManagerConfig::SfqPie(SfqPieConfig {
+            sub_flows,
+            ..SfqPieConfig::WHITE2013
+        }),
+        ManagerConfig::FqPie(FqPieConfig::NS3),
+        ManagerConfig::DocsisPie(DocsisPieConfig::WHITE2019_UPSTREAM),
     ]
+}
+
+/// Full-size packets of four flows.
+const FLOWS: [Meta; 4] = [packet(0), packet(1), packet(2), packet(3)];
+
+const fn packet(flow_hash: u32) -> Meta {
+    Meta {
+        length: 1500,
+        flow_hash,
+        mac_overhead: 0,
+        dscp: 0,
+        ecn: Ecn::NotEct,
+        pure_ack: false,
+        queue: ServiceQueue::Classic,
+    }
 }
 
 fn enqueue_and_dequeue(criterion: &mut Criterion) {
@@ -60,16 +99,11 @@ fn enqueue_and_dequeue(criterion: &mut Criterion) {
                 let mut now = Instant::ZERO;
                 let mut number = 0_u32;
                 let mut arrive =
-                    |manager: &mut sojourn_queue::AnyManager<u32>,
+                    |manager: &mut AnyManager<u32>,
                      now: Instant,
                      surroundings: &mut Surroundings| {
                         number = number.wrapping_add(1);
-                        let meta = Meta {
-                            length: 1500,
-                            flow_hash: number % 4,
-                            ecn: Ecn::NotEct,
-                            ..Meta::default()
-                        };
+                        let meta = FLOWS[(number % 4) as usize];
                         manager.enqueue(now, meta, number, surroundings) == Verdict::Accepted
                     };
                 for _ in 0..backlog {

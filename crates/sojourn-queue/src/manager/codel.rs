@@ -4,7 +4,7 @@
 //! Deviations: those of [`crate::policy::codel`].
 
 use crate::config::{ConfigProblem, require_room, require_shorter};
-use crate::manager::codel_service::{HeadSource, serve};
+use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::manager::refuse;
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
 use crate::store::fifo::Fifo;
@@ -120,14 +120,21 @@ impl<T> CodelQueue<T> {
 
 impl<T> HeadSource<T> for Line<T> {
     #[inline]
-    fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)> {
-        let packet = self.fifo.pop()?;
-        let backlog = self.fifo.bytes() + self.staged;
+    fn look(&mut self, now: Instant) -> Option<Look> {
+        let packet = self.fifo.head()?;
+        let length = packet.meta.length;
+        let left = self.fifo.bytes() - u64::from(length);
         let head = Head {
             sojourn: now.saturating_since(packet.enqueued_at),
-            above_floor: self.floor.on_leaving(packet.meta.length, backlog),
+            above_floor: self.floor.on_leaving(length, left),
         };
-        Some((packet, head))
+        let ecn = packet.meta.ecn;
+        Some(Look { head, ecn })
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Held<T>> {
+        self.fifo.pop()
     }
 }
 

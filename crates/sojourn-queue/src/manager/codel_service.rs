@@ -12,11 +12,21 @@ use sojourn_base::{Ecn, Instant};
 
 /// A queue that can be served from its head.
 pub(crate) trait HeadSource<T> {
-    /// Take the oldest packet, and say what CoDel needs to know of it.
-    fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)>;
+    /// What CoDel needs to know of the oldest packet. Called once for each packet.
+    fn look(&mut self, now: Instant) -> Option<Look>;
+    /// Take that packet.
+    fn take(&mut self) -> Option<Held<T>>;
+}
+
+/// The oldest packet of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) head: Head,
+    pub(crate) ecn: Ecn,
 }
 
 /// The next packet to send, or `None` if the source is (or has run) empty.
+#[inline]
 pub(crate) fn serve<T>(
     codel: &mut Codel,
     law: &CodelLaw,
@@ -24,40 +34,46 @@ pub(crate) fn serve<T>(
     now: Instant,
     environment: &mut dyn Environment<T>,
 ) -> Option<Held<T>> {
-    let Some((mut packet, mut head)) = source.take(now) else {
+    let Some(mut seen) = source.look(now) else {
         codel.on_empty();
         return None;
     };
-    let mut fresh_mark = false;
-    if !is_l4s(law, &packet) {
-        let mut judgement = codel.on_head(law, head, now);
-        while judgement == Judgement::Signal && !is_l4s(law, &packet) {
-            if law.ecn && packet.meta.ecn.is_capable() {
-                fresh_mark = packet.meta.ecn != Ecn::Ce;
-                mark(&mut packet, Reason::Target, environment);
+    let mut signals = false;
+    if !is_l4s(law, seen.ecn) {
+        let mut judgement = codel.on_head(law, seen.head, now);
+        while judgement == Judgement::Signal && !is_l4s(law, seen.ecn) {
+            if law.ecn && seen.ecn.is_capable() {
                 codel.on_marked(law, now);
+                signals = true;
                 break;
             }
-            environment.dropped(packet, Reason::Target);
-            let Some((next, next_head)) = source.take(now) else {
+            if let Some(packet) = source.take() {
+                environment.dropped(packet, Reason::Target);
+            }
+            let Some(next) = source.look(now) else {
                 let _ = codel.on_dropped(law, None, now);
                 return None;
             };
-            (packet, head) = (next, next_head);
-            judgement = codel.on_dropped(law, Some(head), now);
+            seen = next;
+            judgement = codel.on_dropped(law, Some(seen.head), now);
         }
     }
-    if let Some(threshold) = law.ce_threshold
-        && law.ecn
-        && !fresh_mark
-        && head.sojourn > threshold
-        && (!law.l4s || is_l4s(law, &packet))
-    {
+    let mut packet = source.take()?;
+    if signals || is_above_threshold(law, seen) {
         mark(&mut packet, Reason::Target, environment);
     }
     Some(packet)
 }
 
-fn is_l4s<T>(law: &CodelLaw, packet: &Held<T>) -> bool {
-    law.l4s && matches!(packet.meta.ecn, Ecn::Ect1 | Ecn::Ce)
+/// Whether a packet that CoDel lets pass is late enough to be marked all the same.
+fn is_above_threshold(law: &CodelLaw, seen: Look) -> bool {
+    law.ecn
+        && law
+            .ce_threshold
+            .is_some_and(|threshold| seen.head.sojourn > threshold)
+        && (!law.l4s || is_l4s(law, seen.ecn))
+}
+
+fn is_l4s(law: &CodelLaw, ecn: Ecn) -> bool {
+    law.l4s && matches!(ecn, Ecn::Ect1 | Ecn::Ce)
 }

@@ -4,7 +4,7 @@
 //! Deviations: those of [`crate::policy::codel`] and [`crate::store::flow_lists`].
 
 use crate::config::ConfigProblem;
-use crate::manager::codel_service::{HeadSource, serve};
+use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
@@ -70,14 +70,21 @@ struct FlowQueue<'a, T> {
 }
 
 impl<T> HeadSource<T> for FlowQueue<'_, T> {
-    fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)> {
-        let packet = self.bins.pop(self.queue)?;
-        let backlog = self.bins.bytes_in(self.queue);
+    #[inline]
+    fn look(&mut self, now: Instant) -> Option<Look> {
+        let (meta, enqueued_at) = self.bins.head(self.queue)?;
+        let left = self.bins.bytes_in(self.queue) - u64::from(meta.length);
         let head = Head {
-            sojourn: now.saturating_since(packet.enqueued_at),
-            above_floor: self.floor.on_leaving(packet.meta.length, backlog),
+            sojourn: now.saturating_since(enqueued_at),
+            above_floor: self.floor.on_leaving(meta.length, left),
         };
-        Some((packet, head))
+        let ecn = meta.ecn;
+        Some(Look { head, ecn })
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Held<T>> {
+        self.bins.pop(self.queue)
     }
 }
 

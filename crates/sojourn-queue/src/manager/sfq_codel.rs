@@ -4,7 +4,7 @@
 //! Deviations: those of [`crate::policy::codel`] and [`crate::store::sub_flows`].
 
 use crate::config::ConfigProblem;
-use crate::manager::codel_service::{HeadSource, serve};
+use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::policy::codel::{Codel, CodelLaw, CodelVariant, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::sub_flows::{SfqConfig, SubFlows};
@@ -76,15 +76,22 @@ struct SubFlow<'a, T> {
 }
 
 impl<T> HeadSource<T> for SubFlow<'_, T> {
-    fn take(&mut self, now: Instant) -> Option<(Held<T>, Head)> {
-        let packet = self.bins.pop(self.bin)?;
-        let backlog = self.bins.backlog().bytes.0;
-        let much_waits = self.floor.on_leaving(packet.meta.length, backlog);
+    #[inline]
+    fn look(&mut self, now: Instant) -> Option<Look> {
+        let (meta, enqueued_at) = self.bins.head(self.bin)?;
+        let left = self.bins.backlog().bytes.0 - u64::from(meta.length);
+        let much_waits = self.floor.on_leaving(meta.length, left);
         let head = Head {
-            sojourn: now.saturating_since(packet.enqueued_at),
-            above_floor: much_waits && !self.bins.is_empty(self.bin),
+            sojourn: now.saturating_since(enqueued_at),
+            above_floor: much_waits && self.bins.packets_in(self.bin) > 1,
         };
-        Some((packet, head))
+        let ecn = meta.ecn;
+        Some(Look { head, ecn })
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Held<T>> {
+        self.bins.pop(self.bin)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::{Backlog, Held};
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Packets};
+use sojourn_base::{Bytes, Instant, Meta, Packets};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -29,9 +29,15 @@ struct Line {
     bytes: u64,
 }
 
+/// A packet's place, its parts side by side so that they are written and read without a copy of the
+/// whole.
 #[derive(Clone, Debug)]
 struct Slot<T> {
-    packet: Option<Held<T>>,
+    /// `None` in a free slot.
+    item: Option<T>,
+    meta: Meta,
+    enqueued_at: Instant,
+    marked: bool,
     /// The slot behind this one in its line.
     next: u32,
     /// The slot in front of this one.
@@ -62,6 +68,7 @@ impl<T> Bins<T> {
     }
 
     /// Put a packet at the end of a line.
+    #[inline]
     pub(crate) fn push(&mut self, line: usize, packet: Held<T>) {
         let length = u64::from(packet.meta.length);
         let place = &mut self.lines[line];
@@ -74,7 +81,10 @@ impl<T> Bins<T> {
             let slot =
                 u32::try_from(self.slots.len()).expect("2^32 packets do not fit into memory");
             self.slots.push(Slot {
-                packet: Some(packet),
+                item: Some(packet.item),
+                meta: packet.meta,
+                enqueued_at: packet.enqueued_at,
+                marked: packet.marked,
                 next: NONE,
                 before,
             });
@@ -83,7 +93,10 @@ impl<T> Bins<T> {
             let slot = self.free;
             let reused = &mut self.slots[slot as usize];
             self.free = reused.next;
-            reused.packet = Some(packet);
+            reused.item = Some(packet.item);
+            reused.meta = packet.meta;
+            reused.enqueued_at = packet.enqueued_at;
+            reused.marked = packet.marked;
             reused.next = NONE;
             reused.before = before;
             slot
@@ -97,6 +110,7 @@ impl<T> Bins<T> {
     }
 
     /// Take the oldest packet of a line.
+    #[inline]
     pub(crate) fn pop(&mut self, line: usize) -> Option<Held<T>> {
         let slot = self.lines[line].oldest;
         let next = self.slots.get(slot as usize)?.next;
@@ -107,6 +121,13 @@ impl<T> Bins<T> {
             self.slots[next as usize].before = NONE;
         }
         self.release(line, slot)
+    }
+
+    /// What is known of the oldest packet of a line, and when it was accepted.
+    #[inline]
+    pub(crate) fn head(&self, line: usize) -> Option<(Meta, Instant)> {
+        let slot = self.slots.get(self.lines[line].oldest as usize)?;
+        Some((slot.meta, slot.enqueued_at))
     }
 
     /// Take the newest packet of a line.
@@ -123,35 +144,46 @@ impl<T> Bins<T> {
     }
 
     /// Empty a slot that is no longer chained into `line`.
+    #[inline]
     fn release(&mut self, line: usize, slot: u32) -> Option<Held<T>> {
         let freed = &mut self.slots[slot as usize];
         freed.next = self.free;
         self.free = slot;
-        let packet = freed.packet.take()?;
+        let packet = Held {
+            item: freed.item.take()?,
+            meta: freed.meta,
+            enqueued_at: freed.enqueued_at,
+            marked: freed.marked,
+        };
         let length = u64::from(packet.meta.length);
-        self.lines[line].bytes -= length;
-        self.lines[line].packets -= 1;
+        let line = &mut self.lines[line];
+        line.bytes -= length;
+        line.packets -= 1;
         self.bytes -= length;
         self.packets -= 1;
         Some(packet)
     }
 
     /// Whether a line is empty.
+    #[inline]
     pub(crate) fn is_empty(&self, line: usize) -> bool {
         self.lines[line].oldest == NONE
     }
 
     /// Bytes in a line.
+    #[inline]
     pub(crate) fn bytes_in(&self, line: usize) -> u64 {
         self.lines[line].bytes
     }
 
     /// Packets in a line.
+    #[inline]
     pub(crate) fn packets_in(&self, line: usize) -> u32 {
         self.lines[line].packets
     }
 
     /// What waits in all lines together.
+    #[inline]
     pub(crate) const fn backlog(&self) -> Backlog {
         Backlog {
             bytes: Bytes(self.bytes),
@@ -164,7 +196,6 @@ impl<T> Bins<T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sojourn_base::{Instant, Meta};
     use std::collections::VecDeque;
 
     fn packet(item: u32) -> Held<u32> {

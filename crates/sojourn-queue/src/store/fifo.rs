@@ -23,12 +23,14 @@ impl<T> Fifo<T> {
     }
 
     /// Put a packet at the end.
+    #[inline]
     pub(crate) fn push(&mut self, packet: Held<T>) {
         self.bytes += u64::from(packet.meta.length);
         self.packets.push_back(packet);
     }
 
     /// Take the oldest packet.
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Held<T>> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.meta.length);
@@ -43,6 +45,7 @@ impl<T> Fifo<T> {
     }
 
     /// The oldest packet.
+    #[inline]
     pub(crate) fn head(&self) -> Option<&Held<T>> {
         self.packets.front()
     }
@@ -80,6 +83,7 @@ impl<T> Fifo<T> {
         clippy::cast_possible_truncation,
         reason = "2^32 packets do not fit into memory"
     )]
+    #[inline]
     pub(crate) fn backlog(&self) -> Backlog {
         Backlog {
             bytes: Bytes(self.bytes),

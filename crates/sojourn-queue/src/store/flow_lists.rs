@@ -100,6 +100,8 @@ pub(crate) struct FlowLists<T> {
     ways: usize,
     drop_batch: u32,
     room: Room,
+    /// Number of queues.
+    count: u32,
 }
 
 impl<T> FlowLists<T> {
@@ -121,12 +123,15 @@ impl<T> FlowLists<T> {
             ways: config.ways.max(1) as usize,
             drop_batch: config.drop_batch.max(1),
             room: Room::new(config.limit).within_bytes(memory),
+            count: queues,
         }
     }
 
     /// The queue of a packet: its own way of its set, else an idle way, else the first way.
+    #[inline]
     pub(crate) fn queue_of(&mut self, meta: &Meta) -> usize {
-        let place = meta.flow_hash as usize % self.places.len();
+        // In 32 bits, because a 64-bit division takes twice as long.
+        let place = (meta.flow_hash % self.count) as usize;
         if self.ways == 1 {
             return place;
         }
@@ -147,6 +152,7 @@ impl<T> FlowLists<T> {
 
     /// Put an arrival into `queue`; if that is too much, the fattest queue pays from its head. The
     /// arrival may be among the victims.
+    #[inline]
     pub(crate) fn enqueue(
         &mut self,
         queue: usize,
@@ -165,6 +171,7 @@ impl<T> FlowLists<T> {
     }
 
     /// Put a packet into `queue` without looking at the limit.
+    #[inline]
     fn push(&mut self, queue: usize, packet: Held<T>) {
         self.bins.push(queue, packet);
         let place = &mut self.places[queue];
@@ -177,6 +184,7 @@ impl<T> FlowLists<T> {
 
     /// The queue to look at now. What comes out of it must be told to [`FlowLists::on_sent`], or to
     /// [`FlowLists::on_empty`] if nothing does.
+    #[inline]
     pub(crate) fn ready(&mut self) -> Option<usize> {
         loop {
             let queue = *self.new.front().or_else(|| self.old.front())?;
@@ -192,6 +200,7 @@ impl<T> FlowLists<T> {
     }
 
     /// `length` bytes of the ready queue are sent.
+    #[inline]
     pub(crate) fn on_sent(&mut self, queue: usize, length: u32) {
         self.places[queue].deficit -= i64::from(length);
     }

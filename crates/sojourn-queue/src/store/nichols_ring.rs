@@ -52,6 +52,7 @@ impl NicholsRing {
     }
 
     /// A packet was put into `bin`.
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^32 bins")]
     pub(crate) fn on_arrival(&mut self, bin: usize) {
         if !self.places[bin].scheduled {
@@ -65,6 +66,7 @@ impl NicholsRing {
     }
 
     /// The bin to serve now. Empty bins under the pointer lose their place and are told to `retire`.
+    #[inline]
     pub(crate) fn ready<T>(
         &mut self,
         bins: &Bins<T>,
@@ -97,6 +99,7 @@ impl NicholsRing {
     }
 
     /// `length` bytes of the bin that was ready are sent.
+    #[inline]
     pub(crate) fn on_sent(&mut self, length: u32) {
         let place = &mut self.places[self.current as usize];
         if self.quantum > 0 {

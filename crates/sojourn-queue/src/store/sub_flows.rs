@@ -82,6 +82,8 @@ pub(crate) struct SubFlows<T> {
     fat_metric: FatMetric,
     /// Where the last search for the largest sub-flow ended.
     last_fat: usize,
+    /// Number of bins.
+    count: u32,
 }
 
 impl<T> SubFlows<T> {
@@ -95,12 +97,15 @@ impl<T> SubFlows<T> {
             victim: config.victim,
             fat_metric: config.fat_metric,
             last_fat: 0,
+            count: bins,
         }
     }
 
     /// The sub-flow of a packet.
+    #[inline]
     pub(crate) fn bin_of(&self, meta: &Meta) -> usize {
-        meta.flow_hash as usize % self.bins.lines()
+        // In 32 bits, because a 64-bit division takes twice as long.
+        (meta.flow_hash % self.count) as usize
     }
 
     /// Accept an arrival, at the cost of other packets if it does not fit.
