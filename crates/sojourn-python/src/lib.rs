@@ -15,10 +15,14 @@ mod table;
 #[global_allocator]
 static ALLOCATOR: counting::CountingAllocator = counting::CountingAllocator;
 
-/// Version that enters content hashes: the package's version, which changes whenever results may.
+/// Version that enters content hashes: the package's version and a digest of the sources that decide
+/// results (see `build.rs`).
+pub const ENGINE_VERSION: &str = env!("SOJOURN_ENGINE_VERSION");
+
+/// Version that enters content hashes; changes whenever results may.
 #[pyfunction]
 fn engine_version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
+    ENGINE_VERSION
 }
 
 #[pymodule]

@@ -51,7 +51,7 @@ impl Scenario {
 
     /// Content hash of scenario, seed and engine version.
     fn key(&self, seed: u64) -> String {
-        self.inner.key(Seed(seed), env!("CARGO_PKG_VERSION"))
+        self.inner.key(Seed(seed), crate::ENGINE_VERSION)
     }
 
     fn __repr__(&self) -> String {
