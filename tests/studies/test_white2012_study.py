@@ -1,0 +1,120 @@
+"""The study runs what the document describes."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sojourn import _engine
+from sojourn.studies.white2012.cases import (
+    CASES,
+    CODEL,
+    DROPTAIL_BYTES,
+    MANAGERS,
+    congested_point_of,
+    point_of,
+)
+from sojourn.study.library import Study, load_study
+from studies.synthetic import HOME, printed
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return load_study("white2012")
+
+
+@pytest.fixture(scope="module")
+def documents(study: Study) -> dict[str, dict[str, Any]]:
+    return {point.name: point.document for point in study.points()}
+
+
+def traffic(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {entry["name"]: entry for entry in document["traffic"]}
+
+
+def test_every_point_is_a_valid_scenario(study: Study) -> None:
+    problems = {point.name: _engine.check(point.text) for point in study.points()}
+    assert {name: found for name, found in problems.items() if found} == {}
+
+
+def test_every_printed_case_is_a_point(documents: dict[str, dict[str, Any]]) -> None:
+    for manager in (*MANAGERS, DROPTAIL_BYTES):
+        for case in CASES:
+            assert point_of(case, manager) in documents
+
+
+def test_every_unpublished_case_is_a_point_in_each_coupling(
+    documents: dict[str, dict[str, Any]],
+) -> None:
+    for manager in MANAGERS:
+        for load in range(1, 10):
+            for coupling in ("drop", "back", *(("both",) if manager == CODEL else ())):
+                name = congested_point_of(str(load), manager, coupling)
+                congestion = documents[name]["access"]["upstream"]["link"]["congestion"]
+                assert congestion == {"kind": "grant-size", "mean": "1250 B", "variation": 0.2}
+
+
+def test_the_points_carry_the_uploads_of_table_2(documents: dict[str, dict[str, Any]]) -> None:
+    profiles = {"Single TCP": "continuous", "Multiple TCP": "repeating", "Bursty TCP": "bursty"}
+    for row in printed("cases"):
+        case, kind = row["test_case"][1:], row["bulk_traffic"]
+        if row["queue_manager"] != "CoDel" or row["rf_congestion"] != "none":
+            continue
+        entries = traffic(documents[point_of(case, CODEL)])
+        assert ("cbr" in entries) == (row["cbr_mbps"] == "1")
+        if kind == "None":
+            assert "bulk" not in entries
+            continue
+        bulk = entries["bulk"]
+        assert bulk["rtt"] == f"{row['bulk_traffic_rtt_ms']} ms"
+        assert bulk["app"]["profile"] == profiles[kind.removeprefix("UDP + ")]
+
+
+def test_every_traffic_runs_the_stack_of_table_1(documents: dict[str, dict[str, Any]]) -> None:
+    expected = {"cubic": "ns2-linux-cubic", "reno": "ns2-reno", "": "ns2-bsd-sack"}
+    stacks = {row["traffic"]: expected[row["congestion_control"]] for row in printed("tcp_stacks")}
+    for document in documents.values():
+        entries = traffic(document)
+        assert entries["page"]["stack"] == stacks["web"]
+        if "bulk" in entries:
+            bursty = entries["bulk"]["app"]["profile"] == "bursty"
+            wanted = stacks["bursty_tcp"] if bursty else stacks["bulk_ftp"]
+            assert entries["bulk"]["stack"] == wanted
+        assert "stack" not in entries["call"]
+
+
+def test_the_quick_study_leaves_out_what_was_not_published(study: Study) -> None:
+    quick = study.definition.quick
+    assert quick.points == ["C0*", "D0*"]
+    assert (HOME / study.definition.scenario).exists()
+
+
+IDLE = """
+schema = 1
+name = "handshake"
+duration = "3 s"
+[access.upstream]
+link = {{ kind = "serial", rate = "1 Tb/s", delay = "1 ms" }}
+queue = {{ kind = "drop-tail", limit = "1000 packets" }}
+[access.downstream]
+link = {{ kind = "serial", rate = "1 Tb/s", delay = "1 ms" }}
+queue = {{ kind = "drop-tail", limit = "1000 packets" }}
+[[traffic]]
+name = "page"
+app = {{ kind = "web", page = "white2012", start = "0 s" }}
+stack = "ns2-bsd-sack"
+rtt = "{rtt} ms"
+line_rate = "1 Tb/s"
+[record]
+objects = true
+"""
+
+
+@pytest.mark.parametrize("rtt", [20, 100])
+def test_a_handshake_over_an_idle_network_takes_the_printed_round_trip(rtt: int) -> None:
+    records = _engine.run(_engine.Scenario.parse(IDLE.format(rtt=rtt)), 1)
+    first = pl.DataFrame(records.table("objects")).row(0, named=True)
+    # One round trip for SYN and SYN-ACK, one for the request and the first byte; no medium access,
+    # and less than a microsecond of serialisation. 1 ms of cable each way is part of the round trip.
+    waited_ms = (first["first_byte_ns"] - first["started_ns"]) / 1e6
+    assert waited_ms / 2 == pytest.approx(rtt, abs=0.001)
