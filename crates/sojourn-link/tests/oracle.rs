@@ -95,10 +95,13 @@ fn literal_cascade(arrivals: &[(Instant, u32)], places: usize, mean: u64) -> Vec
     let mut requests = [0_u64; 2];
     let mut delivered = Vec::new();
     let mut map = 0;
+    // One packet is forwarded at a time: behind the first of a burst nothing moves before this.
+    let (mut last_arrival, mut forwards_at) = (u64::MAX, 0);
     loop {
-        let release = shaping.front().map_or(u64::MAX, |p| {
-            sustained.earliest(p.1).max(peak.earliest(p.1))
-        });
+        let due = |p: &Packet| sustained.earliest(p.1).max(peak.earliest(p.1));
+        let release = shaping
+            .front()
+            .map_or(u64::MAX, |p| due(p).max(forwards_at));
         let arrival = arrivals.peek().map_or(u64::MAX, |((at, _), _)| at.as_ps());
         let map_at = map as u64 * MAP;
         if release.min(arrival) == u64::MAX && transmit.is_empty() {
@@ -126,6 +129,7 @@ fn literal_cascade(arrivals: &[(Instant, u32)], places: usize, mean: u64) -> Vec
             peak.accrue(now);
             if let Some((number, bytes)) = shaping.front().copied()
                 && sustained.earliest(bytes).max(peak.earliest(bytes)) <= now
+                && forwards_at <= now
             {
                 shaping.pop_front();
                 sustained.change(-i128::from(bytes));
@@ -140,6 +144,10 @@ fn literal_cascade(arrivals: &[(Instant, u32)], places: usize, mean: u64) -> Vec
                 if held + u64::from(*length) <= LIMIT {
                     shaping.push_back((number, u64::from(*length)));
                 }
+                if last_arrival == now {
+                    forwards_at = now + 1;
+                }
+                last_arrival = now;
             } else {
                 break;
             }

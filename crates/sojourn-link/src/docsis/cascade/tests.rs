@@ -91,7 +91,10 @@ fn three_packets_through_small_grants_arrive_when_their_last_bytes_do() {
     let mut output = Collector::default();
     let at = Instant::from_us(500);
     let wakeups = drive(&mut modem, [(at, 1500); 3], Instant::NEVER, &mut output);
-    assert_eq!(wakeups, 4, "one per MAP that grants");
+    assert_eq!(
+        wakeups, 5,
+        "one for the rest of the burst, and one per MAP that grants"
+    );
     let passages = passages(&output);
     let arrivals: Vec<u64> = passages.iter().map(|p| p.arrives_at.as_ps()).collect();
     assert_eq!(arrivals, [9_020_345_053, 11_040_690_105, 13_061_035_157]);
@@ -256,7 +259,8 @@ fn the_manager_judges_a_packet_at_the_time_it_will_leave_both_queues() {
     // An empty modem: requested at 2 ms, granted at 6 ms.
     assert_eq!(modem.judged_at(at), Instant::from_ms(6));
     let mut output = Collector::default();
-    drive(&mut modem, [(at, 1500), (at, 1500)], at, &mut output);
+    let before = Instant::from_us(900);
+    drive(&mut modem, [(before, 1500), (at, 1500)], at, &mut output);
     // 3000 B are ahead: six grants from 6 to 16 ms, and the next begins at 18 ms.
     modem.rate_shaping.offer(
         at,
@@ -266,10 +270,34 @@ fn the_manager_judges_a_packet_at_the_time_it_will_leave_both_queues() {
         &mut output,
     );
     assert_eq!(modem.judged_at(at), Instant::from_ms(18));
-    // A larger packet would need two grants more, and expectations never shrink.
-    assert_eq!(
-        modem.judged_at(Instant::from_us(1_500)),
-        Instant::from_ms(18)
+    // An expectation that shrinks does not take the manager's time back.
+    modem.last_judged_at = Instant::from_ms(30);
+    assert_eq!(modem.judged_at(at), Instant::from_ms(30));
+}
+
+#[test]
+fn all_but_the_first_packet_of_a_burst_meet_the_limit_of_the_queue() {
+    // 24 SYNs of 40 B at one instant: the tokens would cover them all, but one passes, 21 wait for
+    // their turn and two are refused.
+    let queue = DropTailQueue::new(DropTailConfig {
+        limit: sojourn_base::Limit::Packets(Packets(21)),
+        ..DropTailConfig::bytes(0)
+    });
+    let mut modem = Cascade::new(&CascadeConfig::WHITE2012, queue);
+    let mut output = Collector::default();
+    let at = Instant::from_us(500);
+    drive(&mut modem, [(at, 40); 24], at, &mut output);
+    assert_eq!(modem.backlog().packets, Packets(21));
+    assert_eq!(lost_at(&output, Stage::Queue), 2);
+    // The rest passes an instant later, in time for the same request.
+    drive(&mut modem, [], Instant::from_us(501), &mut output);
+    assert_eq!(modem.staged().packets, Packets(22));
+    drive(&mut modem, [], Instant::NEVER, &mut output);
+    let first_grant = Instant::from_ms(6);
+    assert!(
+        passages(&output)
+            .iter()
+            .all(|p| p.arrives_at < first_grant + Span::from_us(1_100))
     );
 }
 
