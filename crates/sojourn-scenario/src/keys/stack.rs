@@ -3,16 +3,23 @@
 //! Source: the RFCs that define the mechanisms; a stack's name stands for the values of the study or
 //! system that it is named after. Deviations: none known.
 
+mod kinds;
+mod words;
+
 use sojourn_base::Span;
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::{
-    AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig, CubicV21Config,
-    DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold, LossDetection,
-    Pacing, RecoveryMode, ReductionBase, RoundTripSampling, SlowStart, TimeoutFormula,
-    TimeoutPolicy, WindowUnit, WireSizes,
+    AckPolicy, ConnectPolicy, ControllerConfig, DelayedAck, IdleRestart, SlowStart, TimeoutPolicy,
+    WireSizes,
 };
 
-use crate::form::{Choice, Key, Kind, KindInfo, OneOf, Visitor, key};
+use kinds::{CONTROLLERS, IDLE_RESTARTS, PACINGS, SLOW_STARTS};
+use words::{
+    ACK_TIMERS, ACK_UNITS, ECN_MODES, FORMULAS, GROWTH_GATES, HANDSHAKES, LOSS_DETECTIONS,
+    RECOVERIES, REDUCTION_BASES, SAMPLINGS, THRESHOLDS, WINDOW_UNITS,
+};
+
+use crate::form::{Choice, Key, KindInfo, OneOf, Visitor, key};
 use crate::model::Stack;
 use crate::value::{Or, Value, Word, Words};
 
@@ -114,12 +121,6 @@ fn optional<T: Value + Clone>(
             example,
         },
     );
-}
-
-macro_rules! words {
-    ($name:ident: $type:ty = $($word:literal $value:expr, $about:literal;)*) => {
-        const $name: &[Word<$type>] = &[$(Word { name: $word, value: $value, about: $about },)*];
-    };
 }
 
 fn keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
@@ -293,288 +294,6 @@ fn sub_tables(config: &mut StackConfig, visitor: &mut dyn Visitor) {
         },
     );
 }
-
-words! { THRESHOLDS: InitialThreshold =
-    "receive-window" InitialThreshold::ReceiveWindow, "the receive window (ns-2)";
-    "unlimited" InitialThreshold::Unlimited, "none (RFC 5681)";
-}
-words! { SAMPLINGS: RoundTripSampling =
-    "timestamps" RoundTripSampling::Timestamps, "the echoed time stamp (RFC 7323)";
-    "once-per-window" RoundTripSampling::OncePerWindow, "one timed segment per window (Karn)";
-    "newest-acknowledged" RoundTripSampling::NewestAcknowledged,
-        "the newest segment that an acknowledgement covers, if it was sent once only";
-}
-words! { LOSS_DETECTIONS: LossDetection =
-    "three-duplicates" LossDetection::ThreeDuplicates, "three duplicates, no SACK (RFC 5681)";
-    "sack6675" LossDetection::Sack6675, "three SACKed segments above it (RFC 6675)";
-    "forward-ack" LossDetection::ForwardAck, "more than three below the highest SACKed (ns-2 TCP/Linux)";
-    "full-tcp-sack" LossDetection::FullTcpSack, "any hole once recovery has begun (ns-2 FullTcp)";
-    "rack" LossDetection::Rack, "a later transmission was delivered (RFC 8985)";
-}
-words! { RECOVERIES: RecoveryMode =
-    "reno" RecoveryMode::Reno, "window inflation; any new acknowledgement ends recovery";
-    "new-reno" RecoveryMode::NewReno, "window inflation; partial acknowledgements retransmit (RFC 6582)";
-    "pipe" RecoveryMode::Pipe, "while the pipe is below the reduced window (RFC 6675)";
-    "rate-halving" RecoveryMode::RateHalving, "one segment per two acknowledgements (ns-2 TCP/Linux)";
-    "proportional" RecoveryMode::Proportional, "proportional rate reduction (RFC 9937)";
-}
-words! { REDUCTION_BASES: ReductionBase =
-    "minimum" ReductionBase::Minimum, "the smaller of window and outstanding segments";
-    "window" ReductionBase::Window, "the window (ns-2, Linux)";
-    "flight" ReductionBase::Flight, "outstanding segments (RFC 5681)";
-    "pipe" ReductionBase::Pipe, "segments in the network after loss marking (ns-3)";
-}
-words! { GROWTH_GATES: GrowthGate =
-    "strict" GrowthGate::Strict, "only if the window was full";
-    "near" GrowthGate::Near, "only if at most one segment was missing to a full window";
-    "linux" GrowthGate::Linux, "as Linux: by the largest recent flight";
-    "none" GrowthGate::None, "always";
-}
-words! { WINDOW_UNITS: WindowUnit =
-    "segments" WindowUnit::Segments, "whole segments";
-    "bytes" WindowUnit::Bytes, "bytes";
-}
-words! { ECN_MODES: EcnMode =
-    "off" EcnMode::Off, "packets are not ECN-capable";
-    "classic" EcnMode::Classic, "a mark counts as a loss (RFC 3168)";
-}
-words! { AVOIDANCES: Avoidance =
-    "per-ack" Avoidance::PerAck, "1/window for each acknowledgement";
-    "bytes" Avoidance::Bytes, "one segment for each window of acknowledged segments";
-    "whole-bytes" Avoidance::WholeBytes, "as ns-3: whole bytes for each acknowledgement";
-}
-words! { HANDSHAKES: Handshake =
-    "three-way" Handshake::ThreeWay, "SYN, SYN-ACK, ACK";
-    "syn-as-data" Handshake::SynAsData, "the SYN is data segment 0 (ns-2 one-way agents)";
-    "syn-in-first-window" Handshake::SynInFirstWindow, "the first window leaves with the SYN (ns-2 TCP/Linux)";
-}
-words! { ACK_UNITS: AckUnit =
-    "segments" AckUnit::Segments, "segments of any size";
-    "full-segments" AckUnit::FullSegments, "full segments' worth of bytes (ns-2 FullTcp)";
-}
-words! { FORMULAS: TimeoutFormula =
-    "rfc6298" TimeoutFormula::Rfc6298, "RFC 6298";
-    "linux" TimeoutFormula::Linux, "Linux: the minimum applies to the variance term";
-}
-words! { ACK_TIMERS: bool =
-    "one-shot" false, "a timer that starts with the first unacknowledged segment";
-    "heartbeat" true, "the next multiple of the delay (BSD, ns-2 FullTcp)";
-}
-
-const CONTROLLERS: [Kind<ControllerConfig>; 3] = [
-    Kind {
-        name: "reno",
-        about: "additive increase, halving (RFC 5681)",
-        base: || ControllerConfig::Reno(Avoidance::Bytes),
-        profiles: &[],
-        keys: |controller, visitor| {
-            if let ControllerConfig::Reno(avoidance) = controller {
-                word(
-                    "avoidance",
-                    "growth in congestion avoidance",
-                    avoidance,
-                    AVOIDANCES,
-                    visitor,
-                );
-            }
-        },
-    },
-    Kind {
-        name: "cubic",
-        about: "CUBIC (RFC 9438)",
-        base: || ControllerConfig::Cubic(CubicConfig::RFC9438),
-        profiles: &[],
-        keys: |controller, visitor| {
-            if let ControllerConfig::Cubic(cubic) = controller {
-                cubic_keys(cubic, visitor);
-            }
-        },
-    },
-    Kind {
-        name: "cubic-v21",
-        about: "CUBIC v2.1 (Linux 2.6.22, ns-2.35)",
-        base: || ControllerConfig::CubicV21(CubicV21Config { beta: 819 }),
-        profiles: &[],
-        keys: |controller, visitor| {
-            if let ControllerConfig::CubicV21(cubic) = controller {
-                visitor.value(
-                    key(
-                        "beta",
-                        "multiplicative decrease in 1/1024",
-                        "ns-2.35 tcp_cubic.c",
-                    )
-                    .least("1")
-                    .most("1023"),
-                    &mut cubic.beta,
-                );
-            }
-        },
-    },
-];
-
-fn cubic_keys(cubic: &mut CubicConfig, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key("beta", "multiplicative decrease factor", "RFC 9438 §4.6")
-            .least("0.01")
-            .most("0.99"),
-        &mut cubic.beta,
-    );
-    visitor.value(
-        key("scale", "scaling constant in segments/s³", "RFC 9438 §5.1")
-            .least("0.000001")
-            .most("1000"),
-        &mut cubic.scale,
-    );
-    flag(
-        "reno_friendly",
-        "never slower than Reno (RFC 9438 §4.3)",
-        &mut cubic.reno_friendly,
-        visitor,
-    );
-    flag(
-        "fast_convergence",
-        "release bandwidth to newer flows (RFC 9438 §4.7)",
-        &mut cubic.fast_convergence,
-        visitor,
-    );
-    flag(
-        "hystart",
-        "leave slow start on rising delay (RFC 9406)",
-        &mut cubic.hystart,
-        visitor,
-    );
-}
-
-const SLOW_STARTS: [Kind<SlowStart>; 3] = [
-    Kind {
-        name: "per-ack",
-        about: "one segment for each acknowledgement of new data",
-        base: || SlowStart::PerAck,
-        profiles: &[],
-        keys: |_, _| {},
-    },
-    Kind {
-        name: "bytes",
-        about: "one segment for each acknowledged segment, up to a limit (RFC 3465)",
-        // RFC 3465 §2.2: L = 2.
-        base: || SlowStart::Bytes { limit: 2 },
-        profiles: &[],
-        keys: |slow_start, visitor| {
-            if let SlowStart::Bytes { limit } = slow_start {
-                visitor.value(
-                    key(
-                        "limit",
-                        "segments per acknowledgement, at most",
-                        "RFC 3465 §2.2",
-                    )
-                    .least("1")
-                    .most(LARGEST_WINDOW),
-                    limit,
-                );
-            }
-        },
-    },
-    Kind {
-        name: "linux",
-        about: "one segment for each acknowledged segment up to the threshold (Linux)",
-        base: || SlowStart::Linux,
-        profiles: &[],
-        keys: |_, _| {},
-    },
-];
-
-const IDLE_RESTARTS: [Kind<IdleRestart>; 4] = [
-    Kind {
-        name: "none",
-        about: "nothing",
-        base: || IdleRestart::None,
-        profiles: &[],
-        keys: |_, _| {},
-    },
-    Kind {
-        name: "reset",
-        about: "the window becomes so many segments (ns-2)",
-        base: || IdleRestart::Reset { window: 1 },
-        profiles: &[],
-        keys: |restart, visitor| {
-            if let IdleRestart::Reset { window: segments } = restart {
-                visitor.value(
-                    window("window", "window after idleness, in segments"),
-                    segments,
-                );
-            }
-        },
-    },
-    Kind {
-        name: "rfc5681",
-        about: "at most the initial window (RFC 5681 §4.1)",
-        base: || IdleRestart::Rfc5681,
-        profiles: &[],
-        keys: |_, _| {},
-    },
-    Kind {
-        name: "rfc2861",
-        about: "halved for each timeout of idleness (RFC 2861)",
-        base: || IdleRestart::Rfc2861 { floor: 10 },
-        profiles: &[],
-        keys: |restart, visitor| {
-            if let IdleRestart::Rfc2861 { floor } = restart {
-                visitor.value(window("floor", "least window, in segments"), floor);
-            }
-        },
-    },
-];
-
-/// Linux: twice the rate in slow start, 1.2 times after it, two segments at once, ten unpaced.
-/// Source: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`, `sk_pacing` defaults.
-const LINUX_PACING: Pacing = Pacing {
-    slow_start_gain: 2.0,
-    avoidance_gain: 1.2,
-    quantum: 2,
-    unpaced: 10,
-};
-
-const PACINGS: [Kind<Option<Pacing>>; 2] = [
-    Kind {
-        name: "off",
-        about: "segments leave as soon as the window allows",
-        base: || None,
-        profiles: &[],
-        keys: |_, _| {},
-    },
-    Kind {
-        name: "on",
-        about: "at a multiple of window/round trip (Linux)",
-        base: || Some(LINUX_PACING),
-        profiles: &[],
-        keys: |pacing, visitor| {
-            if let Some(pacing) = pacing {
-                let gain = |name, about| key(name, about, "Linux").least("0.1").most("100");
-                visitor.value(
-                    gain("slow_start_gain", "multiple in slow start"),
-                    &mut pacing.slow_start_gain,
-                );
-                visitor.value(
-                    gain("avoidance_gain", "multiple after it"),
-                    &mut pacing.avoidance_gain,
-                );
-                visitor.value(
-                    window("quantum", "segments released at once"),
-                    &mut pacing.quantum,
-                );
-                visitor.value(
-                    key(
-                        "unpaced",
-                        "segments at the start that are not paced",
-                        "Linux",
-                    )
-                    .most(LARGEST_WINDOW),
-                    &mut pacing.unpaced,
-                );
-            }
-        },
-    },
-];
 
 fn wire_keys(wire: &mut WireSizes, visitor: &mut dyn Visitor) {
     let size = |name, about| key(name, about, ORIGIN).most("1000 B");

@@ -1,0 +1,212 @@
+//! Values made of others: words of an enumeration, a value or a word, one value or a list.
+//!
+//! Source: none. Deviations: none known.
+
+use core::cmp::Ordering;
+
+use super::{Mismatch, Shape, Value, quoted, shown};
+use crate::form::Key;
+use crate::nearest::nearest;
+use crate::tree::Content;
+
+/// One word of an enumeration.
+#[derive(Debug)]
+pub(crate) struct Word<T: 'static> {
+    pub(crate) name: &'static str,
+    pub(crate) value: T,
+    pub(crate) about: &'static str,
+}
+
+/// An enumeration whose values are words.
+pub(crate) struct Words<'a, T: 'static> {
+    pub(crate) value: &'a mut T,
+    pub(crate) words: &'static [Word<T>],
+}
+
+impl<T: Copy + PartialEq> Value for Words<'_, T> {
+    fn read(&mut self, content: &Content, _key: &Key) -> Result<(), Mismatch> {
+        let names = || self.words.iter().map(|word| word.name);
+        let Content::Text(text) = content else {
+            let example = self.words.first().map_or("", |word| word.name);
+            return Err(Mismatch::kind(content, "a word", &quoted(example)));
+        };
+        match self.words.iter().find(|word| word.name == text) {
+            Some(word) => {
+                *self.value = word.value;
+                Ok(())
+            }
+            None => Err(unknown_word(text, names())),
+        }
+    }
+
+    fn print(&self) -> String {
+        let word = self.words.iter().find(|word| word.value == *self.value);
+        quoted(word.map_or("", |word| word.name))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Words(
+            self.words
+                .iter()
+                .map(|word| (word.name, word.about))
+                .collect(),
+        )
+    }
+
+    fn compare(&self, _bound: &str) -> Option<Ordering> {
+        None
+    }
+}
+
+/// `text` is none of the `known` words.
+pub(crate) fn unknown_word<'a>(
+    text: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Mismatch {
+    let list: Vec<String> = known.clone().map(quoted).collect();
+    let mut hint = match list.as_slice() {
+        [one] => format!("the only one is {one}"),
+        list => format!("known are {}", list.join(", ")),
+    };
+    if let Some(near) = nearest(text, known) {
+        hint = format!("did you mean {}? {hint}", quoted(near));
+    }
+    Mismatch::new(format!("{} is not known here", shown(text)), hint)
+}
+
+/// A value, or the word that stands for its absence.
+pub(crate) struct Or<'a, T> {
+    pub(crate) value: &'a mut Option<T>,
+    /// The word, for instance `off` or `unlimited`.
+    pub(crate) word: &'static str,
+    /// Any value of the type, to describe it.
+    pub(crate) example: T,
+}
+
+impl<T: Value + Clone> Value for Or<'_, T> {
+    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
+        if matches!(content, Content::Text(text) if text == self.word) {
+            *self.value = None;
+            return Ok(());
+        }
+        let mut inner = self.example.clone();
+        inner.read(content, key).map_err(|mut mismatch| {
+            mismatch.hint = format!("{}, or \"{}\"", mismatch.hint, self.word);
+            mismatch
+        })?;
+        *self.value = Some(inner);
+        Ok(())
+    }
+
+    fn print(&self) -> String {
+        self.value
+            .as_ref()
+            .map_or_else(|| quoted(self.word), Value::print)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::WordOr(self.word, Box::new(self.example.shape()))
+    }
+
+    fn compare(&self, bound: &str) -> Option<Ordering> {
+        self.value.as_ref()?.compare(bound)
+    }
+}
+
+/// Most items of a list. chosen: above any list a person writes, below what slows the checks.
+const LONGEST_LIST: usize = 10_000;
+
+/// One value, or a list of them; never empty.
+pub(crate) struct OneOrMany<'a, T> {
+    pub(crate) values: &'a mut Vec<T>,
+    pub(crate) example: T,
+}
+
+impl<T: Value + Clone> Value for OneOrMany<'_, T> {
+    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
+        let items = match content {
+            Content::List(items) => items.iter().map(|item| &item.content).collect(),
+            single => vec![single],
+        };
+        if items.is_empty() || items.len() > LONGEST_LIST {
+            return Err(Mismatch::new(
+                format!("a list of {} values", items.len()),
+                format!("one value, or a list of 1 to {LONGEST_LIST}"),
+            ));
+        }
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            let mut value = self.example.clone();
+            value.read(item, key)?;
+            values.push(value);
+        }
+        *self.values = values;
+        Ok(())
+    }
+
+    fn print(&self) -> String {
+        match self.values.as_slice() {
+            [one] => one.print(),
+            many => print_list(many),
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::OneOrMany(Box::new(self.example.shape()))
+    }
+
+    fn compare(&self, _bound: &str) -> Option<Ordering> {
+        None
+    }
+
+    fn check(&self, key: &Key) -> Result<(), Mismatch> {
+        self.values.iter().try_for_each(|value| value.check(key))
+    }
+}
+
+/// A list of values, possibly empty.
+pub(crate) struct ListOf<'a, T> {
+    pub(crate) values: &'a mut Vec<T>,
+    pub(crate) example: T,
+}
+
+impl<T: Value + Clone> Value for ListOf<'_, T> {
+    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
+        if let Content::List(items) = content
+            && items.is_empty()
+        {
+            self.values.clear();
+            return Ok(());
+        }
+        let Content::List(_) = content else {
+            let example = format!("[{}]", self.example.print());
+            return Err(Mismatch::kind(content, "a list", &example));
+        };
+        OneOrMany {
+            values: self.values,
+            example: self.example.clone(),
+        }
+        .read(content, key)
+    }
+
+    fn print(&self) -> String {
+        print_list(self.values)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::List(Box::new(self.example.shape()))
+    }
+
+    fn compare(&self, _bound: &str) -> Option<Ordering> {
+        None
+    }
+
+    fn check(&self, key: &Key) -> Result<(), Mismatch> {
+        self.values.iter().try_for_each(|value| value.check(key))
+    }
+}
+
+fn print_list<T: Value>(values: &[T]) -> String {
+    let items: Vec<String> = values.iter().map(Value::print).collect();
+    format!("[{}]", items.join(", "))
+}
