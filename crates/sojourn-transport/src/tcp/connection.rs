@@ -272,6 +272,7 @@ impl TcpEndpoint {
             self.sender.set_initial_timeout(TIMEOUT_AFTER_SYN_LOSS);
         }
         self.sender.establish(now, sample, &self.config);
+        self.statistics.round_trip_extremes = self.sender.round_trip.extremes();
         self.cut_initial_window(self.opening.attempts.saturating_sub(1));
         self.opening.deadline = Instant::NEVER;
         self.phase = Phase::Established;
@@ -359,7 +360,12 @@ impl TcpEndpoint {
         if segment.sequence < before.1 {
             self.statistics.duplicates_received += 1;
         }
-        let idle_limit = self.sender.timeout(&self.config).0;
+        // Only stacks with quick acknowledgements ask how long is idle.
+        let idle_limit = if self.config.acknowledge.quick > 0 {
+            self.sender.timeout(&self.config).0
+        } else {
+            Span::MAX
+        };
         let ce = ce && self.config.ecn != EcnMode::Off;
         self.receiver.on_segment(now, segment, ce, idle_limit);
         if self.receiver.delivered() > before.0 {
@@ -381,7 +387,6 @@ impl TcpEndpoint {
             self.closed = true;
             host.notify(Event::Closed);
         }
-        self.statistics.round_trip_extremes = self.sender.round_trip.extremes();
         let due = if self.phase == Phase::Dead {
             Armed::NONE
         } else {

@@ -1,7 +1,8 @@
 //! The sending half of a connection: what an acknowledgement changes, and what a timer does.
 //!
 //! Source: RFC 5681, RFC 6298 section 5 (timers), RFC 6582, RFC 6675 section 5, RFC 8985 section 7
-//! (tail-loss probe), RFC 3168 section 6.1.2 (marks). The order of steps is the same for all stacks;
+//! (tail-loss probe), RFC 3168 section 6.1.2 (marks; as in Linux, the round trip of a reduction ends
+//! with the acknowledgement of its confirmation). The order of steps is the same for all stacks;
 //! what differs is asked of loss detection, recovery and the congestion controller.
 //! Deviations: spurious timeouts are counted, not undone. A tail-loss probe that repaired a loss
 //! reduces by the window, because the data outstanding at the tail say nothing about it.
@@ -198,6 +199,9 @@ impl Sender {
         let acked = covered.segments;
         let delivered = newly_sacked + acked - covered.sacked_before;
         let sample = self.sample_of(now, segment, delivered, out.config);
+        if sample.is_some() {
+            out.statistics.round_trip_extremes = self.round_trip.extremes();
+        }
         if acked > 0 {
             self.on_progress(now, segment, sample.is_some(), out);
         }
@@ -653,7 +657,8 @@ impl Sender {
     }
 
     fn on_mark<H>(&mut self, config: &StackConfig, out: &mut Outlet<'_, H>) {
-        let once = self.board.first() >= self.reduced_until;
+        // The first segment above carries the confirmation; its acknowledgement echoes no old mark.
+        let once = self.board.first() > self.reduced_until;
         if !once || self.state != CongestionState::Open || self.control.window().whole() <= 1 {
             return;
         }

@@ -119,6 +119,8 @@ pub(crate) struct Path {
     /// Bytes that the client writes when it is connected, and whether both close in the end.
     pub(crate) to_send: u64,
     pub(crate) to_answer: u64,
+    /// The server answers when it has so many bytes; 0: when it is connected.
+    pub(crate) answer_after: u64,
     pub(crate) close: bool,
     pub(crate) keep_rows: bool,
     pub(crate) keep_events: bool,
@@ -149,6 +151,7 @@ impl Path {
             sent: [0; 2],
             to_send: 0,
             to_answer: 0,
+            answer_after: 0,
             close: false,
             keep_rows: true,
             keep_events: true,
@@ -244,6 +247,9 @@ impl Path {
         act(&mut self.ends[end.index()], now, &mut wishes);
         assert!(self.ends[end.index()].is_consistent());
         let connected = wishes.events.contains(&Event::Connected);
+        let answers = end == End::Server
+            && self.answer_after > 0
+            && wishes.events.contains(&Event::Delivered(self.answer_after));
         let closed = wishes.events.contains(&Event::PeerClosed);
         if let Some(before) = before
             && end == End::Client
@@ -278,7 +284,11 @@ impl Path {
         }
         self.wishes = wishes;
         if connected {
-            let bytes = [self.to_send, self.to_answer][end.index()];
+            let bytes = match end {
+                End::Client => self.to_send,
+                End::Server if self.answer_after > 0 => 0,
+                End::Server => self.to_answer,
+            };
             self.call(end, None, &mut |endpoint, now, host| {
                 endpoint.write(now, bytes, host);
             });
@@ -287,6 +297,12 @@ impl Path {
                     endpoint.close(now, host);
                 });
             }
+        }
+        if answers {
+            let bytes = self.to_answer;
+            self.call(end, None, &mut |endpoint, now, host| {
+                endpoint.write(now, bytes, host);
+            });
         }
         if closed && self.close && end == End::Server {
             self.call(end, None, &mut |endpoint, now, host| {
