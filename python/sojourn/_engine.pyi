@@ -104,4 +104,5 @@ def voice_rating(delay_ms: float, loss: float) -> float:
 def mean_opinion_score(rating: float) -> float:
     """MOS of an R value, ITU-T G.107 Annex B, never below 1."""
 
-def jain_index(values: Sequence[float]) -> float: ...
+def jain_index(values: Sequence[float]) -> float | None:
+    """Jain's fairness index; nothing without values."""

@@ -34,6 +34,8 @@ pub(crate) struct Desk {
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pages: Vec<Page>,
     pub(crate) objects: Vec<Object>,
+    /// Connections that were forgotten, and when.
+    pub(crate) abandoned: Vec<(Instant, ConnectionId)>,
     /// Connections in use now and at most, per server.
     pub(crate) in_use: Vec<usize>,
     pub(crate) most_in_use: Vec<usize>,
@@ -106,6 +108,7 @@ impl Desk {
             transfers: Vec::new(),
             pages: Vec::new(),
             objects: Vec::new(),
+            abandoned: Vec::new(),
             in_use: vec![0; 8],
             most_in_use: vec![0; 8],
         }
@@ -226,6 +229,12 @@ impl Host for Desk {
         if self.connections[index].closed == [true, true] {
             self.later(at, Event::Closed(connection));
         }
+    }
+
+    fn abandon(&mut self, connection: ConnectionId) {
+        let index = connection.0 as usize;
+        self.connections[index].closed = [true, true];
+        self.abandoned.push((self.now, connection));
     }
 
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32) {

@@ -139,6 +139,9 @@ pub trait Host {
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);
+    /// Forget the connection without telling anybody: both ends are gone, and so is what is on its way.
+    /// No event follows.
+    fn abandon(&mut self, connection: ConnectionId);
     /// Send a datagram of `length` bytes (IP packet) to or from server number `server`.
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32);
     /// Like [`Host::send_datagram`], and deliver [`Event::Datagram`] with `tag` at the receiving end if

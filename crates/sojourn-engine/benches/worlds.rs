@@ -7,9 +7,18 @@ use sojourn_record::NoRecords;
 use sojourn_scenario::Scenario;
 
 const WORLDS: [(&str, &str); 3] = [
-    ("dumbbell", include_str!("../../../scenarios/dumbbell-codel.toml")),
-    ("white2012-c04", include_str!("../../../scenarios/white2012-c04.toml")),
-    ("white2012-d02", include_str!("../../../scenarios/white2012-d02-bufferbloat.toml")),
+    (
+        "dumbbell",
+        include_str!("../../../scenarios/dumbbell-codel.toml"),
+    ),
+    (
+        "white2012-c04",
+        include_str!("../../../scenarios/white2012-c04.toml"),
+    ),
+    (
+        "white2012-d02",
+        include_str!("../../../scenarios/white2012-d02-bufferbloat.toml"),
+    ),
 ];
 
 fn worlds(criterion: &mut Criterion) {

@@ -20,13 +20,21 @@ pub(crate) fn flow_hash(
     let server = u16::try_from(server).expect("servers are numbered in 16 bits");
     let (client_port, server_port) = if is_connection {
         // Ports wrap after 16384 connections of one entry, long after the first one's end.
-        (49_152 + u16::try_from(port % 16_384).expect("less than 2^14"), 443)
+        (
+            49_152 + u16::try_from(port % 16_384).expect("less than 2^14"),
+            443,
+        )
     } else {
         (5_000 + traffic, 6_000 + server)
     };
     let from_client = FlowKey {
         source: Address::V4(u32::from_be_bytes([192, 168, 0, 2])),
-        destination: Address::V4(u32::from_be_bytes([203, t_high, t_low, server.to_be_bytes()[1]])),
+        destination: Address::V4(u32::from_be_bytes([
+            203,
+            t_high,
+            t_low,
+            server.to_be_bytes()[1],
+        ])),
         protocol: if is_connection { 6 } else { 17 },
         source_port: client_port,
         destination_port: server_port,

@@ -33,12 +33,19 @@ pub(crate) struct Calendar<E> {
 
 impl<E: Copy> Calendar<E> {
     pub(crate) fn new() -> Self {
-        Self { heap: Vec::with_capacity(256), scheduled: 0 }
+        Self {
+            heap: Vec::with_capacity(256),
+            scheduled: 0,
+        }
     }
 
     /// `event` happens at `at`, after everything that was scheduled for the same instant earlier.
     pub(crate) fn schedule(&mut self, at: Instant, event: E) {
-        let entry = Entry { at, sequence: self.scheduled, event };
+        let entry = Entry {
+            at,
+            sequence: self.scheduled,
+            event,
+        };
         self.scheduled += 1;
         self.heap.push(entry);
         let mut child = self.heap.len() - 1;
@@ -96,7 +103,9 @@ mod tests {
         for event in 0..10 {
             calendar.schedule(Instant::from_ms(if event % 2 == 0 { 5 } else { 3 }), event);
         }
-        let order: Vec<i32> = core::iter::from_fn(|| calendar.pop()).map(|(_, e)| e).collect();
+        let order: Vec<i32> = core::iter::from_fn(|| calendar.pop())
+            .map(|(_, e)| e)
+            .collect();
         assert_eq!(order, [1, 3, 5, 7, 9, 0, 2, 4, 6, 8]);
     }
 

@@ -21,8 +21,10 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    const IDLE: Self =
-        Self { deadline: [Instant::NEVER; TIMERS], pending: [Instant::NEVER; TIMERS] };
+    const IDLE: Self = Self {
+        deadline: [Instant::NEVER; TIMERS],
+        pending: [Instant::NEVER; TIMERS],
+    };
 
     /// Moves the deadline of `timer` to `at`; `event` is what to schedule if an event is needed.
     pub(crate) fn arm(
@@ -126,8 +128,12 @@ impl Connections {
         self.opened += 1;
         let slot = if let Some(slot) = self.free.pop() {
             let connection = &mut self.slots[slot as usize];
-            connection.ends[End::Client as usize].endpoint.reset(new.stack);
-            connection.ends[End::Server as usize].endpoint.reset(new.stack);
+            connection.ends[End::Client as usize]
+                .endpoint
+                .reset(new.stack);
+            connection.ends[End::Server as usize]
+                .endpoint
+                .reset(new.stack);
             slot
         } else {
             let end = |endpoint| EndState {
@@ -155,8 +161,10 @@ impl Connections {
         connection.generation = connection.generation.wrapping_add(1);
         connection.traffic = new.traffic;
         connection.dscp = new.dscp;
-        for (end, (route, flow_hash)) in
-            connection.ends.iter_mut().zip(new.routes.into_iter().zip(new.flow_hashes))
+        for (end, (route, flow_hash)) in connection
+            .ends
+            .iter_mut()
+            .zip(new.routes.into_iter().zip(new.flow_hashes))
         {
             end.timers = Timers::IDLE;
             end.route = route;

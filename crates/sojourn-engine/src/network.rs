@@ -86,7 +86,11 @@ impl<R: Recorder> Network<R> {
         self.links.push(LinkSlot {
             model,
             direction,
-            streams: [stream("queue_manager"), stream("grant_size"), stream("grant_offset")],
+            streams: [
+                stream("queue_manager"),
+                stream("grant_size"),
+                stream("grant_offset"),
+            ],
             in_flight: VecDeque::with_capacity(64),
             delivery_pending: false,
             wakeup_at: Instant::NEVER,
@@ -116,7 +120,8 @@ impl<R: Recorder> Network<R> {
         let route = &self.routes[usize::from(packet.route)];
         let (first, direction) = (route.links[0], route.direction);
         let length = Bytes(u64::from(packet.meta.length));
-        self.recorder.on_sent(TrafficId(packet.traffic), direction, length);
+        self.recorder
+            .on_sent(TrafficId(packet.traffic), direction, length);
         let id = self.packets.insert(packet);
         self.enter(now, first, id);
     }
@@ -198,7 +203,13 @@ impl<R: Recorder> Network<R> {
                     });
                 }
             }
-            Body::Datagram { flow, sequence, length, sent_at, .. } => {
+            Body::Datagram {
+                flow,
+                sequence,
+                length,
+                sent_at,
+                ..
+            } => {
                 debug_assert!(
                     !self.record_delays || packet.split.total() == now.saturating_since(sent_at),
                     "the parts of a datagram's delay sum to the whole"
@@ -249,7 +260,9 @@ impl<R: Recorder> Network<R> {
     /// Schedules the wake-up that an access link wants, and follows its queue length.
     fn after_call(&mut self, now: Instant, link: u16) {
         let slot = &mut self.links[usize::from(link)];
-        let Model::Access(model) = &slot.model else { return };
+        let Model::Access(model) = &slot.model else {
+            return;
+        };
         let next = model.next_wakeup();
         if next < slot.wakeup_at {
             debug_assert!(next >= now, "a link wants to be woken in the past");
@@ -288,12 +301,15 @@ struct Output<'a, R> {
 impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
     fn deliver(&mut self, item: PacketId, _meta: &Meta, passage: &Passage) {
         debug_assert!(
-            self.in_flight.back().is_none_or(|(last, _)| *last <= passage.arrives_at),
+            self.in_flight
+                .back()
+                .is_none_or(|(last, _)| *last <= passage.arrives_at),
             "a link delivers in order"
         );
         if !*self.delivery_pending {
             *self.delivery_pending = true;
-            self.calendar.schedule(passage.arrives_at, Event::Delivery { link: self.link });
+            self.calendar
+                .schedule(passage.arrives_at, Event::Delivery { link: self.link });
         }
         self.in_flight.push_back((passage.arrives_at, item));
         let packet = self.packets.get_mut(item);
@@ -347,7 +363,14 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
             length: Bytes(u64::from(meta.length)),
             behind_queue,
         });
-        if let Body::Datagram { flow, sequence, length, sent_at, .. } = packet.body {
+        if let Body::Datagram {
+            flow,
+            sequence,
+            length,
+            sent_at,
+            ..
+        } = packet.body
+        {
             self.recorder.on_datagram(&Datagram {
                 traffic,
                 flow,
@@ -355,7 +378,11 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
                 direction: self.direction,
                 length: Bytes(u64::from(length)),
                 sent_at,
-                fate: if behind_queue { Fate::LostBehindQueue } else { Fate::LostInQueue },
+                fate: if behind_queue {
+                    Fate::LostBehindQueue
+                } else {
+                    Fate::LostInQueue
+                },
                 split: packet.split,
             });
         }

@@ -66,7 +66,10 @@ pub fn run<R: Recorder>(
         packet_hops: network.packet_hops(),
         in_flight: network.in_flight(),
     };
-    Ok(Outcome { recorder: network.recorder, statistics })
+    Ok(Outcome {
+        recorder: network.recorder,
+        statistics,
+    })
 }
 
 #[derive(Debug)]
@@ -92,7 +95,10 @@ impl<R: Recorder> Simulation<R> {
             .iter()
             .map(|entry| AnyApplication::build(&entry.application))
             .collect();
-        Self { world: World::new(network, traffic), applications }
+        Self {
+            world: World::new(network, traffic),
+            applications,
+        }
     }
 
     /// Handles all events before `end` and returns how many there were.
@@ -130,9 +136,15 @@ impl<R: Recorder> Simulation<R> {
                 }
             }
             Event::Wakeup { link } => self.world.network.on_wakeup(now, link),
-            Event::EndpointTimer { end, timer, generation, slot } => {
+            Event::EndpointTimer {
+                end,
+                timer,
+                generation,
+                slot,
+            } => {
                 let end = if end { End::Server } else { End::Client };
-                self.world.on_endpoint_timer(now, event, (slot, generation, end, timer));
+                self.world
+                    .on_endpoint_timer(now, event, (slot, generation, end, timer));
             }
             Event::ApplicationTimer { traffic, token } => {
                 self.with_application(now, usize::from(traffic), |application, host| {
@@ -153,7 +165,9 @@ impl<R: Recorder> Simulation<R> {
 
     fn finish(&mut self, now: Instant) {
         for index in 0..self.applications.len() {
-            self.with_application(now, index, |application, host| application.finish(now, host));
+            self.with_application(now, index, |application, host| {
+                application.finish(now, host)
+            });
         }
         self.world.finish();
         self.world.network.recorder.on_end(now);
@@ -166,7 +180,11 @@ impl<R: Recorder> Simulation<R> {
         action: impl FnOnce(&mut AnyApplication, &mut ApplicationHost<'_, R>),
     ) {
         let traffic = u16::try_from(index).expect("the scenario limits the traffic list");
-        let mut host = ApplicationHost { now, traffic, world: &mut self.world };
+        let mut host = ApplicationHost {
+            now,
+            traffic,
+            world: &mut self.world,
+        };
         action(&mut self.applications[index], &mut host);
     }
 }
@@ -190,7 +208,10 @@ impl TrafficState {
                 let delay = server.wire_delay(&scenario.access);
                 let mut wire = |direction: Direction| {
                     let name = format!("{}/{number}/{}", entry.name, direction.as_str());
-                    let model = Model::Wire(Wire::new(WireConfig { rate: server.line_rate, delay }));
+                    let model = Model::Wire(Wire::new(WireConfig {
+                        rate: server.line_rate,
+                        delay,
+                    }));
                     network.add_link(&name, model, direction, seed)
                 };
                 let (up, down) = (wire(Direction::Upstream), wire(Direction::Downstream));
@@ -202,7 +223,10 @@ impl TrafficState {
             .collect();
         let stream = |purpose: &str| seed.stream(&format!("traffic/{}/{purpose}", entry.name));
         Self {
-            stack: entry.stack.as_ref().map_or(stacks::LINUX_CUBIC, |stack| stack.config),
+            stack: entry
+                .stack
+                .as_ref()
+                .map_or(stacks::LINUX_CUBIC, |stack| stack.config),
             dscp: entry.dscp,
             ecn: entry.ecn,
             next_datagram: vec![[0; 2]; routes.len()],

@@ -68,7 +68,12 @@ impl<R: Recorder> World<R> {
     pub(crate) fn on_arrival(&mut self, now: Instant, packet: &Arrival) {
         self.network.record_arrival(now, packet);
         match packet.body {
-            Body::Segment { slot, generation, to_server, ref segment } => {
+            Body::Segment {
+                slot,
+                generation,
+                to_server,
+                ref segment,
+            } => {
                 let to = if to_server { End::Server } else { End::Client };
                 let marked = packet.meta.ecn == Ecn::Ce;
                 self.with_end(now, slot, generation, to, |endpoint, host| {
@@ -95,9 +100,15 @@ impl<R: Recorder> World<R> {
         (slot, generation, end, timer): (u32, u8, End, Timer),
     ) {
         let calendar = &mut self.network.calendar;
-        let due = self.connections.get(slot, generation).is_some_and(|connection| {
-            connection.end(end).timers.is_due(now, timer, event, calendar)
-        });
+        let due = self
+            .connections
+            .get(slot, generation)
+            .is_some_and(|connection| {
+                connection
+                    .end(end)
+                    .timers
+                    .is_due(now, timer, event, calendar)
+            });
         if due {
             self.with_end(now, slot, generation, end, |endpoint, host| {
                 endpoint.on_timer(now, timer, host);
@@ -136,6 +147,14 @@ impl<R: Recorder> World<R> {
         if let Some(slot) = self.connections.slot_of(id) {
             let generation = self.connections.in_slot(slot).generation;
             self.with_end(now, slot, generation, end, action);
+        }
+    }
+
+    /// Both ends of a connection are forgotten.
+    pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
+        if let Some(slot) = self.connections.slot_of(id) {
+            let generation = self.connections.in_slot(slot).generation;
+            self.abort(now, slot, generation);
         }
     }
 
@@ -224,7 +243,9 @@ impl<R: Recorder> World<R> {
     fn spread_endpoint_events(&mut self, now: Instant) {
         use sojourn_transport::Event as From;
         while let Some((slot, generation, end, event)) = self.endpoint_events.pop_front() {
-            let Some(connection) = self.connections.get(slot, generation) else { continue };
+            let Some(connection) = self.connections.get(slot, generation) else {
+                continue;
+            };
             let (id, traffic) = (connection.id, connection.traffic);
             let news = match event {
                 From::Connected => apps::Event::Connected(id, end),
@@ -238,7 +259,9 @@ impl<R: Recorder> World<R> {
                         End::Client => Direction::Downstream,
                         End::Server => Direction::Upstream,
                     };
-                    self.network.recorder.on_goodput(TrafficId(traffic), direction, bytes);
+                    self.network
+                        .recorder
+                        .on_goodput(TrafficId(traffic), direction, bytes);
                     apps::Event::Delivered(id, end, total)
                 }
                 From::Closed => {
@@ -258,7 +281,10 @@ impl<R: Recorder> World<R> {
                     apps::Event::Closed(id)
                 }
             };
-            self.notices.push_back(Notice { traffic, event: news });
+            self.notices.push_back(Notice {
+                traffic,
+                event: news,
+            });
         }
     }
 
@@ -326,7 +352,10 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
         let mut split = DelaySplit::default();
         if self.network.records_delays() {
             let journey = segment.journey;
-            split.add(Cause::Sender, elapsed(journey.first_sent_at, journey.written_at));
+            split.add(
+                Cause::Sender,
+                elapsed(journey.first_sent_at, journey.written_at),
+            );
             split.add(Cause::Recovery, elapsed(self.now, journey.first_sent_at));
         }
         let packet = Packet {
@@ -360,16 +389,20 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
             generation: self.generation,
             slot: self.slot,
         };
-        self.timers.arm(timer, at, event, &mut self.network.calendar);
+        self.timers
+            .arm(timer, at, event, &mut self.network.calendar);
     }
 
     fn notify(&mut self, event: sojourn_transport::Event) {
-        self.events.push_back((self.slot, self.generation, self.end, event));
+        self.events
+            .push_back((self.slot, self.generation, self.end, event));
     }
 }
 
 fn elapsed(later: Instant, earlier: Instant) -> Span {
-    later.since(earlier).expect("a segment is written before it is sent, and sent before it is repeated")
+    later
+        .since(earlier)
+        .expect("a segment is written before it is sent, and sent before it is repeated")
 }
 
 /// What surrounds an application during a call.
@@ -387,30 +420,37 @@ impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
 
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64) {
         let now = self.now;
-        self.world.call(now, connection, end, |endpoint, host| endpoint.write(now, bytes, host));
+        self.world.call(now, connection, end, |endpoint, host| {
+            endpoint.write(now, bytes, host)
+        });
     }
 
     fn close(&mut self, connection: ConnectionId, end: End) {
         let now = self.now;
-        self.world.call(now, connection, end, |endpoint, host| endpoint.close(now, host));
+        self.world.call(now, connection, end, |endpoint, host| {
+            endpoint.close(now, host)
+        });
+    }
+
+    fn abandon(&mut self, connection: ConnectionId) {
+        self.world.abandon(self.now, connection);
     }
 
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32) {
-        self.world.send_datagram(self.now, self.traffic, server, direction, length, None);
+        self.world
+            .send_datagram(self.now, self.traffic, server, direction, length, None);
     }
 
-    fn send_tagged_datagram(
-        &mut self,
-        server: usize,
-        direction: Direction,
-        length: u32,
-        tag: u32,
-    ) {
-        self.world.send_datagram(self.now, self.traffic, server, direction, length, Some(tag));
+    fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
+        self.world
+            .send_datagram(self.now, self.traffic, server, direction, length, Some(tag));
     }
 
     fn arm(&mut self, at: Instant, token: u32) {
-        let event = Event::ApplicationTimer { traffic: self.traffic, token };
+        let event = Event::ApplicationTimer {
+            traffic: self.traffic,
+            token,
+        };
         self.world.network.calendar.schedule(at, event);
     }
 

@@ -54,14 +54,21 @@ fn drive(
             link.on_wakeup(at, &mut output);
         }
         now = arrival;
-        let meta = Meta { length: length(lengths.unit()), ..Meta::default() };
+        let meta = Meta {
+            length: length(lengths.unit()),
+            ..Meta::default()
+        };
         link.on_arrival(now, meta, (), &mut output);
     }
     while link.next_wakeup() < Instant::NEVER {
         let at = link.next_wakeup();
         link.on_wakeup(at, &mut output);
     }
-    assert_eq!(output.passages.len(), packets as usize, "every packet arrives");
+    assert_eq!(
+        output.passages.len(),
+        packets as usize,
+        "every packet arrives"
+    );
     output.passages
 }
 
@@ -73,19 +80,31 @@ fn mean_and_bound(values: &[f64]) -> (f64, f64) {
         .collect();
     let count = batches.len() as f64;
     let mean = batches.iter().sum::<f64>() / count;
-    let variance = batches.iter().map(|batch| (batch - mean) * (batch - mean)).sum::<f64>();
+    let variance = batches
+        .iter()
+        .map(|batch| (batch - mean) * (batch - mean))
+        .sum::<f64>();
     (mean, 4.0 * (variance / (count - 1.0) / count).sqrt())
 }
 
 fn waits_ms(passages: &[(u32, Passage)]) -> Vec<f64> {
     // The first tenth is the way into steady state.
     let steady = &passages[passages.len() / 10..];
-    steady.iter().map(|(_, passage)| passage.delay.queue.as_ms_f64()).collect()
+    steady
+        .iter()
+        .map(|(_, passage)| passage.delay.queue.as_ms_f64())
+        .collect()
 }
 
 fn line_at_12_mbps() -> LinkConfig {
     let rate = BitRate::from_mbps(12); // 1500 B take 1 ms
-    LinkConfig::Serial { link: SerialConfig { rate, delay: Span::ZERO }, queue: unlimited() }
+    LinkConfig::Serial {
+        link: SerialConfig {
+            rate,
+            delay: Span::ZERO,
+        },
+        queue: unlimited(),
+    }
 }
 
 #[test]
@@ -95,8 +114,14 @@ fn waiting_with_constant_service_follows_m_d_1() {
         let waits = waits_ms(&drive(&line_at_12_mbps(), gap, 200_000, |_| 1500));
         let (mean, bound) = mean_and_bound(&waits);
         let theory = load / (2.0 * (1.0 - load)); // ρ D / (2 (1 - ρ)) with D = 1 ms
-        assert!((mean - theory).abs() < bound, "load {load}: {mean} ± {bound}, theory {theory}");
-        assert!(bound < 0.1 * theory, "load {load}: the bound {bound} says nothing");
+        assert!(
+            (mean - theory).abs() < bound,
+            "load {load}: {mean} ± {bound}, theory {theory}"
+        );
+        assert!(
+            bound < 0.1 * theory,
+            "load {load}: the bound {bound} says nothing"
+        );
     }
 }
 
@@ -105,12 +130,19 @@ fn waiting_with_exponential_service_follows_m_m_1() {
     let load = 0.7;
     let gap = Span::from_secs_f64(0.01 / load);
     // Mean 15,000 B = 10 ms; whole bytes are fine enough not to matter.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "lengths"
+    )]
     let length = |unit| (dist::exponential(unit, 15_000.0) + 0.5) as u32;
     let waits = waits_ms(&drive(&line_at_12_mbps(), gap, 300_000, length));
     let (mean, bound) = mean_and_bound(&waits);
     let theory = 10.0 * load / (1.0 - load); // ρ / (μ - λ)
-    assert!((mean - theory).abs() < bound, "{mean} ± {bound}, theory {theory}");
+    assert!(
+        (mean - theory).abs() < bound,
+        "{mean} ± {bound}, theory {theory}"
+    );
     assert!(bound < 0.15 * theory, "the bound {bound} says nothing");
 }
 
@@ -122,11 +154,19 @@ fn a_token_bucket_keeps_its_arrival_curve_in_every_interval() {
         peak: BitRate::from_mbps(20),
         peak_burst: Bytes(1522),
     };
-    let link = LinkConfig::Shaped { link: ShapedConfig { shaper, delay: Span::ZERO }, queue: unlimited() };
+    let link = LinkConfig::Shaped {
+        link: ShapedConfig {
+            shaper,
+            delay: Span::ZERO,
+        },
+        queue: unlimited(),
+    };
     // Offered: 1500 B each 2 ms on average, 6 Mb/s, more than the sustained rate.
     let passages = drive(&link, Span::from_ms(2), 5_000, |_| 1500);
-    let departures: Vec<(Instant, u64)> =
-        passages.iter().map(|(length, p)| (p.dequeued_at, u64::from(*length))).collect();
+    let departures: Vec<(Instant, u64)> = passages
+        .iter()
+        .map(|(length, p)| (p.dequeued_at, u64::from(*length)))
+        .collect();
     let mut tightest = u64::MAX;
     for first in 0..departures.len() {
         let mut sent = 0;
@@ -139,5 +179,8 @@ fn a_token_bucket_keeps_its_arrival_curve_in_every_interval() {
             tightest = tightest.min(sustained - sent);
         }
     }
-    assert!(tightest < 1500, "the shaper was never at its limit: {tightest} B short");
+    assert!(
+        tightest < 1500,
+        "the shaper was never at its limit: {tightest} B short"
+    );
 }

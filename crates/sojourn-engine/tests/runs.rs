@@ -3,8 +3,8 @@
 use sojourn_base::{Bytes, Direction, PerDirection, Seed};
 use sojourn_engine::run;
 use sojourn_record::{
-    Cause, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords, RecordConfig, Recorder,
-    Records, SegmentArrival, Table, TrafficId,
+    Cause, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords, RecordConfig,
+    Recorder, Records, SegmentArrival, Table, TrafficId,
 };
 use sojourn_scenario::Scenario;
 
@@ -43,10 +43,20 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn records(scenario: &Scenario, seed: u64) -> Records {
-    let names = scenario.traffic.iter().map(|entry| entry.name.clone()).collect();
-    let config = RecordConfig { objects: true, ..RecordConfig::default() };
+    let names = scenario
+        .traffic
+        .iter()
+        .map(|entry| entry.name.clone())
+        .collect();
+    let config = RecordConfig {
+        objects: true,
+        ..RecordConfig::default()
+    };
     let recorder = ColumnRecorder::new(config, names);
-    run(scenario, Seed(seed), recorder, &|| false).unwrap().recorder.into_records()
+    run(scenario, Seed(seed), recorder, &|| false)
+        .unwrap()
+        .recorder
+        .into_records()
 }
 
 /// Counts packets on their way through the network, apart from the column recorder.
@@ -78,7 +88,11 @@ impl Recorder for Census {
                 at.saturating_since(datagram.sent_at),
                 "the parts of the delay sum to the whole"
             );
-            assert_eq!(datagram.split.get(Cause::Sender).as_ps(), 0, "datagrams do not wait");
+            assert_eq!(
+                datagram.split.get(Cause::Sender).as_ps(),
+                0,
+                "datagrams do not wait"
+            );
         }
     }
     fn on_passage(&mut self, _: Direction, passage: &LinkPassage) {
@@ -96,13 +110,19 @@ fn every_packet_arrives_is_lost_or_is_still_on_its_way() {
         count(&census.sent),
         count(&census.arrived) + count(&census.lost) + outcome.statistics.in_flight as u64
     );
-    assert!(census.sent.upstream > 5_000 && census.sent.downstream > 5_000, "the run did something");
+    assert!(
+        census.sent.upstream > 5_000 && census.sent.downstream > 5_000,
+        "the run did something"
+    );
     assert!(census.lost.upstream > 0, "CoDel dropped something");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_seed_does_not() {
-    let scenario = scenario(&MODEM.replace("file = \"500 kB\"", "file = \"500 kB\", start_jitter = \"1 s\""));
+    let scenario = scenario(&MODEM.replace(
+        "file = \"500 kB\"",
+        "file = \"500 kB\", start_jitter = \"1 s\"",
+    ));
     let tables = |seed| records(&scenario, seed).tables();
     let (first, again, other) = (tables(1), tables(1), tables(2));
     assert_eq!(first, again);
@@ -112,8 +132,12 @@ fn the_same_seed_gives_the_same_bits_and_another_seed_does_not() {
 #[test]
 fn what_is_recorded_does_not_change_what_happens() {
     let scenario = scenario(MODEM);
-    let silent = run(&scenario, Seed(1), NoRecords, &|| false).unwrap().statistics;
-    let census = run(&scenario, Seed(1), Census::default(), &|| false).unwrap().statistics;
+    let silent = run(&scenario, Seed(1), NoRecords, &|| false)
+        .unwrap()
+        .statistics;
+    let census = run(&scenario, Seed(1), Census::default(), &|| false)
+        .unwrap()
+        .statistics;
     assert_eq!(silent, census);
 }
 
@@ -127,14 +151,30 @@ fn tables_count_what_the_counters_count() {
     let records = records(&scenario(MODEM), 1);
     let tables = records.tables();
     let table = |name: &str| -> &Table {
-        tables.iter().find(|table| table.name == name).expect("a recorded table")
+        tables
+            .iter()
+            .find(|table| table.name == name)
+            .expect("a recorded table")
     };
-    let calls = records.traffic_names().iter().position(|name| name == "call").unwrap();
-    let sent = records.counters(TrafficId(u16::try_from(calls).unwrap())).upstream.sent_packets;
+    let calls = records
+        .traffic_names()
+        .iter()
+        .position(|name| name == "call")
+        .unwrap();
+    let sent = records
+        .counters(TrafficId(u16::try_from(calls).unwrap()))
+        .upstream
+        .sent_packets;
     assert_eq!(sent, 1_000, "20 s of one packet each 20 ms");
     let rows = table("datagrams").rows() as u64;
-    assert!(sent - rows <= 60, "all but those on their way have met their fate: {rows} of {sent}");
+    assert!(
+        sent - rows <= 60,
+        "all but those on their way have met their fate: {rows} of {sent}"
+    );
     // 20 s in bins of 100 ms for two links.
     assert_eq!(table("series").rows(), 400);
-    assert!(records.pages().iter().any(|page| page.objects == 101), "a page was loaded");
+    assert!(
+        records.pages().iter().any(|page| page.objects == 101),
+        "a page was loaded"
+    );
 }

@@ -49,11 +49,48 @@ fn a_repeating_upload_opens_the_next_connection_at_the_last_acknowledgement() {
     assert_eq!(open.map(|t| t.index).collect::<Vec<_>>(), [2; 5]);
 }
 
+/// The bursty upload as White 2012 3.2.1 words it: 16 s after each file.
+const PAUSING: BulkConfig = BulkConfig {
+    gap: Span::from_s(16),
+    period: None,
+    ..BulkConfig::BURSTY
+};
+
+#[test]
+fn a_file_of_a_period_waits_behind_the_one_before_it() {
+    // 18.75 MB in 30 s are 5 Mb/s: at 4 Mb/s each file takes 37.5 s and ends so long after the last.
+    let mut desk = Desk::new(1);
+    desk.shaper = Some(TokenBucket::new(
+        BitRate::from_mbps(4),
+        BitRate::from_mbps(4),
+        Bytes(1500),
+    ));
+    desk.pieces = 1;
+    desk.run(&mut Bulk::new(&BulkConfig::BURSTY), Instant::from_s(100));
+    let starts: Vec<Instant> = desk.transfers.iter().map(|t| t.started_at).collect();
+    assert_eq!(starts, [0, 30, 60, 90].map(Instant::from_s));
+    let ends: Vec<f64> = desk
+        .transfers
+        .iter()
+        .filter_map(|t| Some(t.ended_at?.as_secs_f64()))
+        .collect();
+    assert_eq!(
+        ends.len(),
+        2,
+        "37.5 and 75 s; the third is unfinished: {ends:?}"
+    );
+    assert!(
+        (ends[0] - 37.5).abs() < 0.1 && (ends[1] - 75.0).abs() < 0.1,
+        "{ends:?}"
+    );
+    assert_eq!(desk.opened.len(), 1);
+}
+
 #[test]
 fn a_bursty_upload_waits_sixteen_seconds_after_completion_on_one_connection() {
     // 40 ms with the handshake, later 20 ms without it, then 16 s each.
     let mut desk = Desk::new(1);
-    desk.run(&mut Bulk::new(&BulkConfig::BURSTY), Instant::from_s(33));
+    desk.run(&mut Bulk::new(&PAUSING), Instant::from_s(33));
     assert_eq!(desk.opened.len(), 1);
     let times: Vec<_> = desk
         .transfers
@@ -80,7 +117,7 @@ fn a_bursty_upload_on_the_access_shaper_has_a_period_of_thirty_seconds() {
         BitRate::from_mbps(20),
         Bytes(10_000_000),
     ));
-    desk.run(&mut Bulk::new(&BulkConfig::BURSTY), Instant::from_s(100));
+    desk.run(&mut Bulk::new(&PAUSING), Instant::from_s(100));
     let starts: Vec<f64> = desk
         .transfers
         .iter()

@@ -5,15 +5,16 @@
 //! the same server takes a new one. The page ends with the last byte of the last object.
 //!
 //! Source: White 2012 3.2.3; White 2013 1.1 (a connection per object), 3.6 (name look-ups).
-//! Deviations: the first connections go out in turn over the servers (their order is not printed); the
-//! browser closes a connection first and the server follows, which is never waited for; a connection
-//! that fails is opened anew at once.
+//! Deviations: the first connections go out in turn over the servers (their order is not printed); if
+//! connections are closed at all, the browser closes first and the server follows, which is never waited
+//! for; a connection that fails is opened anew at once.
 
 use super::WebConfig;
 use super::page::PageContents;
 use crate::connections::Connections;
 use crate::{Application, ConnectionId, End, Event, Host, Object, Page};
 use sojourn_base::{Direction, Instant};
+use std::collections::VecDeque;
 
 /// Users with their browsers, and the servers.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Web {
     users: Vec<User>,
     /// Connections that carry an unfinished object.
     fetches: Connections<Fetch>,
+    /// Connections that nobody needs any more, and when they are forgotten, in that order.
+    lingering: VecDeque<(Instant, ConnectionId)>,
 }
 
 /// One user's browser.
@@ -80,6 +83,7 @@ impl Web {
             config: *config,
             users: (0..config.users).map(user).collect(),
             fetches: Connections::default(),
+            lingering: VecDeque::new(),
         }
     }
 
@@ -230,7 +234,14 @@ impl Web {
         fetch.object.ended_at = Some(now);
         let object = fetch.object;
         self.fetches.remove(connection);
-        host.close(connection, End::Client);
+        if let Some(after) = self.config.abandon_after {
+            if self.lingering.is_empty() {
+                host.arm(now + after, FORGET);
+            }
+            self.lingering.push_back((now + after, connection));
+        } else {
+            host.close(connection, End::Client);
+        }
         host.record_object(&object);
         self.on_object(now, &object, host);
     }
@@ -275,6 +286,18 @@ impl Web {
         }
     }
 
+    /// Forget the connections whose time is over.
+    fn forget(&mut self, now: Instant, host: &mut impl Host) {
+        while let Some(&(at, connection)) = self.lingering.front() {
+            if at > now {
+                host.arm(at, FORGET);
+                break;
+            }
+            self.lingering.pop_front();
+            host.abandon(connection);
+        }
+    }
+
     fn resolver(&self) -> usize {
         self.config.page.servers()
     }
@@ -313,6 +336,7 @@ impl Application for Web {
             Event::ConnectFailed(connection) | Event::Closed(connection) => {
                 self.on_lost(connection, host);
             }
+            Event::Timer(FORGET) => self.forget(now, host),
             Event::Timer(token) => match self.split(token) {
                 (user, 0) => self.begin_page(now, user, host),
                 (user, kind) => self.on_lookup_timer(now, user, kind - 1, host),
@@ -331,6 +355,9 @@ impl Application for Web {
         }
     }
 }
+
+/// Token of the timer that forgets connections: no user has it.
+const FORGET: u32 = u32::MAX;
 
 /// Objects, servers and users are counted in 32 bits.
 fn number(index: usize) -> u32 {

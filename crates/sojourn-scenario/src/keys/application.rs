@@ -93,7 +93,7 @@ const KINDS: [Kind<ApplicationConfig>; 4] = [
                 Bulk,
                 BulkConfig::BURSTY,
                 "bursty",
-                "White 2012 §3.2.1: 18.75 MB, then a pause of 16 s"
+                "White 2012 §3.2.1: 18.75 MB every 30 s over one connection"
             ),
             profile!(
                 Bulk,
@@ -256,6 +256,20 @@ fn bulk_keys(config: &mut BulkConfig, visitor: &mut dyn Visitor) {
     );
     visitor.value(
         key(
+            "period",
+            "a file at these regular intervals instead, behind the one before it if that has not gone",
+            "White 2012 §3.2.1: none but for the bursty upload",
+        )
+        .least("1 ms")
+        .most(LONGEST_PAUSE),
+        &mut Or {
+            value: &mut config.period,
+            word: "off",
+            example: Span::from_s(30),
+        },
+    );
+    visitor.value(
+        key(
             "reuse_connection",
             "send all files of a loop over one connection",
             "chosen: a new connection for each file",
@@ -367,6 +381,20 @@ fn web_keys(config: &mut WebConfig, visitor: &mut dyn Visitor) {
         &mut config.users,
     );
     start_keys(&mut config.start, &mut config.start_jitter, visitor);
+    visitor.value(
+        key(
+            "abandon_after",
+            "connections are not closed, but forgotten so long after their object; off: they are closed",
+            "White 2012 Tables 7 and 8 [inf]: no FIN in the bytes per page",
+        )
+        .least("1 ms")
+        .most(LONGEST_PAUSE),
+        &mut Or {
+            value: &mut config.abandon_after,
+            word: "off",
+            example: Span::from_s(10),
+        },
+    );
     visitor.choice(
         key(
             "name_lookup",
