@@ -123,7 +123,7 @@ impl<T> HeadSource<T> for Line<T> {
     fn look(&mut self, now: Instant) -> Option<Look> {
         let packet = self.fifo.head()?;
         let length = packet.meta.length;
-        let left = self.fifo.bytes() - u64::from(length);
+        let left = self.fifo.bytes() - u64::from(length) + self.staged;
         let head = Head {
             sojourn: now.saturating_since(packet.enqueued_at),
             above_floor: self.floor.on_leaving(length, left),
