@@ -8,8 +8,11 @@ use sojourn_link::{
     AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, Link, LinkConfig, RateCycle,
     SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
-use sojourn_queue::{CodelConfig, CodelLaw, DropTailConfig, ManagerConfig};
-use support::{Manners, Outcome, Recorder, drive};
+use sojourn_queue::{
+    AckPriorityConfig, CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig,
+    ManagerConfig, PieConfig, SfqCodelConfig,
+};
+use support::{FLOWS, Manners, Outcome, Recorder, drive};
 
 /// 5 Mb/s with a burst that is spent within a test, so that both rates matter.
 const SHAPER: ShaperConfig = ShaperConfig {
@@ -38,6 +41,14 @@ fn managers() -> impl Strategy<Value = ManagerConfig> {
             ..DropTailConfig::bytes(0)
         })),
         Just(ManagerConfig::Codel(quick_codel)),
+        Just(ManagerConfig::SfqCodel(SfqCodelConfig::WHITE2013)),
+        Just(ManagerConfig::FqCodel(FqCodelConfig::RFC8290)),
+        Just(ManagerConfig::Pie(PieConfig::WHITE2013)),
+        Just(ManagerConfig::DocsisPie(DocsisPieConfig::RFC8034).at(SHAPER.sustained)),
+        Just(ManagerConfig::AckPriority(
+            AckPriorityConfig::DEFAULT,
+            Box::new(ManagerConfig::DropTail(DropTailConfig::bytes(12_000))),
+        )),
     ]
 }
 
@@ -173,7 +184,8 @@ proptest! {
     #[test]
     fn deliveries_are_causal_ordered_and_explained(config in links(), arrivals in arrivals()) {
         let recorder = run(&config, &arrivals, Manners::Plain);
-        let mut last = None;
+        let mut last_at = Instant::ZERO;
+        let mut last_of_flow = [None; FLOWS as usize];
         for (announced_at, outcome) in &recorder.outcomes {
             match outcome {
                 Outcome::Delivered(item, meta, passage) => {
@@ -185,11 +197,11 @@ proptest! {
                     prop_assert!(*announced_at + config.delay() <= passage.arrives_at);
                     prop_assert_eq!(entered_at + passage.delay.total(), passage.arrives_at);
                     prop_assert_eq!(passage.delay.wire, config.delay());
-                    if let Some((last_item, last_at)) = last {
-                        prop_assert!(*item > last_item);
-                        prop_assert!(passage.arrives_at >= last_at);
-                    }
-                    last = Some((*item, passage.arrives_at));
+                    prop_assert!(passage.arrives_at >= last_at);
+                    last_at = passage.arrives_at;
+                    let flow = &mut last_of_flow[meta.flow_hash as usize];
+                    prop_assert!(*flow < Some(*item), "order within a flow");
+                    *flow = Some(*item);
                 }
                 Outcome::Dropped(item, _, entered_at, ..) => {
                     prop_assert_eq!(*entered_at, arrivals[*item as usize].0);

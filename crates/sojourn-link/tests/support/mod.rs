@@ -90,6 +90,9 @@ pub(crate) enum Manners {
     Impatient,
 }
 
+/// Packets belong to so many flows in turn.
+pub(crate) const FLOWS: u32 = 3;
+
 /// Runs a link over arrivals `(time, length)` in order of time, numbered from 0, until it wants nothing
 /// more. `look` sees the link after each call.
 pub(crate) fn drive<L: Link<u32>>(
@@ -123,6 +126,7 @@ pub(crate) fn drive<L: Link<u32>>(
             let ((_, length), item) = arrivals.next().expect("it was peeked at");
             let meta = Meta {
                 length: *length,
+                flow_hash: item % FLOWS,
                 ..Meta::default()
             };
             link.on_arrival(next, meta, item, recorder);
