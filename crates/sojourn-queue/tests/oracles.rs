@@ -5,7 +5,7 @@ use sojourn_base::{Ecn, Instant, Limit, Meta, Packets, Span};
 use sojourn_queue::{
     CodelConfig, CodelLaw, CodelQueue, CodelVariant, DelaySource, DepartureRateConfig,
     FlowListsConfig, FqCodelConfig, FqCodelQueue, PieConfig, PieGains, PieLaw, PieQueue,
-    QueueManager, Reason, Verdict,
+    QueueManager, Reason, SfqCodelConfig, SfqCodelQueue, SfqConfig, Verdict,
 };
 use sojourn_testkit::environment::TestEnvironment;
 use sojourn_testkit::oracle;
@@ -252,5 +252,64 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// Runs the same steps through two managers; both must do the same at each of them.
+fn assert_alike(
+    mut one: impl QueueManager<u32>,
+    mut other: impl QueueManager<u32>,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
+    let mut environments = (
+        TestEnvironment::without_draws(),
+        TestEnvironment::without_draws(),
+    );
+    let mut now = Instant::from_ms(1);
+    for (number, step) in (0..).zip(steps) {
+        if let Some(meta) = step.meta() {
+            prop_assert_eq!(
+                one.enqueue(now, meta, number, &mut environments.0),
+                other.enqueue(now, meta, number, &mut environments.1)
+            );
+        } else if let Step::Serve { after_us } = step {
+            now += Span::from_us(*after_us);
+            prop_assert_eq!(
+                serve(&mut one, now, &mut environments.0),
+                serve(&mut other, now, &mut environments.1)
+            );
+        }
+        prop_assert_eq!(one.backlog(), other.backlog());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn with_one_queue_flow_queueing_is_its_codel(
+        ecn in any::<bool>(),
+        target_us in 100..8_000_u64,
+        interval_us in 8_000..40_000_u64,
+        quantum in 1..2000_u32,
+        steps in steps(),
+    ) {
+        let law = |variant| CodelLaw {
+            target: Span::from_us(target_us),
+            interval: Span::from_us(interval_us),
+            variant,
+            ecn,
+            ..CodelLaw::RFC8289
+        };
+        let limit = Limit::Packets(Packets(100_000));
+        let codel = |variant| CodelQueue::new(CodelConfig { law: law(variant), limit });
+        let sub_flows = SfqConfig { bins: 1, quantum, limit, ..SfqConfig::WHITE2013 };
+        let law_2013 = law(CodelVariant::Sfq2013);
+        let sfq = SfqCodelQueue::new(SfqCodelConfig { sub_flows, law: law_2013 });
+        assert_alike(sfq, codel(CodelVariant::Sfq2013), &steps)?;
+        let flows = FlowListsConfig { queues: 1, quantum, limit, ..FlowListsConfig::RFC8290 };
+        let fq = FqCodelQueue::new(FqCodelConfig { flows, law: law(CodelVariant::Rfc8289) });
+        assert_alike(fq, codel(CodelVariant::Rfc8289), &steps)?;
     }
 }

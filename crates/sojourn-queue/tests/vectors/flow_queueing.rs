@@ -341,6 +341,31 @@ fn backlogged_sub_flows_get_equal_shares_of_bytes_or_packets() {
 }
 
 #[test]
+fn two_busy_sub_flows_are_never_further_apart_than_a_quantum_and_a_packet() {
+    let largest = 1500_u64;
+    for quantum in [300, 1514, 0] {
+        let mut manager = sfq_codel(quantum, Limit::Packets(Packets(100_000)));
+        let mut environment = TestEnvironment::without_draws();
+        let lengths: Vec<u32> = (0..4000_u32).map(|n| 40 + n * 7919 % 1461).collect();
+        fill(&mut manager, 0, &lengths, &mut environment);
+        fill(&mut manager, 1, &[1500; 4000], &mut environment);
+        let (mut bytes, mut packets) = ([0_u64; 2], [0_u64; 2]);
+        for _ in 0..4000 {
+            let packet = manager
+                .dequeue(Instant::ZERO, &mut environment)
+                .expect("both are backlogged");
+            bytes[packet.item.0 as usize] += u64::from(packet.meta.length);
+            packets[packet.item.0 as usize] += 1;
+            if quantum == 0 {
+                assert!(packets[0].abs_diff(packets[1]) <= 1);
+            } else {
+                assert!(bytes[0].abs_diff(bytes[1]) <= u64::from(quantum) + largest);
+            }
+        }
+    }
+}
+
+#[test]
 fn on_exhaustion_the_victim_is_always_the_longest_sub_flow() {
     // Claim W13-38.
     let mut environment = TestEnvironment::without_draws();
