@@ -1,7 +1,8 @@
 //! CoDel over one first-in, first-out queue.
 //!
 //! Source: RFC 8289; limits from White 2012 §3.1.2, White 2013 §3.2, Akhtar 2013.
-//! Deviations: those of [`crate::policy::codel`].
+//! Deviations: those of [`crate::policy::codel`]; bytes that the link has staged count as waiting, so
+//! that CoDel can act on the sojourn over a cascade (White 2012 §2.2).
 
 use crate::config::{ConfigProblem, require_room, require_shorter};
 use crate::manager::codel_service::{HeadSource, Look, serve};

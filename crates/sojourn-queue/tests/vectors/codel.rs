@@ -1,7 +1,7 @@
 //! CD-3, CD-5 and CD-6: CoDel with its queue.
 
 use super::packet;
-use sojourn_base::{Ecn, Instant, Limit, Meta, Packets, Span};
+use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
 use sojourn_queue::{CodelConfig, CodelLaw, ManagerConfig, QueueManager, Reason};
 use sojourn_testkit::environment::TestEnvironment;
 
@@ -116,6 +116,27 @@ fn cd_5_a_single_packet_behind_protects_the_one_in_front() {
     assert!(calls_that_drop(1500, 2000).is_empty());
     // With two packets behind: the first pop is at call 1, so the first drop is 100 calls later.
     assert_eq!(calls_that_drop(3000, 150)[0], 101);
+}
+
+#[test]
+fn bytes_that_the_link_has_staged_count_as_waiting() {
+    // White 2012 §2.2, sojourn over both queues: one packet at a time in this queue, a deep one behind.
+    let served = |staged| {
+        let mut manager = codel(CodelLaw::WHITE2012).build();
+        let mut environment = TestEnvironment::without_draws();
+        environment.staged = Bytes(staged);
+        let mut delivered = 0;
+        for ms in 1..=150 {
+            let arrival = Instant::from_ms(ms);
+            let _ = manager.enqueue(arrival, packet(1500, 0), (), &mut environment);
+            let now = arrival + Span::from_ms(40);
+            delivered += u32::from(manager.dequeue(now, &mut environment).is_some());
+        }
+        (environment.dropped.len(), delivered)
+    };
+    assert_eq!(served(1500), (0, 150));
+    // The first drop, one interval after the first packet, leaves nothing to send in that call.
+    assert_eq!(served(1501), (1, 149));
 }
 
 #[test]
