@@ -6,6 +6,7 @@ distribution of delays if the study kept it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -81,12 +82,23 @@ def _table(view: StudyView, subject: str, points: Sequence[str]) -> PlainTable:
             cells.append(PlainCell(significant(estimate.value), detail=interval))
         body.append(tuple(cells))
     return PlainTable(
-        name=f"metrics-{subject}",
+        name=f"metrics-{file_name(subject)}",
         title=f"{subject}",
         caption="Mean over runs with its 95 % interval.",
         headings=("point", *headings),
         rows=tuple(body),
     )
+
+
+def file_name(name: str) -> str:
+    """Make a name of the user's fit for a file.
+
+    Examples
+    --------
+    >>> file_name("web/1 (kids)")
+    'web_1__kids_'
+    """
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name)
 
 
 def significant(value: float) -> str:
@@ -164,9 +176,9 @@ def _distributions(view: StudyView, points: Sequence[str]) -> Iterator[Figure]:
         if not any(len(values) for values in samples.values()):
             continue
         yield Figure(
-            f"delay-{traffic}-{direction}",
+            f"delay-{file_name(traffic)}-{direction}",
             PlotSpec(
-                name=f"delay-{traffic}-{direction}",
+                name=f"delay-{file_name(traffic)}-{direction}",
                 title=f"Access delay of {traffic}, {direction}",
                 panels=(
                     cdf_panel(

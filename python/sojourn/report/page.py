@@ -81,7 +81,11 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
     figures = [
         DrawnFigure(
             figure,
-            Markup(drawing.inline(drawings[figure.item], figure.item, figure.plot.description)),
+            Markup(
+                drawing.inline(
+                    drawings[figure.item], f"drawn-{figure.item}", figure.plot.description
+                )
+            ),
         )
         for figure in parts.figures
     ]

@@ -1,0 +1,57 @@
+"""Looks are told apart by more than one property, and can be seen."""
+
+import itertools
+
+import pytest
+
+from sojourn.plots import styles
+from sojourn.studies.white2012.cases import DROPTAIL_BYTES, MANAGERS
+from sojourn.studies.white2012.figures import CAUSES, COUPLINGS
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of WCAG 2.1."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_queue_managers_differ_in_colour_and_marker() -> None:
+    looks = [styles.look_of(name) for name in (*MANAGERS, DROPTAIL_BYTES)]
+    assert len({look.colour for look in looks}) == len(looks)
+    assert len({look.marker for look in looks}) == len(looks)
+
+
+def test_no_cause_of_delay_has_the_colour_of_a_queue_manager() -> None:
+    managers = {styles.look_of(name).colour for name in (*MANAGERS, DROPTAIL_BYTES)}
+    assert not managers & {styles.look_of(cause).colour for cause in CAUSES}
+
+
+def test_causes_and_couplings_differ_from_each_other() -> None:
+    shown = [cause for cause in CAUSES if cause not in ("sender", "recovery")]
+    assert len({styles.look_of(cause).colour for cause in shown}) == len(shown)
+    couplings = [styles.look_of(f"coupling-{name}") for name in COUPLINGS]
+    assert len({look.marker for look in couplings}) == len(couplings)
+
+
+def test_words_have_enough_contrast_on_paper() -> None:
+    assert contrast(styles.INK, styles.PAPER) >= 7.0
+    assert contrast(styles.MUTED, styles.PAPER) >= 4.5
+
+
+def test_the_palette_goes_round_and_neighbours_differ() -> None:
+    assert styles.look_of("cycle-0") == styles.look_of("cycle-7")
+    for first, second in itertools.pairwise(range(7)):
+        a, b = styles.look_of(f"cycle-{first}"), styles.look_of(f"cycle-{second}")
+        assert a.colour != b.colour
+        assert a.marker != b.marker
+
+
+def test_an_unknown_look_is_an_error() -> None:
+    with pytest.raises(KeyError, match="no look is called turquoise"):
+        styles.look_of("turquoise")

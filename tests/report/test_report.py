@@ -1,0 +1,258 @@
+"""The report says what the result says, in files that other programs and people can read."""
+
+import csv
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from sojourn.report import build
+from sojourn.report.files import CLAIM_COLUMNS, COMPARISON_COLUMNS
+from sojourn.study.result import ReportSummary
+from studies.synthetic import World
+
+VOID = {"meta", "br", "img", "link", "hr", "input", "path", "use"}
+
+
+class Built(NamedTuple):
+    """A report and what the command line would say of it."""
+
+    directory: Path
+    summary: ReportSummary
+    html: str
+
+
+def build_world(world: World, directory: Path) -> Built:
+    summary = build(world.build(directory))
+    return Built(directory, summary, (directory / "report.html").read_text(encoding="utf-8"))
+
+
+def small_world() -> World:
+    """Return a world of two points, which draws three figures only."""
+    world = World()
+    for point in {point for point, _, _ in world.metrics} - {"C04", "D04-21"}:
+        world.drop(point)
+    return world
+
+
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    world = World()
+    world.set("D05-417", "page", "page_load_time_median", 14.0)
+    return build_world(world, tmp_path_factory.mktemp("spoilt"))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class Outline(HTMLParser):
+    """Collects ids, references and unclosed elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.loads: list[str] = []
+        self.open: list[str] = []
+        self.headings: list[str] = []
+        self._heading = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element's id and references."""
+        values = dict(attrs)
+        if values.get("id"):
+            self.ids.append(str(values["id"]))
+        for name in ("href", "xlink:href"):
+            target = values.get(name) or ""
+            if target.startswith("#"):
+                self.targets.append(target[1:])
+        if tag in ("script", "img", "iframe", "link", "object", "embed"):
+            self.loads.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        self._heading = tag in ("h1", "h2", "h3")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Check that it closes what is open."""
+        if tag in VOID:
+            return
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open and close."""
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        """Note the first words of a heading."""
+        if self._heading:
+            self.headings.append(data.strip())
+            self._heading = False
+
+
+def outline(html: str) -> Outline:
+    parser = Outline()
+    parser.feed(html)
+    parser.close()
+    return parser
+
+
+def test_all_promised_files_are_written(spoilt: Built) -> None:
+    names = {path.name for path in spoilt.directory.iterdir()}
+    assert {"report.html", "comparison.csv", "claims.csv", "tables", "figures"} <= names
+    assert not [name for name in names if name.endswith(".partial")]
+    tables = {path.name for path in (spoilt.directory / "tables").iterdir()}
+    assert {f"table-{n}.csv" for n in range(3, 9)} | {"summary.csv"} == tables
+    figures = {path.name for path in (spoilt.directory / "figures").iterdir()}
+    for name in (*(f"figure-{n}" for n in range(2, 10)), "overview", "agreement", "delay-by-cause"):
+        assert {f"{name}.svg", f"{name}.pdf"} <= figures
+
+
+def test_the_comparison_has_the_contract_s_columns_and_a_row_per_cell(spoilt: Built) -> None:
+    found = rows(spoilt.directory / "comparison.csv")
+    assert tuple(found[0]) == COMPARISON_COLUMNS
+    assert len(found) == 4 * 54 + 2 * 80
+    assert {row["verdict"] for row in found} == {"match", "miss", "unjudged"}
+    missed = next(
+        r for r in found if r["item"] == "table-5" and r["case"] == "D05" and r["verdict"] == "miss"
+    )
+    assert (missed["metric"], missed["printed"], missed["ours"]) == (
+        "page_load_time_median",
+        "33.030",
+        "14",
+    )
+    assert missed["tolerance"] == "±35 % (W12-66)"
+    assert float(missed["ci_low"]) < 14 < float(missed["ci_high"])
+
+
+def test_the_claims_have_the_contract_s_columns_and_a_row_per_claim(spoilt: Built) -> None:
+    found = rows(spoilt.directory / "claims.csv")
+    assert tuple(found[0]) == CLAIM_COLUMNS
+    assert len(found) == 95
+    verdicts = {row["id"]: row["verdict"] for row in found}
+    assert verdicts["W12-66"] == "fails"
+    assert verdicts["W12-02"] == "holds"
+    assert verdicts["W12-60"] == "not-run"
+
+
+def test_the_summary_counts_what_the_files_say(spoilt: Built) -> None:
+    cells = rows(spoilt.directory / "comparison.csv")
+    for verdict, count in spoilt.summary.comparison.items():
+        assert count == sum(row["verdict"] == verdict for row in cells)
+    claims = rows(spoilt.directory / "claims.csv")
+    for use, counts in spoilt.summary.claims.items():
+        for verdict, count in counts.items():
+            wanted = verdict.replace("_", "-")
+            assert count == sum(r["use"] == use and r["verdict"] == wanted for r in claims)
+
+
+def test_the_page_loads_nothing_and_runs_nothing(spoilt: Built) -> None:
+    assert outline(spoilt.html).loads == []
+    for forbidden in ('src="http', "src='http", "@import", "url(http", "javascript:"):
+        assert forbidden not in spoilt.html
+
+
+def test_the_page_is_well_formed_and_its_references_resolve(spoilt: Built) -> None:
+    found = outline(spoilt.html)
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    assert set(found.targets) <= set(found.ids)
+
+
+def test_the_page_begins_with_an_overview_and_ends_with_provenance(spoilt: Built) -> None:
+    found = outline(spoilt.html).headings
+    assert found[1] == "Overview"
+    order = [
+        found.index(name)
+        for name in ("Overview", "Printed tables beside ours", "Claims", "Provenance")
+    ]
+    assert order == sorted(order)
+
+
+def test_a_miss_is_marked_by_more_than_colour(spoilt: Built) -> None:
+    missed = re.search(r'<td class="ours miss">.*?</td>', spoilt.html)
+    assert missed
+    assert ">14.000<" in missed[0]
+    assert 'aria-label="miss">✗<' in missed[0]
+
+
+def test_failing_claims_come_first(spoilt: Built) -> None:
+    fails = spoilt.html.index('id="claims-fail"')
+    assert fails < spoilt.html.index('id="claims-not-run"') < spoilt.html.index('id="claims-hold"')
+
+
+def test_every_drawing_has_words_for_those_who_cannot_see_it(spoilt: Built) -> None:
+    drawings = re.findall(r"<svg [^>]*>", spoilt.html)
+    assert len(drawings) == 13
+    for drawing in drawings:
+        label = re.search(r'role="img" aria-label="([^"]+)"', drawing)
+        assert label
+        assert len(label[1]) > 30
+
+
+def test_drawings_follow_the_theme_of_the_page(spoilt: Built) -> None:
+    body = "".join(re.findall(r"<svg .*?</svg>", spoilt.html, flags=re.DOTALL))
+    assert "var(--ink)" in body
+    assert "var(--c-green)" in body
+    assert "#1c2430" not in body.lower()
+    declared = set(re.findall(r"(--[a-z-]+):", spoilt.html))
+    assert set(re.findall(r"var\((--[a-z-]+)[,)]", spoilt.html)) <= declared
+
+
+def test_building_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    world = small_world()
+    first = build_world(world, tmp_path / "a")
+    again = build_world(world, tmp_path / "a")
+    assert first.html == again.html
+    assert first.summary == again.summary
+
+
+def test_a_quick_report_says_so_at_the_top(tmp_path: Path) -> None:
+    world = small_world()
+    world.quick, world.duration_s = True, 60.0
+    built = build_world(world, tmp_path)
+    assert "<strong>Quick run.</strong>" in built.html
+    judged = {row["id"]: row for row in rows(tmp_path / "claims.csv")}
+    assert judged["W12-67"]["note"].startswith("quick")
+
+
+def test_a_result_with_a_few_points_still_makes_a_report(tmp_path: Path) -> None:
+    built = build_world(small_world(), tmp_path)
+    assert built.summary.comparison["match"] > 0
+    figures = {path.stem for path in (tmp_path / "figures").iterdir()}
+    assert {"figure-8", "figure-9"} <= figures
+    assert "figure-2" not in figures
+
+
+def test_provenance_names_what_made_the_result(spoilt: Built) -> None:
+    text = spoilt.html[spoilt.html.index('id="provenance"') :]
+    for words in ("synthetic", "1, 2, 3", "SHA-256", "C04"):
+        assert words in text
+
+
+def test_markup_in_names_is_shown_and_not_obeyed(tmp_path: Path) -> None:
+    world = small_world()
+    world.builtin = False
+    world.set("C04", "../<script>alert(1)</script>", "goodput", 1.0)
+    built = build_world(world, tmp_path)
+    assert "<script>" not in built.html
+    assert "&lt;script&gt;" in built.html
+    assert (tmp_path / "tables" / "metrics-..__script_alert_1___script_.csv").exists()
+
+
+def visible_words(html: str) -> Iterator[str]:
+    """Yield text outside of tags and style."""
+    yield from re.split(r"<[^>]+>", re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL))
+
+
+def test_nothing_undefined_reaches_the_page(spoilt: Built) -> None:
+    text = " ".join(visible_words(spoilt.html))
+    for leak in ("None", "nan", "NaN", "Undefined", "Estimate("):
+        assert not re.search(rf"\b{re.escape(leak)}", text), leak
