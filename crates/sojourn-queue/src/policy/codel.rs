@@ -45,14 +45,14 @@ pub struct CodelLaw {
     pub floor: CodelFloor,
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Also mark each ECN-capable packet whose delay is above this (RFC 8290 §4.2.3's practice).
+    /// Also mark each ECN-capable packet whose delay is above this (RFC 8290 §5.2.7).
     pub ce_threshold: Option<Span>,
     /// Packets with ECT(1) or CE see only `ce_threshold`, all others only CoDel.
     pub l4s: bool,
 }
 
 impl CodelLaw {
-    /// RFC 8289 §5.3 and §5.5: 5 ms in 100 ms.
+    /// RFC 8289 §4.3, §4.4 and §5.3: 5 ms in 100 ms.
     pub const RFC8289: Self = Self {
         target: Span::from_ms(5),
         interval: Span::from_ms(100),

@@ -42,7 +42,7 @@ impl DepartureRateConfig {
         threshold: 10_000,
         average: RateAverage::OfRate { weight: 0.125 },
     };
-    /// RFC 8033 §4.3 and Appendix A: 16,384 bytes, one quarter new.
+    /// RFC 8033 §5.2 and Appendix B: 16,384 bytes, one quarter new.
     pub const RFC8033: Self = Self {
         threshold: 16_384,
         average: RateAverage::OfTime { weight: 0.25 },

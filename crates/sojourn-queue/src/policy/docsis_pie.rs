@@ -10,25 +10,25 @@ use crate::policy::burst::BurstState;
 use crate::policy::pie::{PieGains, gain_divisor, whole_updates};
 use sojourn_base::{BitRate, Span};
 
-/// RFC 8034 §4.2: gain of the distance from the target, in 1/s.
+/// RFC 8034 A.1.2: gain of the distance from the target, in 1/s.
 const ALPHA: f64 = 0.25;
-/// RFC 8034 §4.2: gain of the change since the last update, in 1/s.
+/// RFC 8034 A.1.2: gain of the change since the last update, in 1/s.
 const BETA: f64 = 2.5;
-/// RFC 8034 §4.2: time between updates.
+/// RFC 8034 A.1.2: time between updates.
 pub const UPDATE_INTERVAL: Span = Span::from_ms(16);
-/// RFC 8034 §4.2: how long a first burst is left alone.
+/// RFC 8034 A.1.2: how long a first burst is left alone.
 const MAXIMUM_BURST: Span = Span::from_ms(142);
-/// RFC 8034 §4.2: assumed mean packet length.
+/// RFC 8034 A.1.2: assumed mean packet length.
 const MEAN_PACKET: u32 = 1024;
-/// RFC 8034 §4.2: smallest packet.
+/// RFC 8034 A.1.2: smallest packet.
 const MINIMUM_PACKET: u32 = 64;
-/// RFC 8034 §4.2: no drop before so many drops are due.
+/// RFC 8034 A.1.2: no drop before so many drops are due.
 const PROBABILITY_LOW: f64 = 0.85;
-/// RFC 8034 §4.2: a drop at the latest when so many are due.
+/// RFC 8034 A.1.2: a drop at the latest when so many are due.
 const PROBABILITY_HIGH: f64 = 8.5;
-/// RFC 8034 §4.2: below this delay the probability decays.
+/// RFC 8034 A.1.2: below this delay the probability decays.
 const LATENCY_LOW: f64 = 0.005;
-/// RFC 8034 §4.2: above this delay the probability is raised.
+/// RFC 8034 A.1.2: above this delay the probability is raised.
 const LATENCY_HIGH: f64 = 0.2;
 /// The probability at which even the smallest packet is dropped as often as allowed: 13.6.
 const PROBABILITY_MAXIMUM: f64 = PROBABILITY_LOW * MEAN_PACKET as f64 / MINIMUM_PACKET as f64;
@@ -45,7 +45,7 @@ pub struct DocsisPieLaw {
 }
 
 impl DocsisPieLaw {
-    /// RFC 8034 §4.2: 10 ms, 1 s.
+    /// RFC 8034 A.1.2: 10 ms, 1 s.
     pub const RFC8034: Self = Self {
         target: Span::from_ms(10),
         burst_reset: Span::from_s(1),
@@ -147,7 +147,7 @@ impl DocsisPie {
     }
 
     fn move_probability(&mut self, law: &DocsisPieLaw, delay: f64) {
-        // RFC 8034 §4.2: steps of at most 2 % once the probability is 10 %.
+        // RFC 8034 A.2: steps of at most 2 % once the probability is 10 %.
         const STEP: f64 = 0.02;
         let mut step = ALPHA * (delay - law.target.as_secs_f64()) + BETA * (delay - self.old_delay);
         step /= divisor(self.probability);
@@ -156,7 +156,7 @@ impl DocsisPie {
         }
         self.probability += step;
         if delay < LATENCY_LOW && self.old_delay < LATENCY_LOW {
-            // RFC 8034 §4.2: decay by 2 % per update.
+            // RFC 8034 A.2: decay by 2 % per update.
             self.probability *= 0.98;
         } else if delay > LATENCY_HIGH {
             self.probability += STEP;
@@ -192,7 +192,7 @@ pub fn shaper_delay(queued: u64, shaper: &Shaper) -> f64 {
     seconds(queued - at_peak, shaper.sustained) + seconds(at_peak, shaper.peak)
 }
 
-/// RFC 8034 §4.2: the gain table of RFC 8033, continued above 1.
+/// RFC 8034 A.2: the gain table of RFC 8033, continued above 1.
 fn divisor(probability: f64) -> f64 {
     if probability < 0.1 {
         gain_divisor(PieGains::Rfc8033, probability)

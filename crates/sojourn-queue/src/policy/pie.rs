@@ -1,6 +1,6 @@
 //! PIE drops arrivals with a probability that follows the delay and its trend.
 //!
-//! Source: RFC 8033 §4 and §5 (`Rfc8033`); draft-pan-tsvwg-pie-00 as White 2013 §2.3 and §3.2 used it,
+//! Source: RFC 8033 §4, §5 and Appendix A (`Rfc8033`); draft-pan-tsvwg-pie-00 as White 2013 §2.3 and §3.2 used it,
 //! in the form of the first Linux `sch_pie` and of ns-2.36 `queue/pie.cc` (`Draft00`); the three-state
 //! burst rule of the ns-3 PIE queue disc.
 //! Units and ranges: delays in seconds, probability in 0..=1.
@@ -25,7 +25,7 @@ pub enum PieGains {
 pub enum DelaySource {
     /// Backlog over the measured departure rate; needs no timestamps.
     DepartureRate(DepartureRateConfig),
-    /// What the packet that left last had waited; 0 while the queue is empty (RFC 8033 §5.2, ns-3).
+    /// What the packet that left last had waited; 0 while the queue is empty (RFC 8033 §4.3, ns-3).
     LastSojourn,
 }
 
@@ -92,7 +92,7 @@ pub struct PieLaw {
 }
 
 impl PieLaw {
-    /// RFC 8033 §5.1 and §4; delay from timestamps.
+    /// RFC 8033 §4.2, §4.4 and Appendix A; delay from timestamps (§4.3).
     pub const RFC8033: Self = Self {
         reference: Span::from_ms(15),
         update_interval: Span::from_ms(15),
@@ -317,7 +317,7 @@ impl Pie {
     }
 
     fn move_probability(&mut self, law: &PieLaw, delay: f64) {
-        // RFC 8033 §4.2 and §5.1: steps of at most 2 % once the probability is 10 %.
+        // RFC 8033 §5.5 and `sch_pie`: steps of at most 2 % once the probability is 10 %.
         const STEP: f64 = 0.02;
         let mut step =
             law.alpha * (delay - law.reference.as_secs_f64()) + law.beta * (delay - self.old_delay);
