@@ -72,6 +72,10 @@ pub enum ControllerConfig {
     Cubic(CubicConfig),
     /// CUBIC as in Linux 2.6.22 and ns-2.35, in integers.
     CubicV21(CubicV21Config),
+    /// LEDBAT as in RFC 6817.
+    Ledbat(LedbatConfig),
+    /// LEDBAT as in the draft-00 module for ns-2, in integers.
+    LedbatNs2(LedbatNs2Config),
 }
 
 /// How Reno grows in congestion avoidance.
@@ -105,6 +109,22 @@ pub struct CubicConfig {
 pub struct CubicV21Config {
     /// Multiplicative decrease in 1/1024: 819 in v2.1, 717 from v2.2 on.
     pub beta: u32,
+}
+
+/// Parameters of LEDBAT (RFC 6817 section 2.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LedbatConfig {
+    /// Queueing delay that the flow steers to (`TARGET`, at most 100 ms).
+    pub target: Span,
+    /// Segments of growth per round trip without queueing (`GAIN`, at most 1).
+    pub gain: f64,
+}
+
+/// Parameters of the draft-00 LEDBAT module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedbatNs2Config {
+    /// Queueing delay that the flow steers to, in whole milliseconds.
+    pub target: Span,
 }
 
 /// Growth of the window in slow start.

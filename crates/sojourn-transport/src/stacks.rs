@@ -10,13 +10,13 @@
 use crate::config::{
     AMPLE, AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig,
     CubicV21Config, DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold,
-    LossDetection, RecoveryMode, ReductionBase, RoundTripSampling, SlowStart, StackConfig,
-    TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
+    LedbatConfig, LedbatNs2Config, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling,
+    SlowStart, StackConfig, TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
 };
 use sojourn_base::Span;
 
 /// Every profile under its name in scenario files.
-pub const PROFILES: [(&str, StackConfig); 9] = [
+pub const PROFILES: [(&str, StackConfig); 12] = [
     ("ns2-linux-cubic", NS2_LINUX_CUBIC),
     ("ns2-reno", NS2_RENO),
     ("ns2-bsd-sack", NS2_BSD_SACK),
@@ -26,6 +26,9 @@ pub const PROFILES: [(&str, StackConfig); 9] = [
     ("linux-reno", LINUX_RENO),
     ("bsd-reno", BSD_RENO),
     ("windows-cubic", WINDOWS_CUBIC),
+    ("ns2-ledbat", NS2_LEDBAT),
+    ("ns2-ledbat-25ms", NS2_LEDBAT_25MS),
+    ("ledbat", LEDBAT),
 ];
 
 /// Bulk transfers of White 2012 and 2013: ns-2 `TCP/Linux` with CUBIC, receiver `TCPSink/Sack1`.
@@ -299,6 +302,39 @@ pub const WINDOWS_CUBIC: StackConfig = StackConfig {
     },
     ..LINUX_CUBIC
 };
+
+/// Background uploads of White 2013: the draft-00 LEDBAT module in ns-2 `TCP/Linux`, with the target
+/// that the text implies (4.1.1: "on the order of 100 ms").
+pub const NS2_LEDBAT: StackConfig = StackConfig {
+    controller: ControllerConfig::LedbatNs2(LedbatNs2Config {
+        target: Span::from_ms(100),
+    }),
+    ..NS2_LINUX_CUBIC
+};
+
+/// The same with the module's own default target.
+pub const NS2_LEDBAT_25MS: StackConfig = StackConfig {
+    controller: ControllerConfig::LedbatNs2(LedbatNs2Config {
+        target: Span::from_ms(25),
+    }),
+    ..NS2_LINUX_CUBIC
+};
+
+/// LEDBAT of RFC 6817 on the Linux of today; the initial window is its `INIT_CWND`.
+pub const LEDBAT: StackConfig = StackConfig {
+    controller: ControllerConfig::Ledbat(LedbatConfig::RFC6817),
+    initial_window: 2,
+    idle_restart: IdleRestart::Rfc2861 { floor: 2 },
+    ..LINUX_RENO
+};
+
+impl LedbatConfig {
+    /// The largest target and gain that the standard permits.
+    pub const RFC6817: Self = Self {
+        target: Span::from_ms(100),
+        gain: 1.0,
+    };
+}
 
 impl CubicConfig {
     /// The standard's constants, with HyStart++ in slow start.

@@ -7,12 +7,17 @@
 mod cubic_rfc9438;
 mod cubic_v21;
 mod hystart;
+mod ledbat;
+mod ledbat_ns2;
+mod one_way_delay;
 mod reno;
 
 use crate::config::{ControllerConfig, SlowStart, StackConfig, WindowUnit};
 use cubic_rfc9438::Cubic;
 use cubic_v21::CubicV21;
 use hystart::HyStart;
+use ledbat::Ledbat;
+use ledbat_ns2::LedbatNs2;
 use reno::Reno;
 use sojourn_base::{Instant, Span, math};
 
@@ -32,6 +37,10 @@ impl Window {
 
 /// What a controller learns from an acknowledgement.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one acknowledgement"
+)]
 pub(crate) struct Ack {
     pub(crate) now: Instant,
     /// Segments newly acknowledged cumulatively.
@@ -44,7 +53,13 @@ pub(crate) struct Ack {
     pub(crate) round_trip: Option<Span>,
     /// Smoothed round-trip time.
     pub(crate) smoothed: Span,
-    /// The window may grow: it was used, and the sender is not in recovery.
+    /// One-way delay of the segment that this acknowledgement answers.
+    pub(crate) one_way_delay: Option<Span>,
+    /// Segments outstanding before this acknowledgement.
+    pub(crate) flight_before: u32,
+    /// The window may change: new data are acknowledged, and the sender is not in recovery.
+    pub(crate) may_change: bool,
+    /// The window may grow: besides, it was used.
     pub(crate) may_grow: bool,
     /// Nothing is or was wrong.
     pub(crate) open: bool,
@@ -67,6 +82,8 @@ enum AnyController {
     Reno(Reno),
     Cubic(Cubic),
     CubicV21(CubicV21),
+    Ledbat(Ledbat),
+    LedbatNs2(LedbatNs2),
 }
 
 /// Window, slow start and controller of one sender.
@@ -101,6 +118,10 @@ impl CongestionControl {
             ControllerConfig::CubicV21(cubic) => {
                 (AnyController::CubicV21(CubicV21::new(cubic)), false)
             }
+            ControllerConfig::Ledbat(ledbat) => (AnyController::Ledbat(Ledbat::new(ledbat)), false),
+            ControllerConfig::LedbatNs2(ledbat) => {
+                (AnyController::LedbatNs2(LedbatNs2::new(ledbat)), false)
+            }
         };
         Self {
             window: Window {
@@ -128,14 +149,18 @@ impl CongestionControl {
         match self.controller {
             // Linux 2.6.22 grows by slow start up to and including the threshold.
             AnyController::CubicV21(_) => self.window.size <= self.window.threshold,
+            AnyController::LedbatNs2(_) => false,
             _ => self.window.size < self.window.threshold,
         }
     }
 
     /// Anything of this acknowledgement that a controller measures, and growth if it is allowed.
     pub(crate) fn on_ack(&mut self, ack: &Ack) {
-        if let AnyController::CubicV21(cubic) = &mut self.controller {
-            cubic.measure(ack);
+        match &mut self.controller {
+            AnyController::CubicV21(cubic) => cubic.measure(ack),
+            AnyController::Ledbat(ledbat) => ledbat.measure(ack, &mut self.window),
+            AnyController::LedbatNs2(ledbat) => ledbat.measure(ack),
+            AnyController::Reno(_) | AnyController::Cubic(_) => {}
         }
         if let Some(hystart) = &mut self.hystart
             && hystart.on_ack(ack)
@@ -144,6 +169,13 @@ impl CongestionControl {
             self.hystart = None;
         }
         if !ack.may_grow {
+            // LEDBAT bounds itself by what is outstanding, and shrinks whether it is used or not.
+            if let AnyController::Ledbat(ledbat) = &mut self.controller
+                && ack.may_change
+                && self.window.size >= self.window.threshold
+            {
+                ledbat.avoid(ack.acked, ack, &mut self.window);
+            }
             return;
         }
         let left = if self.in_slow_start() {
@@ -156,6 +188,8 @@ impl CongestionControl {
                 AnyController::Reno(reno) => reno.avoid(left, &mut self.window),
                 AnyController::Cubic(cubic) => cubic.avoid(left, ack, &mut self.window),
                 AnyController::CubicV21(cubic) => cubic.avoid(ack, &mut self.window),
+                AnyController::Ledbat(ledbat) => ledbat.avoid(left, ack, &mut self.window),
+                AnyController::LedbatNs2(ledbat) => ledbat.avoid(&mut self.window),
             }
         }
         self.window.size = self.window.size.min(self.limit);
@@ -168,6 +202,14 @@ impl CongestionControl {
             AnyController::Reno(_) => event.base / 2.0,
             AnyController::Cubic(cubic) => cubic.reduce(event, &self.window),
             AnyController::CubicV21(cubic) => cubic.reduce(event, &self.window),
+            AnyController::Ledbat(ledbat) => {
+                ledbat.on_congestion();
+                event.base / 2.0
+            }
+            AnyController::LedbatNs2(ledbat) => {
+                ledbat.on_congestion();
+                event.base / 2.0
+            }
         };
         let threshold = if self.whole_thresholds {
             math::floor(threshold)
@@ -188,7 +230,9 @@ impl CongestionControl {
     pub(crate) fn recovery_floor(&self) -> f64 {
         match self.controller {
             // Linux 2.6.22 `tcp_reno_min_cwnd`.
-            AnyController::Reno(_) => math::floor(self.window.threshold / 2.0).max(1.0),
+            AnyController::Reno(_) | AnyController::Ledbat(_) | AnyController::LedbatNs2(_) => {
+                math::floor(self.window.threshold / 2.0).max(1.0)
+            }
             _ => self.window.threshold,
         }
     }
@@ -242,6 +286,9 @@ pub(crate) mod testing {
             next: 0,
             round_trip: None,
             smoothed: Span::from_ms(100),
+            one_way_delay: None,
+            flight_before: acked,
+            may_change: true,
             may_grow: true,
             open: true,
             after_timeout: false,

@@ -177,7 +177,7 @@ impl Sender {
         if end > self.board.next() || self.board.flight() == 0 {
             return;
         }
-        let pipe_before = self.board.pipe();
+        let (pipe_before, flight_before) = (self.board.pipe(), self.board.flight());
         let newly_sacked = self.take_sack(now, segment);
         let covered = if end > before {
             self.take_cumulative(now, segment, out.config)
@@ -226,6 +226,7 @@ impl Sender {
         if marked {
             self.on_mark(out.config, out);
         }
+        let may_change = acked > 0 && !was_recovering && !entered && !marked;
         self.control.on_ack(&Ack {
             now,
             acked,
@@ -233,11 +234,10 @@ impl Sender {
             next: self.board.next(),
             round_trip: sample,
             smoothed: self.round_trip.smoothed().unwrap_or(self.initial_timeout),
-            may_grow: acked > 0
-                && !was_recovering
-                && !entered
-                && !marked
-                && self.gate_is_open(pipe_before, out.config.growth_gate),
+            one_way_delay: (delivered > 0).then(|| Span::from_ps(segment.one_way_delay_ps)),
+            flight_before,
+            may_change,
+            may_grow: may_change && self.gate_is_open(pipe_before, out.config.growth_gate),
             open: self.state == CongestionState::Open && !was_recovering,
             after_timeout: self.state == CongestionState::Loss,
         });
