@@ -63,7 +63,8 @@ fn about(name: &str) -> &'static str {
         "ns2-linux-cubic" => "uploads of White 2012 and 2013: ns-2 TCP/Linux with CUBIC",
         "ns2-reno" => "bursty uploads of White 2012 and 2013: ns-2 TCP/Reno",
         "ns2-bsd-sack" => "web traffic of White 2012 and 2013: ns-2 FullTcp with SACK",
-        "ns2-ledbat" => "BitTorrent of White 2013: ns-2 TCP/Linux with LEDBAT",
+        "ns2-ledbat" => "BitTorrent of White 2013: ns-2 TCP/Linux with LEDBAT, target 100 ms",
+        "ns2-ledbat-25ms" => "the same with the module's own target of 25 ms",
         "akhtar2013" => "all traffic of Akhtar 2013: ns-2 FullTcp, initial window 10",
         "ns3-2019" => "background traffic of White 2019: ns-3 NewReno of early 2020",
         "linux-cubic" => "Linux of today with CUBIC",
@@ -236,6 +237,8 @@ fn sub_tables(config: &mut StackConfig, visitor: &mut dyn Visitor) {
                 ControllerConfig::Reno(_) => "reno",
                 ControllerConfig::Cubic(_) => "cubic",
                 ControllerConfig::CubicV21(_) => "cubic-v21",
+                ControllerConfig::Ledbat(_) => "ledbat",
+                ControllerConfig::LedbatNs2(_) => "ledbat-ns2",
             },
         },
     );

@@ -2,15 +2,17 @@
 //!
 //! Source: RFC 5681, RFC 9438, RFC 3465, RFC 2861; Linux. Deviations: none known.
 
+use sojourn_base::Span;
 use sojourn_transport::config::{
-    Avoidance, ControllerConfig, CubicConfig, CubicV21Config, IdleRestart, Pacing, SlowStart,
+    Avoidance, ControllerConfig, CubicConfig, CubicV21Config, IdleRestart, LedbatConfig,
+    LedbatNs2Config, Pacing, SlowStart,
 };
 
 use super::words::AVOIDANCES;
 use super::{LARGEST_WINDOW, flag, window, word};
 use crate::form::{Kind, Visitor, key};
 
-pub(super) const CONTROLLERS: [Kind<ControllerConfig>; 3] = [
+pub(super) const CONTROLLERS: [Kind<ControllerConfig>; 5] = [
     Kind {
         name: "reno",
         about: "additive increase, halving (RFC 5681)",
@@ -55,6 +57,60 @@ pub(super) const CONTROLLERS: [Kind<ControllerConfig>; 3] = [
                     .least("1")
                     .most("1023"),
                     &mut cubic.beta,
+                );
+            }
+        },
+    },
+    Kind {
+        name: "ledbat",
+        about: "LEDBAT (RFC 6817)",
+        base: || ControllerConfig::Ledbat(LedbatConfig::RFC6817),
+        profiles: &[],
+        keys: |controller, visitor| {
+            if let ControllerConfig::Ledbat(ledbat) = controller {
+                visitor.value(
+                    key(
+                        "target",
+                        "queueing delay that the flow steers to",
+                        "RFC 6817 §2.5",
+                    )
+                    .least("1 us")
+                    .most("100 ms"),
+                    &mut ledbat.target,
+                );
+                visitor.value(
+                    key(
+                        "gain",
+                        "segments of growth per round trip without queueing",
+                        "RFC 6817 §2.5",
+                    )
+                    .least("0.000001")
+                    .most("1"),
+                    &mut ledbat.gain,
+                );
+            }
+        },
+    },
+    Kind {
+        name: "ledbat-ns2",
+        about: "LEDBAT as in the draft-00 module for ns-2",
+        base: || {
+            ControllerConfig::LedbatNs2(LedbatNs2Config {
+                target: Span::from_ms(100),
+            })
+        },
+        profiles: &[],
+        keys: |controller, visitor| {
+            if let ControllerConfig::LedbatNs2(ledbat) = controller {
+                visitor.value(
+                    key(
+                        "target",
+                        "queueing delay that the flow steers to, in whole milliseconds",
+                        "White 2013 §4.1.1: on the order of 100 ms",
+                    )
+                    .least("1 ms")
+                    .most("10 s"),
+                    &mut ledbat.target,
                 );
             }
         },
