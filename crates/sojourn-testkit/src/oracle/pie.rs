@@ -1,4 +1,4 @@
-//! PIE of RFC 8033 and of the 2013 draft, step by step, in double precision seconds.
+//! PIE of RFC 8033 and of the 2013 draft, step by step; instants in ps, delays in seconds.
 //!
 //! Source: RFC 8033 §4 and §5; draft-pan-tsvwg-pie-00 with the first Linux `sch_pie`. Packets are only
 //! counted here: PIE looks at lengths, backlogs and times, never at a packet twice.
@@ -36,7 +36,7 @@ pub enum Outcome {
 pub struct PieOracle {
     parameters: Parameters,
     /// Lengths and arrival times of what waits.
-    queue: Vec<(f64, f64)>,
+    queue: Vec<(f64, i128)>,
     drop_prob: f64,
     qdelay_old: f64,
     burst_allowance: f64,
@@ -44,7 +44,7 @@ pub struct PieOracle {
     avg_dq_rate: f64,
     in_measurement: bool,
     dq_count: f64,
-    dq_start: f64,
+    dq_start: i128,
 }
 
 impl PieOracle {
@@ -60,7 +60,7 @@ impl PieOracle {
             avg_dq_rate: 0.0,
             in_measurement: false,
             dq_count: 0.0,
-            dq_start: 0.0,
+            dq_start: 0,
         }
     }
 
@@ -73,8 +73,8 @@ impl PieOracle {
         self.queue.iter().map(|(length, _)| length).sum()
     }
 
-    /// A packet arrives at `now`; `u` is the draw it would get if it came to one.
-    pub fn enqueue(&mut self, length: f64, now: f64, ecn_capable: bool, u: f64) -> Outcome {
+    /// A packet arrives at `now` (ps); `u` is the draw it would get if it came to one.
+    pub fn enqueue(&mut self, length: f64, now: i128, ecn_capable: bool, u: f64) -> Outcome {
         let p = self.parameters;
         let mut outcome = Outcome::Accept;
         // A burst is let through.
@@ -96,8 +96,8 @@ impl PieOracle {
         outcome
     }
 
-    /// A packet leaves at `now`.
-    pub fn dequeue(&mut self, now: f64) {
+    /// A packet leaves at `now` (ps).
+    pub fn dequeue(&mut self, now: i128) {
         if self.queue.is_empty() {
             return;
         }
@@ -105,7 +105,7 @@ impl PieOracle {
         self.latest_sojourn = if self.queue.is_empty() {
             0.0
         } else {
-            now - since
+            seconds(now - since)
         };
         let Some((dq_threshold, weight)) = self.parameters.rate else {
             return;
@@ -118,7 +118,7 @@ impl PieOracle {
         if self.in_measurement {
             self.dq_count += length;
             if self.dq_count >= dq_threshold {
-                let dq_time = now - self.dq_start;
+                let dq_time = seconds(now - self.dq_start);
                 if dq_time > 0.0 {
                     let sample = self.dq_count / dq_time;
                     if self.avg_dq_rate == 0.0 {
@@ -197,4 +197,8 @@ impl PieOracle {
         // 6.
         self.qdelay_old = qdelay;
     }
+}
+
+fn seconds(ps: i128) -> f64 {
+    ps as f64 / 1e12
 }
