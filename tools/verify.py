@@ -42,6 +42,7 @@ LINT = [
             "cargo",
             "clippy",
             "--quiet",
+            "--keep-going",
             "--workspace",
             "--all-targets",
             "--locked",
