@@ -55,7 +55,7 @@ LINT = [
 ]
 TEST = [
     Step("cargo test", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"], "cargo"),
-    Step("pytest", [str(BIN / "python"), "-m", "pytest", "-q"], "pytest"),
+    Step("pytest", [str(BIN / "python"), "-m", "pytest", "-q", "-n", "auto"], "pytest"),
 ]
 
 

@@ -8,6 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from sojourn.store import Store
+from sojourn.study.execute import Finished
+from sojourn.study.library import load_study
+from sojourn.study.plan import Plan, RunOptions, RunSpec, make_plan
+from sojourn.study.runner import Outcome, run_study
 from support import CommandLine, words_only, write_study
 
 LONG = "100 s"
@@ -55,39 +60,59 @@ def test_a_study_writes_all_that_is_promised(sojourn: CommandLine, tmp_path: Pat
     assert series.select("point", "seed").unique().height == 8
 
 
-def test_metrics_have_the_same_bytes_for_one_job_and_for_two(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+class Silent:
+    """Progress that nobody is told of."""
+
+    def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
+        """Do nothing."""
+
+    def advance(self, finished: Finished) -> None:
+        """Do nothing."""
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+
+def run_here(
+    directory: Path, out: str, store: Store, points: tuple[str, ...] = (), jobs: int = 2
+) -> Outcome:
+    """Run the study of a directory in this process and without a report."""
+    plan = make_plan(load_study(str(directory)), RunOptions(points=points))
+    return run_study(
+        plan, store, out=directory / out, jobs=jobs, progress=Silent(), finish=lambda _: None
+    )
+
+
+def test_metrics_have_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
     write_study(tmp_path)
-    for jobs in ("1", "2"):
-        done = sojourn(
-            *("study", "run", "study.toml", "--jobs", jobs),
-            *("--out", f"out-{jobs}", "--store", f"store-{jobs}"),
-        )
-        assert done.status == 0, done.stderr
-    one, two = ((tmp_path / f"out-{jobs}" / "metrics.parquet").read_bytes() for jobs in "12")
-    assert one == two
+    for jobs in (1, 2, 5):
+        run_here(tmp_path, f"out-{jobs}", Store(tmp_path / f"store-{jobs}"), jobs=jobs)
+    one, two, five = (
+        (tmp_path / f"out-{jobs}" / "metrics.parquet").read_bytes() for jobs in (1, 2, 5)
+    )
+    assert one == two == five
 
 
-def test_what_is_in_the_store_is_not_computed_again(sojourn: CommandLine, tmp_path: Path) -> None:
+def test_what_is_in_the_store_is_not_computed_again(tmp_path: Path) -> None:
     write_study(tmp_path)
-    sojourn("study", "run", "study.toml", "--out", "first", "--points", "near-*")
-    done = sojourn("study", "run", "study.toml", "--out", "second", "--json")
-    assert done.json()["runs"] == {"computed": 4, "reused": 4}
+    store = Store(tmp_path / "store")
+    part = run_here(tmp_path, "part", store, points=("near-*",))
+    assert (part.computed, part.reused) == (4, 0)
+    whole = run_here(tmp_path, "whole", store)
+    assert (whole.computed, whole.reused) == (4, 4)
+    assert whole.simulated_s == pytest.approx(16.0)
 
 
-def test_a_truncated_file_in_the_store_is_told_and_its_run_repeated(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_a_truncated_file_in_the_store_is_told_and_its_run_repeated(tmp_path: Path) -> None:
     write_study(tmp_path)
-    sojourn("study", "run", "study.toml", "--out", "first")
-    victim = sojourn.stored_runs()[0] / "metrics.parquet"
+    said: list[str] = []
+    store = Store(tmp_path / "store", on_damage=said.append)
+    run_here(tmp_path, "first", store)
+    victim = min((tmp_path / "store" / "v1").glob("??/*/metrics.parquet"))
     victim.write_bytes(victim.read_bytes()[:100])
-    done = sojourn("study", "run", "study.toml", "--out", "second", "--json")
-    assert done.status == 0
-    assert done.json()["runs"] == {"computed": 1, "reused": 7}
-    warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
-    assert len(warnings) == 1
+    again = run_here(tmp_path, "second", store)
+    assert (again.computed, again.reused) == (1, 7)
+    assert len(said) == 1
     first, second = (
         (tmp_path / name / "metrics.parquet").read_bytes() for name in ("first", "second")
     )
@@ -113,8 +138,7 @@ def test_a_killed_study_continues_where_it_was(sojourn: CommandLine, tmp_path: P
     assert not list(tmp_path.glob(".*unfinished*"))
     assert not list((sojourn.store / "v1" / "tmp").iterdir())
 
-    undisturbed = sojourn("study", "run", "study.toml", "--out", "whole", "--store", "other")
-    assert undisturbed.status == 0
+    run_here(tmp_path, "whole", Store(tmp_path / "other"))
     resumed, whole = (
         (tmp_path / name / "metrics.parquet").read_bytes() for name in ("out", "whole")
     )
@@ -189,13 +213,15 @@ def test_the_default_directory_is_dated_and_latest_points_to_it(
     assert page.name == "report.html"
     assert page.parent.parent == tmp_path / "results" / "small"
     assert (tmp_path / "results" / "small" / "latest").resolve() == page.parent.resolve()
+    assert json.loads((page.parent / "manifest.json").read_text())["quick"] is True
     assert len(list((tmp_path / "results" / "small").iterdir())) == 3
 
 
 def test_a_full_disk_is_told_and_loses_nothing(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
-    sojourn("study", "run", "study.toml", "--points", "near-short", "--out", "first")
+    run_here(tmp_path, "first", Store(sojourn.store), points=("near-short",))
     kept = len(sojourn.stored_runs())
+    assert kept == 2
     # No file may grow beyond 600 bytes: the kernel then refuses as on a full disk.
     process = sojourn.start("study", "run", "study.toml", "--out", "second", largest_file=600)
     _, errors = process.communicate()
@@ -204,8 +230,7 @@ def test_a_full_disk_is_told_and_loses_nothing(sojourn: CommandLine, tmp_path: P
     assert "Traceback" not in errors
     assert not (tmp_path / "second").exists()
     assert len(sojourn.stored_runs()) == kept
-    done = sojourn("study", "run", "study.toml", "--out", "third", "--json")
-    assert done.json()["runs"] == {"computed": 8 - kept, "reused": kept}
+    assert run_here(tmp_path, "third", Store(sojourn.store)).reused == kept
 
 
 def test_a_place_for_results_that_cannot_be_written_is_an_error_of_the_environment(
@@ -229,15 +254,13 @@ def test_the_report_can_be_rebuilt_without_the_store(sojourn: CommandLine, tmp_p
     assert (tmp_path / "out" / "report.html").exists()
 
 
-def test_the_manifest_tells_where_the_result_comes_from(
-    sojourn: CommandLine, tmp_path: Path
-) -> None:
+def test_the_manifest_tells_where_the_result_comes_from(tmp_path: Path) -> None:
     write_study(tmp_path)
-    sojourn("study", "run", "study.toml", "--quick", "--out", "out")
+    run_here(tmp_path, "out", Store(tmp_path / "store"))
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["quick"] is True
-    assert manifest["seeds"] == [1]
-    assert manifest["runs"] == 4
+    assert manifest["quick"] is False
+    assert manifest["seeds"] == [1, 2]
+    assert (manifest["runs"], manifest["computed"], manifest["reused"]) == (8, 8, 0)
     assert set(manifest["points"]) == {"near-short", "near-long", "far-short", "far-long"}
     assert {"version", "engine_version", "commit", "dirty", "machine"} <= set(manifest)
     hashes = {point["scenario_sha256"] for point in manifest["points"].values()}
