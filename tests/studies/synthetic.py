@@ -32,6 +32,10 @@ def point_of(case: str, manager: str) -> str:
     return f"C{case}" if manager == "codel" else f"D{case}-{manager.removeprefix('droptail-')}"
 
 
+def alone_point_of(case: str, manager: str) -> str:
+    return f"F{case}-{manager.removeprefix('droptail-')}"
+
+
 def printed(name: str) -> list[dict[str, str]]:
     with (HOME / "printed" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -154,9 +158,14 @@ class World:
                     "wire": 1.0,
                 }
         self.occupancy["D04-21"] = {10: 0.015, 18: 0.485, 21: 0.5}
-        for name in ("C03-130", "C03-170"):
+        for manager in MANAGERS:
+            for case in ("02", "03", "04", "05"):
+                point = alone_point_of(case, manager)
+                self.shapes[point] = self.shapes[point_of(case, manager)]
+                self.set(point, "upstream", "sojourn_max", 370.0)
+        for name in ("F03-codel-130", "F03-codel-170"):
             self.shapes[name] = shape_of("droptail-417", 0.6, many=False)
-            self.set(name, "call", "lost", 0.5)
+            self.set(name, "upstream", "sojourn_max", 100.0)
         for case in CASES:
             self.shapes[f"D{case}-31250B"] = shape_of("droptail-21", 9.0, many=False)
 

@@ -89,39 +89,39 @@ SPOILS: dict[str, Spoil] = {
     "W12-12": metric("D04-21", "upstream", "sojourn_p50", 20.0),
     "W12-13": metric("D02-31250B", "page", "page_load_time_median", 5.0),
     "W12-14": occupancy("D01-21", n0=0.9, n4=0.1),
-    "W12-16": ramp("D03-21", "droptail-21", 1.0),
-    "W12-17": shape("D05-417", "delay", times(0.9)),
+    "W12-16": ramp("F03-21", "droptail-21", 1.0),
+    "W12-17": shape("F05-417", "delay", times(0.9)),
     "W12-18": shape("D04-21", "backlog", filled(16.0)),
     "W12-19": metric("C07", "call", "mos_loss_only", 3.0),
     "W12-22": metric("C15-drop-txq16", "call", "delay_p95", 60.5),
     "W12-23": metric("C15-back", "call", "delay_p95", 45.0),
     "W12-25": metric("D04-31250B", "page", "connect_retries", 300.0),
-    "W12-31": ramp("D03-417", "droptail-417", 2.0),
+    "W12-31": ramp("F03-417", "droptail-417", 2.0),
     "W12-32": shape(
-        "D05-417", "rate", lambda rate: np.where(np.arange(len(rate)) > 200, 4.8, rate)
+        "F05-417", "rate", lambda rate: np.where(np.arange(len(rate)) > 200, 4.8, rate)
     ),
-    "W12-33": shape("D05-417", "delay", lambda delay: np.where(delay > 500, delay, 270.0)),
-    "W12-34": ramp("D03-417", "droptail-417", 4.0),
+    "W12-33": shape("F05-417", "delay", lambda delay: np.where(delay > 500, delay, 270.0)),
+    "W12-34": ramp("F03-417", "droptail-417", 4.0),
     "W12-35": shape(
         "D02-417", "delay", lambda delay: np.where(np.arange(len(delay)) % 2, 400.0, delay)
     ),
-    "W12-36": ramp("D03-21", "droptail-21", 4.0),
-    "W12-37": ramp("D03-21", "droptail-21", 2.0),
-    "W12-38": ramp("D05-21", "droptail-21", 8.0, many=True),
-    "W12-39": ramp("D05-21", "droptail-21", 8.0, many=True),
-    "W12-40": ramp("D05-21", "droptail-21", 0.3, many=True),
+    "W12-36": ramp("F03-21", "droptail-21", 4.0),
+    "W12-37": ramp("F03-21", "droptail-21", 2.0),
+    "W12-38": ramp("F05-21", "droptail-21", 8.0, many=True),
+    "W12-39": ramp("F05-21", "droptail-21", 8.0, many=True),
+    "W12-40": ramp("F05-21", "droptail-21", 0.3, many=True),
     "W12-41": lambda world: world.metrics.update(
         {("D06-21", "upstream", "sojourn_max"): [55.0] * 3}
     ),
     "W12-42": occupancy("D04-21", n10=0.1, n20=0.9),
-    "W12-43": ramp("C05", "codel", 2.0, many=True),
-    "W12-44": shape("C05", "delay", filled(6.0)),
-    "W12-45": ramp("C03", "codel", 0.6, many=True),
-    "W12-46": ramp("C03-170", "codel", 0.6),
-    "W12-47": ramp("D03-417", "codel", 0.6),
-    "W12-48": shape("C03", "delay", filled(6.0)),
-    "W12-49": shape("C05", "delay", filled(2.0)),
-    "W12-50": metric("C05", "upstream", "sojourn_max", 150.0),
+    "W12-43": ramp("F05-codel", "codel", 2.0, many=True),
+    "W12-44": shape("F05-codel", "delay", filled(6.0)),
+    "W12-45": ramp("F03-codel", "codel", 0.6, many=True),
+    "W12-46": ramp("F03-codel-170", "codel", 0.6),
+    "W12-47": ramp("F03-codel", "codel", 5.0),
+    "W12-48": shape("F03-codel", "delay", filled(6.0)),
+    "W12-49": shape("F05-codel", "delay", filled(2.0)),
+    "W12-50": metric("F05-codel", "upstream", "sojourn_max", 150.0),
     "W12-51": metric("D03-417", "call", "late", 80.0),
     "W12-52": metric("D08-417", "call", "late", 97.0),
     "W12-53": metric("D09-417", "call", "late", 50.0),
@@ -158,7 +158,6 @@ SPOILS: dict[str, Spoil] = {
     "W12-86": scaled("D04-21", "bulk", "forwarded_volume", 0.99),
     "W12-95": shape("C13-drop", "rate", filled(5.5)),
 }
-SPOILS["W12-47"] = ramp("C03", "codel", 5.0)
 
 
 @pytest.fixture(scope="module")

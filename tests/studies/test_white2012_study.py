@@ -11,6 +11,7 @@ from sojourn.studies.white2012.cases import (
     CODEL,
     DROPTAIL_BYTES,
     MANAGERS,
+    alone_point_of,
     congested_point_of,
     point_of,
 )
@@ -41,6 +42,16 @@ def test_every_printed_case_is_a_point(documents: dict[str, dict[str, Any]]) -> 
     for manager in (*MANAGERS, DROPTAIL_BYTES):
         for case in CASES:
             assert point_of(case, manager) in documents
+
+
+def test_the_figures_show_uploads_alone(documents: dict[str, dict[str, Any]]) -> None:
+    for manager in MANAGERS:
+        for case in ("02", "03", "04", "05"):
+            document = documents[alone_point_of(case, manager)]
+            whole = documents[point_of(case, manager)]
+            assert list(traffic(document)) == ["bulk"]
+            assert traffic(document)["bulk"] == traffic(whole)["bulk"]
+            assert document["access"] == whole["access"]
 
 
 def test_every_unpublished_case_is_a_point_in_each_coupling(
@@ -75,17 +86,19 @@ def test_every_traffic_runs_the_stack_of_table_1(documents: dict[str, dict[str, 
     stacks = {row["traffic"]: expected[row["congestion_control"]] for row in printed("tcp_stacks")}
     for document in documents.values():
         entries = traffic(document)
-        assert entries["page"]["stack"] == stacks["web"]
+        assert {"bulk", "page"} & set(entries)
+        if "page" in entries:
+            assert entries["page"]["stack"] == stacks["web"]
         if "bulk" in entries:
             bursty = entries["bulk"]["app"]["profile"] == "bursty"
             wanted = stacks["bursty_tcp"] if bursty else stacks["bulk_ftp"]
             assert entries["bulk"]["stack"] == wanted
-        assert "stack" not in entries["call"]
+        assert all("stack" not in entries[name] for name in ("call", "cbr") if name in entries)
 
 
 def test_the_quick_study_leaves_out_what_was_not_published(study: Study) -> None:
     quick = study.definition.quick
-    assert quick.points == ["C0*", "D0*"]
+    assert quick.points == ["C0*", "D0*", "F0*"]
     assert (HOME / study.definition.scenario).exists()
 
 

@@ -102,6 +102,17 @@ def point_of(case: str, manager: str) -> str:
     return label if manager == CODEL else f"{label}-{manager.removeprefix('droptail-')}"
 
 
+def alone_point_of(case: str, manager: str) -> str:
+    """Return the point of an upload without call and pages, as in Figures 2 to 7.
+
+    Examples
+    --------
+    >>> alone_point_of("03", CODEL)
+    'F03-codel'
+    """
+    return f"F{case}-{manager.removeprefix('droptail-')}"
+
+
 def congested_point_of(load: str, manager: str, coupling: str) -> str:
     """Return the point of a test case under borderline congestion (section 3.1.3)."""
     return f"{point_of('1' + load, manager)}-{coupling}"

@@ -2,7 +2,8 @@
 
 Source: White and Padden 2012, sections 4.1 and 4.3.2 for what the figures show; the document's plots
 themselves were not read. Reference marks carry the numbers of its text.
-Deviations: the document does not state the round trip of its figures; both are drawn, 100 ms bold.
+Deviations: the document states neither the round trip of Figures 2 to 7 nor what else ran; uploads alone
+are drawn at both round trips, 100 ms bold.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from sojourn.studies.white2012.cases import (
     MANAGER_LABELS,
     MANAGERS,
     PEAK_MBPS,
+    alone_point_of,
     congested_point_of,
     point_of,
 )
@@ -206,7 +208,10 @@ def _throughput(
     for (short, long), heading, extras in zip(
         (("02", "03"), ("04", "05")), ("one TCP", "five TCPs"), rules, strict=True
     ):
-        bold, thin = _first(view, point_of(long, manager)), _first(view, point_of(short, manager))
+        bold, thin = (
+            _first(view, alone_point_of(long, manager)),
+            _first(view, alone_point_of(short, manager)),
+        )
         allowed = allowed_bytes(bold) * 8e-6 / bold.width_s
         panels.append(
             timeseries_panel(
@@ -264,7 +269,10 @@ def _delay_panels(
     for (short, long), heading in zip(
         (("02", "03"), ("04", "05")), ("one TCP", "five TCPs"), strict=True
     ):
-        bold, thin = _first(view, point_of(long, manager)), _first(view, point_of(short, manager))
+        bold, thin = (
+            _first(view, alone_point_of(long, manager)),
+            _first(view, alone_point_of(short, manager)),
+        )
         panels.append(
             timeseries_panel(
                 (

@@ -1,8 +1,9 @@
 """Claims about the first burst: how fast TCP reaches the peak rate, how long the burst lasts.
 
 Source: White and Padden 2012, section 4.1, Figures 2, 4 and 6.
-Deviations: the document does not say at which round trip its figures were drawn; a start of 0.6 s and a
-climb of 10 s fit 100 ms, which judges. The other round trip is shown beside it.
+Deviations: the document does not say at which round trip its figures were drawn, nor beside which other
+traffic. A start of 0.6 s, bursts of 6 and 5.8 s and a climb of 10 s fit uploads alone at 100 ms, which
+judge. The other round trip is shown beside it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from sojourn.studies.claims import ClaimBook, Outcome
 from sojourn.studies.view import LinkSeries, StudyView
-from sojourn.studies.white2012.cases import CODEL, DROPTAIL_21, DROPTAIL_417, point_of
+from sojourn.studies.white2012.cases import CODEL, DROPTAIL_21, DROPTAIL_417, alone_point_of
 from sojourn.studies.white2012.claims.words import by_case, number
 from sojourn.studies.white2012.transient import (
     allowed_bytes,
@@ -28,11 +29,11 @@ ONE_SHORT, FIVE_SHORT = "02", "04"
 
 
 def _ramps(view: StudyView, manager: str, *chosen: str) -> dict[str, float]:
-    return {case: typical(view, point_of(case, manager), ramp_s) for case in chosen}
+    return {case: typical(view, alone_point_of(case, manager), ramp_s) for case in chosen}
 
 
 def _ends(view: StudyView, manager: str, *chosen: str) -> dict[str, float]:
-    return {case: typical(view, point_of(case, manager), burst_end_s) for case in chosen}
+    return {case: typical(view, alone_point_of(case, manager), burst_end_s) for case in chosen}
 
 
 def _at_20_ms(values: dict[str, float]) -> str:
@@ -58,7 +59,7 @@ def _fast_with_one_second(view: StudyView) -> Outcome:
 @claim("W12-32")
 def _full_to_the_end(view: StudyView) -> Outcome:
     share: dict[str, float] = {
-        case: typical(view, point_of(case, DROPTAIL_417), full_share)
+        case: typical(view, alone_point_of(case, DROPTAIL_417), full_share)
         for case in (ONE_SHORT, ONE, FIVE_SHORT, FIVE)
     }
     return Outcome.of(min(share.values()) >= 0.99, by_case(share, 4), "share of full seconds")
@@ -146,18 +147,21 @@ def stuck_rate(series: LinkSeries) -> float:
 
 @claim("W12-45")
 def _stuck(view: StudyView) -> Outcome:
-    rate = typical(view, point_of(ONE, CODEL), stuck_rate)
-    short = typical(view, point_of(ONE_SHORT, CODEL), stuck_rate)
+    rate = typical(view, alone_point_of(ONE, CODEL), stuck_rate)
+    short = typical(view, alone_point_of(ONE_SHORT, CODEL), stuck_rate)
     return Outcome.of(14 <= rate <= 16.5, f"{number(rate)} Mb/s", f"at 20 ms: {number(short)} Mb/s")
 
 
 @claim("W12-46")
 def _not_stuck(view: StudyView) -> Outcome:
-    rate = {f"{n} packets": typical(view, f"C03-{n}", stuck_rate) for n in (130, 170)}
+    rate = {
+        f"{n} packets": typical(view, f"{alone_point_of(ONE, CODEL)}-{n}", stuck_rate)
+        for n in (130, 170)
+    }
     return Outcome.of(min(rate.values()) >= 18, by_case(rate, 3, "Mb/s"))
 
 
 @claim("W12-47")
 def _stuck_for(view: StudyView) -> Outcome:
-    lasts = typical(view, point_of(ONE, CODEL), burst_end_s) - 2.5
+    lasts = typical(view, alone_point_of(ONE, CODEL), burst_end_s) - 2.5
     return Outcome.of(abs(lasts - 4.8) <= 1.0, f"{number(lasts)} s")
