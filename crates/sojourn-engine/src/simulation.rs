@@ -166,7 +166,7 @@ impl<R: Recorder> Simulation<R> {
     fn finish(&mut self, now: Instant) {
         for index in 0..self.applications.len() {
             self.with_application(now, index, |application, host| {
-                application.finish(now, host)
+                application.finish(now, host);
             });
         }
         self.world.finish();

@@ -421,14 +421,14 @@ impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64) {
         let now = self.now;
         self.world.call(now, connection, end, |endpoint, host| {
-            endpoint.write(now, bytes, host)
+            endpoint.write(now, bytes, host);
         });
     }
 
     fn close(&mut self, connection: ConnectionId, end: End) {
         let now = self.now;
         self.world.call(now, connection, end, |endpoint, host| {
-            endpoint.close(now, host)
+            endpoint.close(now, host);
         });
     }
 

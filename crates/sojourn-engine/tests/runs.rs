@@ -54,7 +54,7 @@ fn records(scenario: &Scenario, seed: u64) -> Records {
     };
     let recorder = ColumnRecorder::new(config, names);
     run(scenario, Seed(seed), recorder, &|| false)
-        .unwrap()
+        .expect("not cancelled")
         .recorder
         .into_records()
 }

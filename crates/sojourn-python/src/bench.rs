@@ -11,7 +11,10 @@ use sojourn_record::NoRecords;
 use sojourn_scenario::Scenario;
 
 /// Name and scenario of each world.
-const WORLDS: &[(&str, &str)] = &[("dumbbell", include_str!("../../../scenarios/dumbbell-codel.toml"))];
+const WORLDS: &[(&str, &str)] = &[(
+    "dumbbell",
+    include_str!("../../../scenarios/dumbbell-codel.toml"),
+)];
 
 /// Names of the worlds.
 #[pyfunction]
@@ -39,7 +42,10 @@ fn run_bench<'py>(
         scenario.duration = Span::from_secs_f64(seconds);
     }
     let (half, full, cost) = py.detach(|| {
-        let half = Scenario { duration: scenario.duration / 2, ..scenario.clone() };
+        let half = Scenario {
+            duration: scenario.duration / 2,
+            ..scenario.clone()
+        };
         let half = counted(&half);
         let (full, cost) = timed(&scenario, counted);
         (half, full, cost)

@@ -14,7 +14,12 @@ use sojourn_record::ColumnRecorder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pyo3::create_exception!(_engine, Interrupted, PyRuntimeError, "The run was cancelled.");
+pyo3::create_exception!(
+    _engine,
+    Interrupted,
+    PyRuntimeError,
+    "The run was cancelled."
+);
 
 /// Stops runs that were given it, from any thread.
 #[pyclass(frozen, module = "sojourn._engine")]
@@ -26,7 +31,9 @@ pub struct CancelToken {
 impl CancelToken {
     #[new]
     fn new() -> Self {
-        Self { flag: Arc::new(AtomicBool::new(false)) }
+        Self {
+            flag: Arc::new(AtomicBool::new(false)),
+        }
     }
 
     fn cancel(&self) {
@@ -93,15 +100,23 @@ fn run(
     let scenario = &scenario.inner;
     let flag = cancel.map(|token| Arc::clone(&token.flag));
     let (tables, cost) = py.detach(|| {
-        let names = scenario.traffic.iter().map(|entry| entry.name.clone()).collect();
+        let names = scenario
+            .traffic
+            .iter()
+            .map(|entry| entry.name.clone())
+            .collect();
         let recorder = ColumnRecorder::new(scenario.record, names);
-        let is_cancelled = || flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
-        let (outcome, cost) =
-            timed(scenario, |scenario| {
-                sojourn_engine::run(scenario, Seed(seed), recorder, &is_cancelled)
-            });
-        let Outcome { recorder, statistics } =
-            outcome.map_err(|cancelled| Interrupted::new_err(cancelled.to_string()))?;
+        let is_cancelled = || {
+            flag.as_ref()
+                .is_some_and(|flag| flag.load(Ordering::Relaxed))
+        };
+        let (outcome, cost) = timed(scenario, |scenario| {
+            sojourn_engine::run(scenario, Seed(seed), recorder, &is_cancelled)
+        });
+        let Outcome {
+            recorder,
+            statistics,
+        } = outcome.map_err(|cancelled| Interrupted::new_err(cancelled.to_string()))?;
         let records = recorder.into_records();
         let mut tables = vec![metric_table(&facts(scenario), &records)];
         tables.extend(records.tables());
@@ -116,9 +131,8 @@ fn run(
 
 /// What the metrics need to know of the scenario.
 fn facts(scenario: &sojourn_scenario::Scenario) -> RunFacts {
-    let allowance = |direction: Direction| {
-        scenario.access[direction].link.allowance(scenario.duration)
-    };
+    let allowance =
+        |direction: Direction| scenario.access[direction].link.allowance(scenario.duration);
     RunFacts {
         duration: scenario.duration,
         allowance: PerDirection {

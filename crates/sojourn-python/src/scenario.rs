@@ -28,7 +28,9 @@ impl Scenario {
             Ok(inner) => Ok(Self { inner }),
             Err(problems) => {
                 let error = ScenarioProblems::new_err(problems.to_string());
-                error.value(py).setattr("problems", problem_list(py, problems.as_slice())?)?;
+                error
+                    .value(py)
+                    .setattr("problems", problem_list(py, problems.as_slice())?)?;
                 Err(error)
             }
         }
@@ -90,7 +92,10 @@ fn problem_list<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'p
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
-    module.add("ScenarioProblems", module.py().get_type::<ScenarioProblems>())?;
+    module.add(
+        "ScenarioProblems",
+        module.py().get_type::<ScenarioProblems>(),
+    )?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)
 }

@@ -60,12 +60,14 @@ fn array(column: Column) -> (Field, ArrayRef) {
         ColumnData::U32(values) => Arc::new(UInt32Array::from(values)),
         ColumnData::U64(values) => Arc::new(UInt64Array::from(values)),
         ColumnData::F64(values) => Arc::new(Float64Array::from(values)),
-        ColumnData::OptionalU64 { values, valid } => {
-            Arc::new(UInt64Array::new(values.into(), Some(NullBuffer::from(valid))))
-        }
-        ColumnData::OptionalF64 { values, valid } => {
-            Arc::new(Float64Array::new(values.into(), Some(NullBuffer::from(valid))))
-        }
+        ColumnData::OptionalU64 { values, valid } => Arc::new(UInt64Array::new(
+            values.into(),
+            Some(NullBuffer::from(valid)),
+        )),
+        ColumnData::OptionalF64 { values, valid } => Arc::new(Float64Array::new(
+            values.into(),
+            Some(NullBuffer::from(valid)),
+        )),
         ColumnData::Words { codes, dictionary } => {
             let valid = codes.iter().map(|code| *code >= 0).collect::<Vec<bool>>();
             let keys = Int32Array::new(codes.into(), Some(NullBuffer::from(valid)));
@@ -73,7 +75,10 @@ fn array(column: Column) -> (Field, ArrayRef) {
             Arc::new(DictionaryArray::<Int32Type>::new(keys, words))
         }
     };
-    (Field::new(column.name, array.data_type().clone(), true), array)
+    (
+        Field::new(column.name, array.data_type().clone(), true),
+        array,
+    )
 }
 
 /// Declarations of all record tables.
