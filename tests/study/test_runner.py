@@ -217,6 +217,40 @@ def test_the_default_directory_is_dated_and_latest_points_to_it(
     assert len(list((tmp_path / "results" / "small").iterdir())) == 3
 
 
+@pytest.mark.parametrize("largest_file", [1000, 5000, 12_000])
+def test_a_disk_that_is_full_when_results_are_written_is_told(
+    sojourn: CommandLine, tmp_path: Path, largest_file: int
+) -> None:
+    # The limits stop metrics.parquet, the records, and the report.
+    write_study(tmp_path)
+    run_here(tmp_path, "first", Store(sojourn.store))
+    sojourn.environment["MPLCONFIGDIR"] = str(tmp_path / "mpl")
+    process = sojourn.start(
+        "study", "run", "study.toml", "--out", "second", largest_file=largest_file
+    )
+    _, errors = process.communicate()
+    assert process.returncode == 1
+    assert "error: cannot write " in errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "second").exists()
+    assert not list(tmp_path.glob(".*unfinished*"))
+
+
+def test_a_report_that_fails_leaves_the_records(tmp_path: Path) -> None:
+    write_study(tmp_path)
+    plan = make_plan(load_study(str(tmp_path)), RunOptions(quick=True))
+    store = Store(tmp_path / "store")
+
+    def fail(_: Path) -> None:
+        raise ZeroDivisionError
+
+    out = tmp_path / "out"
+    with pytest.raises(ZeroDivisionError) as caught:
+        run_study(plan, store, out=out, progress=Silent(), finish=fail)
+    assert (out / "metrics.parquet").exists()
+    assert any("sojourn report" in note for note in caught.value.__notes__)
+
+
 def test_a_full_disk_is_told_and_loses_nothing(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
     run_here(tmp_path, "first", Store(sojourn.store), points=("near-short",))

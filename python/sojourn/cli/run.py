@@ -87,6 +87,7 @@ def run(
 def _write(finished: "Run", out: Path) -> None:
     from sojourn.output import new_directory, writing
     from sojourn.study.manifest import describe_machine, describe_source, write_json
+    from sojourn.study.write import write_table
 
     manifest: dict[str, Any] = {
         "schema": 1,
@@ -99,6 +100,6 @@ def _write(finished: "Run", out: Path) -> None:
     }
     with new_directory(out) as directory, writing(out):
         for name, table in finished.tables.items():
-            table.write_parquet(directory / f"{name}.parquet")
+            write_table(table, directory / f"{name}.parquet")
         (directory / "scenario.toml").write_text(finished.scenario.text, encoding="utf-8")
         write_json(directory / "manifest.json", manifest)

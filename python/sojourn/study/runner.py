@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from sojourn.errors import RunError, SojournError
+from sojourn.errors import EnvironmentFailure, RunError, SojournError
 from sojourn.output import new_directory, writing
 from sojourn.store import Entry, Store
 from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
@@ -123,9 +123,12 @@ def run_study(
         manifest = make_manifest(plan, started_at=started_at, measured=measured)
         with writing(directory):
             write_result(unfinished, plan, entries, manifest)
-            finish(unfinished)
+            fault = _finish(finish, unfinished)
     if out is None:
         _point_latest(directory)
+    if fault is not None:
+        fault.add_note(f"the records are in {directory}; `sojourn report {directory}` tries again")
+        raise fault
     return Outcome(
         directory,
         simulated,
@@ -134,6 +137,17 @@ def run_study(
         computed,
         len(entries) - computed,
     )
+
+
+def _finish(finish: Callable[[Path], None], directory: Path) -> Exception | None:
+    """Write the report; return its fault, if it has one, so that the records are kept all the same."""
+    try:
+        finish(directory)
+    except (OSError, EnvironmentFailure):
+        raise
+    except Exception as fault:  # whatever a study's own tables and figures do
+        return fault
+    return None
 
 
 def execute_plan(

@@ -4,19 +4,22 @@ Rows stand in the order of the plan and carry no wall-clock time (that is in `ru
 `metrics.parquet` has the same bytes for any number of jobs.
 """
 
+import io
 import shutil
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sojourn.errors import RecordError
+from sojourn.errors import EnvironmentFailure, RecordError
 from sojourn.store import Entry
 from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import METRICS_SCHEMA
 
-__all__ = ["write_result"]
+__all__ = ["write_result", "write_table"]
+
+COMPRESSION_LEVEL = 3  # zstd's own default
 
 
 def write_result(
@@ -37,23 +40,34 @@ def write_result(
 
     Raises
     ------
-    OSError
+    OSError, EnvironmentFailure
         If it cannot be written.
     RecordError
         If the study keeps a table that runs do not have.
     """
     finished = list(zip(plan.runs, entries, strict=True))
     definition = plan.study.definition
-    _metrics(definition.name, finished).write_parquet(
-        directory / "metrics.parquet", compression="zstd", compression_level=3
-    )
-    _runs(plan, finished).write_parquet(directory / "runs.parquet")
+    write_table(_metrics(definition.name, finished), directory / "metrics.parquet")
+    write_table(_runs(plan, finished), directory / "runs.parquet")
     _write_records(directory / "records", definition.keep, finished)
     shutil.copyfile(plan.study.path, directory / "study.toml")
     scenarios = directory / "scenarios"
     scenarios.mkdir()
     shutil.copyfile(plan.study.base_path, scenarios / plan.study.base_path.name)
     write_json(directory / "manifest.json", manifest)
+
+
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a Parquet file with the settings that all results share.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; polars itself would raise its own errors, and not say why.
+    """
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression="zstd", compression_level=COMPRESSION_LEVEL)
+    path.write_bytes(buffer.getbuffer())
 
 
 def _metrics(study: str, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
@@ -121,6 +135,15 @@ def _write_records(
             )
             for spec, entry in finished
         ]
-        pl.concat(frames).sink_parquet(
-            directory / f"{table}.parquet", compression="zstd", compression_level=3
-        )
+        try:
+            # Streamed: the records of a long study need not fit into memory.
+            pl.concat(frames).sink_parquet(
+                directory / f"{table}.parquet",
+                compression="zstd",
+                compression_level=COMPRESSION_LEVEL,
+            )
+        except pl.exceptions.ComputeError as error:
+            raise EnvironmentFailure(
+                f'cannot write the records of table "{table}": {str(error).splitlines()[0]}',
+                "the disk may be full; finished runs are in the store",
+            ) from error
