@@ -640,7 +640,7 @@ def delay_by_cause(view: StudyView) -> Figure:
         "delay-by-cause",
         plot,
         "Mean over the packets that arrived, all runs; rows are test cases. The scales differ: behind "
-        "417 packets the queue is nearly everything, behind CoDel the request-grant loop is.",
+        "417 packets the queue is nearly everything, behind CoDel the request-grant loop weighs as much.",
         "delay",
     )
 
