@@ -192,7 +192,9 @@ pub enum LossDetection {
     ThreeDuplicates,
     /// Three SACKed segments above it (RFC 6675).
     Sack6675,
-    /// More than three below the highest SACKed one; retransmissions too (ns-2 `TCP/Linux`).
+    /// More than three below the highest SACKed one; retransmissions too. With it come the other habits
+    /// of ns-2 `TCP/Linux`: the scoreboard is forgotten when an episode ends, a loss found while a
+    /// timeout is repaired begins a recovery, and every acknowledgement restarts the timer.
     ForwardAck,
     /// Any hole below a SACKed segment once three duplicates have started recovery (ns-2 FullTcp).
     FullTcpSack,

@@ -23,7 +23,7 @@ pub(crate) struct CubicV21 {
     /// Window and time in ms of the last computation.
     computed: (u32, u64),
     epoch: Option<Epoch>,
-    /// Smallest round-trip time in ms; 0 before the first sample.
+    /// Smallest round-trip time in eighths of a ms; 0 before the first sample.
     minimum_delay: u64,
     /// Segments per acknowledgement in 1/16.
     delayed_ack: i32,
@@ -87,7 +87,10 @@ impl CubicV21 {
         if let Some(sample) = ack.round_trip
             && !settling
         {
-            let delay = (sample.as_ns() / 1_000_000).max(1);
+            // The clock truncates, the echoed time stamp is rounded.
+            let echo_us = (ack.now.as_ns() - sample.as_ns()) / 1000;
+            let delay = milliseconds(ack.now).saturating_sub((echo_us + 500) / 1000);
+            let delay = (8 * delay).max(1);
             if self.minimum_delay == 0 || delay < self.minimum_delay {
                 self.minimum_delay = delay;
             }
@@ -139,7 +142,7 @@ impl CubicV21 {
             reno: cwnd,
         });
 
-        let t = ((now + self.minimum_delay - epoch.start) << TICK_SHIFT) / 1000;
+        let t = ((now + self.minimum_delay / 8 - epoch.start) << TICK_SHIFT) / 1000;
         let offset = t.abs_diff(epoch.k);
         // Beyond 2^16 ticks (64 s) the curve is off any window; the limit keeps 64 bits enough.
         let offset = offset.min(1 << 16);
@@ -157,7 +160,7 @@ impl CubicV21 {
             _ => 100 * cwnd,
         };
         if let Some(slowest) =
-            (u64::from(cwnd) * 1000).checked_div(10 * MAXIMUM_INCREMENT * self.minimum_delay)
+            (u64::from(cwnd) * 8000).checked_div(10 * MAXIMUM_INCREMENT * self.minimum_delay)
             && t >= epoch.k
         {
             count = count.max(u32::try_from(slowest).unwrap_or(u32::MAX));

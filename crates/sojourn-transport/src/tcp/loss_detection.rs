@@ -3,8 +3,8 @@
 //! Source: RFC 5681 section 3.2 (three duplicates), RFC 6675 section 4 (`IsLost`), ns-2.35
 //! `scoreboard1.cc` (forward acknowledgement, lost retransmissions), ns-2.35 FullTcp with SACK,
 //! RFC 8985 sections 6.2 and 6.3 (RACK).
-//! Deviations: RFC 6675 is applied in segments, where its byte rule adds nothing. ns-2 also counts a
-//! retransmission lost when four later ones have arrived; that rule is left out.
+//! Deviations: RFC 6675 is applied in segments, where its byte rule adds nothing. ns-2 looks at a
+//! SACK block that lies below others only as far as that block; here every look is complete.
 
 use super::rtt::RoundTrip;
 use super::scoreboard::{Scoreboard, Sent};
@@ -16,11 +16,16 @@ use sojourn_base::{Instant, Span};
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 /// Congestion recoveries for which a widened reordering window is kept (RFC 8985 section 6.2).
 const PERSISTENCE: u32 = 16;
+/// A retransmission is lost when the fifth one after it has arrived (ns-2.35 `scoreboard1.cc`: its
+/// number plus the duplicate threshold plus 1 is below that of the last one answered).
+const OVERTAKEN: u32 = DUPLICATE_THRESHOLD + 1;
 
 /// A retransmission in flight, in the order of sending.
 #[derive(Clone, Copy, Debug)]
 struct Retransmission {
     number: u32,
+    /// Place in the order of retransmissions, from 1.
+    rank: u32,
     /// Next new segment when it was sent.
     next: u32,
     sent_at: Instant,
@@ -58,6 +63,11 @@ pub(crate) struct Circumstances {
 pub(crate) struct Detector {
     mode: LossDetection,
     retransmissions: VecDeque<Retransmission>,
+    /// Retransmissions so far, and the rank of the last one answered; the rank that a SACK block of
+    /// this acknowledgement has answered counts from the next one on.
+    rank: u32,
+    answered: u32,
+    answered_by_block: Option<u32>,
     rack: Rack,
     deadline: Instant,
 }
@@ -67,6 +77,9 @@ impl Detector {
         Self {
             mode,
             retransmissions: VecDeque::new(),
+            rank: 0,
+            answered: 0,
+            answered_by_block: None,
             rack: Rack {
                 multiplier: 1,
                 ..Rack::default()
@@ -87,6 +100,32 @@ impl Detector {
     /// Whether [`Self::on_delivered`] needs to be told.
     pub(crate) const fn follows_deliveries(&self) -> bool {
         matches!(self.mode, LossDetection::Rack)
+    }
+
+    /// Whether [`Self::on_answered`] needs to be told.
+    pub(crate) fn follows_retransmissions(&self) -> bool {
+        self.mode == LossDetection::ForwardAck && !self.retransmissions.is_empty()
+    }
+
+    /// A segment has reached the peer; `by_block`: a SACK block says so.
+    pub(crate) fn on_answered(&mut self, number: u32, segment: &Sent, by_block: bool) {
+        if segment.transmissions == 1 {
+            return;
+        }
+        let sent_at = segment.sent_at;
+        let from = self
+            .retransmissions
+            .partition_point(|entry| entry.sent_at < sent_at);
+        let entry = self
+            .retransmissions
+            .range(from..)
+            .take_while(|entry| entry.sent_at == sent_at)
+            .find(|entry| entry.number == number);
+        match entry {
+            Some(entry) if by_block => self.answered_by_block = Some(entry.rank),
+            Some(entry) => self.answered = self.answered.max(entry.rank),
+            None => {}
+        }
     }
 
     /// A segment has reached the peer (RFC 8985 section 6.2, steps 2 and 3).
@@ -140,17 +179,25 @@ impl Detector {
     /// Segment `number` is sent again.
     pub(crate) fn on_retransmitted(&mut self, number: u32, board: &Scoreboard, now: Instant) {
         if matches!(self.mode, LossDetection::ForwardAck | LossDetection::Rack) {
+            self.rank += 1;
             self.retransmissions.push_back(Retransmission {
                 number,
+                rank: self.rank,
                 next: board.next(),
                 sent_at: now,
             });
         }
     }
 
+    /// The scoreboard has been forgotten.
+    pub(crate) fn forget(&mut self) {
+        self.retransmissions.clear();
+        (self.rank, self.answered, self.answered_by_block) = (0, 0, None);
+    }
+
     /// A timeout has marked everything lost.
     pub(crate) fn on_timeout(&mut self, board: &Scoreboard) {
-        self.retransmissions.clear();
+        self.forget();
         self.rack.judged_below = board.next();
         self.deadline = Instant::NEVER;
     }
@@ -182,12 +229,14 @@ impl Detector {
     }
 
     fn detect_forward(&mut self, board: &mut Scoreboard) -> u32 {
+        let answered = self.answered;
+        self.answered = self.answered_by_block.take().unwrap_or(answered);
         let Some(highest) = board.highest_sacked() else {
             return 0;
         };
         let mut count = board.mark_lost_below(highest.saturating_sub(DUPLICATE_THRESHOLD));
         while let Some(front) = self.oldest_retransmission(board) {
-            if front.next > highest {
+            if front.next > highest && front.rank + OVERTAKEN >= answered {
                 break;
             }
             count += u32::from(board.mark_lost(front.number));

@@ -2,8 +2,9 @@
 //!
 //! Source: RFC 5681 section 3.2 (Reno), RFC 6582 section 3.2 (NewReno), RFC 6675 section 5 (`pipe`),
 //! ns-2.35 `tcp-linux.cc` (rate halving), RFC 9937 section 6 (proportional rate reduction).
-//! Deviations: without SACK the window after recovery is min(threshold, outstanding + 1), the second
-//! of the choices that RFC 6582 gives, also for Reno.
+//! Deviations: with NewReno the window after recovery is min(threshold, outstanding + 1), the first of
+//! the choices that RFC 6582 gives. Reno is that of ns-2.35: half the window, fraction included, during
+//! and after recovery.
 
 use super::scoreboard::Scoreboard;
 use crate::config::RecoveryMode;
@@ -63,7 +64,7 @@ impl Recovery {
         control: &mut CongestionControl,
         delivered: u32,
     ) {
-        let old = control.window().whole();
+        let (old, half) = (control.window().whole(), control.window().size / 2.0);
         *self = Self {
             allowance: old,
             inflation: match self.mode {
@@ -76,6 +77,7 @@ impl Recovery {
         };
         control.window_mut().size = match self.mode {
             RecoveryMode::RateHalving => control.recovery_floor(),
+            RecoveryMode::Reno => half.max(control.window().threshold),
             _ => control.window().threshold,
         };
     }
@@ -174,7 +176,8 @@ impl Recovery {
                 }
             }
             _ if after_timeout => {}
-            RecoveryMode::Reno | RecoveryMode::NewReno => {
+            RecoveryMode::Reno => {}
+            RecoveryMode::NewReno => {
                 window.size = threshold.min(f64::from(pipe.max(1) + 1));
             }
             RecoveryMode::Pipe | RecoveryMode::Proportional => window.size = threshold,

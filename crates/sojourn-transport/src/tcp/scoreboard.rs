@@ -383,6 +383,17 @@ impl Scoreboard {
         self.known = [(0, 0); 3];
     }
 
+    /// Forget every mark: what is outstanding counts as sent once and in the network.
+    pub(crate) fn forget_marks(&mut self) {
+        self.forget_sacks();
+        for marks in &mut self.marks {
+            (marks.lost, marks.retransmitted) = (0, 0);
+        }
+        (self.lost, self.retransmitted) = (Tally::ZERO, Tally::ZERO);
+        (self.pending, self.pending_hint) = (0, self.next);
+        self.lost_below = self.first;
+    }
+
     /// The lowest lost segment whose retransmission is not outstanding.
     pub(crate) fn next_lost(&mut self) -> Option<u32> {
         if self.pending == 0 {

@@ -15,8 +15,8 @@ use super::scoreboard::{Covered, Scoreboard};
 use super::stream::Stream;
 use super::transmit::{Outlet, Pacer};
 use crate::config::{
-    EcnMode, GrowthGate, Handshake, LossDetection, ReductionBase, RoundTripSampling, StackConfig,
-    WindowUnit,
+    EcnMode, GrowthGate, Handshake, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling,
+    StackConfig, WindowUnit,
 };
 use crate::congestion::{Ack, Congestion, CongestionControl};
 use crate::{CongestionState, Event, Flags, Host, Segment};
@@ -174,7 +174,10 @@ impl Sender {
     ) {
         let before = self.board.first();
         let end = segment.acknowledgement;
-        if end > self.board.next() || self.board.flight() == 0 {
+        // ns-2 `TCP/Linux` differs in more than the rule for losses.
+        let linux_of_ns2 = out.config.loss_detection == LossDetection::ForwardAck;
+        let stale = linux_of_ns2 && end < before;
+        if end > self.board.next() || self.board.flight() == 0 || stale {
             return;
         }
         let (pipe_before, flight_before) = (self.board.pipe(), self.board.flight());
@@ -204,13 +207,40 @@ impl Sender {
         }
         if acked > 0 {
             self.on_progress(now, segment, sample.is_some(), out);
+        } else if linux_of_ns2 {
+            self.backoff = 0;
+            self.restart_timeout(now, out.config);
         }
         self.count_duplicate(before, segment, newly_sacked, out.config);
 
         let was_recovering = self.state() == CongestionState::Recovery;
         let newly_lost = self.detect(now);
+        let mut news = Ack {
+            now,
+            acked,
+            first: self.board.first(),
+            next: self.board.next(),
+            round_trip: sample,
+            smoothed: self.round_trip.smoothed().unwrap_or(self.initial_timeout),
+            one_way_delay: (delivered > 0).then(|| Span::from_ps(segment.one_way_delay_ps)),
+            flight_before,
+            // Those of ns-2 `TCP/Linux`, whose window grows before the state changes.
+            may_change: acked > 0 && !was_recovering,
+            may_grow: false,
+            open: self.state == CongestionState::Open,
+            after_timeout: false,
+        };
+        if linux_of_ns2 {
+            self.tell_controller(news, pipe_before, out.config);
+        }
+        let before_leaving = self.state;
         self.leave_episode(now, acked, out);
-        let entered = self.should_recover(out.config);
+        let left = self.state != before_leaving;
+        let entered = if linux_of_ns2 {
+            !left && newly_lost > 0 && self.state != CongestionState::Recovery
+        } else {
+            self.should_recover(out.config)
+        };
         if entered {
             self.enter_recovery(now, delivered, out);
         } else if self.state == CongestionState::Recovery {
@@ -226,21 +256,15 @@ impl Sender {
         if marked {
             self.on_mark(out.config, out);
         }
-        let may_change = acked > 0 && !was_recovering && !entered && !marked;
-        self.control.on_ack(&Ack {
-            now,
-            acked,
-            first: self.board.first(),
-            next: self.board.next(),
-            round_trip: sample,
-            smoothed: self.round_trip.smoothed().unwrap_or(self.initial_timeout),
-            one_way_delay: (delivered > 0).then(|| Span::from_ps(segment.one_way_delay_ps)),
-            flight_before,
-            may_change,
-            may_grow: may_change && self.gate_is_open(pipe_before, out.config.growth_gate),
-            open: self.state == CongestionState::Open && !was_recovering,
-            after_timeout: self.state == CongestionState::Loss,
-        });
+        if !linux_of_ns2 {
+            // ns-2 `TCP/Reno` opens the window also with the acknowledgement that ends recovery.
+            let reopened = left
+                && out.config.recovery == RecoveryMode::Reno
+                && out.config.reduction_base == ReductionBase::Window;
+            news.may_change = acked > 0 && (!was_recovering || reopened) && !entered && !marked;
+            news.open = self.state == CongestionState::Open && !was_recovering;
+            self.tell_controller(news, pipe_before, out.config);
+        }
         debug_assert!(self.board.is_consistent(), "marks and counters disagree");
         self.transmit(now, out);
         self.arm_probe(now, out.config, acked > 0);
@@ -248,6 +272,13 @@ impl Sender {
             self.acknowledged += u64::from(covered.bytes);
             out.host.notify(Event::Acknowledged(self.acknowledged));
         }
+    }
+
+    fn tell_controller(&mut self, mut news: Ack, pipe_before: u32, config: &StackConfig) {
+        news.may_grow = news.may_change && self.gate_is_open(pipe_before, config.growth_gate);
+        news.next = self.board.next();
+        news.after_timeout = self.state == CongestionState::Loss;
+        self.control.on_ack(&news);
     }
 
     /// Whichever timer of this sender is due.
@@ -359,11 +390,14 @@ impl Sender {
             ..
         } = self;
         let follows = detector.follows_deliveries();
+        let ranks = detector.follows_retransmissions();
         let mut count = 0;
         for &(first, end) in segment.sack.as_slice() {
             count += board.sack(first, end, |number, sent| {
                 if follows {
                     detector.on_delivered(now, number, sent, round_trip);
+                } else if ranks {
+                    detector.on_answered(number, sent, true);
                 }
             });
         }
@@ -388,6 +422,10 @@ impl Sender {
             board.for_each_undelivered(end, |number, sent| {
                 detector.on_delivered(now, number, sent, round_trip);
             });
+        } else if detector.follows_retransmissions() {
+            board.for_each_undelivered(end, |number, sent| {
+                detector.on_answered(number, sent, false);
+            });
         }
         if config.sampling == RoundTripSampling::NewestAcknowledged {
             let newest = board.segment(end - 1);
@@ -404,8 +442,9 @@ impl Sender {
         config: &StackConfig,
     ) -> Option<Span> {
         let sample = if config.sampling == RoundTripSampling::Timestamps {
-            (delivered > 0 && segment.echo != Instant::NEVER)
-                .then(|| now.saturating_since(segment.echo))
+            // ns-2 `TCP/Linux` samples also from duplicates that say nothing new.
+            let counts = delivered > 0 || config.loss_detection == LossDetection::ForwardAck;
+            (counts && segment.echo != Instant::NEVER).then(|| now.saturating_since(segment.echo))
         } else {
             let (number, sent_at) = self.timed?;
             (number < self.board.first()).then(|| {
@@ -514,6 +553,12 @@ impl Sender {
 
     fn end_episode<H>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
         let after_timeout = self.state == CongestionState::Loss;
+        if out.config.loss_detection == LossDetection::ForwardAck {
+            // Losses above the recovery point are found again, from the three blocks that the next
+            // duplicate reports; what else had arrived above it is sent again.
+            self.board.forget_marks();
+            self.detector.forget();
+        }
         self.recovery
             .end(&self.board, &mut self.control, after_timeout);
         self.detector.on_recovery_end();
@@ -530,7 +575,9 @@ impl Sender {
         let enough = self.duplicates >= DUPLICATE_THRESHOLD;
         match config.loss_detection {
             LossDetection::ThreeDuplicates => {
-                self.duplicates == DUPLICATE_THRESHOLD && first >= self.recover
+                // RFC 6582 section 3.2 step 2: the acknowledgement covers more than was outstanding.
+                let covers_more = first > self.recover || self.recover == 0;
+                self.duplicates == DUPLICATE_THRESHOLD && covers_more
             }
             LossDetection::FullTcpSack => self.duplicates == DUPLICATE_THRESHOLD,
             LossDetection::Sack6675 => {
@@ -575,8 +622,9 @@ impl Sender {
         self.probe = None;
         self.probe_at = Instant::NEVER;
         self.pacer.release();
-        self.recovery.before_sending(self.board.pipe());
-        self.retransmit_first(now, out);
+        if out.config.recovery != RecoveryMode::RateHalving {
+            self.retransmit_first(now, out);
+        }
         self.restart_timeout(now, out.config);
     }
 
@@ -705,8 +753,9 @@ impl Sender {
             self.timeout_at = Instant::NEVER;
             return;
         }
+        // In ns-2 each expiry reduces from the window, which after the first one is a single segment.
         let repeat = self.state == CongestionState::Loss && self.expiries > 0;
-        if !repeat {
+        if !repeat || out.config.reduction_base == ReductionBase::Window {
             let base = self.reduction_base(out.config);
             self.control.on_congestion(&Congestion {
                 base,

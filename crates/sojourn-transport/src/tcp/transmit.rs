@@ -122,7 +122,7 @@ impl Sender {
 
     /// Send new data if there are any, without asking the window. Returns whether something was sent.
     pub(super) fn send_new<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) -> bool {
-        if self.board.flight() >= out.config.receive_window {
+        if self.exceeds_receive_window(out.config) {
             return false;
         }
         let Some(piece) = self.stream.peek(now, out.config.maximum_segment_size) else {
@@ -194,12 +194,19 @@ impl Sender {
         self.emit(now, number, &sent, out);
     }
 
+    /// The peer has no room. ns-2 `TCP/Linux` limits only its congestion window by that of the receiver:
+    /// behind a hole it sends on and on.
+    fn exceeds_receive_window(&self, config: &StackConfig) -> bool {
+        config.loss_detection != LossDetection::ForwardAck
+            && self.board.flight() >= config.receive_window
+    }
+
     /// Whether new data may leave: window, peer, Nagle. Sets `limited` if it is the window.
     fn may_send_new(&self, now: Instant, config: &StackConfig, limited: &mut bool) -> bool {
         let Some(piece) = self.stream.peek(now, config.maximum_segment_size) else {
             return false;
         };
-        if self.board.flight() >= config.receive_window {
+        if self.exceeds_receive_window(config) {
             return false;
         }
         let candidate = Candidate {
