@@ -133,6 +133,7 @@ def _byte_budget(view: StudyView) -> Outcome:
     for manager in MANAGERS:
         for case in CASES:
             point = point_of(case, manager)
+            view.require_duration(point, RUN_S)  # slow starts weigh more in shorter runs
             budget = budget_kb(view.duration_s(point))
             carried = view.values(point, "upstream", "forwarded_volume") / budget
             largest = max(largest, float(carried.max()))
