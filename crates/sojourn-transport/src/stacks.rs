@@ -36,10 +36,10 @@ pub const NS2_LINUX_CUBIC: StackConfig = StackConfig {
     maximum_segment_size: 1460,
     wire: WireSizes {
         data_header: 40,
-        // One-way agents acknowledge with 40 B whatever blocks they report (ns-2.35 tcp-sink.cc).
+        // The time stamp has no bytes of its own here; a block has 8 (ns-2.35 tcp-sink.cc).
         acknowledgement: 40,
         sack_base: 0,
-        sack_block: 0,
+        sack_block: 8,
         syn: 40,
     },
     connect: ConnectPolicy {

@@ -123,7 +123,7 @@ fn ns3_stalls_on_the_first_segment_of_a_transfer() {
 #[test]
 fn sizes_on_the_wire() {
     for (name, syn, data, ack, one_block) in [
-        ("ns2-linux-cubic", 40, 1500, 40, 40),
+        ("ns2-linux-cubic", 40, 1500, 40, 48),
         ("ns2-bsd-sack", 50, 1500, 50, 60),
         ("akhtar2013", 40, 1500, 40, 50),
         ("linux-cubic", 60, 1500, 52, 64),

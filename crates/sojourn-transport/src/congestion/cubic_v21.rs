@@ -3,7 +3,8 @@
 //!
 //! Source: behaviour of ns-2.35 `tcp/linux/src/tcp_cubic.c` (CUBIC v2.1); the curve is that of
 //! Rhee and Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", 2005.
-//! Units: windows in segments, time in ticks of 1/1024 s on a clock of 1 kHz.
+//! Units: windows in segments, time in ticks of 1/1024 s on a clock of 1 kHz. A delay is the truncated
+//! time less the rounded echo, so it may come out 1 ms short.
 //! Deviations: the cube root is exact instead of 0.2 % off.
 
 use super::{Ack, Congestion, Window, whole};

@@ -4,6 +4,9 @@
 //! (tail-loss probe), RFC 3168 section 6.1.2 (marks; as in Linux, the round trip of a reduction ends
 //! with the acknowledgement of its confirmation). The order of steps is the same for all stacks;
 //! what differs is asked of loss detection, recovery and the congestion controller.
+//! With forward acknowledgement come the habits of ns-2.35 `tcp-linux.cc`: growth before the change of
+//! state, a forgotten scoreboard after each episode, recovery out of the repair of a timeout, a timer
+//! that every acknowledgement restarts.
 //! Deviations: spurious timeouts are counted, not undone. A tail-loss probe that repaired a loss
 //! reduces by the window, because the data outstanding at the tail say nothing about it.
 
