@@ -36,6 +36,8 @@ pub struct Cascade<T, M> {
     limit: GrantLimit,
     variant: CascadeVariant,
     map_interval: Span,
+    /// From a request to its grant.
+    grant_delay: Span,
     loop_delay: Span,
     /// When a grant or a release is due next.
     next: Instant,
@@ -54,7 +56,8 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
         Self {
             rate_shaping: RateShapingQueue::new(&config.shaper, manager),
             transmit: TransmitQueue::new(config.transmit_queue, config.channel_rate, config.delay),
-            requests: RequestGrant::new(config.map_interval),
+            requests: RequestGrant::new(config.map_interval, config.grant_delay),
+            grant_delay: config.map_interval * u64::from(config.grant_delay),
             limit: GrantLimit::new(
                 config.congestion.clone(),
                 config.map_interval,
@@ -62,8 +65,8 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
             ),
             variant: config.variant,
             map_interval: config.map_interval,
-            // White 2012 §2.2.2: two intervals, and half of one until the request leaves.
-            loop_delay: config.map_interval * 5 / 2,
+            // The grant delay, and half an interval until the request leaves.
+            loop_delay: config.map_interval * (2 * u64::from(config.grant_delay) + 1) / 2,
             next: Instant::NEVER,
             last_judged_at: Instant::ZERO,
             last_arrival: Instant::NEVER,
@@ -140,7 +143,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
 
     /// The time at which the queue manager judges the head: now, or with
     /// [`CascadeVariant::SojournOverBoth`] the time at which the head's last byte is expected to be
-    /// granted. That is two MAPs after its request at the earliest, and not before all bytes queued
+    /// granted. That is the grant delay after its request at the earliest, and not before all bytes queued
     /// ahead of it are granted at the mean rate of grants. Expectations that shrink do not take the
     /// manager's time back. With that variant the bytes in the transmit queue also count as waiting for
     /// the manager (a floor such as CoDel's one full-size packet holds for both queues), and it is idle
@@ -150,7 +153,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
             return now;
         }
         let request = self.requests.next_request(now);
-        let earliest = request + self.map_interval * 2;
+        let earliest = request + self.grant_delay;
         let head = self.rate_shaping.head_length().unwrap_or(0);
         let bytes = self.transmit.backlog().bytes.0 + u64::from(head);
         let mean = self.limit.mean(now).0.max(1);

@@ -1,9 +1,9 @@
-//! The request-grant loop of the 2012 modem: two MAP intervals between a request and its grant.
+//! The request-grant loop of the 2012 modem: two MAP intervals (or one) between a request and its grant.
 //!
 //! Bytes queued since the last MAP are requested at the next one, piggybacked or not; a request can be
 //! granted from two MAPs later on, and what a grant does not cover stays requested. The paper keeps a
 //! vector of two sums, `REQ(0)` at the CMTS and `REQ(1)` on its way; here are the same sums, with the
-//! MAPs that grant nothing left out.
+//! MAPs that grant nothing left out. With a grant delay of one MAP there is no sum on its way.
 //!
 //! Source: White 2012 §2.2.2.
 //! Deviations: none known. A property test compares with the vector, stepped at each MAP.
@@ -15,6 +15,8 @@ use sojourn_base::{Bytes, Instant, Span};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestGrant {
     clock: MapClock,
+    /// A request is granted at the next MAP already, not at the one after.
+    at_next_map: bool,
     /// Requested, and grantable at the next MAP: `REQ(0)`.
     grantable: Bytes,
     /// Requested at the last MAP, grantable one MAP later: `REQ(1)`.
@@ -27,9 +29,13 @@ pub(crate) struct RequestGrant {
 }
 
 impl RequestGrant {
-    pub(crate) const fn new(map_interval: Span) -> Self {
+    /// # Panics
+    /// If `grant_delay` is neither one nor two MAPs.
+    pub(crate) const fn new(map_interval: Span, grant_delay: u32) -> Self {
+        assert!(grant_delay == 1 || grant_delay == 2, "a grant follows one or two MAPs later");
         Self {
             clock: MapClock::new(map_interval),
+            at_next_map: grant_delay == 1,
             grantable: Bytes::ZERO,
             arriving: Bytes::ZERO,
             unrequested: Bytes::ZERO,
@@ -44,7 +50,11 @@ impl RequestGrant {
         self.pass(now);
         if self.clock.has_just_started(now) {
             // Queued at the very start of a MAP: in time for its request.
-            self.arriving += bytes;
+            if self.at_next_map {
+                self.grantable += bytes;
+            } else {
+                self.arriving += bytes;
+            }
             self.requested += bytes;
             now
         } else {
@@ -60,7 +70,7 @@ impl RequestGrant {
         } else if self.arriving > Bytes::ZERO {
             1
         } else if self.unrequested > Bytes::ZERO {
-            2
+            2 - u64::from(self.at_next_map)
         } else {
             return Instant::NEVER;
         };
@@ -127,8 +137,12 @@ impl RequestGrant {
 
     /// The next MAP is over: requests move on by one place.
     fn step(&mut self) {
-        self.grantable += self.arriving;
-        self.arriving = self.unrequested;
+        if self.at_next_map {
+            self.grantable += self.unrequested;
+        } else {
+            self.grantable += self.arriving;
+            self.arriving = self.unrequested;
+        }
         self.requested += self.unrequested;
         self.unrequested = Bytes::ZERO;
         self.clock.step();
@@ -144,7 +158,7 @@ mod tests {
     fn a_lone_request_is_granted_two_maps_after_it_leaves() {
         // A1: queued in (2(k-1), 2k] ms, requested at 2k, granted at 2k + 4.
         for (us, requested_ms) in [(1, 2), (500, 2), (2000, 2), (2001, 4), (3999, 4), (0, 0)] {
-            let mut loop_ = RequestGrant::new(Span::from_ms(2));
+            let mut loop_ = RequestGrant::new(Span::from_ms(2), 2);
             let leaves = loop_.on_queued(Instant::from_us(us), Bytes(100));
             assert_eq!(leaves, Instant::from_ms(requested_ms), "queued at {us} us");
             let grant = Instant::from_ms(requested_ms + 4);
@@ -156,9 +170,26 @@ mod tests {
     }
 
     #[test]
+    fn with_a_delay_of_one_map_the_loop_takes_two_to_four_milliseconds() {
+        for (us, requested_ms) in [(1, 2), (500, 2), (2000, 2), (2001, 4), (3999, 4), (0, 0)] {
+            let mut loop_ = RequestGrant::new(Span::from_ms(2), 1);
+            let leaves = loop_.on_queued(Instant::from_us(us), Bytes(100));
+            assert_eq!(leaves, Instant::from_ms(requested_ms), "queued at {us} us");
+            let grant = Instant::from_ms(requested_ms + 2);
+            assert_eq!(loop_.next_grant(), grant, "queued at {us} us");
+            assert_eq!(loop_.on_map(), requested_ms / 2 + 1);
+            assert_eq!(loop_.grant(Bytes(60)), Bytes(60));
+            assert_eq!(loop_.next_grant(), grant + Span::from_ms(2));
+            loop_.on_map();
+            assert_eq!(loop_.grant(Bytes::MAX), Bytes(40));
+            assert_eq!(loop_.next_grant(), Instant::NEVER);
+        }
+    }
+
+    #[test]
     fn ungranted_bytes_stay_requested() {
         // A2: three 1500 B packets at 0.5 ms, 1250 B per MAP.
-        let mut loop_ = RequestGrant::new(Span::from_ms(2));
+        let mut loop_ = RequestGrant::new(Span::from_ms(2), 2);
         loop_.on_queued(Instant::from_us(500), Bytes(4500));
         let mut rows = std::vec::Vec::new();
         while loop_.next_grant() < Instant::NEVER {
@@ -209,7 +240,7 @@ mod tests {
             arrivals.sort_unstable();
             let mut arrivals = arrivals.into_iter().peekable();
             let mut vector = Vector::default();
-            let mut loop_ = RequestGrant::new(unit * 20);
+            let mut loop_ = RequestGrant::new(unit * 20, 2);
             for map in 0..4_000_u64 {
                 let at = Instant::ZERO + unit * (20 * map);
                 while let Some((t, bytes)) = arrivals.next_if(|(t, _)| *t < 20 * map) {

@@ -274,6 +274,16 @@ fn cascade_keys(link: &mut CascadeConfig, visitor: &mut dyn Visitor) {
     visitor.value(CHANNEL_RATE, &mut link.channel_rate);
     visitor.value(
         key(
+            "grant_delay_maps",
+            "MAPs from a request to its grant, 1 or 2",
+            "White 2012 §2.2.2: two; the printed load times need one [inf]",
+        )
+        .least("1")
+        .most("2"),
+        &mut link.grant_delay,
+    );
+    visitor.value(
+        key(
             "transmit_queue",
             "packets that the transmit queue holds",
             "White 2012 §2.2.3",
