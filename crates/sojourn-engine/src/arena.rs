@@ -22,8 +22,6 @@ pub(crate) struct Packet {
     pub(crate) meta: Meta,
     /// What it carries.
     pub(crate) body: Body,
-    /// Delay so far, if it is recorded.
-    pub(crate) split: DelaySplit,
 }
 
 /// What a packet carries.
@@ -61,25 +59,43 @@ pub(crate) enum Body {
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
     packets: Vec<Packet>,
+    /// The delay of each packet so far; of packets whose delay is not recorded, nothing that counts.
+    splits: Vec<DelaySplit>,
     free: Vec<u32>,
 }
 
 impl Arena {
-    /// Stores a packet.
-    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
-        if let Some(index) = self.free.pop() {
+    /// Stores a packet, and its delay so far if that is recorded.
+    #[inline]
+    pub(crate) fn insert(&mut self, packet: Packet, split: Option<DelaySplit>) -> PacketId {
+        let index = if let Some(index) = self.free.pop() {
             self.packets[index as usize] = packet;
-            PacketId(index)
+            index
         } else {
             self.packets.push(packet);
-            PacketId(u32::try_from(self.packets.len() - 1).expect("fewer than 2^32 in flight"))
+            self.splits.push(DelaySplit::default());
+            u32::try_from(self.packets.len() - 1).expect("fewer than 2^32 in flight")
+        };
+        if let Some(split) = split {
+            self.splits[index as usize] = split;
         }
+        PacketId(index)
     }
 
     /// Ends a packet's life.
+    #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
         self.free.push(id.0);
         self.packets[id.0 as usize]
+    }
+
+    /// Delay of a packet so far.
+    pub(crate) fn split(&self, id: PacketId) -> &DelaySplit {
+        &self.splits[id.0 as usize]
+    }
+
+    pub(crate) fn split_mut(&mut self, id: PacketId) -> &mut DelaySplit {
+        &mut self.splits[id.0 as usize]
     }
 
     pub(crate) fn get(&self, id: PacketId) -> &Packet {
@@ -95,6 +111,3 @@ impl Arena {
         self.packets.len() - self.free.len()
     }
 }
-
-/// What reached the end of its route.
-pub(crate) type Arrival = Packet;

@@ -87,6 +87,8 @@ pub(crate) struct EndState {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
+    /// Neither finished nor given up.
+    is_open: bool,
     pub(crate) generation: u8,
     pub(crate) traffic: u16,
     pub(crate) dscp: u8,
@@ -146,6 +148,7 @@ impl Connections {
             };
             self.slots.push(Connection {
                 id,
+                is_open: true,
                 generation: 0,
                 traffic: new.traffic,
                 dscp: new.dscp,
@@ -158,6 +161,7 @@ impl Connections {
         };
         let connection = &mut self.slots[slot as usize];
         connection.id = id;
+        connection.is_open = true;
         connection.generation = connection.generation.wrapping_add(1);
         connection.traffic = new.traffic;
         connection.dscp = new.dscp;
@@ -184,8 +188,7 @@ impl Connections {
     /// The connection in `slot` if it is still the one of `generation`.
     pub(crate) fn get(&mut self, slot: u32, generation: u8) -> Option<&mut Connection> {
         let connection = &mut self.slots[slot as usize];
-        (connection.generation == generation && self.open.get(&connection.id) == Some(&slot))
-            .then_some(connection)
+        (connection.generation == generation && connection.is_open).then_some(connection)
     }
 
     /// The connection in `slot`, which is open.
@@ -195,8 +198,10 @@ impl Connections {
 
     /// Ends the connection in `slot`.
     pub(crate) fn release(&mut self, slot: u32) {
-        let id = self.slots[slot as usize].id;
-        if self.open.remove(&id).is_some() {
+        let connection = &mut self.slots[slot as usize];
+        if connection.is_open {
+            connection.is_open = false;
+            self.open.remove(&connection.id);
             self.free.push(slot);
         }
     }

@@ -3,15 +3,15 @@
 //! Each link keeps the packets that it has announced in a ring and has one pending delivery event for
 //! the first of them and one pending wake-up, so the calendar stays small at any rate.
 
-use crate::arena::{Arena, Arrival, Body, Packet, PacketId};
+use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed};
-use sojourn_link::{AnyLink, Draw, Link, LinkOutput, Passage, Stage, Wire};
+use sojourn_link::{AnyLink, DelayParts, Draw, Link, LinkOutput, Passage, Stage, Wire};
 use sojourn_queue::Reason;
 use sojourn_record::{
-    Cause, Datagram, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival, TrafficId,
-    Waiting,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival,
+    TrafficId, Waiting,
 };
 use std::collections::VecDeque;
 
@@ -30,14 +30,38 @@ struct LinkSlot {
     model: Model,
     direction: Direction,
     streams: [RandomStream; 3],
-    /// Packets between leaving the queue and arriving, in order of arrival.
+    line: Line,
+    /// Time of the pending wake-up event.
+    wakeup_at: Instant,
+    /// When the model wants to be called: not before the pending wake-up, and later if its plans have
+    /// changed since.
+    wanted_at: Instant,
+    /// Last queue length that the recorder knows.
+    waiting: Waiting,
+}
+
+/// Packets between leaving a link's queue and arriving.
+#[derive(Debug)]
+struct Line {
+    /// In order of arrival.
     in_flight: VecDeque<(Instant, PacketId)>,
     /// Whether a delivery event for the first of them is pending (or being handled).
     delivery_pending: bool,
-    /// Time of the pending wake-up event.
-    wakeup_at: Instant,
-    /// Last queue length that the recorder knows.
-    waiting: Waiting,
+}
+
+impl Line {
+    /// A packet of `link` arrives at `at`.
+    fn announce(&mut self, at: Instant, id: PacketId, link: u16, calendar: &mut Calendar<Event>) {
+        debug_assert!(
+            self.in_flight.back().is_none_or(|(last, _)| *last <= at),
+            "a link delivers in order"
+        );
+        if !self.delivery_pending {
+            self.delivery_pending = true;
+            calendar.schedule(at, Event::Delivery { link });
+        }
+        self.in_flight.push_back((at, id));
+    }
 }
 
 /// Sequence of links from a source to a destination.
@@ -91,9 +115,12 @@ impl<R: Recorder> Network<R> {
                 stream("grant_size"),
                 stream("grant_offset"),
             ],
-            in_flight: VecDeque::with_capacity(64),
-            delivery_pending: false,
+            line: Line {
+                in_flight: VecDeque::with_capacity(64),
+                delivery_pending: false,
+            },
             wakeup_at: Instant::NEVER,
+            wanted_at: Instant::NEVER,
             waiting: Waiting::default(),
         });
         u16::try_from(self.links.len() - 1).expect("the scenario limits the number of servers")
@@ -115,14 +142,16 @@ impl<R: Recorder> Network<R> {
         self.packets.in_flight()
     }
 
-    /// A packet enters the first link of its route.
-    pub(crate) fn send(&mut self, now: Instant, packet: Packet) {
+    /// A packet enters the first link of its route. `split` is the delay that it brings along, if
+    /// delays are recorded.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Instant, packet: Packet, split: Option<DelaySplit>) {
         let route = &self.routes[usize::from(packet.route)];
         let (first, direction) = (route.links[0], route.direction);
         let length = Bytes(u64::from(packet.meta.length));
         self.recorder
             .on_sent(TrafficId(packet.traffic), direction, length);
-        let id = self.packets.insert(packet);
+        let id = self.packets.insert(packet, split);
         self.enter(now, first, id);
     }
 
@@ -134,15 +163,14 @@ impl<R: Recorder> Network<R> {
         }
         slot.wakeup_at = Instant::NEVER;
         if let Model::Access(model) = &mut slot.model
-            && model.next_wakeup() <= now
+            && slot.wanted_at <= now
         {
             let mut output = Output {
                 now,
                 link,
                 direction: slot.direction,
                 streams: &mut slot.streams,
-                in_flight: &mut slot.in_flight,
-                delivery_pending: &mut slot.delivery_pending,
+                line: &mut slot.line,
                 packets: &mut self.packets,
                 calendar: &mut self.calendar,
                 recorder: &mut self.recorder,
@@ -155,12 +183,12 @@ impl<R: Recorder> Network<R> {
 
     /// A delivery event of a link is due: the packet leaves the network or enters its next link.
     /// Returns a packet at the end of its route; the caller asks again until there is none.
-    pub(crate) fn take_delivery(&mut self, now: Instant, link: u16) -> Option<Arrival> {
+    pub(crate) fn take_delivery(&mut self, now: Instant, link: u16) -> Option<PacketId> {
         loop {
             let slot = &mut self.links[usize::from(link)];
-            match slot.in_flight.front() {
+            match slot.line.in_flight.front() {
                 Some(&(at, id)) if at <= now => {
-                    slot.in_flight.pop_front();
+                    slot.line.in_flight.pop_front();
                     self.packet_hops += 1;
                     let packet = self.packets.get_mut(id);
                     packet.hop += 1;
@@ -168,7 +196,7 @@ impl<R: Recorder> Network<R> {
                     if let Some(&next) = route.links.get(usize::from(packet.hop)) {
                         self.enter(now, next, id);
                     } else {
-                        return Some(self.packets.remove(id));
+                        return Some(id);
                     }
                 }
                 Some(&(at, _)) => {
@@ -176,22 +204,30 @@ impl<R: Recorder> Network<R> {
                     return None;
                 }
                 None => {
-                    slot.delivery_pending = false;
+                    slot.line.delivery_pending = false;
                     return None;
                 }
             }
         }
     }
 
-    /// Tells the recorder what arrived.
-    pub(crate) fn record_arrival(&mut self, now: Instant, packet: &Arrival) {
+    /// Tells the recorder what arrived, and takes it out of the network.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Instant, id: PacketId) -> Packet {
+        self.record_arrival(now, id);
+        self.packets.remove(id)
+    }
+
+    fn record_arrival(&mut self, now: Instant, id: PacketId) {
+        let packet = self.packets.get(id);
+        let split = self.packets.split(id);
         let direction = self.routes[usize::from(packet.route)].direction;
         let traffic = TrafficId(packet.traffic);
         match packet.body {
             Body::Segment { ref segment, .. } => {
                 if self.record_delays {
                     debug_assert_eq!(
-                        packet.split.total(),
+                        split.total(),
                         now.saturating_since(segment.journey.written_at),
                         "the parts of a segment's delay sum to the whole"
                     );
@@ -199,7 +235,7 @@ impl<R: Recorder> Network<R> {
                         traffic,
                         direction,
                         payload: Bytes(u64::from(segment.payload)),
-                        split: packet.split,
+                        split: *split,
                     });
                 }
             }
@@ -211,7 +247,7 @@ impl<R: Recorder> Network<R> {
                 ..
             } => {
                 debug_assert!(
-                    !self.record_delays || packet.split.total() == now.saturating_since(sent_at),
+                    !self.record_delays || split.total() == now.saturating_since(sent_at),
                     "the parts of a datagram's delay sum to the whole"
                 );
                 self.recorder.on_datagram(&Datagram {
@@ -222,7 +258,7 @@ impl<R: Recorder> Network<R> {
                     length: Bytes(u64::from(length)),
                     sent_at,
                     fate: Fate::Arrived(now),
-                    split: packet.split,
+                    split: *split,
                 });
             }
         }
@@ -236,25 +272,31 @@ impl<R: Recorder> Network<R> {
     fn enter(&mut self, now: Instant, link: u16, id: PacketId) {
         let slot = &mut self.links[usize::from(link)];
         let meta = self.packets.get(id).meta;
+        let model = match &mut slot.model {
+            Model::Access(model) => model,
+            Model::Wire(wire) => {
+                let passage = wire.carry(now, meta.length);
+                slot.line
+                    .announce(passage.arrives_at, id, link, &mut self.calendar);
+                if self.record_delays {
+                    add_delay(self.packets.split_mut(id), &passage.delay);
+                }
+                return;
+            }
+        };
         let mut output = Output {
             now,
             link,
             direction: slot.direction,
             streams: &mut slot.streams,
-            in_flight: &mut slot.in_flight,
-            delivery_pending: &mut slot.delivery_pending,
+            line: &mut slot.line,
             packets: &mut self.packets,
             calendar: &mut self.calendar,
             recorder: &mut self.recorder,
             record_delays: self.record_delays,
         };
-        match &mut slot.model {
-            Model::Access(model) => {
-                model.on_arrival(now, meta, id, &mut output);
-                self.after_call(now, link);
-            }
-            Model::Wire(wire) => wire.on_arrival(now, meta, id, &mut output),
-        }
+        model.on_arrival(now, meta, id, &mut output);
+        self.after_call(now, link);
     }
 
     /// Schedules the wake-up that an access link wants, and follows its queue length.
@@ -264,6 +306,7 @@ impl<R: Recorder> Network<R> {
             return;
         };
         let next = model.next_wakeup();
+        slot.wanted_at = next;
         if next < slot.wakeup_at {
             debug_assert!(next >= now, "a link wants to be woken in the past");
             slot.wakeup_at = next;
@@ -284,14 +327,26 @@ impl<R: Recorder> Network<R> {
     }
 }
 
-/// What a link may do to the rest of the network during a call.
+fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
+    for (cause, span) in [
+        (Cause::Queue, delay.queue),
+        (Cause::RequestWait, delay.request_wait),
+        (Cause::GrantWait, delay.grant_wait),
+        (Cause::Framing, delay.framing),
+        (Cause::Serialisation, delay.serialisation),
+        (Cause::Wire, delay.wire),
+    ] {
+        split.add(cause, span);
+    }
+}
+
+/// What an access link may do to the rest of the network during a call.
 struct Output<'a, R> {
     now: Instant,
     link: u16,
     direction: Direction,
     streams: &'a mut [RandomStream; 3],
-    in_flight: &'a mut VecDeque<(Instant, PacketId)>,
-    delivery_pending: &'a mut bool,
+    line: &'a mut Line,
     packets: &'a mut Arena,
     calendar: &'a mut Calendar<Event>,
     recorder: &'a mut R,
@@ -300,48 +355,26 @@ struct Output<'a, R> {
 
 impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
     fn deliver(&mut self, item: PacketId, _meta: &Meta, passage: &Passage) {
-        debug_assert!(
-            self.in_flight
-                .back()
-                .is_none_or(|(last, _)| *last <= passage.arrives_at),
-            "a link delivers in order"
-        );
-        if !*self.delivery_pending {
-            *self.delivery_pending = true;
-            self.calendar
-                .schedule(passage.arrives_at, Event::Delivery { link: self.link });
+        self.line
+            .announce(passage.arrives_at, item, self.link, self.calendar);
+        if self.record_delays {
+            add_delay(self.packets.split_mut(item), &passage.delay);
         }
-        self.in_flight.push_back((passage.arrives_at, item));
         let packet = self.packets.get_mut(item);
         if passage.marked {
             packet.meta.ecn = Ecn::Ce;
         }
-        if self.record_delays {
-            for (cause, span) in [
-                (Cause::Queue, passage.delay.queue),
-                (Cause::RequestWait, passage.delay.request_wait),
-                (Cause::GrantWait, passage.delay.grant_wait),
-                (Cause::Framing, passage.delay.framing),
-                (Cause::Serialisation, passage.delay.serialisation),
-                (Cause::Wire, passage.delay.wire),
-            ] {
-                packet.split.add(cause, span);
-            }
-        }
-        // Links 0 and 1 are the access links; wires are not recorded.
-        if self.link < 2 {
-            self.recorder.on_passage(
-                self.direction,
-                &LinkPassage {
-                    link: LinkId(self.link),
-                    traffic: TrafficId(packet.traffic),
-                    length: Bytes(u64::from(packet.meta.length)),
-                    entered_at: passage.entered_at,
-                    dequeued_at: passage.dequeued_at,
-                    arrives_at: passage.arrives_at,
-                },
-            );
-        }
+        self.recorder.on_passage(
+            self.direction,
+            &LinkPassage {
+                link: LinkId(self.link),
+                traffic: TrafficId(packet.traffic),
+                length: Bytes(u64::from(packet.meta.length)),
+                entered_at: passage.entered_at,
+                dequeued_at: passage.dequeued_at,
+                arrives_at: passage.arrives_at,
+            },
+        );
     }
 
     fn dropped(
@@ -352,6 +385,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
         stage: Stage,
         _reason: Reason,
     ) {
+        let split = *self.packets.split(item);
         let packet = self.packets.remove(item);
         let traffic = TrafficId(packet.traffic);
         let behind_queue = stage == Stage::TransmitQueue;
@@ -383,7 +417,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
                 } else {
                     Fate::LostInQueue
                 },
-                split: packet.split,
+                split,
             });
         }
     }

@@ -132,7 +132,7 @@ impl<R: Recorder> Simulation<R> {
         match event {
             Event::Delivery { link } => {
                 while let Some(packet) = self.world.network.take_delivery(now, link) {
-                    self.world.on_arrival(now, &packet);
+                    self.world.on_arrival(now, packet);
                 }
             }
             Event::Wakeup { link } => self.world.network.on_wakeup(now, link),

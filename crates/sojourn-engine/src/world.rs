@@ -1,6 +1,6 @@
 //! Everything but the applications: the network and the connections over it.
 
-use crate::arena::{Arrival, Body, Packet};
+use crate::arena::{Body, Packet, PacketId};
 use crate::connections::{Connections, NewConnection, Timers};
 use crate::event::Event;
 use crate::network::Network;
@@ -65,8 +65,8 @@ impl<R: Recorder> World<R> {
     }
 
     /// A packet has reached the end of its route.
-    pub(crate) fn on_arrival(&mut self, now: Instant, packet: &Arrival) {
-        self.network.record_arrival(now, packet);
+    pub(crate) fn on_arrival(&mut self, now: Instant, packet: PacketId) {
+        let packet = self.network.receive(now, packet);
         match packet.body {
             Body::Segment {
                 slot,
@@ -197,9 +197,9 @@ impl<R: Recorder> World<R> {
                 sent_at: now,
                 tag,
             },
-            split: DelaySplit::default(),
         };
-        self.network.send(now, packet);
+        let split = self.network.records_delays().then(DelaySplit::default);
+        self.network.send(now, packet, split);
     }
 
     /// Records the counters of the connections that are open when the run ends.
@@ -349,15 +349,16 @@ pub(crate) struct EndpointHost<'a, R> {
 
 impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
     fn emit(&mut self, segment: Segment) {
-        let mut split = DelaySplit::default();
-        if self.network.records_delays() {
+        let split = self.network.records_delays().then(|| {
             let journey = segment.journey;
+            let mut split = DelaySplit::default();
             split.add(
                 Cause::Sender,
                 elapsed(journey.first_sent_at, journey.written_at),
             );
             split.add(Cause::Recovery, elapsed(self.now, journey.first_sent_at));
-        }
+            split
+        });
         let packet = Packet {
             route: self.route,
             hop: 0,
@@ -377,9 +378,8 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
                 to_server: self.end == End::Client,
                 segment,
             },
-            split,
         };
-        self.network.send(self.now, packet);
+        self.network.send(self.now, packet, split);
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {
