@@ -1,7 +1,8 @@
 //! All applications as one closed type, so that the engine dispatches without boxes.
 
 use crate::{
-    Application, Bulk, BulkConfig, ConstantRate, ConstantRateConfig, Event, Host, Web, WebConfig,
+    Application, Bulk, BulkConfig, ConstantRate, ConstantRateConfig, Event, Host, Interest, Web,
+    WebConfig,
 };
 use sojourn_base::Instant;
 
@@ -55,6 +56,14 @@ impl AnyApplication {
 }
 
 impl Application for AnyApplication {
+    fn interest(&self) -> Interest {
+        match self {
+            Self::Bulk(application) => application.interest(),
+            Self::ConstantRate(application) => application.interest(),
+            Self::Web(application) => application.interest(),
+        }
+    }
+
     fn start(&mut self, now: Instant, host: &mut impl Host) {
         match self {
             Self::Bulk(application) => application.start(now, host),

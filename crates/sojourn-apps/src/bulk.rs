@@ -9,7 +9,7 @@
 //! a random size is drawn when the transfer begins, not when its handshake ends.
 
 use crate::connections::Connections;
-use crate::{Application, ConnectionId, Draw, End, Event, Host, Transfer};
+use crate::{Application, ConnectionId, Draw, End, Event, Host, Interest, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Span, dist};
 use std::collections::VecDeque;
 
@@ -257,6 +257,14 @@ impl Bulk {
 }
 
 impl Application for Bulk {
+    /// Transfers end with their last acknowledgement; those without end never do.
+    fn interest(&self) -> Interest {
+        Interest {
+            delivered: false,
+            acknowledged: self.config.file != FileSize::Endless,
+        }
+    }
+
     fn start(&mut self, now: Instant, host: &mut impl Host) {
         for lane in 0..self.lanes.len() {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, host);

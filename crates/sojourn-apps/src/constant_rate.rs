@@ -6,7 +6,7 @@
 //! Source: White 2012 3.2.2 (voice) and 3.2.1 scenario 4 (constant bit rate), White 2013 3.6 and 3.7.
 //! Deviations: none known.
 
-use crate::{Application, Event, Host};
+use crate::{Application, Event, Host, Interest};
 use sojourn_base::{Bytes, Direction, Instant, Span};
 
 /// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
@@ -74,6 +74,13 @@ impl ConstantRate {
 }
 
 impl Application for ConstantRate {
+    fn interest(&self) -> Interest {
+        Interest {
+            delivered: false,
+            acknowledged: false,
+        }
+    }
+
     fn start(&mut self, now: Instant, host: &mut impl Host) {
         for lane in 0..self.config.lanes {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, host);

@@ -162,8 +162,30 @@ pub trait Host {
     fn record_object(&mut self, object: &Object);
 }
 
+/// Which of the frequent events an application listens to. It ignores the others, so that its host
+/// need not bring them; events that this does not name are always brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interest {
+    /// [`Event::Delivered`].
+    pub delivered: bool,
+    /// [`Event::Acknowledged`].
+    pub acknowledged: bool,
+}
+
+impl Interest {
+    /// All events.
+    pub const EVERYTHING: Self = Self {
+        delivered: true,
+        acknowledged: true,
+    };
+}
+
 /// An application.
 pub trait Application {
+    /// What it listens to, the same throughout the run.
+    fn interest(&self) -> Interest {
+        Interest::EVERYTHING
+    }
     /// The run begins.
     fn start(&mut self, now: Instant, host: &mut impl Host);
     /// Something happened.

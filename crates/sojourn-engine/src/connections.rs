@@ -2,7 +2,7 @@
 
 use crate::calendar::Calendar;
 use crate::event::Event;
-use sojourn_apps::{ConnectionId, End};
+use sojourn_apps::{ConnectionId, End, Interest};
 use sojourn_base::Instant;
 use sojourn_transport::{TcpEndpoint, Timer};
 use std::collections::BTreeMap;
@@ -92,6 +92,8 @@ pub(crate) struct Connection {
     pub(crate) generation: u8,
     pub(crate) traffic: u16,
     pub(crate) dscp: u8,
+    /// What the application listens to.
+    pub(crate) interest: Interest,
     pub(crate) ends: [EndState; 2],
 }
 
@@ -107,6 +109,8 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) stack: &'a sojourn_transport::StackConfig,
     pub(crate) traffic: u16,
     pub(crate) dscp: u8,
+    /// What the application listens to.
+    pub(crate) interest: Interest,
     /// Routes from client and from server.
     pub(crate) routes: [u16; 2],
     /// Flow hashes from client and from server.
@@ -152,6 +156,7 @@ impl Connections {
                 generation: 0,
                 traffic: new.traffic,
                 dscp: new.dscp,
+                interest: new.interest,
                 ends: [
                     end(TcpEndpoint::client(new.stack)),
                     end(TcpEndpoint::server(new.stack)),
@@ -165,6 +170,7 @@ impl Connections {
         connection.generation = connection.generation.wrapping_add(1);
         connection.traffic = new.traffic;
         connection.dscp = new.dscp;
+        connection.interest = new.interest;
         for (end, (route, flow_hash)) in connection
             .ends
             .iter_mut()

@@ -3,7 +3,7 @@
 use crate::event::Event;
 use crate::network::{Model, Network};
 use crate::world::{ApplicationHost, TrafficState, World};
-use sojourn_apps::{AnyApplication, Application, End};
+use sojourn_apps::{AnyApplication, Application, End, Interest};
 use sojourn_base::{Direction, Instant, Seed};
 use sojourn_link::{Wire, WireConfig};
 use sojourn_record::Recorder;
@@ -85,15 +85,18 @@ impl<R: Recorder> Simulation<R> {
             let model = Model::Access(Box::new(scenario.access[direction].link.build()));
             network.add_link(direction.as_str(), model, direction, seed);
         }
-        let traffic = scenario
-            .traffic
-            .iter()
-            .map(|entry| TrafficState::build(scenario, entry, seed, &mut network))
-            .collect();
-        let applications = scenario
+        let applications: Vec<AnyApplication> = scenario
             .traffic
             .iter()
             .map(|entry| AnyApplication::build(&entry.application))
+            .collect();
+        let traffic = scenario
+            .traffic
+            .iter()
+            .zip(applications.iter().map(Application::interest))
+            .map(|(entry, interest)| {
+                TrafficState::build(scenario, entry, interest, seed, &mut network)
+            })
             .collect();
         Self {
             world: World::new(network, traffic),
@@ -197,6 +200,7 @@ impl TrafficState {
     fn build<R: Recorder>(
         scenario: &Scenario,
         entry: &sojourn_scenario::Traffic,
+        interest: Interest,
         seed: Seed,
         network: &mut Network<R>,
     ) -> Self {
@@ -229,6 +233,7 @@ impl TrafficState {
                 .map_or(stacks::LINUX_CUBIC, |stack| stack.config),
             dscp: entry.dscp,
             ecn: entry.ecn,
+            interest,
             next_datagram: vec![[0; 2]; routes.len()],
             routes,
             streams: ["start", "size", "gap", "choice"].map(stream),

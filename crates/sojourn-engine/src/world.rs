@@ -1,7 +1,7 @@
 //! Everything but the applications: the network and the connections over it.
 
 use crate::arena::{Body, Packet, PacketId};
-use crate::connections::{Connections, NewConnection, Timers};
+use crate::connections::{Connection, Connections, NewConnection, Timers};
 use crate::event::Event;
 use crate::network::Network;
 use sojourn_apps as apps;
@@ -20,6 +20,8 @@ pub(crate) struct TrafficState {
     pub(crate) dscp: u8,
     /// ECN field of datagrams.
     pub(crate) ecn: Ecn,
+    /// What the application listens to.
+    pub(crate) interest: apps::Interest,
     /// Per server: routes from the client and from the server.
     pub(crate) routes: Vec<[u16; 2]>,
     /// Per server and end: number of the next datagram.
@@ -126,6 +128,7 @@ impl<R: Recorder> World<R> {
             stack: &state.stack,
             traffic,
             dscp: state.dscp,
+            interest: state.interest,
             routes: state.routes[server],
             flow_hashes: [hash(End::Client), hash(End::Server)],
         });
@@ -153,8 +156,7 @@ impl<R: Recorder> World<R> {
     /// Both ends of a connection are forgotten.
     pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
         if let Some(slot) = self.connections.slot_of(id) {
-            let generation = self.connections.in_slot(slot).generation;
-            self.abort(now, slot, generation);
+            self.abort(now, slot);
         }
     }
 
@@ -220,23 +222,16 @@ impl<R: Recorder> World<R> {
         let Some(connection) = self.connections.get(slot, generation) else {
             return; // the connection was given up while this was on its way
         };
-        let (traffic, dscp) = (connection.traffic, connection.dscp);
-        let state = connection.end(end);
-        let mut host = EndpointHost {
-            now,
-            slot,
-            generation,
-            end,
-            traffic,
-            dscp,
-            route: state.route,
-            flow_hash: state.flow_hash,
-            timers: &mut state.timers,
-            network: &mut self.network,
-            events: &mut self.endpoint_events,
-        };
-        action(&mut state.endpoint, &mut host);
-        self.spread_endpoint_events(now);
+        let (endpoint, mut host) = surround(
+            (now, slot, end),
+            connection,
+            &mut self.network,
+            &mut self.endpoint_events,
+        );
+        action(endpoint, &mut host);
+        if !self.endpoint_events.is_empty() {
+            self.spread_endpoint_events(now);
+        }
     }
 
     /// Turns what endpoints said into news for applications, and ends connections.
@@ -251,19 +246,7 @@ impl<R: Recorder> World<R> {
                 From::Connected => apps::Event::Connected(id, end),
                 From::Acknowledged(total) => apps::Event::Acknowledged(id, end, total),
                 From::PeerClosed => apps::Event::PeerClosed(id, end),
-                From::Delivered(total) => {
-                    let state = connection.end(end);
-                    let bytes = Bytes(total - state.delivered);
-                    state.delivered = total;
-                    let direction = match end {
-                        End::Client => Direction::Downstream,
-                        End::Server => Direction::Upstream,
-                    };
-                    self.network
-                        .recorder
-                        .on_goodput(TrafficId(traffic), direction, bytes);
-                    apps::Event::Delivered(id, end, total)
-                }
+                From::Delivered(total) => apps::Event::Delivered(id, end, total),
                 From::Closed => {
                     connection.end(end).is_closed = true;
                     if !connection.ends.iter().all(|end| end.is_closed) {
@@ -273,11 +256,11 @@ impl<R: Recorder> World<R> {
                     apps::Event::Closed(id)
                 }
                 From::ConnectFailed => {
-                    self.abort(now, slot, generation);
+                    self.abort(now, slot);
                     apps::Event::ConnectFailed(id)
                 }
                 From::Aborted => {
-                    self.abort(now, slot, generation);
+                    self.abort(now, slot);
                     apps::Event::Closed(id)
                 }
             };
@@ -289,25 +272,15 @@ impl<R: Recorder> World<R> {
     }
 
     /// Both ends forget the connection.
-    fn abort(&mut self, now: Instant, slot: u32, generation: u8) {
+    fn abort(&mut self, now: Instant, slot: u32) {
         for end in [End::Client, End::Server] {
-            let connection = self.connections.in_slot(slot);
-            let (traffic, dscp) = (connection.traffic, connection.dscp);
-            let state = connection.end(end);
-            let mut host = EndpointHost {
-                now,
-                slot,
-                generation,
-                end,
-                traffic,
-                dscp,
-                route: state.route,
-                flow_hash: state.flow_hash,
-                timers: &mut state.timers,
-                network: &mut self.network,
-                events: &mut self.endpoint_events,
-            };
-            state.endpoint.abort(now, &mut host);
+            let (endpoint, mut host) = surround(
+                (now, slot, end),
+                self.connections.in_slot(slot),
+                &mut self.network,
+                &mut self.endpoint_events,
+            );
+            endpoint.abort(now, &mut host);
         }
         self.end_connection(slot);
     }
@@ -342,9 +315,40 @@ pub(crate) struct EndpointHost<'a, R> {
     dscp: u8,
     route: u16,
     flow_hash: u32,
+    interest: apps::Interest,
+    /// Bytes delivered in order so far.
+    delivered: &'a mut u64,
     timers: &'a mut Timers,
     network: &'a mut Network<R>,
     events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
+}
+
+/// One end of the connection in `slot`, and what surrounds it.
+fn surround<'a, R>(
+    (now, slot, end): (Instant, u32, End),
+    connection: &'a mut Connection,
+    network: &'a mut Network<R>,
+    events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
+) -> (&'a mut sojourn_transport::TcpEndpoint, EndpointHost<'a, R>) {
+    let (generation, traffic) = (connection.generation, connection.traffic);
+    let (dscp, interest) = (connection.dscp, connection.interest);
+    let state = connection.end(end);
+    let host = EndpointHost {
+        now,
+        slot,
+        generation,
+        end,
+        traffic,
+        dscp,
+        route: state.route,
+        flow_hash: state.flow_hash,
+        interest,
+        delivered: &mut state.delivered,
+        timers: &mut state.timers,
+        network,
+        events,
+    };
+    (&mut state.endpoint, host)
 }
 
 impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
@@ -394,6 +398,25 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
     }
 
     fn notify(&mut self, event: sojourn_transport::Event) {
+        let is_wanted = match event {
+            sojourn_transport::Event::Delivered(total) => {
+                let bytes = Bytes(total - *self.delivered);
+                *self.delivered = total;
+                let direction = match self.end {
+                    End::Client => Direction::Downstream,
+                    End::Server => Direction::Upstream,
+                };
+                self.network
+                    .recorder
+                    .on_goodput(TrafficId(self.traffic), direction, bytes);
+                self.interest.delivered
+            }
+            sojourn_transport::Event::Acknowledged(_) => self.interest.acknowledged,
+            _ => true,
+        };
+        if !is_wanted {
+            return;
+        }
         self.events
             .push_back((self.slot, self.generation, self.end, event));
     }

@@ -12,7 +12,7 @@
 use super::WebConfig;
 use super::page::PageContents;
 use crate::connections::Connections;
-use crate::{Application, ConnectionId, End, Event, Host, Object, Page};
+use crate::{Application, ConnectionId, End, Event, Host, Interest, Object, Page};
 use sojourn_base::{Direction, Instant};
 use std::collections::VecDeque;
 
@@ -314,6 +314,14 @@ impl Web {
 }
 
 impl Application for Web {
+    /// Objects are complete when they have been delivered.
+    fn interest(&self) -> Interest {
+        Interest {
+            delivered: true,
+            acknowledged: false,
+        }
+    }
+
     fn start(&mut self, now: Instant, host: &mut impl Host) {
         for user in 0..self.users.len() {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, host);
