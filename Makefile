@@ -12,8 +12,8 @@ help: ## print this list
 setup: ## make .venv, install locked dependencies, build the engine (release)
 	@tools/setup setup
 
-demo: setup ## set up, simulate the study of 2012, say where its report is
-	@report=$$(.venv/bin/sojourn study run white2012) && echo "open the report: $$report"
+demo: setup ## set up, simulate the published cases of the study of 2012, say where the report is
+	@report=$$(.venv/bin/sojourn study run white2012 --points '[CDF]0*') && echo "open the report: $$report"
 
 test: ## set up with development tools; formatters, linters, types, all tests
 	@tools/setup dev
