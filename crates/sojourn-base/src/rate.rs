@@ -92,6 +92,9 @@ impl fmt::Display for BitRate {
 #[derive(Clone, Copy, Debug)]
 pub struct Serializer {
     rate: BitRate,
+    /// The last packet that met no excess, its time, and the excess it left: most packets are as long
+    /// as the one before, and most rates leave no excess.
+    last: (Bytes, Span, u64),
     /// What the last rounding up gave too much, in units of `1/rate` ps.
     excess: u64,
 }
@@ -103,7 +106,11 @@ impl Serializer {
     /// If the rate is zero.
     pub const fn new(rate: BitRate) -> Self {
         assert!(rate.as_bps() > 0, "a rate of zero never sends anything");
-        Self { rate, excess: 0 }
+        Self {
+            rate,
+            last: (Bytes::ZERO, Span::ZERO, 0),
+            excess: 0,
+        }
     }
 
     /// The rate.
@@ -112,10 +119,19 @@ impl Serializer {
     }
 
     /// Time to send `bytes` right after what was sent before.
+    #[inline]
     pub const fn send(&mut self, bytes: Bytes) -> Span {
+        if self.excess == 0 && bytes.0 == self.last.0.0 {
+            self.excess = self.last.2;
+            return self.last.1;
+        }
         let (ps, excess) = self.rate.time_and_excess(bytes, self.excess);
+        let span = Span::from_ps(ps);
+        if self.excess == 0 {
+            self.last = (bytes, span, excess);
+        }
         self.excess = excess;
-        Span::from_ps(ps)
+        span
     }
 
     /// Forget the carried rounding: the line was idle, the next packet starts on a whole picosecond.

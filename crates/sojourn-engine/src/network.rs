@@ -269,21 +269,27 @@ impl<R: Recorder> Network<R> {
         self.record_delays
     }
 
+    #[inline]
     fn enter(&mut self, now: Instant, link: u16, id: PacketId) {
         let slot = &mut self.links[usize::from(link)];
-        let meta = self.packets.get(id).meta;
-        let model = match &mut slot.model {
-            Model::Access(model) => model,
-            Model::Wire(wire) => {
-                let passage = wire.carry(now, meta.length);
-                slot.line
-                    .announce(passage.arrives_at, id, link, &mut self.calendar);
-                if self.record_delays {
-                    add_delay(self.packets.split_mut(id), &passage.delay);
-                }
-                return;
+        if let Model::Wire(wire) = &mut slot.model {
+            let passage = wire.carry(now, self.packets.get(id).meta.length);
+            slot.line
+                .announce(passage.arrives_at, id, link, &mut self.calendar);
+            if self.record_delays {
+                add_delay(self.packets.split_mut(id), &passage.delay);
             }
+        } else {
+            self.enter_access_link(now, link, id);
+        }
+    }
+
+    fn enter_access_link(&mut self, now: Instant, link: u16, id: PacketId) {
+        let slot = &mut self.links[usize::from(link)];
+        let Model::Access(model) = &mut slot.model else {
+            return;
         };
+        let meta = self.packets.get(id).meta;
         let mut output = Output {
             now,
             link,

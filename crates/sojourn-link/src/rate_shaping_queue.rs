@@ -10,7 +10,7 @@
 //! say what happens when a head drop uncovers a longer packet.
 
 use crate::shaper::{RateShaper, ShaperPrice};
-use crate::surroundings::{Drain, Surroundings, has_due_timer, run_timers, timer_wakeup};
+use crate::surroundings::{Drain, Surroundings, next_timer, run_timers};
 use crate::{LinkOutput, config::ShaperConfig};
 use sojourn_base::{Bytes, Instant, Meta, Packets, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
@@ -25,6 +25,10 @@ pub(crate) struct RateShapingQueue<T, M> {
     /// When the head (staged, or as last seen in the manager) has its tokens; [`Instant::NEVER`] if
     /// nothing waits.
     due: Instant,
+    /// Length of the head that `due` waits for; 0 if it is not known or nothing waits.
+    due_length: u32,
+    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    timer: Instant,
     /// What a packet of `priced_length` costs: most packets are as long as the one before.
     price: ShaperPrice,
     priced_length: u32,
@@ -44,10 +48,12 @@ pub(crate) struct Behind {
 impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     pub(crate) fn new(config: &ShaperConfig, manager: M) -> Self {
         Self {
+            timer: next_timer(&manager),
             manager,
             shaper: RateShaper::new(config),
             staged: None,
             due: Instant::NEVER,
+            due_length: 0,
             price: ShaperPrice::default(),
             priced_length: 0,
         }
@@ -73,6 +79,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     ) {
         let (manager, mut surroundings) = self.split(now, behind, output);
         let _ = manager.enqueue(now, meta, item, &mut surroundings);
+        self.timer = next_timer(&self.manager);
         if self.due == Instant::NEVER {
             self.look_ahead(now);
         }
@@ -85,9 +92,9 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         behind: Behind,
         output: &mut O,
     ) {
-        if has_due_timer(&self.manager, now) {
+        if self.timer <= now {
             let (manager, mut surroundings) = self.split(now, behind, output);
-            run_timers(manager, now, &mut surroundings);
+            self.timer = run_timers(manager, now, &mut surroundings);
         }
     }
 
@@ -96,12 +103,17 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         self.due
     }
 
-    /// When the manager wants a timer run.
+    /// When the manager wants a timer run, if anything waits that it could matter to.
     pub(crate) fn timer(&self) -> Instant {
-        timer_wakeup(&self.manager)
+        if self.timer < Instant::NEVER && self.manager.backlog().packets.0 > 0 {
+            self.timer
+        } else {
+            Instant::NEVER
+        }
     }
 
     /// The next packet that leaves by `now`, paid for. `judged_at` is the time that the manager is told.
+    #[inline]
     pub(crate) fn release<O: LinkOutput<T>>(
         &mut self,
         now: Instant,
@@ -110,19 +122,37 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         output: &mut O,
     ) -> Option<Held<T>> {
         if self.due > now {
-            return None;
+            None
+        } else {
+            self.release_head(now, judged_at, behind, output)
         }
+    }
+
+    fn release_head<O: LinkOutput<T>>(
+        &mut self,
+        now: Instant,
+        judged_at: Instant,
+        behind: Behind,
+        output: &mut O,
+    ) -> Option<Held<T>> {
         let packet = match self.staged.take() {
             Some(packet) => packet,
             None => self.pull(judged_at, behind, output)?,
         };
-        self.set_price(packet.meta.length);
-        let due = self.shaper.earliest(self.price);
-        if due > now {
-            self.due = due;
-            self.staged = Some(packet);
-            return None;
+        if packet.meta.length != self.due_length {
+            self.set_price(packet.meta.length);
+            let due = self.shaper.earliest(self.price);
+            if due > now {
+                self.due = due;
+                self.due_length = packet.meta.length;
+                self.staged = Some(packet);
+                return None;
+            }
         }
+        debug_assert_eq!(
+            packet.meta.length, self.priced_length,
+            "the price is its own"
+        );
         self.shaper.debit(now, self.price);
         self.look_ahead(now);
         if self.due == Instant::NEVER && !behind.answered_for {
@@ -142,6 +172,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         debug_assert!(self.due == Instant::NEVER, "packets wait");
         let (manager, mut surroundings) = self.split(now, behind, output);
         let nothing = manager.dequeue(now, &mut surroundings);
+        self.timer = next_timer(&self.manager);
         debug_assert!(nothing.is_none(), "an empty manager has no packets");
     }
 
@@ -171,6 +202,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     ) -> Option<Held<T>> {
         let (manager, mut surroundings) = self.split(judged_at, behind, output);
         let packet = manager.dequeue(judged_at, &mut surroundings);
+        self.timer = next_timer(&self.manager);
         if packet.is_none() {
             self.due = Instant::NEVER;
         }
@@ -179,14 +211,15 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
 
     /// Sets `due` for the head of the manager's queue.
     fn look_ahead(&mut self, now: Instant) {
-        self.due = if self.manager.backlog().packets.0 == 0 {
-            Instant::NEVER
-        } else if let Some(length) = self.manager.head_length() {
+        if let Some(length) = self.manager.head_length() {
             self.set_price(length);
-            self.shaper.earliest(self.price).max(now)
+            self.due = self.shaper.earliest(self.price).max(now);
+            self.due_length = length;
         } else {
-            now
-        };
+            let is_empty = self.manager.backlog().packets.0 == 0;
+            self.due = if is_empty { Instant::NEVER } else { now };
+            self.due_length = 0;
+        }
     }
 
     fn set_price(&mut self, length: u32) {

@@ -64,26 +64,33 @@ impl<T, O: LinkOutput<T>> Environment<T> for Surroundings<'_, O> {
     }
 }
 
-/// Whether the manager has a timer that is due by `now`; most managers have none.
+/// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer, as most have none.
+#[inline]
+pub(crate) fn next_timer<T, M: QueueManager<T>>(manager: &M) -> Instant {
+    manager.next_timer().unwrap_or(Instant::NEVER)
+}
+
+/// Whether the manager has a timer that is due by `now`.
 #[inline]
 pub(crate) fn has_due_timer<T, M: QueueManager<T>>(manager: &M, now: Instant) -> bool {
     manager.next_timer().is_some_and(|due| due <= now)
 }
 
-/// Runs the manager's timers that are due by `until`, each at its own time.
+/// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
 #[cold]
 pub(crate) fn run_timers<T, M: QueueManager<T>, O: LinkOutput<T>>(
     manager: &mut M,
     until: Instant,
     surroundings: &mut Surroundings<'_, O>,
-) {
-    while let Some(due) = manager.next_timer()
-        && due <= until
-    {
+) -> Instant {
+    let mut due = next_timer(manager);
+    while due <= until {
         surroundings.now = due;
         manager.on_timer(due, surroundings);
+        due = next_timer(manager);
     }
     surroundings.now = until;
+    due
 }
 
 /// When the manager wants its next timer run, if anything waits that it could matter to.
