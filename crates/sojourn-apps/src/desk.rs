@@ -114,6 +114,11 @@ impl Desk {
         }
     }
 
+    /// Which ends of a connection the application has closed: client, server.
+    pub(crate) fn closed_ends(&self, connection: ConnectionId) -> [bool; 2] {
+        self.connections[connection.0 as usize].closed
+    }
+
     /// Everything that happens up to `end`, then the end of the run.
     pub(crate) fn run(&mut self, application: &mut impl Application, end: Instant) {
         application.start(self.now, self);
@@ -232,8 +237,6 @@ impl Host for Desk {
     }
 
     fn abandon(&mut self, connection: ConnectionId) {
-        let index = connection.0 as usize;
-        self.connections[index].closed = [true, true];
         self.abandoned.push((self.now, connection));
     }
 

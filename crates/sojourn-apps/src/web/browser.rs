@@ -5,9 +5,9 @@
 //! the same server takes a new one. The page ends with the last byte of the last object.
 //!
 //! Source: White 2012 3.2.3; White 2013 1.1 (a connection per object), 3.6 (name look-ups).
-//! Deviations: the first connections go out in turn over the servers (their order is not printed); if
-//! connections are closed at all, the browser closes first and the server follows, which is never waited
-//! for; a connection that fails is opened anew at once.
+//! Deviations: the first connections go out in turn over the servers (their order is not printed); who
+//! closes a connection is a parameter, and closing is never waited for; a connection that fails is opened
+//! anew at once.
 
 use super::WebConfig;
 use super::page::PageContents;
@@ -213,6 +213,9 @@ impl Web {
         {
             fetch.answered = true;
             host.write(connection, End::Server, fetch.object.bytes);
+            if self.config.abandon_after.is_some() {
+                host.close(connection, End::Server);
+            }
         }
     }
 

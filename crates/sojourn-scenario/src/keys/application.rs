@@ -384,8 +384,9 @@ fn web_keys(config: &mut WebConfig, visitor: &mut dyn Visitor) {
     visitor.value(
         key(
             "abandon_after",
-            "connections are not closed, but forgotten so long after their object; off: they are closed",
-            "White 2012 Tables 7 and 8 [inf]: no FIN in the bytes per page",
+            "the server closes with its response, the browser does not, and both forget the connection \
+             so long after its object; off: the browser closes, and the server in answer",
+            "White 2012 Tables 7 and 8 [inf]: no FIN of the browser in the bytes per page",
         )
         .least("1 ms")
         .most(LONGEST_PAUSE),

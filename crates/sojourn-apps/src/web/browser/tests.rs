@@ -16,7 +16,7 @@ const CLOSING_2013: WebConfig = WebConfig {
 };
 
 #[test]
-fn connections_that_nobody_closes_are_forgotten_in_the_order_of_their_objects() {
+fn connections_that_the_server_closes_are_forgotten_in_the_order_of_their_objects() {
     let mut desk = Desk::new(1);
     desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(30));
     let first_page = desk.pages[0];
@@ -32,6 +32,13 @@ fn connections_that_nobody_closes_are_forgotten_in_the_order_of_their_objects() 
         "page 0 was loaded at {:?}",
         first_page.ended_at
     );
+    for (_, connection) in &desk.abandoned {
+        assert_eq!(
+            desk.closed_ends(*connection),
+            [false, true],
+            "the server closes alone"
+        );
+    }
     let forgotten: Vec<Instant> = desk.abandoned.iter().map(|(at, _)| *at).collect();
     assert_eq!(forgotten[..101], due[..]);
 }
