@@ -36,6 +36,8 @@ pub(crate) struct Calendar<E> {
     /// The nearest events, the earliest at the end; none of them is later than one in `far`.
     near: Vec<Entry<E>>,
     far: Heap<E>,
+    /// Time of the first event in `far`; [`Instant::NEVER`] without one.
+    far_from: Instant,
     scheduled: u64,
 }
 
@@ -46,6 +48,7 @@ impl<E: Copy> Calendar<E> {
             far: Heap {
                 entries: Vec::new(),
             },
+            far_from: Instant::NEVER,
             scheduled: 0,
         }
     }
@@ -58,42 +61,58 @@ impl<E: Copy> Calendar<E> {
             event,
         };
         self.scheduled += 1;
-        if self.far.first().is_some_and(|first| first.at <= at) {
-            self.far.push(entry);
-            return;
+        if at >= self.far_from || self.near.len() == NEAR {
+            self.schedule_far(entry);
+        } else {
+            self.insert_near(entry);
         }
-        if self.near.len() == NEAR {
-            self.near
-                .drain(..NEAR / 2)
-                .for_each(|late| self.far.push(late));
-            if self.far.first().is_some_and(|first| first.at <= at) {
-                self.far.push(entry);
-                return;
-            }
-        }
+    }
+
+    fn insert_near(&mut self, entry: Entry<E>) {
         // It comes after all that is not later, and is itself the last of its instant.
         let earlier = self
             .near
             .iter()
             .rev()
-            .take_while(|other| other.at <= at)
+            .take_while(|other| other.at <= entry.at)
             .count();
         self.near.insert(self.near.len() - earlier, entry);
     }
 
-    /// The next event and its time.
-    pub(crate) fn pop(&mut self) -> Option<(Instant, E)> {
-        if let Some(next) = self.near.pop() {
-            return Some((next.at, next.event));
+    #[cold]
+    fn schedule_far(&mut self, entry: Entry<E>) {
+        if entry.at < self.far_from {
+            // The list is full: its later half makes room.
+            self.near
+                .drain(..NEAR / 2)
+                .for_each(|late| self.far.push(late));
+            self.far_from = self.far.first_at();
         }
-        let next = self.far.pop()?;
+        if entry.at < self.far_from {
+            self.insert_near(entry);
+        } else {
+            self.far.push(entry);
+        }
+    }
+
+    /// The next event and its time.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<(Instant, E)> {
+        if self.near.is_empty() {
+            self.refill();
+        }
+        self.near.pop().map(|next| (next.at, next.event))
+    }
+
+    #[cold]
+    fn refill(&mut self) {
         while self.near.len() < NEAR / 2
             && let Some(entry) = self.far.pop()
         {
             self.near.push(entry);
         }
         self.near.reverse();
-        Some((next.at, next.event))
+        self.far_from = self.far.first_at();
     }
 }
 
@@ -104,8 +123,10 @@ struct Heap<E> {
 }
 
 impl<E: Copy> Heap<E> {
-    fn first(&self) -> Option<&Entry<E>> {
-        self.entries.first()
+    fn first_at(&self) -> Instant {
+        self.entries
+            .first()
+            .map_or(Instant::NEVER, |first| first.at)
     }
 
     fn push(&mut self, entry: Entry<E>) {
