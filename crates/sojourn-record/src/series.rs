@@ -4,6 +4,7 @@
 //! mean), which follows White 2013 sections 3.8 and 4.4.
 
 use crate::Waiting;
+use core::ops::Range;
 use sojourn_base::{Instant, Span};
 
 /// Per-bin sums of one link.
@@ -35,6 +36,10 @@ pub(crate) struct TrafficBin {
 pub(crate) struct Bins<B> {
     width_ns: u64,
     bins: Vec<B>,
+    /// The bin that was asked for last, which exists, and the time it covers: nearly always the one
+    /// that is asked for next.
+    last: usize,
+    last_covers: Range<Instant>,
 }
 
 impl<B: Default + Clone> Bins<B> {
@@ -42,6 +47,8 @@ impl<B: Default + Clone> Bins<B> {
         Self {
             width_ns: width.as_ns().max(1),
             bins: Vec::new(),
+            last: 0,
+            last_covers: Instant::ZERO..Instant::ZERO,
         }
     }
 
@@ -49,16 +56,28 @@ impl<B: Default + Clone> Bins<B> {
         self.width_ns
     }
 
+    #[inline]
     pub(crate) fn at(&mut self, now: Instant) -> &mut B {
-        let index = usize::try_from(now.as_ns() / self.width_ns).expect("a bin per 64-bit address");
-        self.at_index(index)
+        if !self.last_covers.contains(&now) {
+            self.find(now);
+        }
+        &mut self.bins[self.last]
     }
 
-    fn at_index(&mut self, index: usize) -> &mut B {
-        if index >= self.bins.len() {
-            self.bins.resize(index + 1, B::default());
+    /// Whether both times are in the bin that was asked for last.
+    fn last_covers(&self, from: Instant, to: Instant) -> bool {
+        self.last_covers.start <= from && to < self.last_covers.end
+    }
+
+    #[cold]
+    fn find(&mut self, now: Instant) {
+        let index = now.as_ns() / self.width_ns;
+        let start = Instant::from_ns(index * self.width_ns);
+        self.last_covers = start..start.saturating_add(Span::from_ns(self.width_ns));
+        self.last = usize::try_from(index).expect("a bin per 64-bit address");
+        if self.last >= self.bins.len() {
+            self.bins.resize(self.last + 1, B::default());
         }
-        &mut self.bins[index]
     }
 
     /// Makes all bins that begin before `end` and none else; what was counted later is dropped with
@@ -66,6 +85,7 @@ impl<B: Default + Clone> Bins<B> {
     pub(crate) fn finish(&mut self, end: Instant) {
         let bins = usize::try_from(end.as_ns().div_ceil(self.width_ns)).expect("as in `at`");
         self.bins.resize(bins, B::default());
+        self.last_covers = Instant::ZERO..Instant::ZERO;
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &B)> {
@@ -79,7 +99,7 @@ impl<B: Default + Clone> Bins<B> {
 /// Follows the length of one queue through time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueClock {
-    since_ns: u64,
+    since: Instant,
     waiting: Waiting,
     /// Time spent at each length in packets, in ns.
     occupancy_ns: Vec<u64>,
@@ -93,34 +113,42 @@ impl QueueClock {
         waiting: Waiting,
         bins: Option<&mut Bins<LinkBin>>,
     ) {
-        let now_ns = now.as_ns();
         let packets = self.waiting.packets.0 as usize;
         if packets >= self.occupancy_ns.len() {
             self.occupancy_ns.resize(packets + 1, 0);
         }
-        self.occupancy_ns[packets] += now_ns - self.since_ns;
+        self.occupancy_ns[packets] += now.as_ns() - self.since.as_ns();
         if let Some(bins) = bins {
-            self.fill_bins(now_ns, bins);
+            self.fill_bins(now, bins);
             let bin = bins.at(now);
             bin.packets_max = bin.packets_max.max(waiting.packets.0);
         }
-        self.since_ns = now_ns;
+        self.since = now;
         self.waiting = waiting;
     }
 
-    fn fill_bins(&self, now_ns: u64, bins: &mut Bins<LinkBin>) {
+    fn fill_bins(&self, now: Instant, bins: &mut Bins<LinkBin>) {
+        let (mut from, now_ns) = (self.since.as_ns(), now.as_ns());
+        if bins.last_covers(self.since, now) {
+            if from < now_ns {
+                self.fill_bin(now_ns - from, bins.at(now));
+            }
+            return;
+        }
         let width = bins.width_ns();
-        let mut from = self.since_ns;
         while from < now_ns {
             let to = now_ns.min((from / width + 1) * width);
-            let bin = bins.at(Instant::from_ns(from));
-            let span = to - from;
-            bin.byte_ns += self.waiting.bytes.0 * span;
-            bin.packet_ns += u64::from(self.waiting.packets.0) * span;
-            bin.staged_ns += u64::from(self.waiting.staged.0) * span;
-            bin.packets_max = bin.packets_max.max(self.waiting.packets.0);
+            self.fill_bin(to - from, bins.at(Instant::from_ns(from)));
             from = to;
         }
+    }
+
+    /// The queue was as it is for `span` nanoseconds of `bin`.
+    fn fill_bin(&self, span: u64, bin: &mut LinkBin) {
+        bin.byte_ns += self.waiting.bytes.0 * span;
+        bin.packet_ns += u64::from(self.waiting.packets.0) * span;
+        bin.staged_ns += u64::from(self.waiting.staged.0) * span;
+        bin.packets_max = bin.packets_max.max(self.waiting.packets.0);
     }
 
     /// Time spent at each length in packets.
