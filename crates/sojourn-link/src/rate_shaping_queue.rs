@@ -135,10 +135,11 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         behind: Behind,
         output: &mut O,
     ) -> Option<Held<T>> {
-        let packet = match self.staged.take() {
-            Some(packet) => packet,
-            None => self.pull(judged_at, behind, output)?,
-        };
+        let packet = if self.staged.is_some() {
+            self.staged.take()
+        } else {
+            self.pull(judged_at, behind, output)
+        }?;
         if packet.meta.length != self.due_length {
             self.set_price(packet.meta.length);
             let due = self.shaper.earliest(self.price);

@@ -35,7 +35,7 @@ pub(crate) struct TrafficBin {
 #[derive(Clone, Debug)]
 pub(crate) struct Bins<B> {
     width_ns: u64,
-    bins: Vec<B>,
+    made: Vec<B>,
     /// The bin that was asked for last, which exists, and the time it covers: nearly always the one
     /// that is asked for next.
     last: usize,
@@ -46,7 +46,7 @@ impl<B: Default + Clone> Bins<B> {
     pub(crate) fn new(width: Span) -> Self {
         Self {
             width_ns: width.as_ns().max(1),
-            bins: Vec::new(),
+            made: Vec::new(),
             last: 0,
             last_covers: Instant::ZERO..Instant::ZERO,
         }
@@ -61,7 +61,7 @@ impl<B: Default + Clone> Bins<B> {
         if !self.last_covers.contains(&now) {
             self.find(now);
         }
-        &mut self.bins[self.last]
+        &mut self.made[self.last]
     }
 
     /// Whether both times are in the bin that was asked for last.
@@ -75,8 +75,8 @@ impl<B: Default + Clone> Bins<B> {
         let start = Instant::from_ns(index * self.width_ns);
         self.last_covers = start..start.saturating_add(Span::from_ns(self.width_ns));
         self.last = usize::try_from(index).expect("a bin per 64-bit address");
-        if self.last >= self.bins.len() {
-            self.bins.resize(self.last + 1, B::default());
+        if self.last >= self.made.len() {
+            self.made.resize(self.last + 1, B::default());
         }
     }
 
@@ -84,12 +84,12 @@ impl<B: Default + Clone> Bins<B> {
     /// them (a packet may be announced to leave after the end of the run).
     pub(crate) fn finish(&mut self, end: Instant) {
         let bins = usize::try_from(end.as_ns().div_ceil(self.width_ns)).expect("as in `at`");
-        self.bins.resize(bins, B::default());
+        self.made.resize(bins, B::default());
         self.last_covers = Instant::ZERO..Instant::ZERO;
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &B)> {
-        self.bins
+        self.made
             .iter()
             .enumerate()
             .map(|(index, bin)| (index as u64 * self.width_ns, bin))
