@@ -70,13 +70,13 @@ impl<E: Copy> Calendar<E> {
 
     fn insert_near(&mut self, entry: Entry<E>) {
         // It comes after all that is not later, and is itself the last of its instant.
-        let earlier = self
-            .near
-            .iter()
-            .rev()
-            .take_while(|other| other.at <= entry.at)
-            .count();
-        self.near.insert(self.near.len() - earlier, entry);
+        let mut place = self.near.len();
+        self.near.push(entry);
+        while place > 0 && self.near[place - 1].at <= entry.at {
+            self.near[place] = self.near[place - 1];
+            place -= 1;
+        }
+        self.near[place] = entry;
     }
 
     #[cold]

@@ -9,7 +9,7 @@
 //! Deviations: none known.
 
 use crate::config::SerialConfig;
-use crate::surroundings::{Drain, Surroundings, has_due_timer, run_timers, timer_wakeup};
+use crate::surroundings::{Drain, Surroundings, next_timer, run_timers};
 use crate::{DelayParts, Link, LinkOutput, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
 use sojourn_queue::{Backlog, Held, QueueManager, Shaper, Verdict};
@@ -24,6 +24,9 @@ pub struct Serial<M> {
     busy_until: Instant,
     /// The manager was asked at `busy_until` and had nothing.
     idle: bool,
+    /// When the manager wants a timer run, as far as it has been asked; [`Instant::NEVER`] if it has no
+    /// timer.
+    timer: Instant,
 }
 
 impl<M> Serial<M> {
@@ -38,6 +41,8 @@ impl<M> Serial<M> {
             delay: config.delay,
             busy_until: Instant::ZERO,
             idle: false,
+            // The first call asks.
+            timer: Instant::ZERO,
         }
     }
 
@@ -76,6 +81,7 @@ impl<M> Serial<M> {
             self.run_timers(free_at, output);
             let (manager, mut surroundings) = self.split(free_at, output);
             let next = manager.dequeue(free_at, &mut surroundings);
+            self.timer = next_timer(&self.manager);
             self.send(next, free_at, output);
         }
         self.run_timers(now, output);
@@ -85,9 +91,9 @@ impl<M> Serial<M> {
     where
         M: QueueManager<T>,
     {
-        if has_due_timer(&self.manager, until) {
+        if self.timer <= until {
             let (manager, mut surroundings) = self.split(until, output);
-            run_timers(manager, until, &mut surroundings);
+            self.timer = run_timers(manager, until, &mut surroundings);
         }
     }
 
@@ -131,13 +137,14 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
             let next = manager.dequeue(now, &mut surroundings);
             self.send(next, now, output);
         }
+        self.timer = next_timer(&self.manager);
     }
 
     fn next_wakeup(&self) -> Instant {
         if self.manager.backlog().packets.0 == 0 {
             return Instant::NEVER;
         }
-        self.busy_until.min(timer_wakeup(&self.manager))
+        self.busy_until.min(self.timer)
     }
 
     fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
