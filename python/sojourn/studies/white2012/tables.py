@@ -112,9 +112,9 @@ def table_8(view: StudyView) -> Table:
 # ---- what ours is, per metric ---------------------------------------------------------------------
 
 
-def _mean(metric: str) -> Callable[[StudyView, str, str], Estimate]:
+def _median(metric: str) -> Callable[[StudyView, str, str], Estimate]:
     def ours(view: StudyView, case: str, manager: str) -> Estimate:
-        return mean_of(call(view, case, manager, metric))
+        return median_of(call(view, case, manager, metric))
 
     return ours
 
@@ -127,11 +127,11 @@ def _load_time(view: StudyView, case: str, manager: str) -> Estimate:
 
 def _deviation(view: StudyView, case: str, manager: str) -> Estimate:
     point = point_of(case, manager)
-    return mean_of(view.values_or_nan(point, "page", "page_load_time_mad"))
+    return median_of(view.values_or_nan(point, "page", "page_load_time_mad"))
 
 
 def _count(view: StudyView, case: str, manager: str) -> Estimate:
-    return mean_of(page(view, case, manager, "pages_completed"))
+    return median_of(page(view, case, manager, "pages_completed"))
 
 
 def _volume(view: StudyView, case: str, manager: str) -> Estimate:
@@ -164,10 +164,10 @@ def _percent(ratio: float) -> float:
 
 
 _OURS: dict[str, Callable[[StudyView, str, str], Estimate]] = {
-    "lost": _mean("lost"),
-    "late": _mean("late"),
-    "loss_total": _mean("loss_total"),
-    "mos_loss_only": _mean("mos_loss_only"),
+    "lost": _median("lost"),
+    "late": _median("late"),
+    "loss_total": _median("loss_total"),
+    "mos_loss_only": _median("mos_loss_only"),
     "page_load_time_median": _load_time,
     "page_load_time_mad": _deviation,
     "pages_completed": _count,
@@ -271,7 +271,7 @@ def _voice(view: StudyView, item: str, title: str) -> Table:
         item,
         title,
         "Share of the packets that were sent. Late: more than 60 ms above the smallest delay of the "
-        "call. Ours: mean over runs.",
+        "call. Ours: median over runs.",
         _by_manager(item, headings),
         _case_rows(),
         cells,
@@ -308,7 +308,7 @@ def _web(view: StudyView, item: str, title: str) -> Table:
         item,
         title,
         "MAD: median absolute deviation. Loads: pages completed in the run. Ours: median over runs "
-        "of each run's median, mean over runs of the others; an empty print was a dash.",
+        "of what each run gave; an empty print was a dash.",
         _by_manager(item, headings),
         _case_rows(),
         cells,
