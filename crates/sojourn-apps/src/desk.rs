@@ -119,7 +119,7 @@ impl Desk {
         self.connections[connection.0 as usize].closed
     }
 
-    /// Everything that happens up to `end`, then the end of the run.
+    /// Everything that happens up to `end` and that the application listens to, then the end of the run.
     pub(crate) fn run(&mut self, application: &mut impl Application, end: Instant) {
         application.start(self.now, self);
         while let Some(entry) = self.agenda.first_entry()
@@ -132,7 +132,14 @@ impl Desk {
             {
                 self.in_use[self.connections[id.0 as usize].server] -= 1;
             }
-            application.on_event(now, event, self);
+            let is_wanted = match event {
+                Event::Delivered(..) => application.interest().delivered,
+                Event::Acknowledged(..) => application.interest().acknowledged,
+                _ => true,
+            };
+            if is_wanted {
+                application.on_event(now, event, self);
+            }
         }
         self.now = end;
         application.finish(end, self);
