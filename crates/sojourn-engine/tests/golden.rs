@@ -33,6 +33,10 @@ fn tables(text: &str) -> Vec<Table> {
     outcome.recorder.into_records().tables()
 }
 
+fn bytes_of<T, const N: usize>(values: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(bytes).collect()
+}
+
 fn hash(tables: &[Table]) -> String {
     let mut hasher = blake3::Hasher::new();
     for table in tables {
@@ -43,20 +47,20 @@ fn hash(tables: &[Table]) -> String {
                 hasher.update(bytes);
             };
             match &column.data {
-                ColumnData::U32(values) => values.iter().for_each(|v| put(&v.to_le_bytes())),
-                ColumnData::U64(values) => values.iter().for_each(|v| put(&v.to_le_bytes())),
-                ColumnData::F64(values) => values.iter().for_each(|v| put(&v.to_le_bytes())),
+                ColumnData::U32(values) => put(&bytes_of(values, |v| v.to_le_bytes())),
+                ColumnData::U64(values) => put(&bytes_of(values, |v| v.to_le_bytes())),
+                ColumnData::F64(values) => put(&bytes_of(values, |v| v.to_le_bytes())),
                 ColumnData::OptionalU64 { values, valid } => {
-                    values.iter().for_each(|v| put(&v.to_le_bytes()));
-                    valid.iter().for_each(|v| put(&[u8::from(*v)]));
+                    put(&bytes_of(values, |v| v.to_le_bytes()));
+                    put(&bytes_of(valid, |v| [u8::from(*v)]));
                 }
                 ColumnData::OptionalF64 { values, valid } => {
-                    values.iter().for_each(|v| put(&v.to_le_bytes()));
-                    valid.iter().for_each(|v| put(&[u8::from(*v)]));
+                    put(&bytes_of(values, |v| v.to_le_bytes()));
+                    put(&bytes_of(valid, |v| [u8::from(*v)]));
                 }
                 ColumnData::Words { codes, dictionary } => {
-                    codes.iter().for_each(|v| put(&v.to_le_bytes()));
-                    dictionary.iter().for_each(|word| put(word.as_bytes()));
+                    put(&bytes_of(codes, |v| v.to_le_bytes()));
+                    put(dictionary.concat().as_bytes());
                 }
             }
         }
