@@ -32,7 +32,10 @@ impl RequestGrant {
     /// # Panics
     /// If `grant_delay` is neither one nor two MAPs.
     pub(crate) const fn new(map_interval: Span, grant_delay: u32) -> Self {
-        assert!(grant_delay == 1 || grant_delay == 2, "a grant follows one or two MAPs later");
+        assert!(
+            grant_delay == 1 || grant_delay == 2,
+            "a grant follows one or two MAPs later"
+        );
         Self {
             clock: MapClock::new(map_interval),
             at_next_map: grant_delay == 1,
