@@ -1,4 +1,4 @@
-//! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name, UDP.
+//! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name.
 //!
 //! An [`Endpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
 //! packets and due timers, and what it wants to happen leaves through [`Host`]. The two ends of a
