@@ -55,6 +55,14 @@ def test_a_misspelt_overlay_gets_the_nearest_name() -> None:
     assert problem.hint == 'did you mean "codel"?'
 
 
+def test_a_table_that_nothing_records_gets_the_nearest_name() -> None:
+    (problem,) = problems_of(
+        'schema = 1\nname = "x"\nscenario = "b"\nkeep = ["pages", "serie"]\n[points.p]\n'
+    )
+    assert problem.path == "keep[2]"
+    assert problem.hint == 'did you mean "series"?'
+
+
 def test_a_study_without_points_says_so() -> None:
     (problem,) = problems_of('schema = 1\nname = "x"\nscenario = "b"\n')
     assert problem.message == "a study needs points or a matrix"

@@ -37,6 +37,20 @@ def write_busy_study(directory: Path, seeds: int) -> Path:
     )
 
 
+def test_a_table_is_kept_of_the_runs_that_record_it(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(
+        tmp_path,
+        seeds={"first": 1, "count": 1},
+        overlays={"silent": {"record": {"series": "off"}}},
+        points={"loud": {}, "quiet": {"overlays": ["silent"]}},
+        matrix=[],
+    )
+    done = sojourn("study", "run", "study.toml", "--out", "out", "--json")
+    assert done.status == 0, done.stderr
+    series = pl.read_parquet(tmp_path / "out" / "records" / "series.parquet")
+    assert series["point"].unique().to_list() == ["loud"]
+
+
 def test_a_study_writes_all_that_is_promised(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
     done = sojourn("study", "run", "study.toml", "--out", "out", "--json")

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
 
 __all__ = [
@@ -95,7 +96,7 @@ class StudyDefinition(_Strict):
     seeds: SeedRange = SeedRange()
     quick: QuickSettings = QuickSettings()
     keep: list[str] = Field(default_factory=list)
-    """Record tables to keep beside the metrics."""
+    """Record tables to keep beside the metrics, of the runs that record them."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Values for the tables and figures of the study; the runs do not see them."""
     overlays: dict[Name, dict[str, Any]] = Field(default_factory=dict)
@@ -245,6 +246,12 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
         if overlay not in definition.overlays:
             hint = nearest(overlay, definition.overlays)
             problems.append(Problem(path, f'unknown overlay "{overlay}"', hint, file=file))
+    recorded = [str(table["name"]) for table in _engine.table_schemas()]
+    problems += [
+        Problem(f"keep[{number}]", f'unknown table "{table}"', nearest(table, recorded), file=file)
+        for number, table in enumerate(definition.keep, 1)
+        if table not in recorded
+    ]
     reserved = {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "study"}
     for name, point in definition.points.items():
         problems += [

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.errors import EnvironmentFailure, RecordError
+from sojourn.errors import EnvironmentFailure
 from sojourn.store import Entry
 from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
@@ -42,8 +42,6 @@ def write_result(
     ------
     OSError, EnvironmentFailure
         If it cannot be written.
-    RecordError
-        If the study keeps a table that runs do not have.
     """
     finished = list(zip(plan.runs, entries, strict=True))
     definition = plan.study.definition
@@ -121,19 +119,16 @@ def _write_records(
         return
     directory.mkdir()
     for table in tables:
-        missing = [spec.point for spec, entry in finished if not entry.path(table).exists()]
-        if missing:
-            raise RecordError(
-                f'the study keeps the table "{table}", which runs of {missing[0]} do not record',
-                "switch it on in `record` of the scenario, or take it out of `keep`",
-            )
+        kept = [(spec, entry) for spec, entry in finished if entry.path(table).exists()]
+        if not kept:
+            continue
         frames = [
             pl.scan_parquet(entry.path(table)).select(
                 pl.lit(spec.point).alias("point"),
                 pl.lit(spec.seed, pl.UInt64).alias("seed"),
                 pl.all(),
             )
-            for spec, entry in finished
+            for spec, entry in kept
         ]
         try:
             # Streamed: the records of a long study need not fit into memory.
