@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import RecordError
+from sojourn.studies.distribution import Distribution, delays
 from sojourn.studies.estimate import Estimate, mean_of
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class StudyView:
     def __init__(self, result: StudyResult) -> None:
         self.result = result
         self._series: dict[tuple[str, str], dict[int, LinkSeries]] = {}
+        self._delays: dict[tuple[str, str], dict[str, dict[int, Distribution]]] = {}
 
     @property
     def quick(self) -> bool:
@@ -195,6 +197,80 @@ class StudyView:
             message = f"the record table {name} has no rows of point {point}"
             raise NotRecorded(message)
         return frame
+
+    def delays(
+        self, point: str, subject: str, direction: str = "upstream"
+    ) -> dict[int, Distribution]:
+        """Access delay in ms of a traffic entry's packets, by seed.
+
+        Raises
+        ------
+        NotRecorded
+            If the study kept no histograms, or the point has none of this subject.
+        """
+        self.require(point)
+        key = (subject, direction)
+        if key not in self._delays:
+            self._delays[key] = self._all_delays(subject, direction)
+        found = self._delays[key].get(point)
+        if found is None:
+            message = f"point {point} has no {direction} delays of {subject}"
+            raise NotRecorded(message)
+        return found
+
+    def _all_delays(self, subject: str, direction: str) -> dict[str, dict[int, Distribution]]:
+        """Read the delays of one subject at all points at once: the table is long."""
+        try:
+            frame = (
+                self.result.records("delay_histogram")
+                .filter((pl.col("traffic") == subject) & (pl.col("direction") == direction))
+                .group_by("point", "seed", maintain_order=True)
+                .agg("delay_ns", "packets")
+                .collect()
+            )
+        except RecordError as error:
+            message = "needs the record table delay_histogram"
+            raise NotRecorded(message) from error
+        found: dict[str, dict[int, Distribution]] = {}
+        for point, seed, nanoseconds, packets in frame.iter_rows():
+            found.setdefault(point, {})[int(seed)] = delays(
+                np.asarray(nanoseconds, dtype=float), np.asarray(packets, dtype=float)
+            )
+        return found
+
+    def load_times(self, point: str, subject: str) -> dict[int, Distribution]:
+        """Load times in s of the pages that completed, by seed; see `delays`.
+
+        Raises
+        ------
+        NotRecorded
+            If the study kept no pages, or the point has none of this subject.
+        """
+        self.require(point)
+        found = self._load_times.get((point, subject))
+        if found is None:
+            message = f"point {point} completed no page of {subject}"
+            raise NotRecorded(message)
+        return found
+
+    @cached_property
+    def _load_times(self) -> dict[tuple[str, str], dict[int, Distribution]]:
+        try:
+            frame = (
+                self.result.records("pages")
+                .filter(pl.col("ended_ns").is_not_null())
+                .group_by("point", "traffic", "seed", maintain_order=True)
+                .agg(pl.col("ended_ns") - pl.col("started_ns"))
+                .collect()
+            )
+        except RecordError as error:
+            message = "needs the record table pages"
+            raise NotRecorded(message) from error
+        found: dict[tuple[str, str], dict[int, Distribution]] = {}
+        for point, subject, seed, nanoseconds in frame.iter_rows():
+            times = np.asarray(nanoseconds, dtype=float) / NANOSECONDS_PER_SECOND
+            found.setdefault((point, subject), {})[int(seed)] = Distribution.of(times)
+        return found
 
     def series(self, point: str, link: str = "upstream") -> dict[int, LinkSeries]:
         """Bins of one link, by seed."""
