@@ -8,7 +8,7 @@ Deviations: none.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,10 +80,7 @@ class Distribution:
         >>> Distribution.of(np.array([0.2, 1.0, 1.000001])).rounded_up().values.tolist()
         [1.0, 2.0]
         """
-        return Distribution.of(np.ceil(self.values), self.shares)._with(self.count)
-
-    def _with(self, count: int) -> Distribution:
-        return Distribution(self.values, self.shares, count)
+        return replace(Distribution.of(np.ceil(self.values), self.shares), count=self.count)
 
 
 def delays(nanoseconds: np.ndarray, packets: np.ndarray) -> Distribution:
@@ -116,4 +113,4 @@ def _mixed(parts: list[Distribution], weights: list[float] | list[int]) -> Distr
         return Distribution(np.empty(0), np.empty(0), 0)
     values = np.concatenate([part.values for part in parts])
     shares = np.concatenate([p.shares * w for p, w in zip(parts, weights, strict=True)])
-    return Distribution.of(values, shares)._with(sum(part.count for part in parts))
+    return replace(Distribution.of(values, shares), count=sum(part.count for part in parts))
