@@ -9,9 +9,7 @@ use crate::quantile;
 use crate::voice::{Call, DelayTerm};
 use crate::web::LoadTimes;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
-use sojourn_record::{
-    ColumnData, Datagram, DelayHistogram, Fate, PageRow, Records, Table, TrafficId,
-};
+use sojourn_record::{ColumnData, DelayHistogram, PageRow, Records, Table, TrafficId};
 
 /// What the records of a run do not say about it.
 #[derive(Clone, Copy, Debug)]
@@ -91,13 +89,12 @@ fn traffic_metrics(
             "Mb/s",
         );
     }
-    let datagrams: Vec<&Datagram> = records
-        .datagrams()
-        .iter()
-        .filter(|datagram| datagram.traffic == id)
+    let calls: Vec<Call> = records
+        .datagram_tallies(id)
+        .map(|(_, _, tally)| Call::from_tally(tally))
         .collect();
-    if !datagrams.is_empty() {
-        datagram_metrics(rows, name, &datagrams);
+    if !calls.is_empty() {
+        call_metrics(rows, name, &calls);
     }
     if let Some(histogram) = records.access_delay(id, Direction::Upstream) {
         delay_metrics(rows, name, histogram);
@@ -140,26 +137,7 @@ fn traffic_metrics(
 
 /// Loss, lateness and voice quality of the datagrams that met their fate. Each flow is a call of its
 /// own, with its own least delay; shares are over all packets, scores are means over the calls.
-fn datagram_metrics(rows: &mut Rows, name: &str, datagrams: &[&Datagram]) {
-    let flow_of = |datagram: &Datagram| (datagram.flow, datagram.direction);
-    let mut flows: Vec<(u32, Direction)> =
-        datagrams.iter().map(|datagram| flow_of(datagram)).collect();
-    flows.sort_unstable();
-    flows.dedup();
-    let calls: Vec<Call> = flows
-        .into_iter()
-        .map(|flow| {
-            let delays: Vec<Option<u64>> = datagrams
-                .iter()
-                .filter(|datagram| flow_of(datagram) == flow)
-                .map(|datagram| match datagram.fate {
-                    Fate::Arrived(at) => Some(at.saturating_since(datagram.sent_at).as_ns()),
-                    _ => None,
-                })
-                .collect();
-            Call::new(&delays)
-        })
-        .collect();
+fn call_metrics(rows: &mut Rows, name: &str, calls: &[Call]) {
     let total = |count: fn(&Call) -> u64| calls.iter().map(count).sum::<u64>() as f64;
     let sent = total(|call| call.sent);
     rows.add(name, "sent", sent, "");

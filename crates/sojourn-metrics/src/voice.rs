@@ -4,11 +4,13 @@
 //! from rating).
 //! Units and ranges: delays in nanoseconds, in the rating in milliseconds; loss is a share of the packets
 //! sent; ratings run to 94.2, scores from 1 to 4.5.
-//! Deviations: the cubic of G.107 falls below 1 for small ratings; the score stays at 1 there. The
+//! Deviations: the delays of a run are those of a histogram, right to 0.1 %, which is also how sharply
+//! packets at the edge of being late are told apart. The cubic of G.107 falls below 1 for small ratings; the score stays at 1 there. The
 //! printed scores of White 2012 contain no delay: [`DelayTerm::Absent`] repeats them.
 
 use crate::loss::share;
 use sojourn_base::{Span, math};
+use sojourn_record::DatagramTally;
 
 /// A packet is late if its delay exceeds the shortest one of the call by more: 60 ms (White 2012 3.2.2).
 pub const LATE_AFTER: Span = Span::from_ms(60);
@@ -56,7 +58,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// The call whose packets had these one-way delays, `None` for a lost one.
+    /// The call whose packets had these one-way delays, `None` for a lost one: the definition, to the
+    /// nanosecond.
     pub fn new(delays: &[Option<u64>]) -> Self {
         let received = || delays.iter().copied().flatten().map(Span::from_ns);
         let shortest = received().min().unwrap_or_default();
@@ -71,6 +74,24 @@ impl Call {
             lost: sent - arrived,
             late: arrived - count,
             mean_delay_ms: (count > 0).then(|| sum as f64 / count as f64 / 1e6),
+        }
+    }
+
+    /// The call of which a run kept this tally: as [`Call::new`], but a delay is the middle of its bin.
+    pub fn from_tally(tally: &DatagramTally) -> Self {
+        let delays = tally.delays();
+        let shortest = Span::from_ns(delays.min_ns().unwrap_or_default());
+        let played = delays
+            .middles()
+            .filter(|(delay, _)| !is_late(Span::from_ns(*delay), shortest));
+        let (count, sum) = played.fold((0_u64, 0.0), |(n, sum), (delay, count)| {
+            (n + count, sum + delay as f64 * count as f64)
+        });
+        Self {
+            sent: tally.sent(),
+            lost: tally.lost(),
+            late: delays.packets() - count,
+            mean_delay_ms: (count > 0).then(|| sum / count as f64 / 1e6),
         }
     }
 

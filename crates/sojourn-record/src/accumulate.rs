@@ -34,6 +34,7 @@ pub struct TrafficCounters {
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     counts: Histogram<u64>,
+    shortest: u64,
     longest: u64,
     sum_ns: u128,
 }
@@ -45,6 +46,7 @@ impl Default for DelayHistogram {
     fn default() -> Self {
         Self {
             counts: Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant valid bounds"),
+            shortest: u64::MAX,
             longest: 0,
             sum_ns: 0,
         }
@@ -56,6 +58,7 @@ impl DelayHistogram {
     pub fn record(&mut self, delay: Span) {
         let ns = delay.as_ns();
         self.counts.saturating_record(ns);
+        self.shortest = self.shortest.min(ns);
         self.longest = self.longest.max(ns);
         self.sum_ns += u128::from(ns);
     }
@@ -68,6 +71,11 @@ impl DelayHistogram {
     /// Exact mean in ns; `None` without delays.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.packets() > 0).then(|| self.sum_ns as f64 / self.packets() as f64)
+    }
+
+    /// Exact minimum in ns; `None` without delays.
+    pub fn min_ns(&self) -> Option<u64> {
+        (self.packets() > 0).then_some(self.shortest)
     }
 
     /// Exact maximum in ns; `None` without delays.
@@ -90,6 +98,18 @@ impl DelayHistogram {
             )
         })
     }
+
+    /// The same bins by what stands for them without bias: the middle of the bin in ns, but neither less
+    /// than the exact minimum nor more than the exact maximum; and count.
+    pub fn middles(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.counts.iter_recorded().map(|bin| {
+            let middle = self.counts.median_equivalent(bin.value_iterated_to());
+            (
+                middle.clamp(self.shortest, self.longest),
+                bin.count_at_value(),
+            )
+        })
+    }
 }
 
 #[cfg(test)]
@@ -102,10 +122,33 @@ mod tests {
         for ms in 1..=1000 {
             histogram.record(Span::from_ms(ms));
         }
+        assert_eq!(histogram.min_ns(), Some(1_000_000));
         assert_eq!(histogram.max_ns(), Some(1_000_000_000));
         assert_eq!(histogram.mean_ns(), Some(500_500_000.0));
         let median = histogram.quantile_ns(0.5).unwrap() as f64;
         assert!((median / 500e6 - 1.0).abs() < 1e-3, "{median}");
         assert_eq!(histogram.bins().map(|(_, count)| count).sum::<u64>(), 1000);
+    }
+
+    #[test]
+    fn the_middle_of_a_bin_is_within_a_two_thousandth_and_within_the_extremes() {
+        let mut histogram = DelayHistogram::default();
+        // One delay per bin: from 1024 on, a bin is at most a 1024th of its values wide.
+        let delays: Vec<u64> = (0..400).map(|i| 1_000_003 * (i + 1)).collect();
+        for ns in &delays {
+            histogram.record(Span::from_ns(*ns));
+        }
+        let middles: Vec<(u64, u64)> = histogram.middles().collect();
+        assert_eq!(middles.len(), delays.len());
+        for ((middle, count), delay) in middles.iter().zip(&delays) {
+            assert_eq!(*count, 1);
+            let error = *middle as f64 / *delay as f64 - 1.0;
+            assert!(error.abs() <= 1.0 / 2048.0, "{delay}: {middle}");
+        }
+        let mut one = DelayHistogram::default();
+        one.record(Span::from_ns(123_456_789));
+        assert_eq!(one.middles().collect::<Vec<_>>(), [(123_456_789, 1)]);
+        assert_eq!(DelayHistogram::default().middles().count(), 0);
+        assert_eq!(DelayHistogram::default().min_ns(), None);
     }
 }

@@ -3,6 +3,7 @@
 use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::table::{ColumnData, Table};
+use crate::tally::{DatagramTally, FlowTallies};
 use crate::{
     Cause, ConnectionTotals, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, ObjectRow,
     PageRow, Recorder, SegmentArrival, TrafficId, TransferRow, Waiting,
@@ -72,6 +73,7 @@ pub struct ColumnRecorder {
     clocks: PerDirection<QueueClock>,
     link_bins: Option<PerDirection<Bins<LinkBin>>>,
     traffic_bins: Vec<PerDirection<Option<Bins<TrafficBin>>>>,
+    tallies: Vec<FlowTallies>,
     datagrams: Vec<Datagram>,
     pages: Vec<PageRow>,
     objects: Vec<ObjectRow>,
@@ -95,6 +97,7 @@ impl ColumnRecorder {
             clocks: PerDirection::default(),
             link_bins: config.series.map(bins),
             traffic_bins: vec![PerDirection::default(); entries],
+            tallies: vec![FlowTallies::default(); entries],
             datagrams: Vec::new(),
             pages: Vec::new(),
             objects: Vec::new(),
@@ -191,6 +194,7 @@ impl Recorder for ColumnRecorder {
         if self.config.delays && matches!(datagram.fate, Fate::Arrived(_)) {
             self.delays[usize::from(datagram.traffic.0)][datagram.direction].add(&datagram.split);
         }
+        self.tallies[usize::from(datagram.traffic.0)].add(datagram);
         if self.config.datagrams {
             self.datagrams.push(*datagram);
         }
@@ -298,7 +302,16 @@ impl Records {
         (total > 0).then(|| weighted / total as f64)
     }
 
-    /// All datagrams in the order of their fates.
+    /// What became of the datagrams of a traffic entry: flow, direction and tally, in this order, of every
+    /// flow that had one. Always there, whatever rows were kept.
+    pub fn datagram_tallies(
+        &self,
+        traffic: TrafficId,
+    ) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
+        self.recorder.tallies[usize::from(traffic.0)].iter()
+    }
+
+    /// All datagrams in the order of their fates; none if no rows were asked for.
     pub fn datagrams(&self) -> &[Datagram] {
         &self.recorder.datagrams
     }

@@ -11,10 +11,12 @@ mod column_recorder;
 pub mod schema;
 mod series;
 mod table;
+mod tally;
 
 pub use accumulate::{DelayHistogram, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, RecordConfig, Records};
 pub use table::{Column, ColumnData, Table};
+pub use tally::DatagramTally;
 
 use sojourn_base::{Bytes, Direction, Instant, Packets, Span};
 
@@ -135,7 +137,7 @@ pub struct LinkDrop {
 pub struct Datagram {
     /// Whose.
     pub traffic: TrafficId,
-    /// Flow within the traffic entry.
+    /// Flow within the traffic entry, numbered from 0 without gaps.
     pub flow: u32,
     /// Number within the flow, from 0.
     pub sequence: u32,

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 /// Loss and printed score of the 36 calls of White 2012, Tables 3, 4, 7 and 8.
 const PRINTED: &str = include_str!("../../data/white2012-scores.csv");
@@ -140,4 +141,72 @@ fn score_of(tables: &str, case: &str) -> f64 {
         .parse()
         .expect("a number");
     mean_opinion_score(rating(0.0, loss / 100.0))
+}
+
+/// What a run keeps of packets with these delays.
+fn tally_of(delays: &[Option<u64>]) -> DatagramTally {
+    let mut tally = DatagramTally::default();
+    for delay in delays {
+        match delay {
+            Some(ns) => tally.on_arrival(Span::from_ns(*ns)),
+            None => tally.on_loss(),
+        }
+    }
+    tally
+}
+
+#[test]
+fn a_tally_tells_the_call_of_eight_packets() {
+    let tenths = [102, 100, 125, 400, 111, 100, 953, 104];
+    let mut delays: Vec<Option<u64>> = tenths.iter().map(|delay| Some(delay * 100_000)).collect();
+    delays.push(None);
+    let call = Call::from_tally(&tally_of(&delays));
+    assert_eq!((call.sent, call.lost, call.late), (9, 1, 1));
+    let mean = call.mean_delay_ms.expect("seven were played");
+    assert!((mean / (104.2 / 7.0) - 1.0).abs() < HALF_A_BIN, "{mean}");
+    // Equal delays are their own minimum and maximum: nothing is lost by counting them.
+    let same = Call::from_tally(&tally_of(&[Some(8_234_567); 50]));
+    assert_eq!(same, Call::new(&[Some(8_234_567); 50]));
+    for nothing in [&[][..], &[None, None]] {
+        assert_eq!(Call::from_tally(&tally_of(nothing)), Call::new(nothing));
+    }
+}
+
+/// How far the middle of a bin is from its delays at most: 2^11 bins per power of two of the largest
+/// value, of which the upper half is used, and half of one of those (hdrhistogram, three digits).
+const HALF_A_BIN: f64 = 1.0 / 2048.0;
+
+/// Delays of a call: from microseconds to seconds, many near the edge of being late, some lost.
+fn delays() -> impl Strategy<Value = Vec<Option<u64>>> {
+    let delay = prop_oneof![
+        2 => (14_u32..32).prop_flat_map(|bits| (1_u64 << bits)..(2_u64 << bits)),
+        2 => 5_000_000..30_000_000_u64,
+        1 => 64_900_000..66_000_000_u64,
+    ];
+    prop::collection::vec(prop::option::weighted(0.9, delay), 0..200)
+}
+
+proptest! {
+    #[test]
+    fn a_tally_agrees_with_the_definition_within_its_resolution(delays in delays()) {
+        let (literal, counted) = (Call::new(&delays), Call::from_tally(&tally_of(&delays)));
+        prop_assert_eq!((counted.sent, counted.lost), (literal.sent, literal.lost));
+        let arrived = || delays.iter().copied().flatten();
+        let shortest = arrived().min().unwrap_or_default();
+        let late = |error: f64| {
+            let late = |delay: &u64| *delay as f64 * (1.0 + error) > (shortest + 60_000_000) as f64;
+            arrived().filter(late).count() as u64
+        };
+        // Bins begin and end at whole nanoseconds, of which there are far more than this.
+        let resolution = HALF_A_BIN + 1e-6;
+        let (least, most) = (late(-resolution), late(resolution));
+        prop_assert!((least..=most).contains(&counted.late), "{least} {counted:?} {most}");
+        if least == most {
+            prop_assert_eq!(counted.late, literal.late);
+            prop_assert_eq!(counted.mean_delay_ms.is_some(), literal.mean_delay_ms.is_some());
+            if let (Some(ours), Some(exact)) = (counted.mean_delay_ms, literal.mean_delay_ms) {
+                prop_assert!((ours / exact - 1.0).abs() <= resolution, "{ours} {exact}");
+            }
+        }
+    }
 }

@@ -385,7 +385,7 @@ fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
     visitor.value(
         key(
             "datagrams",
-            "one row per datagram: loss, lateness, voice quality",
+            "one row per datagram; loss, lateness and voice quality are known without",
             ALWAYS,
         ),
         &mut record.datagrams,

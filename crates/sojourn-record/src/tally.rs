@@ -1,0 +1,122 @@
+//! What metrics need to know about datagrams, in memory that does not grow with the run.
+//!
+//! Source: White 2012 3.2.2 (lost packets, late packets, mean delay of the others, per call).
+//! Units and ranges: delays from sending to arrival, to three significant digits up to 1000 s.
+//! Deviations: a packet's lateness is only known when the shortest delay of the whole call is, so delays
+//! are kept as a histogram and judged by the middle of their bin: the resolution is 0.1 % of the delay.
+
+use crate::accumulate::DelayHistogram;
+use crate::{Datagram, Fate};
+use sojourn_base::{Direction, PerDirection, Span};
+
+/// What became of the datagrams of one flow in one direction.
+#[derive(Clone, Debug, Default)]
+pub struct DatagramTally {
+    lost: u64,
+    delays: DelayHistogram,
+}
+
+impl DatagramTally {
+    /// Counts a datagram that arrived after `delay`.
+    pub fn on_arrival(&mut self, delay: Span) {
+        self.delays.record(delay);
+    }
+
+    /// Counts a datagram that was lost.
+    pub const fn on_loss(&mut self) {
+        self.lost += 1;
+    }
+
+    /// Datagrams that met their fate.
+    pub fn sent(&self) -> u64 {
+        self.lost + self.delays.packets()
+    }
+
+    /// Datagrams that never arrived.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Delays of those that arrived.
+    pub const fn delays(&self) -> &DelayHistogram {
+        &self.delays
+    }
+}
+
+/// The tallies of one traffic entry: a place per flow, because its flows are numbered from 0 without
+/// gaps (the engine numbers them as its servers).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowTallies {
+    flows: Vec<PerDirection<Option<DatagramTally>>>,
+}
+
+impl FlowTallies {
+    /// Counts a datagram that has met its fate; allocates with the first one of a flow only.
+    #[inline]
+    pub(crate) fn add(&mut self, datagram: &Datagram) {
+        let flow = datagram.flow as usize;
+        if flow >= self.flows.len() {
+            self.flows.resize_with(flow + 1, PerDirection::default);
+        }
+        let tally = self.flows[flow][datagram.direction].get_or_insert_default();
+        match datagram.fate {
+            Fate::Arrived(at) => tally.on_arrival(at.saturating_since(datagram.sent_at)),
+            Fate::LostInQueue | Fate::LostBehindQueue => tally.on_loss(),
+        }
+    }
+
+    /// Flow, direction and tally, in this order, of all flows that had a datagram.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
+        (0..).zip(&self.flows).flat_map(|(flow, tallies)| {
+            Direction::BOTH
+                .into_iter()
+                .filter_map(move |direction| Some((flow, direction, tallies[direction].as_ref()?)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DelaySplit, TrafficId};
+    use sojourn_base::{Bytes, Instant};
+
+    fn datagram(flow: u32, direction: Direction, fate: Fate) -> Datagram {
+        Datagram {
+            traffic: TrafficId(0),
+            flow,
+            sequence: 0,
+            direction,
+            length: Bytes(200),
+            sent_at: Instant::from_ms(100),
+            fate,
+            split: DelaySplit::default(),
+        }
+    }
+
+    #[test]
+    fn every_flow_and_direction_is_counted_apart() {
+        let mut tallies = FlowTallies::default();
+        let (up, down) = (Direction::Upstream, Direction::Downstream);
+        tallies.add(&datagram(2, down, Fate::LostInQueue));
+        tallies.add(&datagram(2, down, Fate::LostBehindQueue));
+        tallies.add(&datagram(0, up, Fate::Arrived(Instant::from_ms(107))));
+        tallies.add(&datagram(2, up, Fate::Arrived(Instant::from_ms(130))));
+        tallies.add(&datagram(2, up, Fate::Arrived(Instant::from_ms(121))));
+        let found: Vec<_> = tallies
+            .iter()
+            .map(|(flow, direction, tally)| {
+                let shortest = tally.delays().min_ns();
+                (flow, direction, tally.sent(), tally.lost(), shortest)
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (0, up, 1, 0, Some(7_000_000)),
+                (2, up, 2, 0, Some(21_000_000)),
+                (2, down, 2, 2, None),
+            ]
+        );
+    }
+}
