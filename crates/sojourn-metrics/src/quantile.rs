@@ -34,6 +34,25 @@ pub fn linear(sorted: &[f64], p: f64) -> Option<f64> {
     Some(interpolate(sorted, last as f64 * p))
 }
 
+/// The same as [`linear`], for a sample that is listed as (value, count) in rising order of values.
+pub fn linear_counted(sorted: &[(f64, u64)], p: f64) -> Option<f64> {
+    let total: u64 = sorted.iter().map(|(_, count)| count).sum();
+    let index = total.checked_sub(1)? as f64 * p;
+    let (below, mut passed) = (math::floor(index), 0.0);
+    let some = sorted.iter().filter(|(_, count)| *count > 0);
+    let mut ends = some.map(|(value, count)| {
+        passed += *count as f64;
+        (*value, passed)
+    });
+    let (low, end) = ends.find(|(_, end)| below < *end)?;
+    let high = if below + 1.0 < end {
+        low
+    } else {
+        ends.next().map_or(low, |(value, _)| value)
+    };
+    Some(low + (high - low) * (index - below))
+}
+
 /// The middle of `values` in any order, or the mean of the two in the middle.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
@@ -272,6 +291,18 @@ mod tests {
             values.sort_by(f64::total_cmp);
             let weighted: Vec<_> = values.iter().map(|&value| (value, 1.0)).collect();
             prop_assert_eq!(weighted_inverted_cdf(&weighted, p), inverted_cdf(&values, p));
+        }
+
+        #[test]
+        fn counted_values_are_repeated_values(
+            mut counted in prop::collection::vec((0.0_f64..1e9, 0_u64..4), 0..30), p in 0.0_f64..=1.0,
+        ) {
+            counted.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let repeat = |&(value, count): &(f64, u64)| (0..count).map(move |_| value);
+            let repeated: Vec<f64> = counted.iter().flat_map(repeat).collect();
+            for p in [p, 0.0, 0.5, 1.0] {
+                prop_assert_eq!(linear_counted(&counted, p), linear(&repeated, p));
+            }
         }
 
         #[test]

@@ -5,11 +5,14 @@
 //! the reference page of metrics. A metric that has no value (no packet arrived, no page completed)
 //! has no row.
 
+use crate::loss::share;
 use crate::quantile;
 use crate::voice::{Call, DelayTerm};
 use crate::web::LoadTimes;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
-use sojourn_record::{ColumnData, DelayHistogram, PageRow, Records, Table, TrafficId};
+use sojourn_record::{
+    ColumnData, DelayHistogram, PageRow, Records, Table, TrafficId, TransferTally,
+};
 
 /// What the records of a run do not say about it.
 #[derive(Clone, Copy, Debug)]
@@ -107,25 +110,7 @@ fn traffic_metrics(
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);
     }
-    let transfers = || {
-        records
-            .transfers()
-            .iter()
-            .filter(|transfer| transfer.traffic == id)
-    };
-    if transfers().next().is_some() {
-        let mut times: Vec<f64> = transfers()
-            .filter_map(|row| Some(row.ended_at?.saturating_since(row.started_at).as_secs_f64()))
-            .collect();
-        times.sort_by(f64::total_cmp);
-        rows.add(name, "transfers_completed", times.len() as f64, "");
-        rows.add_some(
-            name,
-            "transfer_time_median",
-            quantile::linear(&times, 0.5),
-            "s",
-        );
-    }
+    transfer_metrics(rows, name, records.transfer_tally(id));
     if counters.upstream.connections > 0 {
         let counters = &counters.upstream;
         rows.add(name, "connections", counters.connections as f64, "");
@@ -182,6 +167,41 @@ fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
         rows.add_some(name, metric, histogram.quantile_ns(p).map(ms), "ms");
     }
     rows.add_some(name, "delay_max", histogram.max_ns().map(ms), "ms");
+    for (metric, limit) in SHARES_UNDER {
+        let share = share_under(histogram, limit).map(|share| 100.0 * share);
+        rows.add_some(name, metric, share, "%");
+    }
+}
+
+/// Delays of which the share below is shown. chosen: what CoDel aims at (RFC 8289 4.4), and the interval
+/// of voice packets (White 2013 3.6).
+const SHARES_UNDER: [(&str, Span); 2] = [
+    ("delay_share_under_5ms", Span::from_ms(5)),
+    ("delay_share_under_20ms", Span::from_ms(20)),
+];
+
+/// Share of delays below `limit`, each taken as the middle of its bin.
+fn share_under(histogram: &DelayHistogram, limit: Span) -> Option<f64> {
+    let under = histogram
+        .middles()
+        .take_while(|(delay, _)| *delay < limit.as_ns());
+    share(under.map(|(_, packets)| packets).sum(), histogram.packets())
+}
+
+fn transfer_metrics(rows: &mut Rows, name: &str, transfers: &TransferTally) {
+    if transfers.recorded() == 0 {
+        return;
+    }
+    let times: Vec<(f64, u64)> = transfers
+        .times()
+        .into_iter()
+        .flat_map(DelayHistogram::middles)
+        .map(|(ns, count)| (ns as f64 / 1e9, count))
+        .collect();
+    let completed: u64 = times.iter().map(|(_, count)| count).sum();
+    rows.add(name, "transfers_completed", completed as f64, "");
+    let median = quantile::linear_counted(&times, 0.5);
+    rows.add_some(name, "transfer_time_median", median, "s");
 }
 
 fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&PageRow]) {

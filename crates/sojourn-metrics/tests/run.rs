@@ -5,14 +5,15 @@
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 use sojourn_metrics::run::{RunFacts, metric_table};
 use sojourn_record::{
-    ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, RecordConfig, Recorder, Table,
-    TrafficId,
+    ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkId, LinkPassage, RecordConfig,
+    Recorder, Table, TrafficId, TransferRow,
 };
 
 /// No rows at all, of anything.
 const WITHOUT_ROWS: RecordConfig = RecordConfig {
     datagrams: false,
     objects: false,
+    transfers: false,
     series: None,
     occupancy: false,
     delays: false,
@@ -112,4 +113,136 @@ fn voice_metrics_do_not_need_rows() {
         None,
         "no datagram, no call"
     );
+}
+
+#[test]
+fn transfer_metrics_do_not_need_rows() {
+    let files = |recorder: &mut ColumnRecorder| {
+        // 2, 4, 5 and 9 s, and one under way at the end.
+        for (index, seconds) in (0..).zip([Some(4), Some(2), Some(9), None, Some(5)]) {
+            let started_at = Instant::from_ms(250);
+            recorder.on_transfer(&TransferRow {
+                traffic: TrafficId(1),
+                lane: 0,
+                index,
+                started_at,
+                ended_at: seconds.map(|s| started_at.saturating_add(Span::from_s(s))),
+                bytes: 100_000,
+            });
+        }
+    };
+    let endless = |recorder: &mut ColumnRecorder| {
+        recorder.on_transfer(&TransferRow {
+            traffic: TrafficId(0),
+            lane: 0,
+            index: 0,
+            started_at: Instant::ZERO,
+            ended_at: None,
+            bytes: u64::MAX,
+        });
+    };
+    let both = |recorder: &mut ColumnRecorder| {
+        files(recorder);
+        endless(recorder);
+    };
+    let with_rows = metrics(RecordConfig::default(), &both);
+    let without = metrics(WITHOUT_ROWS, &both);
+    for table in [&with_rows, &without] {
+        assert_eq!(metric(table, "calls", "transfers_completed"), Some(4.0));
+        let median = metric(table, "calls", "transfer_time_median").unwrap();
+        assert!((median - 4.5).abs() < 4.5e-3, "{median}");
+        assert_eq!(metric(table, "quiet", "transfers_completed"), Some(0.0));
+        assert_eq!(metric(table, "quiet", "transfer_time_median"), None);
+    }
+    let nothing = metrics(WITHOUT_ROWS, &|_| {});
+    assert_eq!(metric(&nothing, "calls", "transfers_completed"), None);
+}
+
+#[test]
+fn rows_are_kept_only_where_they_are_asked_for() {
+    let kept = |config| {
+        let mut recorder = ColumnRecorder::new(config, vec!["quiet".into(), "calls".into()]);
+        two_calls(&mut recorder);
+        recorder.on_transfer(&TransferRow {
+            traffic: TrafficId(1),
+            lane: 0,
+            index: 0,
+            started_at: Instant::ZERO,
+            ended_at: Some(Instant::from_ms(7)),
+            bytes: 1,
+        });
+        let tables = recorder.into_records().tables();
+        ["datagrams", "transfers"].map(|name| {
+            let table = tables.iter().find(|table| table.name == name);
+            table.map(Table::rows)
+        })
+    };
+    assert_eq!(kept(RecordConfig::default()), [Some(400), Some(1)]);
+    assert_eq!(kept(WITHOUT_ROWS), [None, None]);
+}
+
+#[test]
+fn shares_of_delay_are_of_the_packets_that_were_forwarded_upstream() {
+    let passages = |recorder: &mut ColumnRecorder| {
+        let entered_at = Instant::from_ms(100);
+        let mut pass = |direction, us| {
+            recorder.on_passage(
+                direction,
+                &LinkPassage {
+                    link: LinkId(direction as u16),
+                    traffic: TrafficId(1),
+                    length: Bytes(100),
+                    entered_at,
+                    dequeued_at: entered_at,
+                    arrives_at: entered_at.saturating_add(Span::from_us(us)),
+                },
+            );
+        };
+        // Of eight packets three are below 5 ms and six below 20 ms.
+        for us in [1, 2_000, 4_990, 5_010, 19_900, 19_970, 20_030, 900_000] {
+            pass(Direction::Upstream, us);
+        }
+        for _ in 0..8 {
+            pass(Direction::Downstream, 1_000);
+        }
+    };
+    let table = metrics(RecordConfig::default(), &passages);
+    let share = |name| metric(&table, "calls", name);
+    assert_eq!(share("delay_share_under_5ms"), Some(37.5));
+    assert_eq!(share("delay_share_under_20ms"), Some(75.0));
+    assert_eq!(metric(&table, "quiet", "delay_share_under_5ms"), None);
+    assert_eq!(
+        metric(
+            &metrics(WITHOUT_ROWS, &passages),
+            "calls",
+            "delay_share_under_5ms"
+        ),
+        None,
+        "the distributions of delay are switched off"
+    );
+}
+
+#[test]
+fn a_delay_of_the_limit_is_not_under_it() {
+    // Alone in its bin, a delay is known exactly: it is the minimum and the maximum.
+    for (ns, expected) in [(4_999_999, 100.0), (5_000_000, 0.0)] {
+        let pass = |recorder: &mut ColumnRecorder| {
+            recorder.on_passage(
+                Direction::Upstream,
+                &LinkPassage {
+                    link: LinkId(0),
+                    traffic: TrafficId(1),
+                    length: Bytes(100),
+                    entered_at: Instant::ZERO,
+                    dequeued_at: Instant::ZERO,
+                    arrives_at: Instant::ZERO.saturating_add(Span::from_ns(ns)),
+                },
+            );
+        };
+        let table = metrics(RecordConfig::default(), &pass);
+        assert_eq!(
+            metric(&table, "calls", "delay_share_under_5ms"),
+            Some(expected)
+        );
+    }
 }

@@ -30,7 +30,7 @@ pub struct TrafficCounters {
     pub connect_retries: u64,
 }
 
-/// A histogram of delays with three significant digits, 1 ns to 1000 s.
+/// A histogram of delays with three significant digits, by default of 1 ns to 1000 s.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     counts: Histogram<u64>,
@@ -39,21 +39,27 @@ pub struct DelayHistogram {
     sum_ns: u128,
 }
 
-/// Longest delay the histogram tells apart.
-const LONGEST_NS: u64 = 1_000_000_000_000;
+/// Longest delay of a packet that is told apart. chosen: far above any buffer's.
+const LONGEST: Span = Span::from_s(1000);
 
 impl Default for DelayHistogram {
     fn default() -> Self {
+        Self::up_to(LONGEST)
+    }
+}
+
+impl DelayHistogram {
+    /// A histogram that tells apart delays up to `longest`, and counts longer ones as that.
+    pub fn up_to(longest: Span) -> Self {
+        let highest = longest.as_ns().max(2);
         Self {
-            counts: Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant valid bounds"),
+            counts: Histogram::new_with_bounds(1, highest, 3).expect("from 1 to 2 or more"),
             shortest: u64::MAX,
             longest: 0,
             sum_ns: 0,
         }
     }
-}
 
-impl DelayHistogram {
     /// Counts one delay.
     pub fn record(&mut self, delay: Span) {
         let ns = delay.as_ns();

@@ -3,7 +3,7 @@
 use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::table::{ColumnData, Table};
-use crate::tally::{DatagramTally, FlowTallies};
+use crate::tally::{DatagramTally, FlowTallies, TransferTally};
 use crate::{
     Cause, ConnectionTotals, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, ObjectRow,
     PageRow, Recorder, SegmentArrival, TrafficId, TransferRow, Waiting,
@@ -21,6 +21,8 @@ pub struct RecordConfig {
     pub datagrams: bool,
     /// One row per web object.
     pub objects: bool,
+    /// One row per file transfer.
+    pub transfers: bool,
     /// Time series of the access links in bins of this width.
     pub series: Option<Span>,
     /// Time-weighted queue lengths of the access links.
@@ -37,6 +39,7 @@ impl Default for RecordConfig {
         Self {
             datagrams: true,
             objects: false,
+            transfers: true,
             series: Some(Span::from_ms(100)),
             occupancy: true,
             delays: true,
@@ -73,7 +76,8 @@ pub struct ColumnRecorder {
     clocks: PerDirection<QueueClock>,
     link_bins: Option<PerDirection<Bins<LinkBin>>>,
     traffic_bins: Vec<PerDirection<Option<Bins<TrafficBin>>>>,
-    tallies: Vec<FlowTallies>,
+    flows: Vec<FlowTallies>,
+    transfer_tallies: Vec<TransferTally>,
     datagrams: Vec<Datagram>,
     pages: Vec<PageRow>,
     objects: Vec<ObjectRow>,
@@ -97,7 +101,8 @@ impl ColumnRecorder {
             clocks: PerDirection::default(),
             link_bins: config.series.map(bins),
             traffic_bins: vec![PerDirection::default(); entries],
-            tallies: vec![FlowTallies::default(); entries],
+            flows: vec![FlowTallies::default(); entries],
+            transfer_tallies: vec![TransferTally::default(); entries],
             datagrams: Vec::new(),
             pages: Vec::new(),
             objects: Vec::new(),
@@ -194,7 +199,7 @@ impl Recorder for ColumnRecorder {
         if self.config.delays && matches!(datagram.fate, Fate::Arrived(_)) {
             self.delays[usize::from(datagram.traffic.0)][datagram.direction].add(&datagram.split);
         }
-        self.tallies[usize::from(datagram.traffic.0)].add(datagram);
+        self.flows[usize::from(datagram.traffic.0)].add(datagram);
         if self.config.datagrams {
             self.datagrams.push(*datagram);
         }
@@ -219,7 +224,10 @@ impl Recorder for ColumnRecorder {
     }
 
     fn on_transfer(&mut self, row: &TransferRow) {
-        self.transfers.push(*row);
+        self.transfer_tallies[usize::from(row.traffic.0)].add(row);
+        if self.config.transfers {
+            self.transfers.push(*row);
+        }
     }
 
     fn on_page(&mut self, row: &PageRow) {
@@ -308,7 +316,7 @@ impl Records {
         &self,
         traffic: TrafficId,
     ) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
-        self.recorder.tallies[usize::from(traffic.0)].iter()
+        self.recorder.flows[usize::from(traffic.0)].iter()
     }
 
     /// All datagrams in the order of their fates; none if no rows were asked for.
@@ -321,7 +329,12 @@ impl Records {
         &self.recorder.pages
     }
 
-    /// All transfers in the order of their ends.
+    /// What became of the transfers of a traffic entry. Always there, whatever rows were kept.
+    pub fn transfer_tally(&self, traffic: TrafficId) -> &TransferTally {
+        &self.recorder.transfer_tallies[usize::from(traffic.0)]
+    }
+
+    /// All transfers in the order of their ends; none if no rows were asked for.
     pub fn transfers(&self) -> &[TransferRow] {
         &self.recorder.transfers
     }
@@ -332,7 +345,9 @@ impl Records {
         if self.recorder.config.objects {
             tables.push(self.object_table());
         }
-        tables.push(self.transfer_table());
+        if self.recorder.config.transfers {
+            tables.push(self.transfer_table());
+        }
         if let Some(bins) = &self.recorder.link_bins {
             tables.push(series_table(bins));
             tables.push(self.traffic_series_table());

@@ -16,7 +16,7 @@ mod tally;
 pub use accumulate::{DelayHistogram, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, RecordConfig, Records};
 pub use table::{Column, ColumnData, Table};
-pub use tally::DatagramTally;
+pub use tally::{DatagramTally, TransferTally};
 
 use sojourn_base::{Bytes, Direction, Instant, Packets, Span};
 

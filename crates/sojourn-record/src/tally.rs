@@ -1,12 +1,13 @@
-//! What metrics need to know about datagrams, in memory that does not grow with the run.
+//! What metrics need to know about datagrams and file transfers, in memory that does not grow with the run.
 //!
 //! Source: White 2012 3.2.2 (lost packets, late packets, mean delay of the others, per call).
-//! Units and ranges: delays from sending to arrival, to three significant digits up to 1000 s.
+//! Units and ranges: delays from sending to arrival, to three significant digits up to 1000 s; times of
+//! transfers to three digits, however long.
 //! Deviations: a packet's lateness is only known when the shortest delay of the whole call is, so delays
 //! are kept as a histogram and judged by the middle of their bin: the resolution is 0.1 % of the delay.
 
 use crate::accumulate::DelayHistogram;
-use crate::{Datagram, Fate};
+use crate::{Datagram, Fate, TransferRow};
 use sojourn_base::{Direction, PerDirection, Span};
 
 /// What became of the datagrams of one flow in one direction.
@@ -75,6 +76,36 @@ impl FlowTallies {
     }
 }
 
+/// What became of the transfers of one traffic entry.
+#[derive(Clone, Debug, Default)]
+pub struct TransferTally {
+    recorded: u64,
+    /// Made with the first transfer that is completed: many are without end.
+    times: Option<DelayHistogram>,
+}
+
+impl TransferTally {
+    /// Counts a transfer that has ended, or was under way when the run ended.
+    pub(crate) fn add(&mut self, row: &TransferRow) {
+        self.recorded += 1;
+        if let Some(ended_at) = row.ended_at {
+            self.times
+                .get_or_insert_with(|| DelayHistogram::up_to(Span::MAX))
+                .record(ended_at.saturating_since(row.started_at));
+        }
+    }
+
+    /// Transfers that ended or were under way when the run ended.
+    pub const fn recorded(&self) -> u64 {
+        self.recorded
+    }
+
+    /// From start to last acknowledgement of those that were completed; `None` if none was.
+    pub const fn times(&self) -> Option<&DelayHistogram> {
+        self.times.as_ref()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +149,31 @@ mod tests {
                 (2, down, 2, 2, None),
             ]
         );
+    }
+
+    #[test]
+    fn transfers_of_hours_are_timed_and_unfinished_ones_counted() {
+        let mut tally = TransferTally::default();
+        let mut add = |ended_at| {
+            tally.add(&TransferRow {
+                traffic: TrafficId(0),
+                lane: 0,
+                index: 0,
+                started_at: Instant::from_ms(1000),
+                ended_at,
+                bytes: 1,
+            });
+            (tally.recorded(), tally.times().map(DelayHistogram::packets))
+        };
+        assert_eq!(add(None), (1, None));
+        // 2 h: above what delays of packets are told apart up to.
+        assert_eq!(add(Some(Instant::from_ms(7_201_000))), (2, Some(1)));
+        assert_eq!(add(Some(Instant::from_ms(3_601_000))), (3, Some(2)));
+        assert_eq!(add(Some(Instant::from_ms(1_801_000))), (4, Some(3)));
+        let middles = tally.times().expect("three were completed").middles();
+        for ((ns, count), hours) in middles.zip([0.5, 1.0, 2.0]) {
+            assert_eq!(count, 1);
+            assert!((ns as f64 / (hours * 3.6e12) - 1.0).abs() <= 1.0 / 2048.0);
+        }
     }
 }
