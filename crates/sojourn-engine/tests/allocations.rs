@@ -1,14 +1,22 @@
-//! Steady state allocates nothing: counted by an allocator, not believed.
+//! Steady state allocates nothing, and records without rows do not grow: counted by an allocator, not
+//! believed.
 
-use sojourn_base::{Seed, Span};
+use sojourn_base::{Direction, Seed, Span};
 use sojourn_engine::run;
-use sojourn_record::NoRecords;
+use sojourn_record::{ColumnData, ColumnRecorder, NoRecords, RecordConfig, Records, TrafficId};
 use sojourn_scenario::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static LIVE_BYTES: Cell<i64> = const { Cell::new(0) };
+}
+
+/// Counts what a call of the allocator did to the bytes in use.
+fn count_bytes(more: usize, less: usize) {
+    let signed = |bytes| i64::try_from(bytes).expect("an address space is below 2^63 bytes");
+    let _ = LIVE_BYTES.try_with(|live| live.set(live.get() + signed(more) - signed(less)));
 }
 
 struct Counting;
@@ -18,15 +26,18 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        count_bytes(layout.size(), 0);
         // SAFETY: the caller keeps the contract.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count_bytes(0, layout.size());
         // SAFETY: the caller keeps the contract.
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        count_bytes(size, layout.size());
         // SAFETY: the caller keeps the contract.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -71,4 +82,126 @@ fn connections_that_come_and_go_reuse_what_others_left() {
     let ((short, few), (long, many)) = (cost(text, 120), cost(text, 240));
     let per_hop = (long - short) as f64 / (many - few) as f64;
     assert!(per_hop < 1e-3, "{per_hop} allocations per packet-hop");
+}
+
+/// Calls both ways beside uploads that end and one that does not: everything but pages, whose rows are
+/// kept. Short queues, so that the longest one is seen early.
+const HOUSEHOLD: &str = r#"
+schema = 1
+name = "household without pages"
+duration = "1 s"
+
+[access.upstream]
+link = { kind = "serial", rate = "5 Mb/s" }
+queue = { kind = "drop-tail", limit = "20 packets" }
+
+[access.downstream]
+link = { kind = "serial", rate = "20 Mb/s" }
+queue = { kind = "drop-tail", limit = "20 packets" }
+
+[[traffic]]
+name = "files"
+app = { kind = "bulk", lanes = 2, file = "100 kB" }
+stack = "linux-cubic"
+rtt = "20 ms"
+
+[[traffic]]
+name = "backup"
+app = { kind = "bulk" }
+stack = "linux-cubic"
+rtt = "50 ms"
+
+[[traffic]]
+name = "call"
+app = { kind = "voice" }
+
+[[traffic]]
+name = "answer"
+app = { kind = "voice", direction = "downstream" }
+"#;
+
+/// Records of the first `seconds` of the household, and the bytes that they occupy.
+fn records(config: RecordConfig, seconds: u64) -> (Records, i64) {
+    let mut scenario = Scenario::parse(HOUSEHOLD).unwrap_or_else(|problems| panic!("{problems}"));
+    scenario.duration = Span::from_s(seconds);
+    let before = LIVE_BYTES.with(Cell::get);
+    let names = scenario.traffic.iter().map(|entry| entry.name.clone());
+    let recorder = ColumnRecorder::new(config, names.collect());
+    let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
+    let records = outcome.recorder.into_records();
+    (records, LIVE_BYTES.with(Cell::get) - before)
+}
+
+/// Everything that is needed for metrics, and no rows that grow with the run.
+fn without_rows() -> RecordConfig {
+    RecordConfig {
+        datagrams: false,
+        objects: false,
+        transfers: false,
+        series: None,
+        ..RecordConfig::default()
+    }
+}
+
+#[test]
+fn records_without_rows_need_the_same_memory_for_any_duration() {
+    let ((short, few), (long, many)) = (records(without_rows(), 60), records(without_rows(), 240));
+    let counts = |records: &Records, id| {
+        let datagrams: u64 = records
+            .datagram_tallies(TrafficId(id))
+            .map(|(_, _, tally)| tally.sent())
+            .sum();
+        datagrams + records.transfer_tally(TrafficId(id)).recorded()
+    };
+    for id in [0, 2, 3] {
+        let (short, long) = (counts(&short, id), counts(&long, id));
+        assert!(
+            long > 3 * short && short > 50,
+            "entry {id} goes on: {short}, {long}"
+        );
+    }
+    assert_eq!(few, many, "bytes after 60 s and after 240 s");
+    // Rows grow, which shows that the bytes of records are what is counted here.
+    let rows = |seconds| records(RecordConfig::default(), seconds).1 - few;
+    let (few_rows, many_rows) = (rows(60), rows(240));
+    assert!(
+        many_rows > 2 * few_rows && few_rows > 500_000,
+        "bytes of rows: {few_rows}, {many_rows}"
+    );
+}
+
+#[test]
+fn histograms_of_delay_cover_every_entry_without_rows() {
+    let (records, _) = records(without_rows(), 60);
+    let tables = records.tables();
+    let table = tables
+        .iter()
+        .find(|table| table.name == "delay_histogram")
+        .expect("histograms are on");
+    let (
+        Some(ColumnData::Words { codes: traffic, .. }),
+        Some(ColumnData::Words {
+            codes: direction, ..
+        }),
+        Some(ColumnData::U64(packets)),
+    ) = (
+        table.column("traffic"),
+        table.column("direction"),
+        table.column("packets"),
+    )
+    else {
+        panic!("columns as in the schema");
+    };
+    for (id, name) in (0..).zip(records.traffic_names()) {
+        for way in Direction::BOTH {
+            let bins = (0..table.rows())
+                .filter(|row| traffic[*row] == i32::from(id) && direction[*row] == way as i32);
+            let counted: u64 = bins.map(|row| packets[row]).sum();
+            let forwarded = records.counters(TrafficId(id))[way].forwarded_packets;
+            assert_eq!(counted, forwarded, "{name} {}", way.as_str());
+        }
+        let counters = records.counters(TrafficId(id));
+        let both = counters.upstream.forwarded_packets + counters.downstream.forwarded_packets;
+        assert!(both > 1000, "{name} sends");
+    }
 }
