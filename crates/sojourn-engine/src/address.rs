@@ -3,6 +3,8 @@
 //! The subscriber is 192.168.0.2; server `s` of traffic entry `t` is 203.0.t.s; a client's ports count
 //! up from 49152 (start of the dynamic range, RFC 6335), a server listens on 443 for connections, and a
 //! datagram flow runs from port 5000 + t to 6000 + s. chosen: any plan with one 5-tuple per flow would do.
+//! Each run has a perturbation of its own (RFC 8290 5.3), so that which flows share a sub-flow is drawn
+//! anew with each seed.
 
 use sojourn_apps::End;
 use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
@@ -15,11 +17,12 @@ pub(crate) fn flow_hash(
     port: u32,
     end: End,
     is_connection: bool,
+    perturbation: u32,
 ) -> u32 {
     let [t_high, t_low] = traffic.to_be_bytes();
     let server = u16::try_from(server).expect("servers are numbered in 16 bits");
     let (client_port, server_port) = if is_connection {
-        // Ports wrap after 16384 connections of one entry, long after the first one's end.
+        // Ports wrap after 16384 connections to one server, long after the first one's end.
         (
             49_152 + u16::try_from(port % 16_384).expect("less than 2^14"),
             443,
@@ -49,5 +52,5 @@ pub(crate) fn flow_hash(
             ..from_client
         },
     };
-    FlowHash::Murmur3.hash(&key, 0)
+    FlowHash::Murmur3.hash(&key, perturbation)
 }

@@ -91,6 +91,8 @@ pub(crate) struct Connection {
     is_open: bool,
     pub(crate) generation: u8,
     pub(crate) traffic: u16,
+    /// The server's number and the client's port.
+    pub(crate) place: (usize, u32),
     pub(crate) dscp: u8,
     /// What the application listens to.
     pub(crate) interest: Interest,
@@ -108,6 +110,8 @@ impl Connection {
 pub(crate) struct NewConnection<'a> {
     pub(crate) stack: &'a sojourn_transport::StackConfig,
     pub(crate) traffic: u16,
+    /// The server's number and the client's port.
+    pub(crate) place: (usize, u32),
     pub(crate) dscp: u8,
     /// What the application listens to.
     pub(crate) interest: Interest,
@@ -155,6 +159,7 @@ impl Connections {
                 is_open: true,
                 generation: 0,
                 traffic: new.traffic,
+                place: new.place,
                 dscp: new.dscp,
                 interest: new.interest,
                 ends: [
@@ -169,6 +174,7 @@ impl Connections {
         connection.is_open = true;
         connection.generation = connection.generation.wrapping_add(1);
         connection.traffic = new.traffic;
+        connection.place = new.place;
         connection.dscp = new.dscp;
         connection.interest = new.interest;
         for (end, (route, flow_hash)) in connection
@@ -202,14 +208,15 @@ impl Connections {
         &mut self.slots[slot as usize]
     }
 
-    /// Ends the connection in `slot`.
-    pub(crate) fn release(&mut self, slot: u32) {
+    /// Ends the connection in `slot`; whether it was open.
+    pub(crate) fn release(&mut self, slot: u32) -> bool {
         let connection = &mut self.slots[slot as usize];
-        if connection.is_open {
-            connection.is_open = false;
+        let was_open = std::mem::replace(&mut connection.is_open, false);
+        if was_open {
             self.open.remove(&connection.id);
             self.free.push(slot);
         }
+        was_open
     }
 
     /// Slots of the connections that are open, oldest first.

@@ -21,6 +21,7 @@ mod calendar;
 mod connections;
 mod event;
 mod network;
+mod ports;
 mod simulation;
 mod world;
 

@@ -1,7 +1,9 @@
 //! One run: builds the world of a scenario and turns the crank until its time is over.
 
+use crate::address::flow_hash;
 use crate::event::Event;
 use crate::network::{Model, Network};
+use crate::ports::PortPool;
 use crate::world::{ApplicationHost, TrafficState, World};
 use sojourn_apps::{AnyApplication, Application, End, Interest};
 use sojourn_base::{Direction, Instant, Seed};
@@ -94,8 +96,9 @@ impl<R: Recorder> Simulation<R> {
             .traffic
             .iter()
             .zip(applications.iter().map(Application::interest))
-            .map(|(entry, interest)| {
-                TrafficState::build(scenario, entry, interest, seed, &mut network)
+            .zip(0..)
+            .map(|((entry, interest), number)| {
+                TrafficState::build(scenario, (number, entry), interest, seed, &mut network)
             })
             .collect();
         Self {
@@ -199,7 +202,7 @@ impl TrafficState {
     /// a wire of its own in each direction.
     fn build<R: Recorder>(
         scenario: &Scenario,
-        entry: &sojourn_scenario::Traffic,
+        (number, entry): (u16, &sojourn_scenario::Traffic),
         interest: Interest,
         seed: Seed,
         network: &mut Network<R>,
@@ -226,6 +229,9 @@ impl TrafficState {
             })
             .collect();
         let stream = |purpose: &str| seed.stream(&format!("traffic/{}/{purpose}", entry.name));
+        let [.., a, b, c, d] = seed.stream("flow_hash").bits().to_be_bytes();
+        let perturbation = u32::from_be_bytes([a, b, c, d]);
+        let servers = routes.len();
         Self {
             stack: entry
                 .stack
@@ -237,7 +243,14 @@ impl TrafficState {
             next_datagram: vec![[0; 2]; routes.len()],
             routes,
             streams: ["start", "size", "gap", "choice"].map(stream),
-            opened: 0,
+            ports: vec![PortPool::new(entry.ports); servers],
+            datagram_hashes: (0..servers)
+                .map(|server| {
+                    [End::Client, End::Server]
+                        .map(|end| flow_hash(number, server, 0, end, false, perturbation))
+                })
+                .collect(),
+            perturbation,
         }
     }
 }

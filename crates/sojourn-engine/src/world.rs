@@ -1,9 +1,11 @@
 //! Everything but the applications: the network and the connections over it.
 
+use crate::address::flow_hash;
 use crate::arena::{Body, Packet, PacketId};
 use crate::connections::{Connection, Connections, NewConnection, Timers};
 use crate::event::Event;
 use crate::network::Network;
+use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
@@ -28,8 +30,12 @@ pub(crate) struct TrafficState {
     pub(crate) next_datagram: Vec<[u32; 2]>,
     /// One stream per purpose of an application's draws.
     pub(crate) streams: [RandomStream; 4],
-    /// Connections opened so far: the client's port.
-    pub(crate) opened: u32,
+    /// Per server: the client's ports.
+    pub(crate) ports: Vec<PortPool>,
+    /// Per server and end: hash of the datagrams that it sends.
+    pub(crate) datagram_hashes: Vec<[u32; 2]>,
+    /// What this run adds to the hashes of flows.
+    pub(crate) perturbation: u32,
 }
 
 /// News for an application.
@@ -121,12 +127,13 @@ impl<R: Recorder> World<R> {
     /// Opens a connection of `traffic` to `server`; the client starts to connect at once.
     pub(crate) fn open(&mut self, now: Instant, traffic: u16, server: usize) -> ConnectionId {
         let state = &mut self.traffic[usize::from(traffic)];
-        let port = state.opened;
-        state.opened += 1;
-        let hash = |end| crate::address::flow_hash(traffic, server, port, end, true);
+        let port = state.ports[server].take();
+        let perturbation = state.perturbation;
+        let hash = |end| flow_hash(traffic, server, port, end, true, perturbation);
         let (id, slot) = self.connections.open(&NewConnection {
             stack: &state.stack,
             traffic,
+            place: (server, port),
             dscp: state.dscp,
             interest: state.interest,
             routes: state.routes[server],
@@ -184,7 +191,7 @@ impl<R: Recorder> World<R> {
             traffic,
             meta: Meta {
                 length,
-                flow_hash: crate::address::flow_hash(traffic, server, 0, from, false),
+                flow_hash: state.datagram_hashes[server][from as usize],
                 mac_overhead: 0,
                 dscp: state.dscp,
                 ecn: state.ecn,
@@ -287,7 +294,11 @@ impl<R: Recorder> World<R> {
 
     fn end_connection(&mut self, slot: u32) {
         self.record_totals(slot);
-        self.connections.release(slot);
+        if self.connections.release(slot) {
+            let connection = self.connections.in_slot(slot);
+            let (server, port) = connection.place;
+            self.traffic[usize::from(connection.traffic)].ports[server].give_back(port);
+        }
     }
 
     fn record_totals(&mut self, slot: u32) {

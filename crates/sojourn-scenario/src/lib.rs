@@ -28,7 +28,7 @@ mod value;
 
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
-pub use model::{AccessLink, RecordConfig, Scenario, Server, Stack, Traffic, round_trip};
+pub use model::{AccessLink, Ports, RecordConfig, Scenario, Server, Stack, Traffic, round_trip};
 pub use plan::{Plan, RunSpec};
 pub use problem::{Problem, ScenarioProblems};
 pub use reader::Origin;

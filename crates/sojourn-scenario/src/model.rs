@@ -52,6 +52,18 @@ pub struct Traffic {
     pub dscp: u8,
     /// ECN field of its datagrams; connections follow their stack.
     pub ecn: Ecn,
+    /// Which port a new connection has at the subscriber's end.
+    pub ports: Ports,
+}
+
+/// Which port a new connection has at the subscriber's end; flow queueing hashes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ports {
+    /// One that was not used before, as of a host (RFC 6056).
+    #[default]
+    Fresh,
+    /// One that an ended connection of the entry to the same server gave back, as of an agent of ns-2.
+    Kept,
 }
 
 /// A named set of transport parameters.

@@ -12,7 +12,7 @@ use sojourn_transport::StackConfig;
 
 use crate::form::{ItemsOf, Key, Visitor, key};
 use crate::keys::{application, link, queue, stack};
-use crate::model::{AccessLink, RecordConfig, Scenario, Server, Stack, Traffic};
+use crate::model::{AccessLink, Ports, RecordConfig, Scenario, Server, Stack, Traffic};
 use crate::tree::Content;
 use crate::value::{Mismatch, OneOrMany, Or, Shape, Value, Word, Words};
 
@@ -45,6 +45,7 @@ pub(crate) struct TrafficDraft {
     pub(crate) line_rates: Vec<BitRate>,
     dscp: u8,
     ecn: Ecn,
+    ports: Ports,
 }
 
 impl Default for Draft {
@@ -79,6 +80,7 @@ impl TrafficDraft {
             line_rates: vec![Server::LINE_RATE],
             dscp: 0,
             ecn: Ecn::NotEct,
+            ports: Ports::Fresh,
         }
     }
 
@@ -92,6 +94,7 @@ impl TrafficDraft {
             line_rates: one_if_equal(traffic.servers.iter().map(|server| server.line_rate)),
             dscp: traffic.dscp,
             ecn: traffic.ecn,
+            ports: traffic.ports,
         }
     }
 
@@ -110,6 +113,7 @@ impl TrafficDraft {
             servers,
             dscp: self.dscp,
             ecn: self.ecn,
+            ports: self.ports,
         }
     }
 }
@@ -284,6 +288,19 @@ const MOST_TRAFFIC: &str = "10000";
 /// Largest seed. Source: whole numbers of TOML have 64 bits with a sign.
 const LARGEST_SEED: &str = "9223372036854775807";
 
+const PORT_POLICIES: [Word<Ports>; 2] = [
+    Word {
+        name: "fresh",
+        value: Ports::Fresh,
+        about: "one that was not used before, as of a host",
+    },
+    Word {
+        name: "kept",
+        value: Ports::Kept,
+        about: "one that an ended connection to the same server gave back, as of an agent of ns-2",
+    },
+];
+
 const ECN_FIELDS: [Word<Ecn>; 4] = [
     Word {
         name: "not-ect",
@@ -375,6 +392,17 @@ fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor) {
         &mut Words {
             value: &mut traffic.ecn,
             words: &ECN_FIELDS,
+        },
+    );
+    visitor.value(
+        key(
+            "ports",
+            "which port a new connection has at the subscriber's end; flow queueing hashes it",
+            "RFC 6056: fresh",
+        ),
+        &mut Words {
+            value: &mut traffic.ports,
+            words: &PORT_POLICIES,
         },
     );
 }
