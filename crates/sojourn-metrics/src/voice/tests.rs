@@ -174,13 +174,15 @@ fn a_tally_tells_the_call_of_eight_packets() {
 
 #[test]
 fn lateness_is_measured_from_the_exact_minimum() {
-    // From 2^30 ns on, bins are 2^20 ns wide. The shortest delay is at the lower end of its bin, the other
-    // in the middle of the 57th bin after it: 60.3 ms later, but 59.8 ms after the middle of the first.
-    let shortest = 1_u64 << 30;
-    let other = shortest + 57 * (1 << 20) + (1 << 19);
-    let delays = [Some(shortest), Some(other)];
-    let call = Call::from_tally(&tally_of(&delays));
-    assert_eq!((call.late, Call::new(&delays).late), (1, 1));
+    // From 2^30 ns on, bins are 2^20 ns wide. One delay is in the middle of the 57th bin after that of the
+    // shortest: 60.3 ms after its lower end, 59.2 ms after its upper end.
+    let (lower, upper) = (1_u64 << 30, (1 << 30) + (1 << 20) - 1);
+    let other = lower + 57 * (1 << 20) + (1 << 19);
+    for (shortest, late) in [(lower, 1), (upper, 0)] {
+        let delays = [Some(shortest), Some(other)];
+        let call = Call::from_tally(&tally_of(&delays));
+        assert_eq!((call.late, Call::new(&delays).late), (late, late));
+    }
 }
 
 /// How far the middle of a bin is from its delays at most: 2^11 bins per power of two of the largest
