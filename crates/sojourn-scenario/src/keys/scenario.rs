@@ -424,6 +424,15 @@ fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
     );
     visitor.value(
         key(
+            "transfers",
+            "one row per file transfer; their number and their median time are known without; pages, \
+             which are few and also count while unfinished, always have their rows",
+            ALWAYS,
+        ),
+        &mut record.transfers,
+    );
+    visitor.value(
+        key(
             "series",
             "width of the bins of time series",
             "White 2012 §4.1: figures over time",
