@@ -142,3 +142,31 @@ fn a_longer_packet_behind_a_dropped_head_waits_for_its_own_tokens() {
         assert_eq!(link.next_wakeup(), Instant::NEVER);
     }
 }
+
+#[test]
+fn two_flows_of_their_own_carry_twice_the_sustained_rate_in_sum() {
+    // W13-28: each service flow of a modem has a shaper of its own, and nothing limits their sum.
+    let sent_in = |flows: u32| -> u64 {
+        (0..flows)
+            .map(|_| {
+                let queue = DropTailQueue::new(DropTailConfig::bytes(1_000_000));
+                let mut config = config(1500);
+                config.shaper.sustained = BitRate::from_mbps(5);
+                let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+                // 8 Mb/s are offered for 12 s.
+                let offer = (0..8_000_u64).map(|n| (Instant::from_us(1_500 * n), 1500));
+                drive(&mut link, offer, Instant::from_s(12), &mut output);
+                // From 1 s on, when the bucket is long empty, for 10 s.
+                let judged = Instant::from_ms(1_001)..Instant::from_ms(11_001);
+                let delivered = output.delivered.iter();
+                delivered
+                    .filter(|(_, _, passage)| judged.contains(&passage.arrives_at))
+                    .map(|(_, meta, _)| u64::from(meta.length))
+                    .sum::<u64>()
+            })
+            .sum()
+    };
+    // 10 s at 5 Mb/s are 6.25 MB; a packet more or less may fall into the window.
+    assert!(sent_in(1).abs_diff(6_250_000) <= 1500, "{}", sent_in(1));
+    assert!(sent_in(2).abs_diff(12_500_000) <= 3000, "{}", sent_in(2));
+}
