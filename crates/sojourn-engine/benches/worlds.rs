@@ -2,15 +2,12 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_base::{Seed, Span};
-use sojourn_engine::run;
+use sojourn_engine::{run, worlds};
 use sojourn_record::NoRecords;
 use sojourn_scenario::Scenario;
 
-const WORLDS: [(&str, &str); 3] = [
-    (
-        "dumbbell",
-        include_str!("../../../scenarios/dumbbell-codel.toml"),
-    ),
+/// Households of White 2012, beside the worlds of `sojourn bench`.
+const EXAMPLES: [(&str, &str); 2] = [
     (
         "white2012-c04",
         include_str!("../../../scenarios/white2012-c04.toml"),
@@ -21,11 +18,15 @@ const WORLDS: [(&str, &str); 3] = [
     ),
 ];
 
-fn worlds(criterion: &mut Criterion) {
+fn simulated(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("world");
     group.sample_size(10);
-    for (name, text) in WORLDS {
-        let mut scenario = Scenario::parse(text).expect("the examples are valid");
+    let examples = EXAMPLES.map(|(name, text)| {
+        let scenario = Scenario::parse(text).expect("the examples are valid");
+        (name, scenario)
+    });
+    let fixed = worlds::NAMES.map(|name| (name, worlds::world(name).expect("a name of the list")));
+    for (name, mut scenario) in fixed.into_iter().chain(examples) {
         scenario.duration = Span::from_s(60);
         let simulate = || run(&scenario, Seed(1), NoRecords, &|| false).expect("not cancelled");
         group.throughput(Throughput::Elements(simulate().statistics.packet_hops));
@@ -34,5 +35,5 @@ fn worlds(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, worlds);
+criterion_group!(benches, simulated);
 criterion_main!(benches);

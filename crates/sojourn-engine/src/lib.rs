@@ -10,6 +10,7 @@
 //! | `calendar` | the event queue |
 //! | `arena` | packets in flight |
 //! | `address` | 5-tuples of simulated flows |
+//! | [`worlds`] | fixed worlds for benchmarks |
 //!
 //! Models (queues, links, transports, applications) know nothing of it. No globals, no clock, no
 //! files: many runs share a process, and a run gives the same bits whatever runs beside it.
@@ -24,5 +25,6 @@ mod network;
 mod ports;
 mod simulation;
 mod world;
+pub mod worlds;
 
 pub use simulation::{Cancelled, Outcome, RunStatistics, run};

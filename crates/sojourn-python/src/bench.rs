@@ -2,27 +2,21 @@
 
 use crate::counting::allocations;
 use crate::run::timed;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_base::{Seed, Span};
-use sojourn_engine::Outcome;
-use sojourn_record::NoRecords;
+use sojourn_engine::{RunStatistics, run, worlds};
+use sojourn_record::{ColumnRecorder, NoRecords};
 use sojourn_scenario::Scenario;
-
-/// Name and scenario of each world.
-const WORLDS: &[(&str, &str)] = &[(
-    "dumbbell",
-    include_str!("../../../scenarios/dumbbell-codel.toml"),
-)];
 
 /// Names of the worlds.
 #[pyfunction]
 fn bench_worlds() -> Vec<&'static str> {
-    WORLDS.iter().map(|(name, _)| *name).collect()
+    worlds::NAMES.to_vec()
 }
 
-/// Runs a world without records and measures it.
+/// Runs a world and measures it.
 ///
 /// Allocations are those of the second half of the time: what steady state costs.
 #[pyfunction]
@@ -32,12 +26,8 @@ fn run_bench<'py>(
     world: &str,
     duration_s: Option<f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (name, text) = WORLDS
-        .iter()
-        .find(|(name, _)| *name == world)
-        .ok_or_else(|| PyKeyError::new_err(format!("no world {world:?}")))?;
-    let mut scenario = Scenario::parse(text)
-        .map_err(|problems| PyRuntimeError::new_err(format!("world {name}: {problems}")))?;
+    let mut scenario =
+        worlds::world(world).ok_or_else(|| PyKeyError::new_err(format!("no world {world:?}")))?;
     if let Some(seconds) = duration_s {
         scenario.duration = Span::from_secs_f64(seconds);
     }
@@ -53,7 +43,7 @@ fn run_bench<'py>(
     let hops = full.1.packet_hops;
     let steady_hops = hops.saturating_sub(half.1.packet_hops).max(1);
     let entry = PyDict::new(py);
-    entry.set_item("name", name)?;
+    entry.set_item("name", world)?;
     entry.set_item("cpu_s", cost.cpu_s)?;
     entry.set_item("wall_s", cost.wall_s)?;
     entry.set_item("simulated_s", cost.simulated_s)?;
@@ -68,10 +58,16 @@ fn run_bench<'py>(
 }
 
 /// Allocations and statistics of one run.
-fn counted(scenario: &Scenario) -> (u64, sojourn_engine::RunStatistics) {
+fn counted(scenario: &Scenario) -> (u64, RunStatistics) {
     let before = allocations();
-    let Outcome { statistics, .. } =
-        sojourn_engine::run(scenario, Seed(1), NoRecords, &|| false).expect("never cancelled");
+    let statistics = if scenario.record == worlds::NO_RECORDS {
+        run(scenario, Seed(1), NoRecords, &|| false).map(|outcome| outcome.statistics)
+    } else {
+        let names = scenario.traffic.iter().map(|entry| entry.name.clone());
+        let recorder = ColumnRecorder::new(scenario.record, names.collect());
+        run(scenario, Seed(1), recorder, &|| false).map(|outcome| outcome.statistics)
+    };
+    let statistics = statistics.expect("never cancelled");
     (allocations() - before, statistics)
 }
 

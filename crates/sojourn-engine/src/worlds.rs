@@ -1,0 +1,153 @@
+//! Fixed worlds for benchmarks: the same work in every version.
+//!
+//! | world | what it measures |
+//! |---|---|
+//! | `dumbbell` | a flow and a stream over a plain line: the engine and the transport, hardly any loss |
+//! | `dumbbell-5` | five flows instead of one: their losses and repairs |
+//! | `white2013-x06-sfq-codel-moderate` | a household on a congested channel: grants and sub-flows |
+//! | `white2013-x13-pie` | the largest household: four calls, four people who read pages, five uploads |
+//!
+//! The dumbbells write nothing down, the households their histograms of delay.
+//!
+//! Source: White 2013 §3.2 to §3.6 and Table 2 (the households).
+//! Deviations: chosen: one second of buffer downstream, where White 2013 says nothing.
+
+use sojourn_apps::catalogue;
+use sojourn_base::{Ecn, Span};
+use sojourn_record::RecordConfig;
+use sojourn_scenario::{Ports, Scenario, Server, Stack, Traffic};
+use sojourn_transport::stacks;
+
+/// Names of the worlds.
+pub const NAMES: [&str; 4] = [
+    "dumbbell",
+    "dumbbell-5",
+    "white2013-x06-sfq-codel-moderate",
+    "white2013-x13-pie",
+];
+
+/// What is simulated unless somebody wants less.
+const DURATION: Span = Span::from_s(600);
+
+/// Nothing at all is written down.
+pub const NO_RECORDS: RecordConfig = RecordConfig {
+    datagrams: false,
+    objects: false,
+    transfers: false,
+    series: None,
+    occupancy: false,
+    delays: false,
+    histograms: false,
+};
+
+/// The world called `name`, or `None` for an unknown one.
+///
+/// # Panics
+/// If a world of this list is no valid scenario, which the tests rule out.
+pub fn world(name: &str) -> Option<Scenario> {
+    let scenario = match name {
+        "dumbbell" => dumbbell(1),
+        "dumbbell-5" => dumbbell(5),
+        "white2013-x06-sfq-codel-moderate" => household(
+            "x06",
+            "sfq-codel",
+            "{ kind = \"schedule\", profile = \"white2013-moderate\" }",
+        ),
+        "white2013-x13-pie" => household("x13", "pie", "none"),
+        _ => return None,
+    };
+    Some(Scenario {
+        name: name.to_owned(),
+        duration: DURATION,
+        ..scenario
+    })
+}
+
+/// So many uploads and one stream over a line of 5 Mb/s behind CoDel.
+fn dumbbell(flows: u32) -> Scenario {
+    let text = include_str!("../../../scenarios/dumbbell-codel.toml");
+    let lanes = flows.to_string();
+    let scenario = Scenario::parse_with(text, &[("traffic.bulk.app.lanes", &lanes)]);
+    Scenario {
+        record: NO_RECORDS,
+        ..scenario.unwrap_or_else(|problems| panic!("{problems}"))
+    }
+}
+
+/// Scenario `id` of White 2013 with one of its queue managers and one of its states of the channel.
+fn household(id: &str, queue: &str, congestion: &str) -> Scenario {
+    let text = include_str!("worlds/white2013.toml");
+    let settings = [
+        ("access.upstream.queue.kind", queue),
+        ("access.upstream.queue.profile", "white2013"),
+        ("access.upstream.link.congestion", congestion),
+    ];
+    let links = Scenario::parse_with(text, &settings);
+    let traffic = catalogue::white2013(id).expect("a scenario of Table 2");
+    Scenario {
+        traffic: traffic.into_iter().map(entry).collect(),
+        record: RecordConfig {
+            histograms: true,
+            ..NO_RECORDS
+        },
+        ..links.unwrap_or_else(|problems| panic!("{problems}"))
+    }
+}
+
+/// An entry of the catalogue as an entry of a scenario; agents of ns-2 keep their ports.
+fn entry(traffic: catalogue::Traffic) -> Traffic {
+    let stack = traffic.stack.map(|name| Stack {
+        name: name.to_owned(),
+        config: stacks::PROFILES
+            .into_iter()
+            .find_map(|(known, config)| (known == name).then_some(config))
+            .expect("the catalogue names known stacks"),
+    });
+    let servers = traffic.round_trips.into_iter().map(|rtt| Server {
+        rtt,
+        line_rate: Server::LINE_RATE,
+    });
+    Traffic {
+        name: traffic.name,
+        application: traffic.application,
+        stack,
+        servers: servers.collect(),
+        dscp: 0,
+        ecn: Ecn::NotEct,
+        ports: Ports::Kept,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run;
+    use sojourn_base::Seed;
+    use sojourn_record::NoRecords;
+
+    #[test]
+    fn every_world_runs_and_differs_from_the_others() {
+        let hops = NAMES.map(|name| {
+            let mut scenario = world(name).expect("a name of the list");
+            assert_eq!(
+                (scenario.name.as_str(), scenario.duration),
+                (name, DURATION)
+            );
+            scenario.duration = Span::from_s(10);
+            let outcome = run(&scenario, Seed(1), NoRecords, &|| false).expect("not cancelled");
+            outcome.statistics.packet_hops
+        });
+        assert!(hops.iter().all(|hops| *hops > 5_000), "{hops:?}");
+        let same = |name| hops.iter().filter(|other| *other == name).count();
+        assert!(hops.iter().all(|hops| same(hops) == 1), "{hops:?}");
+        assert_eq!(world("dumbbell-6"), None);
+    }
+
+    #[test]
+    fn households_have_the_traffic_of_their_row() {
+        let entries = |name| world(name).map(|scenario| scenario.traffic.len());
+        // A call, web pages, 1 Mb/s, uploads; four calls, web pages, uploads.
+        assert_eq!(entries("white2013-x06-sfq-codel-moderate"), Some(4));
+        assert_eq!(entries("white2013-x13-pie"), Some(6));
+    }
+}
