@@ -79,7 +79,6 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     ) {
         let (manager, mut surroundings) = self.split(now, behind, output);
         let _ = manager.enqueue(now, meta, item, &mut surroundings);
-        self.timer = next_timer(&self.manager);
         if self.due == Instant::NEVER {
             self.look_ahead(now);
         }
@@ -173,7 +172,6 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         debug_assert!(self.due == Instant::NEVER, "packets wait");
         let (manager, mut surroundings) = self.split(now, behind, output);
         let nothing = manager.dequeue(now, &mut surroundings);
-        self.timer = next_timer(&self.manager);
         debug_assert!(nothing.is_none(), "an empty manager has no packets");
     }
 
@@ -203,7 +201,6 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     ) -> Option<Held<T>> {
         let (manager, mut surroundings) = self.split(judged_at, behind, output);
         let packet = manager.dequeue(judged_at, &mut surroundings);
-        self.timer = next_timer(&self.manager);
         if packet.is_none() {
             self.due = Instant::NEVER;
         }

@@ -9,7 +9,7 @@
 //! Deviations: none known.
 
 use crate::config::SerialConfig;
-use crate::surroundings::{Drain, Surroundings, next_timer, run_timers};
+use crate::surroundings::{Drain, Surroundings, run_timers};
 use crate::{DelayParts, Link, LinkOutput, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
 use sojourn_queue::{Backlog, Held, QueueManager, Shaper, Verdict};
@@ -24,8 +24,7 @@ pub struct Serial<M> {
     busy_until: Instant,
     /// The manager was asked at `busy_until` and had nothing.
     idle: bool,
-    /// When the manager wants a timer run, as far as it has been asked; [`Instant::NEVER`] if it has no
-    /// timer.
+    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     timer: Instant,
 }
 
@@ -81,7 +80,6 @@ impl<M> Serial<M> {
             self.run_timers(free_at, output);
             let (manager, mut surroundings) = self.split(free_at, output);
             let next = manager.dequeue(free_at, &mut surroundings);
-            self.timer = next_timer(&self.manager);
             self.send(next, free_at, output);
         }
         self.run_timers(now, output);
@@ -137,7 +135,6 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
             let next = manager.dequeue(now, &mut surroundings);
             self.send(next, now, output);
         }
-        self.timer = next_timer(&self.manager);
     }
 
     fn next_wakeup(&self) -> Instant {

@@ -70,12 +70,6 @@ pub(crate) fn next_timer<T, M: QueueManager<T>>(manager: &M) -> Instant {
     manager.next_timer().unwrap_or(Instant::NEVER)
 }
 
-/// Whether the manager has a timer that is due by `now`.
-#[inline]
-pub(crate) fn has_due_timer<T, M: QueueManager<T>>(manager: &M, now: Instant) -> bool {
-    manager.next_timer().is_some_and(|due| due <= now)
-}
-
 /// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
 #[cold]
 pub(crate) fn run_timers<T, M: QueueManager<T>, O: LinkOutput<T>>(
@@ -91,14 +85,6 @@ pub(crate) fn run_timers<T, M: QueueManager<T>, O: LinkOutput<T>>(
     }
     surroundings.now = until;
     due
-}
-
-/// When the manager wants its next timer run, if anything waits that it could matter to.
-pub(crate) fn timer_wakeup<T, M: QueueManager<T>>(manager: &M) -> Instant {
-    match manager.next_timer() {
-        Some(due) if manager.backlog().packets.0 > 0 => due,
-        _ => Instant::NEVER,
-    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@
 //! 2. [`QueueManager::dequeue`] is called only when something can be transmitted now. It may drop any
 //!    number of packets and returns at most one; `None` means empty *after* the drops.
 //! 3. Calling `dequeue` on an empty manager is legal and changes nothing but idle bookkeeping.
-//! 4. Timers are phase-locked: `on_timer` at `t` re-arms at `t + period`.
+//! 4. Timers are phase-locked: `on_timer` at `t` re-arms at `t + period`, and nothing else moves them, so a
+//!    link asks [`QueueManager::next_timer`] once at first and once after each run.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -181,7 +182,7 @@ pub trait QueueManager<T> {
     /// What waits.
     fn backlog(&self) -> Backlog;
 
-    /// When `on_timer` wants to be called next.
+    /// When `on_timer` wants to be called next; only `on_timer` changes the answer.
     fn next_timer(&self) -> Option<Instant> {
         None
     }

@@ -20,7 +20,7 @@ use super::congestion::GrantLimit;
 use super::map::{MapClock, MapDraws};
 use crate::config::{ShaperConfig, SingleQueueConfig};
 use crate::shaper::RateShaper;
-use crate::surroundings::{Drain, Surroundings, has_due_timer, run_timers, timer_wakeup};
+use crate::surroundings::{Drain, Surroundings, next_timer, run_timers};
 use crate::{DelayParts, Draw, Link, LinkCounters, LinkOutput, Passage};
 use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, Span};
@@ -30,6 +30,8 @@ use sojourn_queue::{Backlog, Held, QueueManager};
 #[derive(Clone, Debug)]
 pub struct SingleQueue<T, M> {
     manager: M,
+    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    timer: Instant,
     shaper: RateShaper,
     channel_rate: BitRate,
     delay: Span,
@@ -117,6 +119,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             ..config.shaper
         };
         Self {
+            timer: next_timer(&manager),
             manager,
             shaper: RateShaper::new(&shaper),
             channel_rate: config.channel_rate,
@@ -187,8 +190,9 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
     /// before, see [`SingleQueue::plan`].)
     fn on_map(&mut self) {
         let at = self.clock.starts_at();
-        let bytes = self.shaper.affordable(at, self.unrequested());
+        let mut bytes = self.unrequested();
         if bytes > Bytes::ZERO {
+            bytes = self.shaper.affordable(at, bytes);
             self.shaper.debit(at, self.shaper.price(bytes));
         }
         self.requests.on_map(at, bytes);
@@ -339,9 +343,9 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
     }
 
     fn run_timers(&mut self, until: Instant, output: &mut impl LinkOutput<T>) {
-        if has_due_timer(&self.manager, until) {
+        if self.timer <= until {
             let (manager, mut surroundings) = self.split(until, output);
-            run_timers(manager, until, &mut surroundings);
+            self.timer = run_timers(manager, until, &mut surroundings);
         }
     }
 
@@ -389,7 +393,12 @@ impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
             Plan::Map => self.clock.starts_at(),
             Plan::Grant { starts_at, .. } => starts_at,
         };
-        next.min(timer_wakeup(&self.manager))
+        // A timer matters only if something waits.
+        if self.timer < next && self.manager.backlog().packets.0 > 0 {
+            self.timer
+        } else {
+            next
+        }
     }
 
     fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
