@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -10,9 +9,9 @@ from sojourn.studies.claims import read_claims, read_tests
 from sojourn.studies.white2012.claims import BOOK
 from sojourn.studies.white2012.parts import assumptions
 from sojourn.studies.white2012.tables import rules
+from studies.named_tests import missing_tests
 from studies.synthetic import HOME, printed, score
 
-ROOT = Path(__file__).parents[2]
 CLAIMS = read_claims(HOME / "printed" / "claims.toml")
 TESTS = read_tests(HOME / "printed" / "unit_tests.toml")
 
@@ -72,12 +71,7 @@ def test_every_claim_that_runs_can_decide_has_a_function() -> None:
 
 
 def test_a_closed_form_claim_is_held_by_a_test_that_exists() -> None:
-    for claim, place in TESTS.items():
-        file, _, name = place.partition("::")
-        path = ROOT / file
-        assert path.exists(), f"{claim}: {file} does not exist"
-        text = path.read_text(encoding="utf-8")
-        assert re.search(rf"\b(?:fn|def) {re.escape(name)}\b", text), f"{claim}: no test {name}"
+    assert missing_tests(TESTS) == []
 
 
 def test_only_closed_form_claims_are_left_to_tests() -> None:
