@@ -139,7 +139,13 @@ def _floor_of_one_queue(view: StudyView) -> Outcome:
     }
     held = all(4.0 <= v <= 6.5 for v in least.values())
     shown = ", ".join(f"{math.ceil(v)}" for v in least.values() if math.isfinite(v))
-    return Outcome.of(held, by_case(least, 3, "ms"), f"rounded up: {shown} ms")
+    first = min(games(view, CODEL, NONE, "delay_p01").values())
+    return Outcome.of(
+        held,
+        by_case(least, 3, "ms"),
+        f"rounded up: {shown} ms; first percentile with CoDel, whose head drops free grants (2.1.1): "
+        f"{number(first)} ms",
+    )
 
 
 @claim("W13-61")
