@@ -92,6 +92,9 @@ class World:
             self.set(point, "call", "mos", score(float(row["total_plr_pct"])) - 0.02)
             self.set(point, "call", "delay_p95", 12.0)
 
+        for point in ("S04", "S06"):
+            self.set(point, "call", "loss_total", 0.01)
+
     def _web(self) -> None:
         for row in printed("web"):
             codel = row["queue_manager"] == "CoDel"

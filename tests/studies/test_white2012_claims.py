@@ -14,7 +14,7 @@ from studies.synthetic import CASES, SEEDS, World, shape_of
 Spoil = Callable[[World], None]
 
 #: Decided without runs, or left to another study.
-WITHOUT_RUNS = {"W12-15", "W12-60", "W12-87"}
+WITHOUT_RUNS = {"W12-15", "W12-87"}
 
 
 def metric(point: str, subject: str, name: str, value: float) -> Spoil:
@@ -131,6 +131,7 @@ SPOILS: dict[str, Spoil] = {
     "W12-57": metric("D09-417", "call", "loss_total", 0.5),
     "W12-58": both(metric("C08", "call", "lost", 0.1), metric("C03", "call", "lost", 0.1)),
     "W12-59": metric("C01", "call", "loss_total", 0.3),
+    "W12-60": metric("S04", "call", "loss_total", 0.4),
     "W12-61": metric("D06-21", "call", "late", 0.2),
     "W12-62": metric("D07-21", "call", "loss_total", 6.0),
     "W12-63": every("D{case}-21", "call", "loss_total", 12.0),
@@ -195,12 +196,11 @@ def test_claims_without_their_points_are_not_run_and_say_what_they_need(tmp_path
     assert judged["W12-23"].verdict is Holds.HOLDS
 
 
-def test_every_claim_is_judged_once_and_flow_queueing_is_left_open(good: StudyView) -> None:
+def test_every_claim_is_judged_once_and_says_why_if_it_is_not(good: StudyView) -> None:
     judged = judge(good)
     assert len(judged) == 95
     outcome = {j.claim.identifier: j.outcome for j in judged}
-    assert outcome["W12-60"].verdict is Holds.NOT_RUN
-    assert "flow queueing" in outcome["W12-60"].note
+    assert outcome["W12-15"].verdict is Holds.NOT_RUN
     assert all(o.note for o in outcome.values() if o.verdict is Holds.NOT_RUN)
 
 

@@ -18,11 +18,6 @@ def _oversized_under_congestion(_: StudyView) -> Outcome:
     return Outcome.not_run("belongs to the 2013 study, whose congestion lowers the rate itself")
 
 
-@claim("W12-60")
-def _flow_queueing(_: StudyView) -> Outcome:
-    return Outcome.not_run("needs flow queueing, which the engine does not have yet")
-
-
 @claim("W12-87")
 def _scores_from_losses(_: StudyView) -> Outcome:
     """Recompute all 36 printed scores from the printed losses, without the delay term."""

@@ -111,6 +111,16 @@ def _idle_loss(view: StudyView) -> Outcome:
     return Outcome.of(max(loss.values()) <= 0.2, by_case(loss, 2, "%"))
 
 
+@claim("W12-60")
+def _flow_queueing(view: StudyView) -> Outcome:
+    loss = {c: view.values(f"S{c}", "call", "loss_total") for c in SHORT_FIVE}
+    typical = {c: float(np.nanmedian(values)) for c, values in loss.items()}
+    met = sum(int(np.sum(values >= 0.1)) for values in loss.values())
+    runs = sum(len(values) for values in loss.values())
+    note = f"in {met} of {runs} runs the call shares its sub-flow with an upload" if met else ""
+    return Outcome.of(max(typical.values()) < 0.1, by_case(typical, 3, "%"), note)
+
+
 @claim("W12-61")
 def _nothing_late_behind_50_ms(view: StudyView) -> Outcome:
     late = medians(view, DROPTAIL_21, "late")
