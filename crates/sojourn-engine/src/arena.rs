@@ -1,7 +1,7 @@
 //! Packets in flight: a slab with 32-bit handles and a free list, so that steady state allocates
 //! nothing.
 
-use sojourn_base::{Instant, Meta};
+use sojourn_base::{Direction, Instant, Meta};
 use sojourn_record::DelaySplit;
 use sojourn_transport::Segment;
 
@@ -12,10 +12,10 @@ pub(crate) struct PacketId(u32);
 /// Whose packet, and where it goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// Route to the destination.
+    /// Number of its route.
     pub(crate) route: u16,
-    /// Links passed so far.
-    pub(crate) hop: u8,
+    /// Which way it goes: upstream to a server's end, downstream to the client's.
+    pub(crate) direction: Direction,
     /// Entry of the traffic list.
     pub(crate) traffic: u16,
     /// What queues and links may know of it.
@@ -33,15 +33,11 @@ pub(crate) enum Body {
         slot: u32,
         /// Generation of the slot when the segment was sent.
         generation: u8,
-        /// For the server's end.
-        to_server: bool,
         /// The segment.
         segment: Segment,
     },
     /// A datagram.
     Datagram {
-        /// For the server's end.
-        to_server: bool,
         /// Flow within the traffic entry.
         flow: u32,
         /// Number within the flow.

@@ -1,19 +1,22 @@
 //! What can happen at an instant.
 
+use sojourn_base::Direction;
 use sojourn_transport::Timer;
 
 /// An event, eight bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// The first packet in flight on a link arrives.
-    Delivery {
-        /// The link.
-        link: u16,
+    /// The first packet in flight on the wire of a route arrives.
+    WireDelivery {
+        /// The route.
+        route: u16,
     },
-    /// A link wants to be called.
+    /// The first packet in flight on the access link downstream arrives.
+    AccessDelivery,
+    /// An access link wants to be called.
     Wakeup {
-        /// The link.
-        link: u16,
+        /// Which of the two.
+        direction: Direction,
     },
     /// A timer of an endpoint may be due.
     EndpointTimer {

@@ -1,36 +1,33 @@
 //! Links, the packets in them, and the events that move them.
 //!
-//! Each link keeps the packets that it has announced in a ring and has one pending delivery event for
-//! the first of them and one pending wake-up, so the calendar stays small at any rate.
+//! A route is one direction between the subscriber and one server: the access link, and a wire of the
+//! server's own. Upstream a packet passes the access link first. When it leaves there is then known for
+//! good, and nothing else enters its wire, so its way over the wire is worked out at once. Downstream the
+//! wires come first and meet at the access link, where each packet is an event.
+//!
+//! What is on its way to an event stands in a ring, with one pending event for the first packet, and an
+//! access link has one pending wake-up: the calendar stays small at any rate.
 
 use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
-use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed};
-use sojourn_link::{AnyLink, DelayParts, Draw, Link, LinkOutput, Passage, Stage, Wire};
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, PerDirection, RandomStream, Seed};
+use sojourn_link::{
+    AnyLink, DelayParts, Draw, Link, LinkConfig, LinkOutput, Passage, Stage, Wire, WireConfig,
+};
 use sojourn_queue::Reason;
 use sojourn_record::{
     Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival,
     TrafficId, Waiting,
 };
+use sojourn_scenario::AccessLink;
 use std::collections::VecDeque;
 
-/// A link model: the managed access link, or a wire that only delays.
+/// An access link, in one direction.
 #[derive(Debug)]
-pub(crate) enum Model {
-    /// A link with a queue manager; its passages and queue lengths are recorded.
-    Access(Box<AnyLink<PacketId>>),
-    /// A line that is fast enough never to need management.
-    Wire(Wire),
-}
-
-/// A link and what is on its way through it.
-#[derive(Debug)]
-struct LinkSlot {
-    model: Model,
-    direction: Direction,
+struct Access {
+    model: AnyLink<PacketId>,
     streams: [RandomStream; 3],
-    line: Line,
     /// Time of the pending wake-up event.
     wakeup_at: Instant,
     /// When the model wants to be called: not before the pending wake-up, and later if its plans have
@@ -40,7 +37,35 @@ struct LinkSlot {
     waiting: Waiting,
 }
 
-/// Packets between leaving a link's queue and arriving.
+impl Access {
+    /// An idle link, whose random streams are called after its direction.
+    fn new(direction: Direction, config: &LinkConfig, seed: Seed) -> Self {
+        let name = direction.as_str();
+        let stream = |purpose: &str| seed.stream(&format!("link/{name}/{purpose}"));
+        Self {
+            model: config.build(),
+            streams: [
+                stream("queue_manager"),
+                stream("grant_size"),
+                stream("grant_offset"),
+            ],
+            wakeup_at: Instant::NEVER,
+            wanted_at: Instant::NEVER,
+            waiting: Waiting::default(),
+        }
+    }
+}
+
+/// The line between the access network and one server, in one direction: fast enough never to need
+/// management.
+#[derive(Debug)]
+struct Route {
+    wire: Wire,
+    direction: Direction,
+    line: Line,
+}
+
+/// Packets on their way to an event.
 #[derive(Debug)]
 struct Line {
     /// In order of arrival.
@@ -50,31 +75,57 @@ struct Line {
 }
 
 impl Line {
-    /// A packet of `link` arrives at `at`.
-    fn announce(&mut self, at: Instant, id: PacketId, link: u16, calendar: &mut Calendar<Event>) {
+    fn new() -> Self {
+        Self {
+            in_flight: VecDeque::with_capacity(64),
+            delivery_pending: false,
+        }
+    }
+
+    /// A packet arrives at `at`, which `event` tells.
+    fn announce(
+        &mut self,
+        at: Instant,
+        id: PacketId,
+        event: Event,
+        calendar: &mut Calendar<Event>,
+    ) {
         debug_assert!(
             self.in_flight.back().is_none_or(|(last, _)| *last <= at),
             "a link delivers in order"
         );
         if !self.delivery_pending {
             self.delivery_pending = true;
-            calendar.schedule(at, Event::Delivery { link });
+            calendar.schedule(at, event);
         }
         self.in_flight.push_back((at, id));
     }
-}
 
-/// Sequence of links from a source to a destination.
-#[derive(Clone, Debug)]
-pub(crate) struct Route {
-    links: Vec<u16>,
-    direction: Direction,
+    /// The next packet that has arrived by `now`; without one, `event` tells when the next one does.
+    fn take(
+        &mut self,
+        now: Instant,
+        event: Event,
+        calendar: &mut Calendar<Event>,
+    ) -> Option<PacketId> {
+        match self.in_flight.front() {
+            Some(&(at, id)) if at <= now => {
+                self.in_flight.pop_front();
+                return Some(id);
+            }
+            Some(&(at, _)) => calendar.schedule(at, event),
+            None => self.delivery_pending = false,
+        }
+        None
+    }
 }
 
 /// All links of a run.
 #[derive(Debug)]
 pub(crate) struct Network<R> {
-    links: Vec<LinkSlot>,
+    access: PerDirection<Box<Access>>,
+    /// What the access link delivers downstream.
+    access_line: Line,
     routes: Vec<Route>,
     packets: Arena,
     pub(crate) calendar: Calendar<Event>,
@@ -85,9 +136,14 @@ pub(crate) struct Network<R> {
 }
 
 impl<R: Recorder> Network<R> {
-    pub(crate) fn new(recorder: R) -> Self {
+    pub(crate) fn new(recorder: R, access: &PerDirection<AccessLink>, seed: Seed) -> Self {
+        let access = |direction| Box::new(Access::new(direction, &access[direction].link, seed));
         Self {
-            links: Vec::new(),
+            access: PerDirection {
+                upstream: access(Direction::Upstream),
+                downstream: access(Direction::Downstream),
+            },
+            access_line: Line::new(),
             routes: Vec::new(),
             packets: Arena::default(),
             calendar: Calendar::new(),
@@ -98,37 +154,13 @@ impl<R: Recorder> Network<R> {
         }
     }
 
-    /// Adds a link whose random streams are called after `name`.
-    pub(crate) fn add_link(
-        &mut self,
-        name: &str,
-        model: Model,
-        direction: Direction,
-        seed: Seed,
-    ) -> u16 {
-        let stream = |purpose: &str| seed.stream(&format!("link/{name}/{purpose}"));
-        self.links.push(LinkSlot {
-            model,
+    /// Adds a route over `wire`.
+    pub(crate) fn add_route(&mut self, wire: WireConfig, direction: Direction) -> u16 {
+        self.routes.push(Route {
+            wire: Wire::new(wire),
             direction,
-            streams: [
-                stream("queue_manager"),
-                stream("grant_size"),
-                stream("grant_offset"),
-            ],
-            line: Line {
-                in_flight: VecDeque::with_capacity(64),
-                delivery_pending: false,
-            },
-            wakeup_at: Instant::NEVER,
-            wanted_at: Instant::NEVER,
-            waiting: Waiting::default(),
+            line: Line::new(),
         });
-        u16::try_from(self.links.len() - 1).expect("the scenario limits the number of servers")
-    }
-
-    /// Adds a route over `links`.
-    pub(crate) fn add_route(&mut self, links: Vec<u16>, direction: Direction) -> u16 {
-        self.routes.push(Route { links, direction });
         u16::try_from(self.routes.len() - 1).expect("the scenario limits the number of servers")
     }
 
@@ -146,69 +178,71 @@ impl<R: Recorder> Network<R> {
     /// delays are recorded.
     #[inline]
     pub(crate) fn send(&mut self, now: Instant, packet: Packet, split: Option<DelaySplit>) {
-        let route = &self.routes[usize::from(packet.route)];
-        let (first, direction) = (route.links[0], route.direction);
-        let length = Bytes(u64::from(packet.meta.length));
-        self.recorder
-            .on_sent(TrafficId(packet.traffic), direction, length);
+        let (route, direction, meta) = (packet.route, packet.direction, packet.meta);
+        self.recorder.on_sent(
+            TrafficId(packet.traffic),
+            direction,
+            Bytes(u64::from(meta.length)),
+        );
         let id = self.packets.insert(packet, split);
-        self.enter(now, first, id);
-    }
-
-    /// A wake-up event of a link is due.
-    pub(crate) fn on_wakeup(&mut self, now: Instant, link: u16) {
-        let slot = &mut self.links[usize::from(link)];
-        if slot.wakeup_at != now {
-            return; // an earlier wake-up has been scheduled since
-        }
-        slot.wakeup_at = Instant::NEVER;
-        if let Model::Access(model) = &mut slot.model
-            && slot.wanted_at <= now
-        {
-            let mut output = Output {
-                now,
-                link,
-                direction: slot.direction,
-                streams: &mut slot.streams,
-                line: &mut slot.line,
-                packets: &mut self.packets,
-                calendar: &mut self.calendar,
-                recorder: &mut self.recorder,
-                record_delays: self.record_delays,
-            };
-            model.on_wakeup(now, &mut output);
-        }
-        self.after_call(now, link);
-    }
-
-    /// A delivery event of a link is due: the packet leaves the network or enters its next link.
-    /// Returns a packet at the end of its route; the caller asks again until there is none.
-    pub(crate) fn take_delivery(&mut self, now: Instant, link: u16) -> Option<PacketId> {
-        loop {
-            let slot = &mut self.links[usize::from(link)];
-            match slot.line.in_flight.front() {
-                Some(&(at, id)) if at <= now => {
-                    slot.line.in_flight.pop_front();
-                    self.packet_hops += 1;
-                    let packet = self.packets.get_mut(id);
-                    packet.hop += 1;
-                    let route = &self.routes[usize::from(packet.route)];
-                    if let Some(&next) = route.links.get(usize::from(packet.hop)) {
-                        self.enter(now, next, id);
-                    } else {
-                        return Some(id);
-                    }
-                }
-                Some(&(at, _)) => {
-                    self.calendar.schedule(at, Event::Delivery { link });
-                    return None;
-                }
-                None => {
-                    slot.line.delivery_pending = false;
-                    return None;
+        match direction {
+            Direction::Upstream => self.enter_access(now, direction, id, meta),
+            Direction::Downstream => {
+                let passage = self.routes[usize::from(route)].carry(
+                    now,
+                    (route, id, meta.length),
+                    &mut self.calendar,
+                );
+                if self.record_delays {
+                    add_delay(self.packets.split_mut(id), &passage.delay);
                 }
             }
         }
+    }
+
+    /// A wake-up event of an access link is due.
+    pub(crate) fn on_wakeup(&mut self, now: Instant, direction: Direction) {
+        let access = &mut self.access[direction];
+        if access.wakeup_at != now {
+            return; // an earlier wake-up has been scheduled since
+        }
+        access.wakeup_at = Instant::NEVER;
+        if access.wanted_at <= now {
+            let (model, mut output) = self.split(now, direction);
+            model.on_wakeup(now, &mut output);
+        }
+        self.after_call(now, direction);
+    }
+
+    /// A delivery event of a route's wire is due. Upstream it returns a packet at its server; the caller
+    /// asks again until there is none. Downstream packets enter the access link.
+    pub(crate) fn take_from_wire(&mut self, now: Instant, route: u16) -> Option<PacketId> {
+        let event = Event::WireDelivery { route };
+        loop {
+            let slot = &mut self.routes[usize::from(route)];
+            let id = slot.line.take(now, event, &mut self.calendar)?;
+            match slot.direction {
+                Direction::Upstream => {
+                    self.packet_hops += 2; // that of the access link, too
+                    return Some(id);
+                }
+                Direction::Downstream => {
+                    self.packet_hops += 1;
+                    let meta = self.packets.get(id).meta;
+                    self.enter_access(now, Direction::Downstream, id, meta);
+                }
+            }
+        }
+    }
+
+    /// A delivery event of the access link downstream is due: a packet at the subscriber's end. The
+    /// caller asks again until there is none.
+    pub(crate) fn take_from_access(&mut self, now: Instant) -> Option<PacketId> {
+        let id = self
+            .access_line
+            .take(now, Event::AccessDelivery, &mut self.calendar)?;
+        self.packet_hops += 1;
+        Some(id)
     }
 
     /// Tells the recorder what arrived, and takes it out of the network.
@@ -221,7 +255,7 @@ impl<R: Recorder> Network<R> {
     fn record_arrival(&mut self, now: Instant, id: PacketId) {
         let packet = self.packets.get(id);
         let split = self.packets.split(id);
-        let direction = self.routes[usize::from(packet.route)].direction;
+        let direction = packet.direction;
         let traffic = TrafficId(packet.traffic);
         match packet.body {
             Body::Segment { ref segment, .. } => {
@@ -269,65 +303,54 @@ impl<R: Recorder> Network<R> {
         self.record_delays
     }
 
-    #[inline]
-    fn enter(&mut self, now: Instant, link: u16, id: PacketId) {
-        let slot = &mut self.links[usize::from(link)];
-        if let Model::Wire(wire) = &mut slot.model {
-            let passage = wire.carry(now, self.packets.get(id).meta.length);
-            slot.line
-                .announce(passage.arrives_at, id, link, &mut self.calendar);
-            if self.record_delays {
-                add_delay(self.packets.split_mut(id), &passage.delay);
-            }
-        } else {
-            self.enter_access_link(now, link, id);
-        }
+    fn enter_access(&mut self, now: Instant, direction: Direction, id: PacketId, meta: Meta) {
+        let (model, mut output) = self.split(now, direction);
+        model.on_arrival(now, meta, id, &mut output);
+        self.after_call(now, direction);
     }
 
-    fn enter_access_link(&mut self, now: Instant, link: u16, id: PacketId) {
-        let slot = &mut self.links[usize::from(link)];
-        let Model::Access(model) = &mut slot.model else {
-            return;
-        };
-        let meta = self.packets.get(id).meta;
-        let mut output = Output {
+    /// The model of an access link, and what it may do to the rest of the network during a call.
+    fn split(
+        &mut self,
+        now: Instant,
+        direction: Direction,
+    ) -> (&mut AnyLink<PacketId>, Output<'_, R>) {
+        let access = &mut *self.access[direction];
+        let output = Output {
             now,
-            link,
-            direction: slot.direction,
-            streams: &mut slot.streams,
-            line: &mut slot.line,
+            direction,
+            streams: &mut access.streams,
+            line: &mut self.access_line,
+            routes: &mut self.routes,
             packets: &mut self.packets,
             calendar: &mut self.calendar,
             recorder: &mut self.recorder,
             record_delays: self.record_delays,
         };
-        model.on_arrival(now, meta, id, &mut output);
-        self.after_call(now, link);
+        (&mut access.model, output)
     }
 
     /// Schedules the wake-up that an access link wants, and follows its queue length.
-    fn after_call(&mut self, now: Instant, link: u16) {
-        let slot = &mut self.links[usize::from(link)];
-        let Model::Access(model) = &slot.model else {
-            return;
-        };
-        let next = model.next_wakeup();
-        slot.wanted_at = next;
-        if next < slot.wakeup_at {
+    fn after_call(&mut self, now: Instant, direction: Direction) {
+        let access = &mut *self.access[direction];
+        let next = access.model.next_wakeup();
+        access.wanted_at = next;
+        if next < access.wakeup_at {
             debug_assert!(next >= now, "a link wants to be woken in the past");
-            slot.wakeup_at = next;
-            self.calendar.schedule(next, Event::Wakeup { link });
+            access.wakeup_at = next;
+            self.calendar.schedule(next, Event::Wakeup { direction });
         }
         if self.record_waiting {
-            let (backlog, staged) = (model.backlog(), model.staged());
+            let (backlog, staged) = (access.model.backlog(), access.model.staged());
             let waiting = Waiting {
                 packets: backlog.packets,
                 bytes: backlog.bytes,
                 staged: staged.packets,
             };
-            if waiting != slot.waiting {
-                slot.waiting = waiting;
-                self.recorder.on_waiting(now, LinkId(link), waiting);
+            if waiting != access.waiting {
+                access.waiting = waiting;
+                self.recorder
+                    .on_waiting(now, access_link(direction), waiting);
             }
         }
     }
@@ -346,13 +369,35 @@ fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
     }
 }
 
+impl Route {
+    /// A packet of so many bytes enters the wire.
+    fn carry(
+        &mut self,
+        now: Instant,
+        (route, id, length): (u16, PacketId, u32),
+        calendar: &mut Calendar<Event>,
+    ) -> Passage {
+        let passage = self.wire.carry(now, length);
+        let event = Event::WireDelivery { route };
+        self.line.announce(passage.arrives_at, id, event, calendar);
+        passage
+    }
+}
+
+/// Number of an access link in the records.
+const fn access_link(direction: Direction) -> LinkId {
+    LinkId(direction as u16)
+}
+
 /// What an access link may do to the rest of the network during a call.
 struct Output<'a, R> {
     now: Instant,
-    link: u16,
     direction: Direction,
     streams: &'a mut [RandomStream; 3],
+    /// What is delivered downstream.
     line: &'a mut Line,
+    /// Where it goes upstream.
+    routes: &'a mut [Route],
     packets: &'a mut Arena,
     calendar: &'a mut Calendar<Event>,
     recorder: &'a mut R,
@@ -361,21 +406,34 @@ struct Output<'a, R> {
 
 impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
     fn deliver(&mut self, item: PacketId, _meta: &Meta, passage: &Passage) {
-        self.line
-            .announce(passage.arrives_at, item, self.link, self.calendar);
-        if self.record_delays {
-            add_delay(self.packets.split_mut(item), &passage.delay);
-        }
         let packet = self.packets.get_mut(item);
         if passage.marked {
             packet.meta.ecn = Ecn::Ce;
         }
+        let (route, traffic, length) = (packet.route, packet.traffic, packet.meta.length);
+        let at = passage.arrives_at;
+        if self.record_delays {
+            add_delay(self.packets.split_mut(item), &passage.delay);
+        }
+        match self.direction {
+            Direction::Upstream => {
+                let onward =
+                    self.routes[usize::from(route)].carry(at, (route, item, length), self.calendar);
+                if self.record_delays {
+                    add_delay(self.packets.split_mut(item), &onward.delay);
+                }
+            }
+            Direction::Downstream => {
+                self.line
+                    .announce(at, item, Event::AccessDelivery, self.calendar);
+            }
+        }
         self.recorder.on_passage(
             self.direction,
             &LinkPassage {
-                link: LinkId(self.link),
-                traffic: TrafficId(packet.traffic),
-                length: Bytes(u64::from(packet.meta.length)),
+                link: access_link(self.direction),
+                traffic: TrafficId(traffic),
+                length: Bytes(u64::from(length)),
                 entered_at: passage.entered_at,
                 dequeued_at: passage.dequeued_at,
                 arrives_at: passage.arrives_at,
@@ -397,7 +455,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
         let behind_queue = stage == Stage::TransmitQueue;
         self.recorder.on_drop(&LinkDrop {
             at: self.now,
-            link: LinkId(self.link),
+            link: access_link(self.direction),
             traffic,
             direction: self.direction,
             length: Bytes(u64::from(meta.length)),

@@ -2,12 +2,12 @@
 
 use crate::address::flow_hash;
 use crate::event::Event;
-use crate::network::{Model, Network};
+use crate::network::Network;
 use crate::ports::PortPool;
 use crate::world::{ApplicationHost, TrafficState, World};
 use sojourn_apps::{AnyApplication, Application, End, Interest};
 use sojourn_base::{Direction, Instant, Seed};
-use sojourn_link::{Wire, WireConfig};
+use sojourn_link::WireConfig;
 use sojourn_record::Recorder;
 use sojourn_scenario::Scenario;
 use sojourn_transport::stacks;
@@ -82,11 +82,7 @@ struct Simulation<R> {
 
 impl<R: Recorder> Simulation<R> {
     fn new(scenario: &Scenario, seed: Seed, recorder: R) -> Self {
-        let mut network = Network::new(recorder);
-        for direction in Direction::BOTH {
-            let model = Model::Access(Box::new(scenario.access[direction].link.build()));
-            network.add_link(direction.as_str(), model, direction, seed);
-        }
+        let mut network = Network::new(recorder, &scenario.access, seed);
         let applications: Vec<AnyApplication> = scenario
             .traffic
             .iter()
@@ -136,12 +132,17 @@ impl<R: Recorder> Simulation<R> {
 
     fn handle(&mut self, now: Instant, event: Event) {
         match event {
-            Event::Delivery { link } => {
-                while let Some(packet) = self.world.network.take_delivery(now, link) {
+            Event::WireDelivery { route } => {
+                while let Some(packet) = self.world.network.take_from_wire(now, route) {
                     self.world.on_arrival(now, packet);
                 }
             }
-            Event::Wakeup { link } => self.world.network.on_wakeup(now, link),
+            Event::AccessDelivery => {
+                while let Some(packet) = self.world.network.take_from_access(now) {
+                    self.world.on_arrival(now, packet);
+                }
+            }
+            Event::Wakeup { direction } => self.world.network.on_wakeup(now, direction),
             Event::EndpointTimer {
                 end,
                 timer,
@@ -210,22 +211,12 @@ impl TrafficState {
         let routes: Vec<[u16; 2]> = entry
             .servers
             .iter()
-            .zip(0..)
-            .map(|(server, number): (_, u32)| {
-                let delay = server.wire_delay(&scenario.access);
-                let mut wire = |direction: Direction| {
-                    let name = format!("{}/{number}/{}", entry.name, direction.as_str());
-                    let model = Model::Wire(Wire::new(WireConfig {
-                        rate: server.line_rate,
-                        delay,
-                    }));
-                    network.add_link(&name, model, direction, seed)
+            .map(|server| {
+                let wire = WireConfig {
+                    rate: server.line_rate,
+                    delay: server.wire_delay(&scenario.access),
                 };
-                let (up, down) = (wire(Direction::Upstream), wire(Direction::Downstream));
-                [
-                    network.add_route(vec![0, up], Direction::Upstream),
-                    network.add_route(vec![down, 1], Direction::Downstream),
-                ]
+                Direction::BOTH.map(|direction| network.add_route(wire, direction))
             })
             .collect();
         let stream = |purpose: &str| seed.stream(&format!("traffic/{}/{purpose}", entry.name));

@@ -75,22 +75,23 @@ impl<R: Recorder> World<R> {
     /// A packet has reached the end of its route.
     pub(crate) fn on_arrival(&mut self, now: Instant, packet: PacketId) {
         let packet = self.network.receive(now, packet);
+        let end = match packet.direction {
+            Direction::Upstream => End::Server,
+            Direction::Downstream => End::Client,
+        };
         match packet.body {
             Body::Segment {
                 slot,
                 generation,
-                to_server,
                 ref segment,
             } => {
-                let to = if to_server { End::Server } else { End::Client };
                 let marked = packet.meta.ecn == Ecn::Ce;
-                self.with_end(now, slot, generation, to, |endpoint, host| {
+                self.with_end(now, slot, generation, end, |endpoint, host| {
                     endpoint.on_segment(now, segment, marked, host);
                 });
             }
-            Body::Datagram { to_server, tag, .. } => {
+            Body::Datagram { tag, .. } => {
                 if let Some(tag) = tag {
-                    let end = if to_server { End::Server } else { End::Client };
                     self.notices.push_back(Notice {
                         traffic: packet.traffic,
                         event: apps::Event::Datagram(end, tag),
@@ -187,7 +188,7 @@ impl<R: Recorder> World<R> {
         *next += 1;
         let packet = Packet {
             route: state.routes[server][from as usize],
-            hop: 0,
+            direction,
             traffic,
             meta: Meta {
                 length,
@@ -199,7 +200,6 @@ impl<R: Recorder> World<R> {
                 queue: ServiceQueue::Classic,
             },
             body: Body::Datagram {
-                to_server: from == End::Client,
                 flow: u32::try_from(server).expect("servers are numbered in 16 bits"),
                 sequence,
                 length,
@@ -362,6 +362,16 @@ fn surround<'a, R>(
     (&mut state.endpoint, host)
 }
 
+impl<R> EndpointHost<'_, R> {
+    /// The direction of what this end sends.
+    const fn sends(&self) -> Direction {
+        match self.end {
+            End::Client => Direction::Upstream,
+            End::Server => Direction::Downstream,
+        }
+    }
+}
+
 impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
     fn emit(&mut self, segment: Segment) {
         let split = self.network.records_delays().then(|| {
@@ -376,7 +386,7 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
         });
         let packet = Packet {
             route: self.route,
-            hop: 0,
+            direction: self.sends(),
             traffic: self.traffic,
             meta: Meta {
                 length: segment.length,
@@ -390,7 +400,6 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
             body: Body::Segment {
                 slot: self.slot,
                 generation: self.generation,
-                to_server: self.end == End::Client,
                 segment,
             },
         };
@@ -413,10 +422,7 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
             sojourn_transport::Event::Delivered(total) => {
                 let bytes = Bytes(total - *self.delivered);
                 *self.delivered = total;
-                let direction = match self.end {
-                    End::Client => Direction::Downstream,
-                    End::Server => Direction::Upstream,
-                };
+                let direction = self.sends().reversed();
                 self.network
                     .recorder
                     .on_goodput(TrafficId(self.traffic), direction, bytes);
