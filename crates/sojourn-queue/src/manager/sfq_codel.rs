@@ -64,7 +64,7 @@ impl<T> SfqCodelQueue<T> {
 
     /// The decision state of the sub-flow that `hash` belongs to.
     pub fn codel(&self, flow_hash: u32) -> &Codel {
-        &self.codels[flow_hash as usize % self.codels.len()]
+        &self.codels[self.sub_flows.hashed(flow_hash)]
     }
 }
 

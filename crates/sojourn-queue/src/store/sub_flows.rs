@@ -46,7 +46,13 @@ pub struct SfqConfig {
     pub victim: Victim,
     /// What "largest" means.
     pub fat_metric: FatMetric,
+    /// Packets marked CS1, background traffic, share one sub-flow more, whatever their flow (White 2013
+    /// §4.1.1 proposes it for BitTorrent).
+    pub background: bool,
 }
+
+/// Class selector 1, background traffic (RFC 3662 §1; RFC 8622 replaces it by LE).
+const CS1: u8 = 8;
 
 impl SfqConfig {
     /// White 2013 §2.2 and §3.2: 32 sub-flows, 300 bytes per round, 625,000 bytes. The paper does not
@@ -57,6 +63,7 @@ impl SfqConfig {
         limit: Limit::Bytes(Bytes(625_000)),
         victim: Victim::Tail,
         fat_metric: FatMetric::Packets,
+        background: false,
     };
 
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -82,14 +89,17 @@ pub(crate) struct SubFlows<T> {
     fat_metric: FatMetric,
     /// Where the last search for the largest sub-flow ended.
     last_fat: usize,
-    /// Number of bins.
+    /// Number of bins that flows are hashed into.
     count: u32,
+    /// One bin more is for background traffic.
+    background: bool,
 }
 
 impl<T> SubFlows<T> {
     /// No packets.
     pub(crate) fn new(config: &SfqConfig) -> Self {
-        let bins = config.bins.max(1);
+        let count = config.bins.max(1);
+        let bins = count + u32::from(config.background);
         Self {
             bins: Bins::new(bins),
             ring: NicholsRing::new(bins, config.quantum),
@@ -97,15 +107,25 @@ impl<T> SubFlows<T> {
             victim: config.victim,
             fat_metric: config.fat_metric,
             last_fat: 0,
-            count: bins,
+            count,
+            background: config.background,
         }
     }
 
     /// The sub-flow of a packet.
     #[inline]
     pub(crate) fn bin_of(&self, meta: &Meta) -> usize {
+        if self.background && meta.dscp == CS1 {
+            return self.count as usize;
+        }
+        self.hashed(meta.flow_hash)
+    }
+
+    /// The sub-flow that a hash belongs to.
+    #[inline]
+    pub(crate) const fn hashed(&self, flow_hash: u32) -> usize {
         // In 32 bits, because a 64-bit division takes twice as long.
-        (meta.flow_hash % self.count) as usize
+        (flow_hash % self.count) as usize
     }
 
     /// Accept an arrival, at the cost of other packets if it does not fit.

@@ -1,7 +1,7 @@
 //! SF-1 to SF-5, SQ-1 to SQ-4, FQ-2 and FQ-3, and the claims of White 2013 §2.2 and §4.1.1.
 
 use super::packet;
-use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Serializer, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Packets, Serializer, Span};
 use sojourn_queue::manager::sfq_ns2::ns2_bucket;
 use sojourn_queue::{
     AnyManager, FqCodelConfig, ManagerConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig,
@@ -131,6 +131,33 @@ fn an_arrival_beyond_the_whole_limit_has_no_victims() {
     let drops: Vec<_> = environment.drops().collect();
     assert_eq!(drops, [(&(1, 0), Reason::Overlimit)]);
     assert_eq!(manager.backlog().packets, Packets(3));
+}
+
+#[test]
+fn background_traffic_shares_one_sub_flow_more() {
+    // Two flows marked CS1 and two others, packet by packet: the background has two of four sub-flows,
+    // or one of three: two rounds are eight or six packets.
+    let turns = |background: bool, most: usize| {
+        let config = SfqConfig {
+            quantum: 0,
+            background,
+            ..SfqConfig::WHITE2013
+        };
+        let mut manager: Manager = ManagerConfig::Sfq(config).build();
+        let mut environment = TestEnvironment::without_draws();
+        for flow in 0..4 {
+            for place in 0..3 {
+                let meta = Meta {
+                    dscp: if flow < 2 { 8 } else { 0 },
+                    ..packet(1000, flow)
+                };
+                let _ = manager.enqueue(Instant::ZERO, meta, (flow, place), &mut environment);
+            }
+        }
+        let first = flows(&mut manager, most, Instant::ZERO);
+        first.iter().filter(|&&flow| flow < 2).count()
+    };
+    assert_eq!((turns(false, 8), turns(true, 6)), (4, 2), "two rounds each");
 }
 
 #[test]

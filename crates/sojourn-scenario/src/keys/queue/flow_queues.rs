@@ -88,6 +88,14 @@ pub(super) fn sub_flow_keys(config: &mut SfqConfig, visitor: &mut dyn Visitor) {
             words: &FAT_METRICS,
         },
     );
+    visitor.value(
+        key(
+            "background",
+            "packets marked CS1 (dscp = 8) share one sub-flow more, whatever their flow",
+            "White 2013 §4.1.1: proposed, not used",
+        ),
+        &mut config.background,
+    );
 }
 
 /// Keys of the buckets of ns-2.
