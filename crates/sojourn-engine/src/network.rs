@@ -83,6 +83,7 @@ impl Line {
     }
 
     /// A packet arrives at `at`, which `event` tells.
+    #[inline]
     fn announce(
         &mut self,
         at: Instant,
@@ -102,6 +103,7 @@ impl Line {
     }
 
     /// The next packet that has arrived by `now`; without one, `event` tells when the next one does.
+    #[inline]
     fn take(
         &mut self,
         now: Instant,
@@ -371,6 +373,7 @@ fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
 
 impl Route {
     /// A packet of so many bytes enters the wire.
+    #[inline]
     fn carry(
         &mut self,
         now: Instant,
@@ -488,5 +491,9 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
 
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.streams[purpose as usize].unit()
+    }
+
+    fn wants_delay(&self) -> bool {
+        self.record_delays
     }
 }

@@ -86,7 +86,8 @@ pub struct Passage {
     pub dequeued_at: Instant,
     /// When its last bit arrives at the far end: `entered_at + delay.total()`.
     pub arrives_at: Instant,
-    /// Where the time went.
+    /// Where the time went; a link that would have to work it out leaves it empty if the output does not
+    /// want it.
     pub delay: DelayParts,
     /// The queue manager marked it (CE).
     pub marked: bool,
@@ -113,6 +114,10 @@ pub trait LinkOutput<T> {
     fn dropped(&mut self, item: T, meta: &Meta, entered_at: Instant, stage: Stage, reason: Reason);
     /// A uniform draw in [0, 1) from the stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
+    /// Whether anybody looks at [`Passage::delay`].
+    fn wants_delay(&self) -> bool {
+        true
+    }
 }
 
 /// What a MAC has counted since the start of the run; all zero for links without one.

@@ -294,9 +294,6 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         })
     }
 
-    /// Splits the packet's delay. It waits for the first MAP after its entry (request), for the tokens
-    /// of its last byte (queue), for the grant of its first byte (grant), and between fragments
-    /// (framing); a packet that rides a request from before its entry waits for the grant only.
     fn deliver(
         &self,
         done: Fragment<T>,
@@ -304,7 +301,32 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         last_byte_at: Instant,
         output: &mut impl LinkOutput<T>,
     ) {
+        let delay = if output.wants_delay() {
+            self.split_delay(&done, requested_at, last_byte_at)
+        } else {
+            DelayParts::default()
+        };
         let packet = done.packet;
+        let passage = Passage {
+            entered_at: packet.enqueued_at,
+            dequeued_at: done.dequeued_at,
+            arrives_at: last_byte_at + self.delay,
+            delay,
+            marked: packet.marked,
+        };
+        output.deliver(packet.item, &packet.meta, &passage);
+    }
+
+    /// Splits the packet's delay. It waits for the first MAP after its entry (request), for the tokens
+    /// of its last byte (queue), for the grant of its first byte (grant), and between fragments
+    /// (framing); a packet that rides a request from before its entry waits for the grant only.
+    fn split_delay(
+        &self,
+        done: &Fragment<T>,
+        requested_at: Instant,
+        last_byte_at: Instant,
+    ) -> DelayParts {
+        let packet = &done.packet;
         let entered_at = packet.enqueued_at;
         let asked_at = if requested_at < entered_at {
             entered_at
@@ -318,22 +340,14 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             .channel_rate
             .time_for(Bytes(packet.meta.length.into()))
             .min(on_air);
-        let delay = DelayParts {
+        DelayParts {
             queue: paid_at.saturating_since(asked_at),
             request_wait: asked_at.saturating_since(entered_at),
             grant_wait: done.started_at.saturating_since(paid_at),
             framing: on_air.saturating_sub(serialisation),
             serialisation,
             wire: self.delay,
-        };
-        let passage = Passage {
-            entered_at,
-            dequeued_at: done.dequeued_at,
-            arrives_at: last_byte_at + self.delay,
-            delay,
-            marked: packet.marked,
-        };
-        output.deliver(packet.item, &packet.meta, &passage);
+        }
     }
 
     /// Start of the first MAP after `entered_at`.
