@@ -11,16 +11,23 @@ use sojourn_base::Instant;
 /// Children per node of the heap.
 const ARITY: usize = 4;
 
-/// Events in the sorted list at most. chosen: 6 KB stay in the first-level cache, and a world with 50
+/// Events in the sorted list at most. chosen: 4 KB stay in the first-level cache, and a world with 50
 /// connections never needs the heap.
 const NEAR: usize = 256;
 
-/// An event that waits.
+/// An event that waits in the sorted list.
+#[derive(Clone, Copy, Debug)]
+struct Near<E> {
+    at: Instant,
+    event: E,
+}
+
+/// An event that waits in the heap.
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     at: Instant,
-    /// Scheduling order, which resolves ties.
-    sequence: u64,
+    /// Resolves ties: what is to happen later has the larger number.
+    sequence: i64,
     event: E,
 }
 
@@ -33,12 +40,14 @@ impl<E> Entry<E> {
 /// Pending events of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar<E> {
-    /// The nearest events, the earliest at the end; none of them is later than one in `far`.
-    near: Vec<Entry<E>>,
+    /// The nearest events, the next one at the end; all of them happen before those in `far`.
+    near: Vec<Near<E>>,
     far: Heap<E>,
     /// Time of the first event in `far`; [`Instant::NEVER`] without one.
     far_from: Instant,
-    scheduled: u64,
+    /// Sequence numbers of what joins the heap at its end and at its beginning.
+    last: i64,
+    first: i64,
 }
 
 impl<E: Copy> Calendar<E> {
@@ -49,18 +58,15 @@ impl<E: Copy> Calendar<E> {
                 entries: Vec::new(),
             },
             far_from: Instant::NEVER,
-            scheduled: 0,
+            last: 0,
+            first: 0,
         }
     }
 
     /// `event` happens at `at`, after everything that was scheduled for the same instant earlier.
+    #[inline(never)] // many places schedule, most of them rarely
     pub(crate) fn schedule(&mut self, at: Instant, event: E) {
-        let entry = Entry {
-            at,
-            sequence: self.scheduled,
-            event,
-        };
-        self.scheduled += 1;
+        let entry = Near { at, event };
         if at >= self.far_from || self.near.len() == NEAR {
             self.schedule_far(entry);
         } else {
@@ -68,7 +74,8 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    fn insert_near(&mut self, entry: Entry<E>) {
+    #[inline]
+    fn insert_near(&mut self, entry: Near<E>) {
         // It comes after all that is not later, and is itself the last of its instant.
         let mut place = self.near.len();
         self.near.push(entry);
@@ -80,18 +87,28 @@ impl<E: Copy> Calendar<E> {
     }
 
     #[cold]
-    fn schedule_far(&mut self, entry: Entry<E>) {
+    fn schedule_far(&mut self, entry: Near<E>) {
         if entry.at < self.far_from {
-            // The list is full: its later half makes room.
-            self.near
-                .drain(..NEAR / 2)
-                .for_each(|late| self.far.push(late));
+            // The list is full: its later half makes room, the latest event first.
+            for Near { at, event } in self.near.drain(..NEAR / 2) {
+                self.first -= 1;
+                self.far.push(Entry {
+                    at,
+                    sequence: self.first,
+                    event,
+                });
+            }
             self.far_from = self.far.first_at();
         }
         if entry.at < self.far_from {
             self.insert_near(entry);
         } else {
-            self.far.push(entry);
+            self.far.push(Entry {
+                at: entry.at,
+                sequence: self.last,
+                event: entry.event,
+            });
+            self.last += 1;
         }
     }
 
@@ -107,9 +124,9 @@ impl<E: Copy> Calendar<E> {
     #[cold]
     fn refill(&mut self) {
         while self.near.len() < NEAR / 2
-            && let Some(entry) = self.far.pop()
+            && let Some(Entry { at, event, .. }) = self.far.pop()
         {
-            self.near.push(entry);
+            self.near.push(Near { at, event });
         }
         self.near.reverse();
         self.far_from = self.far.first_at();
