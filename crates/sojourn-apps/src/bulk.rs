@@ -204,6 +204,16 @@ impl Bulk {
                 host.close(connection, sender);
             }
         }
+        self.await_next(lane, host);
+    }
+
+    /// Nothing is to be done before the oldest transfer of the lane is acknowledged.
+    fn await_next(&self, lane: usize, host: &mut impl Host) {
+        let state = &self.lanes[lane];
+        let oldest = state.current.front().and_then(|current| current.ends_at);
+        if let (Some(connection), Some(total)) = (state.connection, oldest) {
+            host.await_acknowledged(connection, self.sender(), total);
+        }
     }
 
     fn on_acknowledged(&mut self, now: Instant, lane: usize, total: u64, host: &mut impl Host) {
@@ -224,6 +234,7 @@ impl Bulk {
                 host.arm(now + self.config.gap, token(lane));
             }
         }
+        self.await_next(lane, host);
     }
 
     /// The connection is gone, whatever it was doing.

@@ -48,6 +48,9 @@ struct Connection {
     written: [u64; 2],
     arrives: [Instant; 2],
     closed: [bool; 2],
+    /// Per end: what has to be delivered, and acknowledged, before the application wants to know.
+    awaits_delivered: [u64; 2],
+    awaits_acknowledged: [u64; 2],
 }
 
 /// A shaper with a sustained and a peak rate.
@@ -133,8 +136,14 @@ impl Desk {
                 self.in_use[self.connections[id.0 as usize].server] -= 1;
             }
             let is_wanted = match event {
-                Event::Delivered(..) => application.interest().delivered,
-                Event::Acknowledged(..) => application.interest().acknowledged,
+                Event::Delivered(id, at, total) => {
+                    let awaited = self.connections[id.0 as usize].awaits_delivered;
+                    application.interest().delivered && total >= awaited[at as usize]
+                }
+                Event::Acknowledged(id, at, total) => {
+                    let awaited = self.connections[id.0 as usize].awaits_acknowledged;
+                    application.interest().acknowledged && total >= awaited[at as usize]
+                }
                 _ => true,
             };
             if is_wanted {
@@ -179,6 +188,14 @@ impl Host for Desk {
             ..Connection::default()
         });
         id
+    }
+
+    fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {
+        self.connections[connection.0 as usize].awaits_delivered[end as usize] = total;
+    }
+
+    fn await_acknowledged(&mut self, connection: ConnectionId, end: End, total: u64) {
+        self.connections[connection.0 as usize].awaits_acknowledged[end as usize] = total;
     }
 
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64) {

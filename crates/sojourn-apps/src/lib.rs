@@ -139,6 +139,15 @@ pub trait Host {
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);
+    /// Do not bring [`Event::Delivered`] at `end` until `total` bytes are there. A host that does not provide
+    /// it brings what nobody needs.
+    fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {
+        let _ = (connection, end, total);
+    }
+    /// Do not bring [`Event::Acknowledged`] at `end` until `total` bytes are acknowledged; as above.
+    fn await_acknowledged(&mut self, connection: ConnectionId, end: End, total: u64) {
+        let _ = (connection, end, total);
+    }
     /// Forget the connection without telling anybody: both ends are gone, and so is what is on its way.
     /// No event follows.
     fn abandon(&mut self, connection: ConnectionId);

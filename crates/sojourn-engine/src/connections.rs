@@ -68,6 +68,23 @@ impl Timers {
     }
 }
 
+/// Totals of bytes below which an application has nothing to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Awaited {
+    pub(crate) delivered: u64,
+    pub(crate) acknowledged: u64,
+}
+
+impl Awaited {
+    /// Everything that an application listens to, and nothing else.
+    const fn by(interest: Interest) -> Self {
+        Self {
+            delivered: if interest.delivered { 0 } else { u64::MAX },
+            acknowledged: if interest.acknowledged { 0 } else { u64::MAX },
+        }
+    }
+}
+
 /// One end of a connection.
 #[derive(Debug)]
 pub(crate) struct EndState {
@@ -79,6 +96,8 @@ pub(crate) struct EndState {
     pub(crate) flow_hash: u32,
     /// Bytes delivered in order to this end.
     pub(crate) delivered: u64,
+    /// From which totals on the application listens to this end.
+    pub(crate) awaited: Awaited,
     /// This end is finished.
     pub(crate) is_closed: bool,
 }
@@ -94,8 +113,6 @@ pub(crate) struct Connection {
     /// The server's number and the client's port.
     pub(crate) place: (usize, u32),
     pub(crate) dscp: u8,
-    /// What the application listens to.
-    pub(crate) interest: Interest,
     pub(crate) ends: [EndState; 2],
 }
 
@@ -152,6 +169,7 @@ impl Connections {
                 route: 0,
                 flow_hash: 0,
                 delivered: 0,
+                awaited: Awaited::by(new.interest),
                 is_closed: false,
             };
             self.slots.push(Connection {
@@ -161,7 +179,6 @@ impl Connections {
                 traffic: new.traffic,
                 place: new.place,
                 dscp: new.dscp,
-                interest: new.interest,
                 ends: [
                     end(TcpEndpoint::client(new.stack)),
                     end(TcpEndpoint::server(new.stack)),
@@ -176,7 +193,6 @@ impl Connections {
         connection.traffic = new.traffic;
         connection.place = new.place;
         connection.dscp = new.dscp;
-        connection.interest = new.interest;
         for (end, (route, flow_hash)) in connection
             .ends
             .iter_mut()
@@ -186,6 +202,7 @@ impl Connections {
             end.route = route;
             end.flow_hash = flow_hash;
             end.delivered = 0;
+            end.awaited = Awaited::by(new.interest);
             end.is_closed = false;
         }
         self.open.insert(id, slot);

@@ -2,7 +2,7 @@
 
 use crate::address::flow_hash;
 use crate::arena::{Body, Packet, PacketId};
-use crate::connections::{Connection, Connections, NewConnection, Timers};
+use crate::connections::{Awaited, Connection, Connections, NewConnection, Timers};
 use crate::event::Event;
 use crate::network::Network;
 use crate::ports::PortPool;
@@ -159,6 +159,12 @@ impl<R: Recorder> World<R> {
             let generation = self.connections.in_slot(slot).generation;
             self.with_end(now, slot, generation, end, action);
         }
+    }
+
+    /// What the application awaits at one end of an open connection.
+    fn awaited(&mut self, id: ConnectionId, end: End) -> Option<&mut Awaited> {
+        let slot = self.connections.slot_of(id)?;
+        Some(&mut self.connections.in_slot(slot).end(end).awaited)
     }
 
     /// Both ends of a connection are forgotten.
@@ -326,7 +332,8 @@ pub(crate) struct EndpointHost<'a, R> {
     dscp: u8,
     route: u16,
     flow_hash: u32,
-    interest: apps::Interest,
+    /// From which totals on the application listens.
+    awaited: Awaited,
     /// Bytes delivered in order so far.
     delivered: &'a mut u64,
     timers: &'a mut Timers,
@@ -342,7 +349,7 @@ fn surround<'a, R>(
     events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
 ) -> (&'a mut sojourn_transport::TcpEndpoint, EndpointHost<'a, R>) {
     let (generation, traffic) = (connection.generation, connection.traffic);
-    let (dscp, interest) = (connection.dscp, connection.interest);
+    let dscp = connection.dscp;
     let state = connection.end(end);
     let host = EndpointHost {
         now,
@@ -353,7 +360,7 @@ fn surround<'a, R>(
         dscp,
         route: state.route,
         flow_hash: state.flow_hash,
-        interest,
+        awaited: state.awaited,
         delivered: &mut state.delivered,
         timers: &mut state.timers,
         network,
@@ -426,9 +433,9 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
                 self.network
                     .recorder
                     .on_goodput(TrafficId(self.traffic), direction, bytes);
-                self.interest.delivered
+                total >= self.awaited.delivered
             }
-            sojourn_transport::Event::Acknowledged(_) => self.interest.acknowledged,
+            sojourn_transport::Event::Acknowledged(total) => total >= self.awaited.acknowledged,
             _ => true,
         };
         if !is_wanted {
@@ -470,6 +477,18 @@ impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
         self.world.call(now, connection, end, |endpoint, host| {
             endpoint.close(now, host);
         });
+    }
+
+    fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {
+        if let Some(awaited) = self.world.awaited(connection, end) {
+            awaited.delivered = total;
+        }
+    }
+
+    fn await_acknowledged(&mut self, connection: ConnectionId, end: End, total: u64) {
+        if let Some(awaited) = self.world.awaited(connection, end) {
+            awaited.acknowledged = total;
+        }
     }
 
     fn abandon(&mut self, connection: ConnectionId) {

@@ -200,6 +200,7 @@ impl Web {
 
     fn fetch(&mut self, object: Object, host: &mut impl Host) {
         let connection = host.open(object.server as usize);
+        host.await_delivered(connection, End::Server, self.config.request.0);
         let answered = false;
         self.fetches.insert(connection, Fetch { object, answered });
     }
@@ -232,6 +233,7 @@ impl Web {
         };
         fetch.object.first_byte_at.get_or_insert(now);
         if total < fetch.object.bytes {
+            host.await_delivered(connection, End::Client, fetch.object.bytes);
             return;
         }
         fetch.object.ended_at = Some(now);
