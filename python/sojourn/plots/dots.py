@@ -37,6 +37,9 @@ def dot_panel(
     title: str = "",
     with_labels: bool = True,
     labels: Mapping[str, str] | None = None,
+    floor: float | None = None,
+    ticks: Sequence[tuple[float, str]] = (),
+    extras: Sequence[Mark] = (),
 ) -> Panel:
     """Rows from top to bottom, each with `lanes` lanes; ours with its interval.
 
@@ -50,8 +53,18 @@ def dot_panel(
         Groups within a row.
     labels
         How the legend calls the groups, by look.
+    floor
+        Smaller values are drawn at this one, so that a log axis can show zero.
+    ticks
+        Values to label on the x axis, and how; empty leaves them to the backend.
+    extras
+        Rules and notes on top.
     """
     spread = 0.72
+
+    def clip(values: Sequence[float | None]) -> np.ndarray:
+        found = _ends(values)
+        return found if floor is None else np.maximum(found, floor)
 
     def height(entry: DotRow) -> float:
         offset = 0.0 if lanes < 2 else spread * (0.5 - entry.lane / (lanes - 1))
@@ -62,18 +75,18 @@ def dot_panel(
         chosen = [entry for entry in entries if entry.look == look]
         printed = [entry for entry in chosen if entry.printed is not None]
         if printed:
-            x = np.array([entry.printed for entry in printed], dtype=float)
+            x = clip([entry.printed for entry in printed])
             y = np.array([height(entry) for entry in printed])
             marks.append(Dots(x, y, "printed", "printed", filled=False))
         known = [entry for entry in chosen if entry.ours.value is not None]
         marks.append(
             Dots(
-                np.array([entry.ours.value for entry in known], dtype=float),
+                clip([entry.ours.value for entry in known]),
                 np.array([height(entry) for entry in known]),
                 look,
                 (labels or {}).get(look, look),
-                low=_ends([entry.ours.low for entry in known]),
-                high=_ends([entry.ours.high for entry in known]),
+                low=clip([entry.ours.low for entry in known]),
+                high=clip([entry.ours.high for entry in known]),
             )
         )
         for entry in chosen:
@@ -84,15 +97,15 @@ def dot_panel(
                 )
                 x_edge = bound if high is None else min(bound, high)
                 marks.append(Note(x_edge, height(entry), f"{words} →", look, align="right"))
-    ticks = tuple((float(len(rows) - 1 - number), row) for number, row in enumerate(rows))
+    names = tuple((float(len(rows) - 1 - number), row) for number, row in enumerate(rows))
     return Panel(
-        x=Axis(quantity, unit, scale=scale, low=low, high=high),
+        x=Axis(quantity, unit, scale=scale, low=low, high=high, ticks=tuple(ticks)),
         y=Axis(
             low=-0.55,
             high=len(rows) - 0.45,
-            ticks=ticks if with_labels else tuple((position, "") for position, _ in ticks),
+            ticks=names if with_labels else tuple((position, "") for position, _ in names),
         ),
-        marks=tuple(marks),
+        marks=(*marks, *extras),
         title=title,
     )
 

@@ -65,13 +65,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """An area between two curves over the same x."""
+    """An area between two curves over the same x; `step` holds each value until the next x."""
 
     x: np.ndarray
     low: np.ndarray
     high: np.ndarray
     look: str
     label: str = ""
+    step: bool = True
 
 
 @dataclass(frozen=True)

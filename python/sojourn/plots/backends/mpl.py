@@ -18,6 +18,8 @@ from typing import Any, cast
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -26,6 +28,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from sojourn.plots import spec, styles
 
 _MILLIMETRES_PER_INCH = 25.4
+_POINTS_PER_INCH = 72  # the unit of both files
 _WEIGHTS = {"thin": 0.8, "normal": 1.3, "bold": 1.8}
 _ALPHA = {"thin": 0.6, "normal": 1.0, "bold": 1.0}
 _FONT_SIZE = 7.5
@@ -81,9 +84,7 @@ def draw(plot: spec.PlotSpec) -> Figure:
 def svg(plot: spec.PlotSpec) -> str:
     """Return the plot as SVG text; equal plots give equal bytes."""
     with _settings(plot.name):
-        buffer = io.StringIO()
-        _figure(plot).savefig(buffer, format="svg", metadata={"Date": None, "Title": plot.title})
-        return buffer.getvalue()
+        return _svg(_laid_out(plot), plot)
 
 
 def save(plot: spec.PlotSpec, directory: Path, *, quick: bool = False) -> str:
@@ -99,18 +100,31 @@ def save(plot: spec.PlotSpec, directory: Path, *, quick: bool = False) -> str:
         Embed fonts in the PDF as drawn shapes: half the time, but journals want real fonts.
     """
     with _settings(plot.name), mpl.rc_context({"pdf.fonttype": 3 if quick else 42}):
-        figure = _figure(plot)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Title": plot.title})
-        figure.set_layout_engine("none")  # what was laid out stays for the second file
-        text = buffer.getvalue()
+        figure = _laid_out(plot)
+        text = _svg(figure, plot)
         (directory / f"{plot.name}.svg").write_text(text, encoding="utf-8")
         epoch = datetime(1970, 1, 1, tzinfo=UTC)  # equal plots give equal bytes
-        figure.savefig(
+        figure.set_dpi(_POINTS_PER_INCH)
+        FigureCanvasPdf(figure).print_pdf(
             directory / f"{plot.name}.pdf",
             metadata={"Title": plot.title, "CreationDate": epoch, "ModDate": epoch},
         )
         return text
+
+
+def _laid_out(plot: spec.PlotSpec) -> Figure:
+    """Return a figure whose parts have their places, so that each file only has to be drawn."""
+    figure = _figure(plot)
+    figure.set_dpi(_POINTS_PER_INCH)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def _svg(figure: Figure, plot: spec.PlotSpec) -> str:
+    buffer = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Title": plot.title})
+    return buffer.getvalue()
 
 
 def _figure(plot: spec.PlotSpec) -> Figure:
@@ -222,7 +236,7 @@ def _band(mark: spec.Band, axes: Axes) -> None:
         color=look.colour,
         alpha=0.22,
         linewidth=0,
-        step="post",
+        step="post" if mark.step else None,
         label=mark.label or "_nolegend_",
     )
 

@@ -48,6 +48,12 @@ _LOOKS: dict[str, Look] = {
     "droptail-21": Look(OKABE_ITO["blue"], (5, 1.6), "^"),
     "droptail-31250B": Look(OKABE_ITO["sky"], (1.2, 1.2), "v"),
     "codel": Look(OKABE_ITO["green"], (), "o"),
+    "bufferbloat": Look(OKABE_ITO["vermillion"], (7, 1.2, 1.2, 1.2), "s"),
+    "buffer-control": Look(OKABE_ITO["blue"], (5, 1.6), "^"),
+    "sfq-codel": Look(OKABE_ITO["orange"], (2.6, 0.9), "D"),
+    "pie": Look(OKABE_ITO["purple"], (1.2, 1.2), "v"),
+    "sfq": Look(OKABE_ITO["sky"], (5, 1.2, 1.2, 1.2, 1.2, 1.2), "P"),
+    "sfq-pie": Look(TOL["indigo"], (9, 2), "X"),
     # Printed values and aids.
     "printed": Look(INK, (), "D"),
     "reference": Look(MUTED, (3, 2), ""),
@@ -56,6 +62,13 @@ _LOOKS: dict[str, Look] = {
     "match": Look(OKABE_ITO["green"], (), "o"),
     "miss": Look(OKABE_ITO["vermillion"], (), "X"),
     "unjudged": Look(MUTED, (), "o"),
+    # Two delays that a background transport aims at, and two quantiles of one thing.
+    "target-100ms": Look(TOL["wine"], (), "s"),
+    "target-25ms": Look(OKABE_ITO["sky"], (), "o"),
+    "median": Look(TOL["indigo"], (5, 1.6), "o"),
+    "tail": Look(TOL["wine"], (), "s"),
+    "background": Look(TOL["indigo"], (), "o"),
+    "pie-draft": Look(INK, (5, 1.6), "X"),
     # Couplings of a modem's two queues.
     "coupling-drop": Look(OKABE_ITO["purple"], (), "X"),
     "coupling-both": Look(OKABE_ITO["orange"], (), "D"),
