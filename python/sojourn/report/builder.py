@@ -12,8 +12,8 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from sojourn.plots.backends import mpl
 from sojourn.report import generic, page
+from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import (
     write_claims,
     write_comparison,
@@ -80,7 +80,8 @@ def _write_tables(directory: Path, parts: StudyParts) -> None:
 def _draw(directory: Path, parts: StudyParts, *, quick: bool) -> dict[str, str]:
     """Draw every figure as SVG and PDF; return the SVG text by item."""
     folder = _fresh(directory / "figures")
-    return {figure.item: mpl.save(figure.plot, folder, quick=quick) for figure in parts.figures}
+    texts = draw_files([figure.plot for figure in parts.figures], folder, quick=quick)
+    return {figure.item: texts[figure.plot.name] for figure in parts.figures}
 
 
 def _fresh(folder: Path) -> Path:

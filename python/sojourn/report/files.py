@@ -126,8 +126,14 @@ def write_table(path: Path, table: Table) -> None:
 
 
 def write_plain(path: Path, table: PlainTable) -> None:
-    """Write a table without printed values."""
-    _write(path, table.headings, [[cell.text for cell in row] for row in table.rows])
+    """Write a table without printed values; a heading above columns becomes part of theirs."""
+    above = [title for title, span in table.groups for _ in range(span)]
+    above += [""] * (len(table.headings) - len(above))
+    names = [
+        f"{title}: {heading}" if title else heading
+        for title, heading in zip(above, table.headings, strict=True)
+    ]
+    _write(path, names, [[cell.text for cell in row] for row in table.rows])
 
 
 def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -23,6 +23,12 @@ from sojourn.study.result import StudyResult
 
 _HOME = Path(__file__).parent
 
+#: Longer tables than this are folded, and follow the figures; chosen: what fits a screen or two.
+LONG_TABLE = 40
+
+#: More figures than this in a section get a list of links; chosen by eye.
+MANY_FIGURES = 10
+
 #: What marks a verdict besides colour.
 MARKS = {Verdict.MATCH: "✓", Verdict.MISS: "✗", Verdict.UNJUDGED: "·"}
 
@@ -95,6 +101,9 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         result=result,
         definition=result.definition,
         parts=parts,
+        short_tables=[table for table in parts.plain_tables if len(table.rows) <= LONG_TABLE],
+        long_tables=[table for table in parts.plain_tables if len(table.rows) > LONG_TABLE],
+        many_figures=MANY_FIGURES,
         style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),
         overview_figures=_group(figures, "overview"),
         printed_figures=_group(figures, "printed"),
@@ -141,8 +150,11 @@ def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim]) -> list[Sco
 
 
 def closeness(cells: Sequence[Cell]) -> str:
-    """Say how close matches are, beyond the tolerances: some of these are wide."""
-    judged = [cell for cell in cells if cell.verdict is not Verdict.UNJUDGED]
+    """Say how close matches are, beyond the tolerances: some of these are wide.
+
+    Prints that are words have no distance.
+    """
+    judged = [cell for cell in cells if cell.verdict is not Verdict.UNJUDGED and has_number(cell)]
     if not judged:
         return ""
     equal = sum(cell.is_equal for cell in judged)
@@ -152,6 +164,11 @@ def closeness(cells: Sequence[Cell]) -> str:
         f"within 10 % of the print (or within 0.1 of it, where it is small), and {equal} equal it within "
         "its last digit and our interval."
     )
+
+
+def has_number(cell: Cell) -> bool:
+    """Whether a number was printed, give or take the sign of a bound, and not a word."""
+    return cell.printed.lstrip("<>≤≥ ").replace(".", "", 1).replace("-", "", 1).isdigit()
 
 
 def is_near(cell: Cell) -> bool:

@@ -1,0 +1,91 @@
+"""Drawings as files: many of them take their time, so that other processes draw a part.
+
+Another process is a Python of its own that is handed the plots; equal plots give equal bytes, wherever
+they are drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from sojourn.plots.backends import mpl
+from sojourn.plots.spec import PlotSpec
+
+#: Fewer plots than this are drawn here; chosen: another process takes as long to start as three plots.
+FEW = 16
+
+#: More processes than this are not worth their start; chosen: a report has a few dozen plots.
+MOST_PROCESSES = 4
+
+_WORKER = "from sojourn.report.drawing_files import work; work()"
+
+
+def draw_files(plots: Sequence[PlotSpec], folder: Path, *, quick: bool = False) -> dict[str, str]:
+    """Write `<name>.svg` and `<name>.pdf` of each plot; return the SVG texts by name.
+
+    Parameters
+    ----------
+    plots
+        What to draw; names differ.
+    folder
+        Where to; it exists.
+    quick
+        Embed fonts in the PDFs as drawn shapes, see `sojourn.plots.backends.mpl.save`.
+    """
+    shares = split(plots, _processes(len(plots)))
+    others = [_start(share, folder, quick=quick) for share in shares[1:]]
+    texts = {plot.name: mpl.save(plot, folder, quick=quick) for plot in shares[0]}
+    for process, share in zip(others, shares[1:], strict=True):
+        failed = process.wait() != 0
+        for plot in share:
+            texts[plot.name] = (
+                mpl.save(plot, folder, quick=quick)  # here, its error is one of ours
+                if failed
+                else (folder / f"{plot.name}.svg").read_text(encoding="utf-8")
+            )
+    return texts
+
+
+def split(plots: Sequence[PlotSpec], parts: int) -> list[list[PlotSpec]]:
+    """Share out plots so that each part has about as many panels."""
+    shares: list[list[PlotSpec]] = [[] for _ in range(parts)]
+    weights = [0] * parts
+    for plot in sorted(plots, key=lambda plot: -len(plot.panels)):
+        lightest = weights.index(min(weights))
+        shares[lightest].append(plot)
+        weights[lightest] += len(plot.panels) + 1
+    return shares
+
+
+def _processes(plots: int) -> int:
+    if plots < FEW or not sys.executable:
+        return 1
+    return max(1, min(os.cpu_count() or 1, MOST_PROCESSES))
+
+
+def _start(share: Sequence[PlotSpec], folder: Path, *, quick: bool) -> subprocess.Popen[bytes]:
+    """Start a process that draws a share; a file hands it over, so that nobody waits for it to read."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    with tempfile.TemporaryFile() as handed:
+        pickle.dump((list(share), folder.resolve(), quick), handed)
+        handed.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-c", _WORKER],
+            stdin=handed,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+
+
+def work() -> None:
+    """Draw what the standard input hands over; the whole life of a process of `draw_files`."""
+    plots, folder, quick = pickle.load(sys.stdin.buffer)
+    for plot in plots:
+        mpl.save(plot, folder, quick=quick)
