@@ -155,6 +155,7 @@ class World:
         if LOADS[load].uploads:
             goodput = {BUFFERBLOAT: 4.8, SFQ_CODEL: 4.68}.get(manager, 4.7)
             self.metrics[point, "upload", "goodput"] = goodput
+            self.metrics[point, "upload", "forwarded_volume"] = goodput * self.duration_s / 8e-3
 
     def _pages(self) -> None:
         for added in (0, 50, 100, 200):

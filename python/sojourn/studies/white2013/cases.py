@@ -148,6 +148,13 @@ def upload(view: StudyView, load: str, rf: str, manager: str, metric: str) -> np
     return view.values(point_of(load, rf, manager), "upload", metric)
 
 
+def upload_rate(view: StudyView, load: str, rf: str, manager: str) -> np.ndarray:
+    """Return what the link forwarded of the uploads in Mb/s, wire bytes, one value per seed."""
+    point = point_of(load, rf, manager)
+    kilobytes = view.values(point, "upload", "forwarded_volume")
+    return kilobytes * 8e-3 / view.duration_s(point)
+
+
 def game_delays(view: StudyView, load: str, rf: str, manager: str) -> dict[int, Distribution]:
     """Return the distribution of the game's access delay in ms, by seed."""
     return view.delays(point_of(load, rf, manager), "game")

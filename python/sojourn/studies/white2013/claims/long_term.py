@@ -1,7 +1,8 @@
 """Claims about uploads in the long run, and about what shares the line with them.
 
 Source: White 2013, Executive summary, sections 1.3, 1.5 and 4.5, Figure 31.
-Deviations: goodput is what was delivered in order over the whole run, the first burst included.
+Deviations: the throughput of an upload is what the link forwarded over the whole run, headers and
+retransmissions included, as Tables 7 and 8 of the study of 2012 count it; its goodput stands beside it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,16 @@ from sojourn.studies.white2013.claims.measures import mean
 claim = ClaimBook()
 
 
+def throughput(view: StudyView, manager: str) -> dict[str, float]:
+    """Upload in Mb/s by household, wire bytes, mean over the levels of congestion."""
+    return {
+        load: mean([mean(cases.upload_rate(view, load, rf, manager)) for rf in RF_LEVELS])
+        for load in LOADED
+    }
+
+
 def goodput(view: StudyView, manager: str) -> dict[str, float]:
-    """Upload goodput in Mb/s by household, mean over the levels of congestion."""
+    """Upload in Mb/s by household, bytes delivered in order, mean over the levels of congestion."""
     return {
         load: mean([mean(cases.upload(view, load, rf, manager, "goodput")) for rf in RF_LEVELS])
         for load in LOADED
@@ -26,14 +35,18 @@ def goodput(view: StudyView, manager: str) -> dict[str, float]:
 
 @claim("W13-05")
 def _almost_nothing(view: StudyView) -> Outcome:
-    ours, theirs = goodput(view, SFQ_CODEL), goodput(view, BUFFERBLOAT)
+    ours, theirs = throughput(view, SFQ_CODEL), throughput(view, BUFFERBLOAT)
     ratio = {load: ours[load] / theirs[load] for load in LOADED}
-    return Outcome.of(min(ratio.values()) >= 0.96, by_case(ratio, 3))
+    delivered, others = goodput(view, SFQ_CODEL), goodput(view, BUFFERBLOAT)
+    least = min(delivered[load] / others[load] for load in LOADED)
+    return Outcome.of(
+        min(ratio.values()) >= 0.96, by_case(ratio, 3), f"least ratio of goodput {number(least)}"
+    )
 
 
 @claim("W13-102")
 def _similar(view: StudyView) -> Outcome:
-    by_manager = {manager: goodput(view, manager) for manager in MANAGERS}
+    by_manager = {manager: throughput(view, manager) for manager in MANAGERS}
     spread: dict[str, float] = {}
     ahead: list[str] = []
     for load in LOADED:

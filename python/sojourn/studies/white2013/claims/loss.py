@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from sojourn.studies.claims import ClaimBook, Outcome
 from sojourn.studies.view import StudyView
 from sojourn.studies.white2012.claims.words import by_case, number
+from sojourn.studies.white2013 import cases
 from sojourn.studies.white2013.cases import (
     BITTORRENT,
     BUFFER_CONTROL,
@@ -104,8 +107,13 @@ def _in_bittorrent(view: StudyView) -> Outcome:
 
 @claim("W13-73")
 def _almost_none(view: StudyView) -> Outcome:
-    loss = losses(view, SFQ_CODEL, EASY_LOADS)
-    return Outcome.of(max(loss.values()) <= 0.02, f"at most {worst(loss)}")
+    loss = {
+        f"{load} {rf}": float(np.nanmedian(cases.game(view, load, rf, SFQ_CODEL, "lost")))
+        for load in EASY_LOADS
+        for rf in RF_LEVELS
+    }
+    note = "median over seeds: which flows share a sub-flow is drawn once for a run"
+    return Outcome.of(max(loss.values()) <= 0.02, f"at most {worst(loss)}", note)
 
 
 @claim("W13-75")
