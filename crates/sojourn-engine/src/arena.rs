@@ -62,7 +62,11 @@ pub(crate) struct Arena {
 
 impl Arena {
     /// Stores a packet, and its delay so far if that is recorded.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a packet is two cache lines: it is put together where it stays"
+    )]
     pub(crate) fn insert(&mut self, packet: Packet, split: Option<DelaySplit>) -> PacketId {
         let index = if let Some(index) = self.free.pop() {
             self.packets[index as usize] = packet;

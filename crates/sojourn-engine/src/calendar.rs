@@ -66,29 +66,28 @@ impl<E: Copy> Calendar<E> {
     /// `event` happens at `at`, after everything that was scheduled for the same instant earlier.
     #[inline(never)] // many places schedule, most of them rarely
     pub(crate) fn schedule(&mut self, at: Instant, event: E) {
-        let entry = Near { at, event };
         if at >= self.far_from || self.near.len() == NEAR {
-            self.schedule_far(entry);
+            self.schedule_far(at, event);
         } else {
-            self.insert_near(entry);
+            self.insert_near(at, event);
         }
     }
 
     #[inline]
-    fn insert_near(&mut self, entry: Near<E>) {
+    fn insert_near(&mut self, at: Instant, event: E) {
         // It comes after all that is not later, and is itself the last of its instant.
         let mut place = self.near.len();
-        self.near.push(entry);
-        while place > 0 && self.near[place - 1].at <= entry.at {
+        self.near.push(Near { at, event });
+        while place > 0 && self.near[place - 1].at <= at {
             self.near[place] = self.near[place - 1];
             place -= 1;
         }
-        self.near[place] = entry;
+        self.near[place] = Near { at, event };
     }
 
     #[cold]
-    fn schedule_far(&mut self, entry: Near<E>) {
-        if entry.at < self.far_from {
+    fn schedule_far(&mut self, at: Instant, event: E) {
+        if at < self.far_from {
             // The list is full: its later half makes room, the latest event first.
             for Near { at, event } in self.near.drain(..NEAR / 2) {
                 self.first -= 1;
@@ -100,13 +99,13 @@ impl<E: Copy> Calendar<E> {
             }
             self.far_from = self.far.first_at();
         }
-        if entry.at < self.far_from {
-            self.insert_near(entry);
+        if at < self.far_from {
+            self.insert_near(at, event);
         } else {
             self.far.push(Entry {
-                at: entry.at,
+                at,
                 sequence: self.last,
-                event: entry.event,
+                event,
             });
             self.last += 1;
         }

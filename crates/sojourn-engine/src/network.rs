@@ -178,7 +178,8 @@ impl<R: Recorder> Network<R> {
 
     /// A packet enters the first link of its route. `split` is the delay that it brings along, if
     /// delays are recorded.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
     pub(crate) fn send(&mut self, now: Instant, packet: Packet, split: Option<DelaySplit>) {
         let (route, direction, meta) = (packet.route, packet.direction, packet.meta);
         self.recorder.on_sent(

@@ -380,6 +380,7 @@ impl<R> EndpointHost<'_, R> {
 }
 
 impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
+    #[inline]
     fn emit(&mut self, segment: Segment) {
         let split = self.network.records_delays().then(|| {
             let journey = segment.journey;

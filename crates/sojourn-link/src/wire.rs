@@ -32,6 +32,7 @@ impl Wire {
 
     /// A packet of `length` bytes reaches the line: how it gets to the other end. This is all that
     /// happens to it.
+    #[inline]
     #[must_use]
     pub fn carry(&mut self, now: Instant, length: u32) -> Passage {
         let start = now.max(self.busy_until);
