@@ -211,6 +211,8 @@ pub(crate) struct GrantLimit {
     last: Option<(u64, Bytes)>,
     /// Mean grant of the current dwell, and when the dwell ends.
     dwell: (Bytes, Instant),
+    /// Without variation every MAP that starts before this instant has the limit of the last one.
+    steady_until: Instant,
 }
 
 impl GrantLimit {
@@ -222,6 +224,7 @@ impl GrantLimit {
             draws: MapDraws::new(Draw::GrantSize),
             last: None,
             dwell: (Bytes::ZERO, Instant::ZERO),
+            steady_until: Instant::ZERO,
         }
     }
 
@@ -234,10 +237,16 @@ impl GrantLimit {
         output: &mut impl LinkOutput<T>,
     ) -> Bytes {
         match self.last {
-            Some((last, limit)) if last == number => return limit,
+            Some((last, limit)) if last == number || at < self.steady_until => return limit,
             _ => {}
         }
         let mean = self.mean(at);
+        if self.variation() == 0.0 {
+            self.steady_until = match self.config {
+                CongestionConfig::Schedule(_) => self.dwell.1,
+                _ => Instant::NEVER,
+            };
+        }
         let limit = match self.variation() {
             0.0 => mean,
             variation => uniform(mean, variation, self.draws.draw(number, output)),
