@@ -82,11 +82,17 @@ impl Arena {
         PacketId(index)
     }
 
-    /// Ends a packet's life.
+    /// Ends a packet's life and hands it out.
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
-        self.free.push(id.0);
+        self.free(id);
         self.packets[id.0 as usize]
+    }
+
+    /// Ends a packet's life.
+    #[inline]
+    pub(crate) fn free(&mut self, id: PacketId) {
+        self.free.push(id.0);
     }
 
     /// Delay of a packet so far.

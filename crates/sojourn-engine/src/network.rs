@@ -453,8 +453,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
         stage: Stage,
         _reason: Reason,
     ) {
-        let split = *self.packets.split(item);
-        let packet = self.packets.remove(item);
+        let packet = self.packets.get(item);
         let traffic = TrafficId(packet.traffic);
         let behind_queue = stage == Stage::TransmitQueue;
         self.recorder.on_drop(&LinkDrop {
@@ -485,9 +484,10 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
                 } else {
                     Fate::LostInQueue
                 },
-                split,
+                split: *self.packets.split(item),
             });
         }
+        self.packets.free(item);
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
