@@ -156,3 +156,25 @@ def test_a_time_axis_of_any_length_has_at_most_nine_labels(length: float) -> Non
     time = np.array([0.0, length])
     panel = timeseries_panel([Trace(time, time, "codel")], quantity="q", unit="s", until_s=length)
     assert 2 <= len(panel.x.ticks) <= 9
+
+
+def test_rows_of_dots_show_nothing_as_the_end_of_a_log_axis() -> None:
+    rows = [
+        DotRow(0, 0, "codel", Estimate(0.0, 0.0, 0.1, 3)),
+        DotRow(1, 0, "codel", Estimate(5.0)),
+    ]
+    panel = dot_panel(
+        ["x01", "x02"],
+        rows,
+        lanes=1,
+        quantity="lost",
+        unit="%",
+        scale="log",
+        floor=0.001,
+        ticks=((0.001, "0"), (1.0, "1")),
+    )
+    (dots,) = [mark for mark in panel.marks if isinstance(mark, Dots)]
+    assert dots.x.tolist() == [0.001, 5.0]
+    assert dots.low is not None
+    assert dots.low[0] == 0.001
+    assert panel.x.ticks == ((0.001, "0"), (1.0, "1"))

@@ -7,6 +7,7 @@ import pytest
 from sojourn.plots import styles
 from sojourn.studies.white2012.cases import DROPTAIL_BYTES, MANAGERS
 from sojourn.studies.white2012.figures import CAUSES, COUPLINGS
+from sojourn.studies.white2013.cases import MANAGER_LABELS
 
 
 def luminance(colour: str) -> float:
@@ -25,6 +26,13 @@ def test_queue_managers_differ_in_colour_and_marker() -> None:
     looks = [styles.look_of(name) for name in (*MANAGERS, DROPTAIL_BYTES)]
     assert len({look.colour for look in looks}) == len(looks)
     assert len({look.marker for look in looks}) == len(looks)
+
+
+def test_queue_managers_of_2013_differ_in_colour_marker_and_dash() -> None:
+    looks = [styles.look_of(name) for name in MANAGER_LABELS]
+    assert len(looks) == 7
+    for kind in ("colour", "marker", "dash"):
+        assert len({getattr(look, kind) for look in looks}) == len(looks), kind
 
 
 def test_no_cause_of_delay_has_the_colour_of_a_queue_manager() -> None:

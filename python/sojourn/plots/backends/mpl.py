@@ -23,9 +23,11 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from sojourn.plots import spec, styles
+from sojourn.plots.backends import labels
 
 _MILLIMETRES_PER_INCH = 25.4
 _POINTS_PER_INCH = 72  # the unit of both files
@@ -116,9 +118,19 @@ def _laid_out(plot: spec.PlotSpec) -> Figure:
     """Return a figure whose parts have their places, so that each file only has to be drawn."""
     figure = _figure(plot)
     figure.set_dpi(_POINTS_PER_INCH)
-    figure.draw_without_rendering()
+    _without_ligatures(figure)
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
     figure.set_layout_engine("none")
     return figure
+
+
+def _without_ligatures(figure: Figure) -> None:
+    """Write ff, fi and ti letter by letter: in a PDF each ligature takes a copy of the font."""
+    for text in figure.findobj(Text):
+        if hasattr(text, "set_fontfeatures"):  # since Matplotlib 3.11, which has ligatures
+            cast("Any", text).set_fontfeatures(("-liga",))
 
 
 def _svg(figure: Figure, plot: spec.PlotSpec) -> str:
@@ -158,6 +170,16 @@ def _figure(plot: spec.PlotSpec) -> Figure:
             handlelength=2.4,
             columnspacing=1.6,
         )
+    labelled = [
+        (panel, cast("Axes", axis))
+        for panel, axis in zip(plot.panels, axes, strict=False)
+        if any(isinstance(mark, spec.Dots) and any(mark.texts) for mark in panel.marks)
+    ]
+    engine = figure.get_layout_engine()
+    if labelled and engine is not None:
+        engine.execute(figure)  # labels need to know how large the panels are
+        for panel, axis in labelled:
+            labels.write(panel, axis, _FONT_SIZE - 1)
     return figure
 
 
@@ -257,16 +279,6 @@ def _dots(mark: spec.Dots, axes: Axes) -> None:
         label=mark.label or "_nolegend_",
         zorder=2.5 if mark.filled else 2.6,
     )
-    for x, y, text in zip(mark.x, mark.y, mark.texts, strict=False):
-        if text:
-            axes.annotate(
-                text,
-                (float(x), float(y)),
-                xytext=(4, -2),
-                textcoords="offset points",
-                fontsize=_FONT_SIZE - 1,
-                color=styles.INK,
-            )
 
 
 def _bars(mark: spec.Bars, axes: Axes) -> None:
