@@ -170,10 +170,10 @@ def table_3(view: StudyView) -> Table:
         "mean over seeds.",
         (
             ColumnGroup(
-                "",
+                "Performance of the game: the printed word, and ours with the number behind it",
                 (
-                    Column("", LATENCY.metric, "latency performance"),
-                    Column("", LOSS.metric, "loss performance"),
+                    Column("", LATENCY.metric, "latency"),
+                    Column("", LOSS.metric, "loss"),
                 ),
             ),
         ),
