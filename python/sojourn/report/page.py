@@ -16,14 +16,15 @@ from sojourn.report import drawing, markdown
 from sojourn.report.provenance import provenance, scenario_hashes
 from sojourn.studies.claims import Holds, JudgedClaim
 from sojourn.studies.figure import Figure
-from sojourn.studies.parts import StudyParts
+from sojourn.studies.parts import PlainTable, StudyParts
 from sojourn.studies.table import Cell, format_number
 from sojourn.studies.tolerance import Verdict
 from sojourn.study.result import StudyResult
 
 _HOME = Path(__file__).parent
 
-#: Longer tables than this are folded, and follow the figures; chosen: what fits a screen or two.
+#: Longer tables than this are folded, and follow the figures; chosen: what fits a screen or two. So do
+#: all tables of a study that redraws figures, which say the same at a glance.
 LONG_TABLE = 40
 
 #: More figures than this in a section get a list of links; chosen by eye.
@@ -101,8 +102,8 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         result=result,
         definition=result.definition,
         parts=parts,
-        short_tables=[table for table in parts.plain_tables if len(table.rows) <= LONG_TABLE],
-        long_tables=[table for table in parts.plain_tables if len(table.rows) > LONG_TABLE],
+        shown_tables=[table for table in parts.plain_tables if not _is_folded(table, parts)],
+        folded_tables=[table for table in parts.plain_tables if _is_folded(table, parts)],
         many_figures=MANY_FIGURES,
         style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),
         overview_figures=_group(figures, "overview"),
@@ -116,6 +117,10 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         provenance=provenance(result),
         scenario_hashes=scenario_hashes(result),
     )
+
+
+def _is_folded(table: PlainTable, parts: StudyParts) -> bool:
+    return len(table.rows) > LONG_TABLE or any(f.group == "printed" for f in parts.figures)
 
 
 def _group(figures: Sequence[DrawnFigure], group: str) -> list[DrawnFigure]:

@@ -172,20 +172,18 @@ def _metrics(view: StudyView, point: str) -> Iterator[PlainCell]:
 
 
 def cell(estimate: Estimate, decimals: int) -> PlainCell:
-    """Write an estimate with its interval below, if there is one.
+    """Write a mean with half the width of its interval below, if there is one.
 
     Examples
     --------
-    >>> cell(Estimate(7.26, 7.1, 7.4, 3), 1)
-    PlainCell(text='7.3', emphasis='', detail='7.1 to 7.4')
+    >>> cell(Estimate(7.26, 7.16, 7.36, 3), 1)
+    PlainCell(text='7.3', emphasis='', detail='±0.1')
     """
     if estimate.value is None:
         return PlainCell(format_estimate(estimate, decimals), "muted")
     detail = ""
     if estimate.low is not None and estimate.high is not None:
-        detail = (
-            f"{format_number(estimate.low, decimals)} to {format_number(estimate.high, decimals)}"
-        )
+        detail = f"±{format_number(0.5 * (estimate.high - estimate.low), decimals)}"
     return PlainCell(format_estimate(estimate, decimals), detail=detail)
 
 

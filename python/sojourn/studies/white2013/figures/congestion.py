@@ -52,7 +52,7 @@ def _figure(item: str, title: str, level: str) -> Figure:
         item,
         plot,
         f"Twelve levels of 10 s, {np.mean(rates):g} Mb/s on average, {100 * below:.0f} % of the time below "
-        "the 5 Mb/s that the subscriber pays for.",
+        "the 5 Mb/s that the subscriber pays for (dashed).",
     )
 
 
@@ -65,5 +65,5 @@ def _panel(rates: tuple[float, ...]) -> Panel:
         until_s=DWELL_S * len(rates),
         high=22.0,
         ticks=sorted({0.0, *rates}),
-        extras=(Rule(SUSTAINED_MBPS, "y", "sustained rate"),),
+        extras=(Rule(SUSTAINED_MBPS, "y"),),
     )

@@ -37,7 +37,7 @@ def flow_queueing(view: StudyView) -> Figure:
         raise NotRecorded(message)
     compared = variants.Variants(
         tuple(household(load) for load in loads),
-        {m: tuple(point_of(load, "none", m) for load in loads) for m in _recorded(view)},
+        {m: tuple(point_of(load, "none", m) for load in loads) for m in _recorded(view, loads)},
         MANAGER_LABELS,
     )
     plot = variants.plot(
@@ -59,10 +59,10 @@ def flow_queueing(view: StudyView) -> Figure:
     )
 
 
-def _recorded(view: StudyView) -> tuple[str, ...]:
+def _recorded(view: StudyView, loads: tuple[str, ...]) -> tuple[str, ...]:
     """Return the managers with any of the points."""
     return tuple(
         manager
         for manager in COMPARED
-        if any(point_of(load, "none", manager) in view.points for load in LOADS)
+        if any(point_of(load, "none", manager) in view.points for load in loads)
     )
