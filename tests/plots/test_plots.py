@@ -1,15 +1,18 @@
 """Plots as data: what is drawn, with which labels and units."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from sojourn.plots import draw
+from sojourn.plots.backends import mpl
 from sojourn.plots.box import box_of, box_panel
 from sojourn.plots.ccdf import TAIL, ccdf_panel
 from sojourn.plots.cdf import cdf, cdf_panel, steps
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.scatter import Pair, scatter_panel
-from sojourn.plots.spec import Axis, Bars, Dots, Line, Note, PlotSpec
+from sojourn.plots.spec import Axis, Bars, Dots, Line, Note, PlotSpec, Scale
 from sojourn.plots.stack import stack_panel
 from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.studies.estimate import Estimate
@@ -114,6 +117,13 @@ def test_misses_are_labelled_once_and_matches_are_not() -> None:
     texts = {m.look: m.texts for m in panel.marks if isinstance(m, Dots)}
     assert texts == {"match": (), "miss": ("C04", "")}
     assert (panel.x.low, panel.x.high) == (panel.y.low, panel.y.high)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_a_scatter_plot_without_values_can_be_drawn(scale: Scale, tmp_path: Path) -> None:
+    panel = scatter_panel([], quantity="loss", unit="%", scale=scale)
+    mpl.save(PlotSpec("empty", "Nothing to compare", (panel,)), tmp_path, quick=False)
+    assert (tmp_path / "empty.svg").is_file()
 
 
 def test_values_below_the_floor_of_a_log_axis_are_drawn_on_it() -> None:

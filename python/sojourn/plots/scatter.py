@@ -42,7 +42,8 @@ def scatter_panel(
 
     marks: list[Mark] = []
     values = [clip(v) for pair in pairs for v in (pair.printed, pair.ours)]
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    # Without values any limits do that both scales can show.
+    low, high = (min(values), max(values)) if values else (1.0, 10.0)
     if scale == "log":
         low, high = low / 1.3, high * 1.3
     else:

@@ -530,15 +530,16 @@ def agreement(tables: Sequence[Table]) -> Figure:
         ("upload", "MB", ("forwarded_volume",), "linear", None),
     )
     cells = [cell for table in tables for cell in table.ordered_cells()]
+    pairs = [
+        [_pair(cell, 1e-3 if unit == "MB" else 1.0) for cell in _comparable(cells, metrics)]
+        for _, unit, metrics, _, _ in families
+    ]
+    if not any(pairs):
+        message = "needs a case that the document prints"
+        raise NotRecorded(message)
     panels = tuple(
-        scatter_panel(
-            [_pair(cell, 1e-3 if unit == "MB" else 1.0) for cell in _comparable(cells, metrics)],
-            quantity=quantity,
-            unit=unit,
-            scale=scale,
-            floor=floor,
-        )
-        for quantity, unit, metrics, scale, floor in families
+        scatter_panel(own, quantity=quantity, unit=unit, scale=scale, floor=floor)
+        for own, (quantity, unit, _, scale, floor) in zip(pairs, families, strict=True)
     )
     plot = PlotSpec(
         name="agreement",
