@@ -1,0 +1,129 @@
+"""Run Sojourn beside ns-2 and ns-3, and write what agrees and what it costs into docs/results/agreement.md.
+
+usage: python benches/peers/compare.py [--repetitions N] [--duration S] [--out FILE]
+
+Simulators that are not installed are skipped with one line each. The whole comparison takes some five minutes on
+two cores; `--duration 600 --repetitions 10` makes every interval half as wide and takes forty.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from peer_drivers import DriverError, Measured, Peer, command, find_peers, run, run_alone
+from peer_page import Cost, page
+from peer_worlds import OWN_GROWTH, WORLDS, World
+
+ROOT = Path(__file__).resolve().parents[2]
+WARM_UP_S = 5.0
+
+COST_WORLDS = [
+    *(World("ns-2", "drop-tail", flows) for flows in (1, 5)),
+    *(World("ns-3", "codel", flows, OWN_GROWTH, device_queue=True) for flows in (1, 5)),
+]
+"""Where processor time is taken: each simulator as its users have it."""
+COST_DURATION_S = 600.0
+COST_REPETITIONS = {"ns-2": 7, "ns-3": 3}
+"""How often a pair is measured, in turns; a run of ns-3 takes some fifteen seconds."""
+
+Runs = dict[World, tuple[list[dict[str, float]], list[dict[str, float]]]]
+
+
+def agreement(peers: dict[str, Peer], repetitions: int, duration_s: float) -> Runs:
+    """Run all worlds, as many at a time as there are processors; processor time is not taken."""
+    tasks = [
+        (world, seed, peer)
+        for seed in range(1, repetitions + 1)
+        for world in WORLDS
+        if not peers[world.peer].skipped
+        for peer in (None, peers[world.peer])
+    ]
+    said = time.monotonic()
+
+    def one(task: tuple[World, int, Peer | None]) -> dict[str, float]:
+        world, seed, peer = task
+        # A run of ns-2 costs little, and its losses come in storms that last a minute.
+        seconds = max(duration_s, 600.0) if world.peer == "ns-2" else duration_s
+        return run(
+            command(peer, world, seed=seed, duration_s=seconds, warm_up_s=WARM_UP_S, measure=True)
+        )
+
+    runs: Runs = {world: ([], []) for world in WORLDS if not peers[world.peer].skipped}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for number, ((world, _, peer), result) in enumerate(
+            zip(tasks, pool.map(one, tasks), strict=True), start=1
+        ):
+            runs[world][peer is not None].append(result)
+            if time.monotonic() - said > 20 or number == len(tasks):
+                said = time.monotonic()
+                say(f"agreement: {number} of {len(tasks)} runs")
+    return runs
+
+
+def costs(peers: dict[str, Peer]) -> list[Cost]:
+    """Take processor time of the simulators in turns, one run at a time."""
+    measured: list[Cost] = []
+    for world in COST_WORLDS:
+        peer = peers[world.peer]
+        if peer.skipped:
+            continue
+        say(f"processor time: {world.peer}, {world.name}")
+        turns = range(1, COST_REPETITIONS[world.peer] + 1)
+        pairs = [(_cost(None, world, seed), _cost(peer, world, seed)) for seed in turns]
+        nothing = _cost(peer, world, 1, duration_s=0.1).cpu_s
+        measured.append(
+            Cost(world, [pair[0] for pair in pairs], [pair[1] for pair in pairs], nothing)
+        )
+    return measured
+
+
+def _cost(
+    peer: Peer | None, world: World, seed: int, duration_s: float = COST_DURATION_S
+) -> Measured:
+    return run_alone(
+        command(peer, world, seed=seed, duration_s=duration_s, warm_up_s=0.0, measure=False)
+    )
+
+
+def say(text: str) -> None:
+    """Tell whoever waits how far it is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def main(arguments: Iterable[str] | None = None) -> int:
+    """Compare and write the page; return the exit status."""
+    parser = argparse.ArgumentParser(description="Sojourn beside ns-2 and ns-3.")
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--duration", type=float, default=150.0, help="simulated seconds (ns-3)")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results" / "agreement.md")
+    options = parser.parse_args(None if arguments is None else list(arguments))
+    if options.repetitions < 2 or options.duration <= WARM_UP_S:
+        parser.error("--repetitions has to be 2 or more, and --duration more than 5")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        peers = find_peers(Path(scratch))
+        for peer in peers.values():
+            if peer.skipped:
+                say(f"skipped {peer.name}: {peer.skipped}")
+        if all(peer.skipped for peer in peers.values()):
+            say("nothing to compare with; the page stays as it is")
+            return 0
+        try:
+            measured = costs(peers)
+            runs = agreement(peers, options.repetitions, options.duration)
+        except DriverError as error:
+            say(f"error: {error}")
+            return 1
+    text = page(peers, runs, measured, options.duration)
+    options.out.write_text(text, encoding="utf-8")
+    say(f"wrote {options.out.name} after {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

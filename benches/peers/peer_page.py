@@ -1,0 +1,231 @@
+"""The page of results: what agrees, what does not and why, and what a run costs."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from peer_agreement import METRICS, Comparison, Estimate, compare_all
+from peer_drivers import Measured, Peer
+from peer_worlds import EQUAL_GROWTH, World
+
+__all__ = ["Cost", "page"]
+
+Runs = Mapping[World, tuple[list[dict[str, float]], list[dict[str, float]]]]
+
+INTRODUCTION = """\
+# Side by side with ns-2 and ns-3
+
+Command: `make bench-peers`. It runs the drivers of `benches/peers` and writes this page; simulators that are not
+installed are skipped.
+
+One or five CUBIC uploads and a stream of 218 B every 20 ms share a line of 5 Mb/s. The round trip is 20 ms, the way
+back is 100 Mb/s fast. *Throughput* is what the line carries, headers included; *delay* is the time of the stream's
+packets from their arrival at the queue to their first bit on the wire; both from 5 s on. Each number is the mean of
+{repetitions} repetitions with other times of start (uploads within a second, the stream within 20 ms) and its 95 %
+interval. Two simulators *agree* if Welch's 95 % interval of the difference holds zero. One in twenty cells will miss
+that by chance; cells that hardly vary miss it by differences too small to matter, so the difference stands beside it.
+"""
+
+EQUAL = """\
+## What is equal
+
+1500 B and 218 B on the wire, link header included; SACK; an acknowledgement for each segment; no limit by the
+receiver; no HyStart; the least retransmission timeout (200 ms; 2 s behind the drop-tail queue); 417 packets of
+queue beside the one on the wire; CoDel 5 ms in 100 ms; PIE of RFC 8033; FQ-CoDel with 1024 queues and a quantum of
+1500 B; first window of 10 (ns-3) or 4 (ns-2).
+
+| | ns-2 | ns-3 |
+|---|---|---|
+| stack here | `ns2-linux-cubic`, window of 667 | `linux-cubic` with windows in bytes, reductions of the window, no tail-loss probe, CUBIC without the region of Reno |
+| stack there | `TCP/Linux` with `cubic`, `TCPSink/Sack1` | `TcpSocketBase`, PRR; CUBIC in real numbers (in the driver), or its own |
+| queue there | `DropTail` of 417, one place of which is never used | queue disc; the device is stopped while a packet is on the wire, so that none waits beneath the disc |
+"""
+
+NOTES = """\
+## Why they differ where they do
+
+*CUBIC of ns-3* counts its curve in whole segments, rounded down, on both sides of the plateau. Below the plateau W it
+aims one segment too high, so it is back at W as soon as 0.4 (K − t)³ < 1, which for windows of ten to twenty segments
+is half of K. Short epochs mean more losses and a longer queue. With the same curve in real numbers (`CubicInReals` in
+the driver, everything else as it is in ns-3) the difference goes; the rows *own CUBIC* have ns-3's.
+
+*Lost repetitions.* ns-3 finds losses by RFC 6675: a repetition that is lost again waits for the timeout. Here RACK finds
+it. It matters behind the full drop-tail queue (deeper dips of the queue, 2 s at most), and where five uploads have
+windows of two or three segments.
+
+*The device queue.* Most scripts of ns-3 leave one packet in the device beneath the queue disc. The disc does not see it:
+the delay of the stream grows by one transmission (2.4 ms), throughput a little. The row *device queue* has it.
+
+*CoDel of ns-3* follows Linux: a clock of 1.024 µs and 1/√count by one Newton step in 16 bits. Here both are exact.
+
+*PIE of ns-3* leaves arrivals alone while at most two packets wait, whatever their length; here while at most 2048 B
+wait.
+
+*Storms of ns-2.* `TCP/Linux` repeats into a full queue for tens of seconds now and then
+([why](../models/tcp.md#habits-of-ns-2)); how often within ten minutes is chance, and most of the spread.
+"""
+
+COST = """\
+## What a run costs
+
+Processor time (user and system) of 600 simulated seconds with nothing written down, on {machine}. Simulators ran in
+turns, one at a time. *Process* is everything from the start of the program to its end, for Sojourn the start of Python
+included; *simulation* is without start and set-up. Minimum, and median in parentheses. Ratio: theirs over ours, of the
+minima.
+
+"""
+
+LOGGING = """\
+This ns-3 has its logging compiled in, as the package of Debian has; a build without it is faster. Compared to that one,
+the ratio would be smaller: point `PKG_CONFIG_PATH` to its installation and run the command again.
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor time of one world in both simulators."""
+
+    world: World
+    ours: Sequence[Measured]
+    theirs: Sequence[Measured]
+    theirs_start_s: float
+    """What the peer's process needs for next to no simulated time."""
+
+    def simulation(self) -> tuple[list[float], list[float]]:
+        """Return processor seconds without start and set-up, ours and theirs."""
+        ours = [run.values["run_cpu_s"] for run in self.ours]
+        theirs = [
+            run.values.get("run_cpu_s", run.cpu_s - self.theirs_start_s) for run in self.theirs
+        ]
+        return ours, theirs
+
+    def process(self) -> tuple[list[float], list[float]]:
+        """Return processor seconds of the whole process, ours and theirs."""
+        return [run.cpu_s for run in self.ours], [run.cpu_s for run in self.theirs]
+
+
+def page(peers: Mapping[str, Peer], runs: Runs, costs: Sequence[Cost], duration_s: float) -> str:
+    """Return the page as Markdown."""
+    repetitions = max(len(ours) for ours, _ in runs.values())
+    parts = [INTRODUCTION.format(repetitions=repetitions)]
+    for name, peer in peers.items():
+        parts.append(f"## {name} {peer.version}\n")
+        if peer.skipped:
+            parts.append(f"Skipped: {peer.skipped}.\n")
+            continue
+        mine = {world: both for world, both in runs.items() if world.peer == name}
+        seconds = 600.0 if name == "ns-2" else duration_s
+        parts.append(f"{seconds:g} s each.\n")
+        parts.append(agreement_table(mine))
+        parts.append(summary(mine))
+    parts += [EQUAL, NOTES, COST.format(machine=machine()) + cost_table(costs)]
+    if any(run.values.get("logging") for cost in costs for run in cost.theirs):
+        parts.append(LOGGING)
+    return "\n".join(parts)
+
+
+def agreement_table(runs: Runs) -> str:
+    """Return one row for each world and quantity."""
+    lines = [
+        "| queue, uploads | quantity | Sojourn | peer | difference | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for world, (ours, theirs) in runs.items():
+        for metric, comparison in compare_all(ours, theirs).items():
+            cells = [
+                title(world) if metric == next(iter(METRICS)) else "",
+                METRICS[metric],
+                number(comparison.ours),
+                number(comparison.theirs),
+                f"{comparison.relative:+.1%}".replace("%", " %"),
+                verdict(comparison, world, metric),
+            ]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def title(world: World) -> str:
+    """Return what a row calls a world."""
+    extras: list[str] = []
+    if world.peer == "ns-3" and world.growth != EQUAL_GROWTH:
+        extras.append("*own CUBIC*")
+    if world.device_queue:
+        extras.append("*device queue*")
+    return ", ".join([world.name, *extras])
+
+
+def number(value: Estimate) -> str:
+    """Return a mean with its interval, with as many digits as the interval bears."""
+    digits = (
+        4 if value.half_width < 0.001 else 3 if value.mean < 10 else 2 if value.mean < 100 else 1
+    )
+    return f"{value.mean:.{digits}f} ± {value.half_width:.{digits}f}"
+
+
+def verdict(comparison: Comparison, world: World, metric: str) -> str:
+    """Return whether both agree, or which mechanism keeps them apart."""
+    return "agree" if comparison.agrees else f"apart: {mechanism(world, metric)}"
+
+
+def mechanism(world: World, metric: str) -> str:
+    """Return the first mechanism of the page's list that applies to a world."""
+    if world.peer == "ns-2":
+        return "storms of ns-2"
+    if world.device_queue and metric != "losses":
+        return "the device queue"
+    if world.growth != EQUAL_GROWTH:
+        return "CUBIC of ns-3"
+    if world.queue == "drop-tail" or world.flows > 1:
+        return "lost repetitions"
+    return "PIE of ns-3" if world.queue == "pie" else "CoDel of ns-3"
+
+
+def summary(runs: Runs) -> str:
+    """Count the cells that agree among those with an equal configuration."""
+    cells = [
+        comparison
+        for world, (ours, theirs) in runs.items()
+        if world.growth == EQUAL_GROWTH and not world.device_queue
+        for comparison in compare_all(ours, theirs).values()
+    ]
+    agreeing = sum(cell.agrees for cell in cells)
+    largest = max((abs(cell.relative) for cell in cells if not cell.agrees), default=0.0)
+    rest = f"; the others are at most {largest:.1%} apart".replace("%", " %") if largest else ""
+    return f"With an equal configuration {agreeing} of {len(cells)} cells agree{rest}.\n"
+
+
+def cost_table(costs: Sequence[Cost]) -> str:
+    """Return one row for each world of which processor time was taken."""
+    lines = [
+        "| world | | Sojourn, s | peer, s | ratio |",
+        "|---|---|---|---|---|",
+    ]
+    for cost in costs:
+        for what, (ours, theirs) in (
+            ("simulation", cost.simulation()),
+            ("process", cost.process()),
+        ):
+            first = f"{cost.world.peer}: {cost.world.name}" if what == "simulation" else ""
+            ratio = min(theirs) / min(ours)
+            lines.append(
+                f"| {first} | {what} | {seconds(ours)} | {seconds(theirs)} | {ratio:.3g} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def seconds(values: Sequence[float]) -> str:
+    """Return the minimum, and the median in parentheses."""
+    return f"{min(values):.3f} ({statistics.median(values):.3f})"
+
+
+def machine() -> str:
+    """Return the number of processors and what the kernel calls them."""
+    import os
+    from pathlib import Path
+
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{os.cpu_count()} × {models[0] if models else 'unknown processor'}"

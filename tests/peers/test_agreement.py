@@ -1,0 +1,113 @@
+"""Verdicts of the comparison, on made-up repetitions."""
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PEERS = Path(__file__).resolve().parents[2] / "benches" / "peers"
+
+
+@pytest.fixture
+def agreement(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(PEERS), *sys.path])
+    return importlib.import_module("peer_agreement")
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(PEERS), *sys.path])
+    return importlib.import_module("peer_page")
+
+
+@pytest.fixture
+def worlds(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(PEERS), *sys.path])
+    return importlib.import_module("peer_worlds")
+
+
+def test_a_mean_has_the_interval_of_student(agreement: ModuleType) -> None:
+    # Standard deviation of 1 to 5 is sqrt(2.5); t for four degrees of freedom is 2.776.
+    got = agreement.estimate([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert got.mean == 3.0
+    assert got.half_width == pytest.approx(2.776 * (2.5 / 5) ** 0.5, rel=1e-3)
+
+
+def test_one_repetition_says_nothing_about_chance(agreement: ModuleType) -> None:
+    with pytest.raises(ValueError, match="two repetitions or more"):
+        agreement.estimate([1.0])
+
+
+def test_overlapping_repetitions_agree(agreement: ModuleType) -> None:
+    got = agreement.compare([10.0, 11.0, 9.0, 10.5], [10.4, 9.4, 10.9, 10.1])
+    assert got.agrees
+    assert got.low < 0.0 < got.high
+
+
+def test_repetitions_far_apart_do_not_agree_and_say_by_how_much(agreement: ModuleType) -> None:
+    got = agreement.compare([11.0, 11.1, 10.9], [10.0, 10.1, 9.9])
+    assert not got.agrees
+    assert got.relative == pytest.approx(0.1)
+    # Equal spreads: four degrees of freedom, t = 2.776, error sqrt(2 x 0.01 / 3).
+    assert got.high - got.low == pytest.approx(2 * 2.776 * (0.02 / 3) ** 0.5, rel=1e-3)
+
+
+def test_a_wide_spread_on_one_side_hides_a_difference(agreement: ModuleType) -> None:
+    # With a pooled variance this would be a difference of 5.6 errors.
+    got = agreement.compare([11.0, 11.0, 11.0, 11.0], [8.0, 12.0, 9.0, 11.0])
+    assert got.agrees
+
+
+@pytest.mark.parametrize(("other", "agrees"), [(5.0, True), (5.001, False)])
+def test_without_any_spread_only_equal_numbers_agree(
+    agreement: ModuleType, other: float, agrees: bool
+) -> None:
+    assert agreement.compare([5.0, 5.0], [other, other]).agrees is agrees
+
+
+def runs(delay: float, spread: float) -> list[dict[str, float]]:
+    return [
+        {
+            "throughput_mbps": 5.0 + 0.001 * step,
+            "delay_mean_ms": delay + spread * step,
+            "delay_p95_ms": 2 * delay + spread * step,
+        }
+        for step in (-1, 0, 1)
+    ]
+
+
+def test_the_table_tells_agreement_from_its_mechanisms(
+    pages: ModuleType, worlds: ModuleType
+) -> None:
+    equal = worlds.World("ns-3", "codel", 1)
+    own = worlds.World("ns-3", "codel", 1, worlds.OWN_GROWTH)
+    table = pages.agreement_table(
+        {equal: (runs(3.4, 0.1), runs(3.4, 0.1)), own: (runs(3.4, 0.1), runs(4.4, 0.1))}
+    )
+    rows = [line for line in table.splitlines() if "mean delay" in line]
+    assert "| +0.0 % | agree |" in rows[0]
+    assert "| -22.7 % | apart: CUBIC of ns-3 |" in rows[1]
+    assert "*own CUBIC*" in table
+
+
+def test_the_summary_counts_equal_configurations_only(
+    pages: ModuleType, worlds: ModuleType
+) -> None:
+    equal = worlds.World("ns-3", "codel", 1)
+    beneath = worlds.World("ns-3", "codel", 1, device_queue=True)
+    text = pages.summary(
+        {equal: (runs(3.4, 0.1), runs(3.4, 0.1)), beneath: (runs(3.4, 0.1), runs(5.8, 0.1))}
+    )
+    assert "3 of 3 cells agree." in text
+
+
+def test_costs_are_compared_by_their_minima(pages: ModuleType, worlds: ModuleType) -> None:
+    drivers = importlib.import_module("peer_drivers")
+    ours = [drivers.Measured({"run_cpu_s": cpu}, cpu + 0.1) for cpu in (0.2, 0.1, 0.4)]
+    theirs = [drivers.Measured({}, cpu) for cpu in (2.1, 1.1, 3.1)]
+    table = pages.cost_table([pages.Cost(worlds.World("ns-2", "drop-tail", 1), ours, theirs, 0.1)])
+    simulation, process = table.splitlines()[2:]
+    assert simulation.endswith("| 0.100 (0.200) | 1.000 (2.000) | 10 |")
+    assert process.endswith("| 0.200 (0.300) | 1.100 (2.100) | 5.5 |")
