@@ -4,10 +4,10 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup demo test test-fast lint fmt bench docs lock clean
+.PHONY: help setup demo test test-fast lint fmt bench bench-peers docs lock clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv, install locked dependencies, build the engine (release)
 	@tools/setup setup
@@ -33,8 +33,11 @@ fmt: ## format Rust and Python
 	@.venv/bin/ruff format --quiet .
 	@.venv/bin/ruff check --quiet --fix .
 
-bench: setup ## what one packet costs, on fixed worlds
-	@.venv/bin/sojourn bench
+bench: setup ## what one packet costs: measure, write docs/results/speed.md and speed.svg
+	@.venv/bin/python tools/bench-speed
+
+bench-peers: setup ## Sojourn beside ns-2 and ns-3, where they are installed: write docs/results/agreement.md
+	@.venv/bin/python benches/peers/compare.py
 
 docs: ## the documentation, into docs/_build/html
 	@tools/setup docs

@@ -1,0 +1,104 @@
+"""The page of speed: what counts instructions says, and the generated worlds."""
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "bench-speed"
+
+
+@pytest.fixture
+def measuring(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(TOOL), *sys.path])
+    return importlib.import_module("speed_measure")
+
+
+@pytest.fixture
+def worlds(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(TOOL), *sys.path])
+    return importlib.import_module("speed_worlds")
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "path", [str(TOOL), *sys.path])
+    return importlib.import_module("speed_page")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("123456,,instructions:u,1000,100.00,,\n", 123_456),
+        ("<not supported>,,instructions:u,0,100.00,,\n", None),
+        ("==12== \n==12== I   refs:      1,234,567\n", 1_234_567),
+        ("", None),
+    ],
+)
+def test_counts_of_instructions_are_read(
+    measuring: ModuleType, text: str, count: int | None
+) -> None:
+    assert measuring.parse_instructions(text) == count
+
+
+def test_without_a_counter_the_page_says_so(
+    measuring: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    how, command = measuring.counter()
+    assert how.startswith("skipped:")
+    assert command == []
+
+
+def test_every_generated_world_is_a_valid_scenario(worlds: ModuleType) -> None:
+    from sojourn import _engine
+
+    generated = [
+        *worlds.by_flows().values(),
+        *worlds.by_rate().values(),
+        *worlds.by_duration(written=False).values(),
+        *worlds.by_duration(written=True).values(),
+    ]
+    assert len(generated) == 15
+    for world in generated:
+        assert _engine.check(world.scenario()) == []
+
+
+def test_a_generated_world_is_measured_in_a_process_of_its_own(
+    measuring: ModuleType, worlds: ModuleType
+) -> None:
+    cost = measuring.sized_world(worlds.Sized(duration_s=10.0), repetitions=1)
+    # 10 s of 5 Mb/s are 4167 full packets; each passes two links, and so do acknowledgements.
+    assert 8_000 < cost.packet_hops < 40_000
+    assert cost.simulated_s == 10.0
+    assert 0.0 < cost.cpu_s < 5.0
+    assert cost.peak_bytes >= cost.start_bytes > 0
+
+
+def test_the_page_and_the_picture_show_what_was_measured(
+    measuring: ModuleType, pages: ModuleType, tmp_path: Path
+) -> None:
+    drawing = importlib.import_module("speed_drawing")
+    cost = measuring.Cost(0.1, 0.1, 600.0, 1_000_000, 20 * 2**20, 10 * 2**20)
+    results = pages.Results(
+        fixed={"dumbbell": cost},
+        flows={1.0: cost, 10.0: cost},
+        rates={1e6: cost, 1e10: cost},
+        durations={60.0: cost},
+        durations_written={60.0: cost},
+        runs=4,
+        wall_by_jobs={1: 1.0, 2: 0.5},
+        counter="valgrind",
+        instructions={"dumbbell": 321.4},
+    )
+    text = pages.page(results, 4)
+    assert "| `dumbbell` | 1,000,000 | 10.00 | 100 | 321 | 6,000 | 20.0 |" in text
+    assert "| 10 Gb/s, 2 s | 1,000,000 | 0.10 | 100 |" in text
+    assert "| 2 | 0.50 | 2.00 |" in text
+    first, second = tmp_path / "1.svg", tmp_path / "2.svg"
+    drawing.draw(results.curves(), first)
+    drawing.draw(results.curves(), second)
+    assert first.read_bytes() == second.read_bytes()
+    assert "ns per packet-hop" in first.read_text(encoding="utf-8")

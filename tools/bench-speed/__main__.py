@@ -1,0 +1,87 @@
+"""Measure the engine, and write docs/results/speed.md and speed.svg.
+
+usage: python tools/bench-speed [--repetitions N] [--out DIRECTORY]
+
+Takes some two minutes. Other work on the machine makes times longer; of the repetitions the fastest counts.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from speed_drawing import draw
+from speed_measure import (
+    Cost,
+    MeasurementError,
+    count_instructions,
+    counter,
+    fixed_world,
+    fixed_worlds,
+    sized_world,
+    threads,
+)
+from speed_page import Results, page
+from speed_worlds import Sized, by_duration, by_flows, by_rate
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS_ON_THREADS = 24
+
+
+def say(text: str) -> None:
+    """Tell whoever waits how far it is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def growing(name: str, worlds: dict[float, Sized], repetitions: int) -> dict[float, Cost]:
+    """Measure worlds of growing size."""
+    say(f"measuring {name}: {', '.join(f'{size:g}' for size in worlds)}")
+    return {size: sized_world(world, repetitions) for size, world in worlds.items()}
+
+
+def measure(repetitions: int) -> Results:
+    """Measure everything."""
+    fixed: dict[str, Cost] = {}
+    for name in fixed_worlds():
+        say(f"measuring {name}")
+        fixed[name] = fixed_world(name, repetitions)
+    how, command = counter()
+    say(f"instructions: {how}")
+    say(f"measuring {RUNS_ON_THREADS} runs on 1 and 2 threads")
+    wall = {jobs: threads(Sized(), RUNS_ON_THREADS, jobs, repetitions) for jobs in (1, 2)}
+    few = max(2, repetitions // 2)
+    return Results(
+        fixed=fixed,
+        flows=growing("uploads", by_flows(), few),
+        rates=growing("rates", by_rate(), few),
+        durations=growing("durations", by_duration(written=False), few),
+        durations_written=growing("durations, with tables", by_duration(written=True), few),
+        runs=RUNS_ON_THREADS,
+        wall_by_jobs=wall,
+        counter=how,
+        instructions=count_instructions(list(fixed), command) if command else {},
+    )
+
+
+def main() -> int:
+    """Measure and write both files; return the exit status."""
+    parser = argparse.ArgumentParser(description="Measure the engine.")
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results")
+    options = parser.parse_args()
+    if options.repetitions < 1:
+        parser.error("--repetitions has to be 1 or more")
+    began = time.monotonic()
+    try:
+        results = measure(options.repetitions)
+    except MeasurementError as error:
+        say(f"error: {error}")
+        return 1
+    (options.out / "speed.md").write_text(page(results, options.repetitions), encoding="utf-8")
+    draw(results.curves(), options.out / "speed.svg")
+    say(f"wrote speed.md and speed.svg after {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Measurements: each in a process of its own, repeated, of which the fastest counts."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from speed_worlds import Sized
+
+__all__ = [
+    "Cost",
+    "MeasurementError",
+    "count_instructions",
+    "counter",
+    "fixed_world",
+    "fixed_worlds",
+    "parse_instructions",
+    "sized_world",
+    "threads",
+]
+
+HERE = Path(__file__).resolve().parent
+Numbers = dict[str, float]
+
+INSTRUCTION_DURATIONS_S = (120.0, 40.0)
+"""Instructions are counted over two durations; their difference is free of the start of Python."""
+
+
+class MeasurementError(Exception):
+    """A measured process failed."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one world costs: the repetition that took the least processor time."""
+
+    cpu_s: float
+    wall_s: float
+    simulated_s: float
+    packet_hops: int
+    peak_bytes: int
+    start_bytes: int = 0
+    """Of that, before the run: Python and the engine's code."""
+
+    @property
+    def ns_per_hop(self) -> float:
+        """Return processor time per packet-hop in nanoseconds."""
+        return self.cpu_s * 1e9 / max(1, self.packet_hops)
+
+    @property
+    def speed(self) -> float:
+        """Return simulated seconds per second of processor time."""
+        return self.simulated_s / self.cpu_s
+
+
+def _run(command: Sequence[str], text: str = "") -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = next(reversed(done.stderr.strip().splitlines()), f"status {done.returncode}")
+        raise MeasurementError(last)
+    return done.stdout
+
+
+def fixed_worlds() -> list[str]:
+    """Return the names of the worlds of `sojourn bench`."""
+    from sojourn.bench import world_names
+
+    return world_names()
+
+
+def fixed_world(name: str, repetitions: int) -> Cost:
+    """Measure a world of `sojourn bench`."""
+    from sojourn.bench import measure
+
+    best = min((measure(name) for _ in range(repetitions)), key=lambda run: run["cpu_s"])
+    return Cost(
+        best["cpu_s"],
+        best["wall_s"],
+        best["simulated_s"],
+        best["packet_hops"],
+        best["peak_rss_bytes"],
+    )
+
+
+def sized_world(world: Sized, repetitions: int) -> Cost:
+    """Measure a generated world."""
+    command = [sys.executable, str(HERE / "one_run.py")]
+    runs = [
+        cast("Numbers", json.loads(_run(command, world.scenario()))) for _ in range(repetitions)
+    ]
+    best = min(runs, key=lambda run: run["cpu_s"])
+    return Cost(
+        best["cpu_s"],
+        best["wall_s"],
+        best["simulated_s"],
+        int(best["packet_hops"]),
+        int(best["peak_bytes"]),
+        int(best["start_bytes"]),
+    )
+
+
+def threads(world: Sized, runs: int, count: int, repetitions: int) -> float:
+    """Return the least wall time of so many runs on so many threads, in seconds."""
+    command = [sys.executable, str(HERE / "one_run.py"), str(runs), str(count)]
+    text = world.scenario()
+    return min(float(json.loads(_run(command, text))["wall_s"]) for _ in range(repetitions))
+
+
+def counter() -> tuple[str, list[str]]:
+    """Return how instructions can be counted here: name and command; the command is empty if not at all."""
+    if shutil.which("perf") is not None:
+        command = ["perf", "stat", "-x", ",", "-e", "instructions:u"]
+        done = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
+        if done.returncode == 0 and parse_instructions(done.stderr) is not None:
+            return "perf", command
+    if shutil.which("valgrind") is not None:
+        return "valgrind", [
+            *("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+        ]
+    return "skipped: neither perf (with a counter of instructions) nor valgrind is there", []
+
+
+def parse_instructions(text: str) -> int | None:
+    """Return the number of instructions that `perf stat -x ,` or cachegrind reports; nothing without one."""
+    found = re.search(r"^([\d]+),[^,]*,instructions", text, re.MULTILINE)
+    if found is None:
+        found = re.search(r"I\s+refs:\s+([\d,]+)", text)
+    return int(found[1].replace(",", "")) if found else None
+
+
+def count_instructions(names: Sequence[str], command: Sequence[str]) -> dict[str, float]:
+    """Return instructions per packet-hop of the fixed worlds. The load of the machine does not matter."""
+
+    def one(name: str) -> float:
+        return _instructions(name, command)
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(names, pool.map(one, names), strict=True))
+
+
+def _instructions(name: str, command: Sequence[str]) -> float:
+    counts: list[int] = []
+    hops: list[int] = []
+    for seconds in INSTRUCTION_DURATIONS_S:
+        program = f"from sojourn import _engine; _engine.bench({name!r}, {seconds!r})"
+        done = subprocess.run(
+            [*command, sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
+        counted = parse_instructions(done.stderr)
+        if done.returncode != 0 or counted is None:
+            raise MeasurementError(f"{command[0]} counted nothing for the world {name}")
+        counts.append(counted)
+        # A bench runs half the duration first, to count allocations of the second half.
+        hops.append(sum(_hops(name, part) for part in (seconds / 2, seconds)))
+    return (counts[0] - counts[1]) / (hops[0] - hops[1])
+
+
+def _hops(name: str, seconds: float) -> int:
+    from sojourn import _engine
+
+    return _engine.bench(name, seconds)["packet_hops"]

@@ -1,0 +1,178 @@
+"""The page of speed: what a packet-hop costs, and how that changes as a world grows."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from speed_measure import INSTRUCTION_DURATIONS_S, Cost
+from speed_worlds import RATES
+
+__all__ = ["Results", "page"]
+
+MEBIBYTE = 2**20
+
+INTRODUCTION = """\
+# Speed
+
+Command: `make bench`, which writes this page and its picture. Measured on {machine}, one run at a time; each world in a
+process of its own, {repetitions} times (generated worlds {few} times), of which the one with the least processor time
+counts. *Packet-hop*: one packet over one link. Times are processor time of the run alone, without the start of Python
+(0.05 s) and the reading of the scenario. A comparison with other simulators is on the
+[page of agreement](agreement.md).
+
+## Fixed worlds
+
+Those of `sojourn bench`, 600 simulated seconds each: a dumbbell with one upload and with five over 5 Mb/s behind CoDel,
+and two households of White 2013. The dumbbells write nothing down, the households their histograms of delay.
+
+"""
+
+INSTRUCTIONS = """
+Instructions: counted with {counter} over {long:g} s minus {short:g} s of each world, so that the start of the process
+does not count; they do not depend on other work of the machine.
+"""
+
+GROWTH = """
+## As a world grows
+
+Dumbbells like the first one above, generated: CoDel, a round trip of 20 ms, the stack `linux-cubic`, a stream of 218 B
+every 20 ms. Memory is the largest of the process; Python and the engine's code are {start:.0f} MiB of it.
+
+![Time per packet-hop by number of uploads, rate and duration](speed.svg)
+"""
+
+JOBS = """
+## Two jobs
+
+{runs} runs of the first dumbbell in one process, as `sojourn study run --jobs` makes them, on one thread and on two:
+
+"""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that was measured."""
+
+    fixed: Mapping[str, Cost]
+    flows: Mapping[float, Cost]
+    rates: Mapping[float, Cost]
+    durations: Mapping[float, Cost]
+    durations_written: Mapping[float, Cost]
+    runs: int
+    wall_by_jobs: Mapping[int, float]
+    counter: str
+    """How instructions were counted, or why they were not."""
+    instructions: Mapping[str, float]
+    """Per packet-hop, by fixed world; empty if they were not counted."""
+
+    def curves(self) -> dict[str, dict[str, Mapping[float, Cost]]]:
+        """Return what the picture shows."""
+        return {
+            "uploads over 1 Gb/s": {"": self.flows},
+            "rate in Mb/s, ten uploads": {
+                "": {rate / 1e6: cost for rate, cost in self.rates.items()}
+            },
+            "simulated minutes": {
+                "nothing written": {at / 60: cost for at, cost in self.durations.items()},
+                "usual tables": {at / 60: cost for at, cost in self.durations_written.items()},
+            },
+        }
+
+
+def page(results: Results, repetitions: int) -> str:
+    """Return the page as Markdown."""
+    start = min(cost.start_bytes for cost in results.durations.values()) / MEBIBYTE
+    few = max(2, repetitions // 2)
+    parts = [
+        INTRODUCTION.format(machine=machine(), repetitions=repetitions, few=few),
+        fixed_table(results),
+        instructions_text(results),
+        GROWTH.format(start=start),
+        growth_table("uploads over 1 Gb/s, 10 s", {f"{n:g}": c for n, c in results.flows.items()}),
+        growth_table(
+            "rate, ten uploads",
+            {f"{rate_text(r)}, {RATES[r]:g} s": c for r, c in results.rates.items()},
+        ),
+        growth_table(
+            "duration, one upload over 5 Mb/s",
+            {
+                **{f"{at / 60:g} min": c for at, c in results.durations.items()},
+                **{
+                    f"{at / 60:g} min, usual tables": c
+                    for at, c in results.durations_written.items()
+                },
+            },
+        ),
+        JOBS.format(runs=results.runs),
+        jobs_table(results),
+    ]
+    return "".join(parts)
+
+
+def fixed_table(results: Results) -> str:
+    """Return one row for each fixed world."""
+    lines = [
+        "| world | packet-hops | million/s | ns each | instructions each | simulated/processor s | peak MiB |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, cost in results.fixed.items():
+        instructions = results.instructions.get(name)
+        cells = [
+            f"`{name}`",
+            f"{cost.packet_hops:,}",
+            f"{1e3 / cost.ns_per_hop:.2f}",
+            f"{cost.ns_per_hop:.0f}",
+            "–" if instructions is None else f"{instructions:.0f}",
+            f"{cost.speed:,.0f}",
+            f"{cost.peak_bytes / MEBIBYTE:.1f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def instructions_text(results: Results) -> str:
+    """Say how instructions were counted, or why not."""
+    if not results.instructions:
+        return f"\nInstructions: {results.counter}.\n"
+    long, short = INSTRUCTION_DURATIONS_S
+    return INSTRUCTIONS.format(counter=results.counter, long=long, short=short)
+
+
+def growth_table(what: str, costs: Mapping[str, Cost]) -> str:
+    """Return one row for each size of a generated world."""
+    lines = [
+        f"\n| {what} | packet-hops | processor s | ns each | simulated/processor s | peak MiB |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {size} | {cost.packet_hops:,} | {cost.cpu_s:.2f} | {cost.ns_per_hop:.0f} "
+        f"| {cost.speed:,.3g} | {cost.peak_bytes / MEBIBYTE:.1f} |"
+        for size, cost in costs.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def jobs_table(results: Results) -> str:
+    """Return wall times by number of jobs."""
+    one = results.wall_by_jobs[1]
+    lines = ["| jobs | wall s | times as fast |", "|---|---|---|"]
+    lines += [
+        f"| {jobs} | {wall:.2f} | {one / wall:.2f} |" for jobs, wall in results.wall_by_jobs.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def rate_text(rate: float) -> str:
+    """Return a rate with its unit."""
+    return f"{rate / 1e9:g} Gb/s" if rate >= 1e9 else f"{rate / 1e6:g} Mb/s"
+
+
+def machine() -> str:
+    """Return the number of processors and what the kernel calls them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{os.cpu_count()} × {models[0] if models else 'unknown processor'}"

@@ -1,0 +1,84 @@
+"""Generated worlds: a dumbbell whose number of uploads, rate or duration grows."""
+
+from dataclasses import dataclass
+
+__all__ = ["DURATIONS_S", "FLOWS", "RATES", "Sized", "by_duration", "by_flows", "by_rate"]
+
+FLOWS = [1, 10, 100, 1000]
+RATES = {1e6: 1000.0, 1e7: 300.0, 1e8: 60.0, 1e9: 10.0, 1e10: 2.0}
+"""Bits per second, and how long each is simulated: shorter where there is more to do."""
+DURATIONS_S = [60.0, 600.0, 3600.0]
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A dumbbell of one size: uploads and a stream over a plain line behind CoDel."""
+
+    flows: int = 1
+    rate: float = 5e6
+    """Of the line, in bits per second; the way back has the same or, below it, 100 Mb/s."""
+    duration_s: float = 600.0
+    written: bool = False
+    """Whether the tables are written that a scenario without a table `record` has."""
+
+    def scenario(self) -> str:
+        """Return it as the text of a scenario."""
+        record = "" if self.written else NOTHING_WRITTEN
+        back = max(self.rate, 1e8)
+        return f"""
+schema = 1
+name = "dumbbell"
+duration = "{self.duration_s:g} s"
+
+[access.upstream]
+link = {{ kind = "serial", rate = "{self.rate:.0f} b/s" }}
+queue = {{ kind = "codel", profile = "rfc8289", limit = "{self.limit_packets} packets" }}
+
+[access.downstream]
+link = {{ kind = "serial", rate = "{back:.0f} b/s" }}
+queue = {{ kind = "drop-tail", limit = "100000 packets" }}
+
+[[traffic]]
+name = "bulk"
+app = {{ kind = "bulk", lanes = {self.flows}, start_jitter = "100 ms" }}
+stack = "linux-cubic"
+rtt = "20 ms"
+line_rate = "{10 * back:.0f} b/s"
+
+[[traffic]]
+name = "call"
+app = {{ kind = "constant-rate", packet = "218 B", interval = "20 ms" }}
+rtt = "20 ms"
+{record}"""
+
+    @property
+    def limit_packets(self) -> int:
+        """Return a second of full packets: CoDel decides, not the limit."""
+        return max(417, int(self.rate / 12_000))
+
+
+NOTHING_WRITTEN = """
+[record]
+datagrams = false
+objects = false
+transfers = false
+series = "off"
+occupancy = false
+delays = false
+histograms = false
+"""
+
+
+def by_flows() -> dict[float, Sized]:
+    """Return worlds of 1 to 1000 uploads over 1 Gb/s, so that a thousand have two packets each in a round trip."""
+    return {float(flows): Sized(flows, 1e9, 10.0) for flows in FLOWS}
+
+
+def by_rate() -> dict[float, Sized]:
+    """Return worlds of ten uploads over 1 Mb/s to 10 Gb/s."""
+    return {rate: Sized(10, rate, duration) for rate, duration in RATES.items()}
+
+
+def by_duration(*, written: bool) -> dict[float, Sized]:
+    """Return the dumbbell of `sojourn bench` for a minute to an hour."""
+    return {seconds: Sized(duration_s=seconds, written=written) for seconds in DURATIONS_S}
