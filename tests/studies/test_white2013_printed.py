@@ -150,7 +150,8 @@ def test_the_rule_of_section_3_7_gives_the_groups() -> None:
 
 def test_the_points_carry_the_households_of_table_2(documents: dict[str, dict[str, Any]]) -> None:
     profiles = {"continuous": {"continuous"}, "bursty": {"bursty"}}
-    stacks = {"linux-cubic": "ns2-linux-cubic", "tcp-reno": "ns2-reno", "ledbat": "ns2-ledbat"}
+    reno = {"kind": "ns2-linux-cubic", "controller": {"kind": "reno"}}
+    stacks = {"linux-cubic": "ns2-linux-cubic", "tcp-reno": reno, "ledbat": "ns2-ledbat"}
     for row in printed("scenarios"):
         name = row["test_case"]
         load = LOADS[name]
