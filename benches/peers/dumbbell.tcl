@@ -67,14 +67,21 @@ $stream set packetSize_ 218
 $stream set interval_ 0.020
 $ns at [$random uniform 0 0.02] "$stream start"
 
-# What the queue did goes through a pipe into awk, which counts; nothing is written to a disk.
+# What the queue did goes through a pipe into awk, which counts and answers when everything has been said:
+# earlier, both could wait for each other. Nothing is written to a disk.
 # Columns of a trace: event, time, from, to, type, bytes, flags, flow, source, destination, number, identity.
 set count {
     $2 >= warmup && $1 == "-" { bytes += $6 }
     $2 >= warmup && $1 == "d" { ++lost; if ($8 == stream) ++stream_lost }
     $1 == "+" && $8 == stream && $2 >= warmup { since[$12] = $2 }
-    $1 == "-" && $8 == stream && ($12 in since) { print ($2 - since[$12]) * 1000; delete since[$12] }
-    END { printf "end %.0f %d %d\n", bytes, lost, stream_lost }
+    $1 == "-" && $8 == stream && ($12 in since) {
+        waits[++count] = ($2 - since[$12]) * 1000
+        delete since[$12]
+    }
+    END {
+        for (i = 1; i <= count; ++i) print waits[i]
+        printf "end %.0f %d %d\n", bytes, lost, stream_lost
+    }
 }
 if {$option(-trace)} {
     set pipe [open "|awk -v warmup=$option(-warmup) -v stream=$stream_flow {$count}" r+]

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -92,35 +93,35 @@ def _find_ns3(scratch: Path) -> Peer:
     needed = "needs pkg-config, g++ and libns3-dev; Debian: apt-get install pkgconf g++ libns3-dev"
     if shutil.which("pkg-config") is None or shutil.which("g++") is None:
         return Peer("ns-3", skipped=needed)
-    asked = subprocess.run(
-        ["pkg-config", "--modversion", "ns3-core"], capture_output=True, text=True, check=False
-    )
-    if asked.returncode != 0:
+    packages = [f"ns3-{module}" for module in NS3_MODULES]
+    version = _ask("pkg-config", "--modversion", "ns3-core")
+    flags = _ask("pkg-config", "--cflags", "--libs", *packages)
+    if version is None or flags is None:
         return Peer("ns-3", skipped=needed)
     binary = scratch / "dumbbell-ns3"
-    # Debian's own lists of flags name packages that do not exist; the libraries are in the usual places.
-    include, library = _variable("includedir"), _variable("libdir")
-    compile_command = [
-        *("g++", "-std=c++17", "-O2", "-o", str(binary), str(HERE / "dumbbell-ns3.cc")),
-        *([f"-I{include}"] if include not in ("", "/usr/include") else []),
-        *([f"-L{library}", f"-Wl,-rpath,{library}"] if library else []),
-        *(f"-lns3-{module}" for module in NS3_MODULES),
-    ]
-    done = subprocess.run(compile_command, capture_output=True, text=True, check=False)
+    compiler = ["g++", "-std=c++17", "-O2", "-o", str(binary), str(HERE / "dumbbell-ns3.cc")]
+    done = subprocess.run([*compiler, *_usable(flags)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         first = next(iter(done.stderr.strip().splitlines()), f"status {done.returncode}")
         return Peer("ns-3", skipped=f"the driver cannot be compiled: {first}")
-    return Peer("ns-3", asked.stdout.strip(), (str(binary),))
+    return Peer("ns-3", version, (str(binary),))
 
 
-def _variable(name: str) -> str:
-    asked = subprocess.run(
-        ["pkg-config", f"--variable={name}", "ns3-core"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return asked.stdout.strip()
+def _ask(*question: str) -> str | None:
+    """Return what a program answers; nothing if it fails."""
+    asked = subprocess.run(question, capture_output=True, text=True, check=False)
+    return asked.stdout.strip() if asked.returncode == 0 else None
+
+
+def _usable(flags: str) -> list[str]:
+    """Return the flags for places and libraries of ns-3; its lists also name what is not there."""
+    parts = shlex.split(flags)
+    places = [part for part in parts if part.startswith("-I") and Path(part[2:]).is_dir()]
+    # The usual place must not come before those of the compiler, which knows it already.
+    places = [place for place in places if place != "-I/usr/include"]
+    libraries = [part for part in parts if part.startswith(("-L", "-l"))]
+    run_time = [f"-Wl,-rpath,{part[2:]}" for part in libraries if part.startswith("-L")]
+    return [*places, *libraries, *run_time]
 
 
 def command(
