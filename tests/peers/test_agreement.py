@@ -111,3 +111,25 @@ def test_costs_are_compared_by_their_minima(pages: ModuleType, worlds: ModuleTyp
     simulation, process = table.splitlines()[2:]
     assert simulation.endswith("| 0.100 (0.200) | 1.000 (2.000) | 10 |")
     assert process.endswith("| 0.200 (0.300) | 1.100 (2.100) | 5.5 |")
+
+
+def test_the_page_says_what_was_skipped_and_shows_the_rest(
+    pages: ModuleType, worlds: ModuleType
+) -> None:
+    drivers = importlib.import_module("peer_drivers")
+    peers = {
+        "ns-2": drivers.Peer("ns-2", "2.35"),
+        "ns-3": drivers.Peer("ns-3", skipped="it is not here"),
+    }
+    world = worlds.World("ns-2", "drop-tail", 1)
+    run = [drivers.Measured({"run_cpu_s": 0.1}, 0.2)]
+    text = pages.page(
+        peers,
+        {world: (runs(860.0, 1.0), runs(861.0, 1.0))},
+        [pages.Cost(world, run, [drivers.Measured({"logging": 1.0}, 1.1)], 0.1)],
+        150.0,
+    )
+    assert "Skipped: it is not here." in text
+    assert "| drop-tail, 1 upload | throughput, Mb/s | 5.000 ± 0.002 |" in text
+    assert "| ns-2: drop-tail, 1 upload | simulation | 0.100 (0.100) | 1.000 (1.000) | 10 |" in text
+    assert "has its logging compiled in" in text
