@@ -12,7 +12,10 @@ from sojourn.studies.view import StudyView
 from sojourn.studies.white2012.claims.words import by_case, number
 from sojourn.studies.white2013 import cases
 from sojourn.studies.white2013.cases import BUFFERBLOAT, LOADED, MANAGERS, RF_LEVELS, SFQ_CODEL
-from sojourn.studies.white2013.claims.measures import mean
+from sojourn.studies.white2013.claims.measures import (
+    mean,
+    median_over_seeds,
+)
 
 claim = ClaimBook()
 
@@ -20,7 +23,9 @@ claim = ClaimBook()
 def throughput(view: StudyView, manager: str) -> dict[str, float]:
     """Upload in Mb/s by household, wire bytes, mean over the levels of congestion."""
     return {
-        load: mean([mean(cases.upload_rate(view, load, rf, manager)) for rf in RF_LEVELS])
+        load: mean(
+            [median_over_seeds(cases.upload_rate(view, load, rf, manager)) for rf in RF_LEVELS]
+        )
         for load in LOADED
     }
 
@@ -28,7 +33,12 @@ def throughput(view: StudyView, manager: str) -> dict[str, float]:
 def goodput(view: StudyView, manager: str) -> dict[str, float]:
     """Upload in Mb/s by household, bytes delivered in order, mean over the levels of congestion."""
     return {
-        load: mean([mean(cases.upload(view, load, rf, manager, "goodput")) for rf in RF_LEVELS])
+        load: mean(
+            [
+                median_over_seeds(cases.upload(view, load, rf, manager, "goodput"))
+                for rf in RF_LEVELS
+            ]
+        )
         for load in LOADED
     }
 
@@ -65,7 +75,7 @@ def _similar(view: StudyView) -> Outcome:
 
 def download(view: StudyView, point: str) -> float:
     """Goodput of the download in Mb/s."""
-    return mean(view.values(point, "download", "goodput_downstream"))
+    return median_over_seeds(view.values(point, "download", "goodput_downstream"))
 
 
 @claim("W13-18")
@@ -81,7 +91,7 @@ def _acknowledgements(view: StudyView) -> Outcome:
 @claim("W13-27")
 def _yields(view: StudyView) -> Outcome:
     ours, theirs = (
-        mean(view.values("ledbat-against-cubic", subject, "goodput"))
+        median_over_seeds(view.values("ledbat-against-cubic", subject, "goodput"))
         for subject in ("ledbat", "upload")
     )
     share = ours / (ours + theirs)

@@ -25,7 +25,13 @@ from sojourn.studies.white2013.cases import (
     RF_LEVELS,
     SFQ_CODEL,
 )
-from sojourn.studies.white2013.claims.measures import EASY_GROUPS, NONE, load_time, mean
+from sojourn.studies.white2013.claims.measures import (
+    EASY_GROUPS,
+    NONE,
+    load_time,
+    mean,
+    median_over_seeds,
+)
 
 claim = ClaimBook()
 
@@ -38,7 +44,7 @@ WITH_NAMES = ("x02", "x05", "x10", "x13", "x16")
 
 def idle_time(view: StudyView, point: str) -> float:
     """Median load time in s of a page on an idle line."""
-    return mean(view.values(point, "page", "page_load_time_median"))
+    return median_over_seeds(view.values(point, "page", "page_load_time_median"))
 
 
 def over_round_trips(view: StudyView, year: str) -> tuple[float, float]:
@@ -130,7 +136,7 @@ def _buffer_control_for_pages(view: StudyView) -> Outcome:
 def pages_per_hour(view: StudyView, manager: str, group: str) -> float:
     """Completed pages per household and hour, mean over the levels of congestion."""
     rates = [
-        mean(cases.page(view, load, rf, manager, "pages_completed"))
+        median_over_seeds(cases.page(view, load, rf, manager, "pages_completed"))
         * 3600
         / view.duration_s(cases.point_of(load, rf, manager))
         for load in GROUP_LOADS[group]
@@ -154,8 +160,8 @@ def names_cost(view: StudyView, manager: str, group: str) -> float:
     """Mean load time in s with name look-ups less that without, over the households of a group."""
     return mean(
         [
-            mean(view.values(f"{load}-names-{manager}", "page", "page_load_time_mean"))
-            - mean(cases.page(view, load, NONE, manager, "page_load_time_mean"))
+            median_over_seeds(view.values(f"{load}-names-{manager}", "page", "page_load_time_mean"))
+            - median_over_seeds(cases.page(view, load, NONE, manager, "page_load_time_mean"))
             for load in WITH_NAMES
             if LOADS[load].group == group
         ]
