@@ -1,6 +1,6 @@
 """Run Sojourn beside ns-2 and ns-3, and write what agrees and what it costs into docs/results/agreement.md.
 
-usage: python benches/peers/compare.py [--repetitions N] [--duration S] [--out FILE]
+usage: python benches/peers/compare.py [--repetitions N] [--duration S] [--warmup S] [--out FILE]
 
 Simulators that are not installed are skipped with one line each. The whole comparison takes some five minutes on
 two cores; `--duration 600 --repetitions 10` makes every interval half as wide and takes forty.
@@ -20,7 +20,6 @@ from peer_page import Cost, page
 from peer_worlds import OWN_GROWTH, WORLDS, World
 
 ROOT = Path(__file__).resolve().parents[2]
-WARM_UP_S = 5.0
 
 COST_WORLDS = [
     *(World("ns-2", "drop-tail", flows) for flows in (1, 5)),
@@ -34,7 +33,9 @@ COST_REPETITIONS = {"ns-2": 7, "ns-3": 3}
 Runs = dict[World, tuple[list[dict[str, float]], list[dict[str, float]]]]
 
 
-def agreement(peers: dict[str, Peer], repetitions: int, duration_s: float) -> Runs:
+def agreement(
+    peers: dict[str, Peer], repetitions: int, duration_s: float, warm_up_s: float
+) -> Runs:
     """Run all worlds, as many at a time as there are processors; processor time is not taken."""
     tasks = [
         (world, seed, peer)
@@ -50,7 +51,7 @@ def agreement(peers: dict[str, Peer], repetitions: int, duration_s: float) -> Ru
         # A run of ns-2 costs little, and its losses come in storms that last a minute.
         seconds = max(duration_s, 600.0) if world.peer == "ns-2" else duration_s
         return run(
-            command(peer, world, seed=seed, duration_s=seconds, warm_up_s=WARM_UP_S, measure=True)
+            command(peer, world, seed=seed, duration_s=seconds, warm_up_s=warm_up_s, measure=True)
         )
 
     runs: Runs = {world: ([], []) for world in WORLDS if not peers[world.peer].skipped}
@@ -100,10 +101,11 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Sojourn beside ns-2 and ns-3.")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--duration", type=float, default=150.0, help="simulated seconds (ns-3)")
+    parser.add_argument("--warmup", type=float, default=5.0, help="seconds that do not count")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results" / "agreement.md")
     options = parser.parse_args(None if arguments is None else list(arguments))
-    if options.repetitions < 2 or options.duration <= WARM_UP_S:
-        parser.error("--repetitions has to be 2 or more, and --duration more than 5")
+    if options.repetitions < 2 or not 0 <= options.warmup < options.duration:
+        parser.error("--repetitions has to be 2 or more, and --duration longer than --warmup")
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         peers = find_peers(Path(scratch))
@@ -115,11 +117,11 @@ def main(arguments: Iterable[str] | None = None) -> int:
             return 0
         try:
             measured = costs(peers)
-            runs = agreement(peers, options.repetitions, options.duration)
+            runs = agreement(peers, options.repetitions, options.duration, options.warmup)
         except DriverError as error:
             say(f"error: {error}")
             return 1
-    text = page(peers, runs, measured, options.duration)
+    text = page(peers, runs, measured, duration_s=options.duration, warm_up_s=options.warmup)
     options.out.write_text(text, encoding="utf-8")
     say(f"wrote {options.out.name} after {time.monotonic() - began:.0f} s")
     return 0

@@ -335,6 +335,11 @@ main(int argc, char** argv)
     TrafficControlHelper upstream;
     SetQueueDisc(queue, limit, upstream);
     auto disc = upstream.Install(access_devices.Get(0)).Get(0);
+    if (auto fair = DynamicCast<FqCoDelQueueDisc>(disc))
+    {
+        // One full packet, as in Sojourn's scenario; the MTU would leave 2 B for a second one.
+        fair->SetQuantum(FULL_PACKET - LINK_HEADER);
+    }
     TrafficControlHelper downstream;
     SetQueueDisc("drop-tail", "1000p", downstream);
     downstream.Install(access_devices.Get(1));

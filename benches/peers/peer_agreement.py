@@ -9,6 +9,13 @@ __all__ = ["METRICS", "Comparison", "Estimate", "compare", "estimate"]
 
 CONFIDENCE = 0.95
 
+DECIDES = 0.05
+"""How far from zero an interval that holds it may reach, as a fraction of the peer's mean.
+
+chosen: 5 %, a difference that would not change what anybody concludes about a queue manager. An interval that reaches
+further shows no difference, but does not rule one out either.
+"""
+
 METRICS = {
     "throughput_mbps": "throughput, Mb/s",
     "delay_mean_ms": "mean delay, ms",
@@ -36,9 +43,15 @@ class Comparison:
     high: float
 
     @property
+    def differs(self) -> bool:
+        """Return whether chance would not explain the difference."""
+        return not self.low <= 0.0 <= self.high
+
+    @property
     def agrees(self) -> bool:
-        """Return whether no difference is left that chance would not explain."""
-        return self.low <= 0.0 <= self.high
+        """Return whether there is no such difference, and the interval is narrow enough to say so."""
+        reach = max(abs(self.low), abs(self.high))
+        return not self.differs and reach <= DECIDES * abs(self.theirs.mean)
 
     @property
     def relative(self) -> float:

@@ -59,7 +59,7 @@ _QUEUES = {
     "codel": '{ kind = "codel", profile = "rfc8289", limit = "417 packets" }',
     # ns-3 grants a burst again only after 1.5 s of quiet.
     "pie": '{ kind = "pie", profile = "rfc8033", limit = "417 packets", burst_rule = "after-quiet" }',
-    # ns-3 takes the MTU of the device as quantum.
+    # The quantum is one full packet in both simulators.
     "fq-codel": '{ kind = "fq-codel", profile = "rfc8290", limit = "417 packets", quantum = "1500 B" }',
 }
 _QUEUE_OF_NS2 = '{ kind = "drop-tail", limit = "417 packets", admission = "ns2-packets" }'

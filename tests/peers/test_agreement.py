@@ -40,14 +40,15 @@ def test_one_repetition_says_nothing_about_chance(agreement: ModuleType) -> None
         agreement.estimate([1.0])
 
 
-def test_overlapping_repetitions_agree(agreement: ModuleType) -> None:
+def test_overlapping_repetitions_do_not_differ(agreement: ModuleType) -> None:
     got = agreement.compare([10.0, 11.0, 9.0, 10.5], [10.4, 9.4, 10.9, 10.1])
-    assert got.agrees
+    assert not got.differs
     assert got.low < 0.0 < got.high
 
 
 def test_repetitions_far_apart_do_not_agree_and_say_by_how_much(agreement: ModuleType) -> None:
     got = agreement.compare([11.0, 11.1, 10.9], [10.0, 10.1, 9.9])
+    assert got.differs
     assert not got.agrees
     assert got.relative == pytest.approx(0.1)
     # Equal spreads: four degrees of freedom, t = 2.776, error sqrt(2 x 0.01 / 3).
@@ -57,7 +58,17 @@ def test_repetitions_far_apart_do_not_agree_and_say_by_how_much(agreement: Modul
 def test_a_wide_spread_on_one_side_hides_a_difference(agreement: ModuleType) -> None:
     # With a pooled variance this would be a difference of 5.6 errors.
     got = agreement.compare([11.0, 11.0, 11.0, 11.0], [8.0, 12.0, 9.0, 11.0])
-    assert got.agrees
+    assert not got.differs
+    # But nobody can say that both agree.
+    assert not got.agrees
+
+
+@pytest.mark.parametrize(("spread", "agrees"), [(0.01, True), (1.0, False)])
+def test_agreement_needs_an_interval_that_would_show_a_difference(
+    agreement: ModuleType, spread: float, agrees: bool
+) -> None:
+    repetitions = [10.0 - spread, 10.0, 10.0 + spread]
+    assert agreement.compare(repetitions, repetitions).agrees is agrees
 
 
 @pytest.mark.parametrize(("other", "agrees"), [(5.0, True), (5.001, False)])
@@ -84,7 +95,7 @@ def test_the_table_tells_agreement_from_its_mechanisms(
     equal = worlds.World("ns-3", "codel", 1)
     own = worlds.World("ns-3", "codel", 1, worlds.OWN_GROWTH)
     table = pages.agreement_table(
-        {equal: (runs(3.4, 0.1), runs(3.4, 0.1)), own: (runs(3.4, 0.1), runs(4.4, 0.1))}
+        {equal: (runs(3.4, 0.01), runs(3.4, 0.01)), own: (runs(3.4, 0.01), runs(4.4, 0.01))}
     )
     rows = [line for line in table.splitlines() if "mean delay" in line]
     assert "| +0.0 % | agree |" in rows[0]
@@ -98,9 +109,13 @@ def test_the_summary_counts_equal_configurations_only(
     equal = worlds.World("ns-3", "codel", 1)
     beneath = worlds.World("ns-3", "codel", 1, device_queue=True)
     text = pages.summary(
-        {equal: (runs(3.4, 0.1), runs(3.4, 0.1)), beneath: (runs(3.4, 0.1), runs(5.8, 0.1))}
+        {equal: (runs(3.4, 0.01), runs(3.4, 0.01)), beneath: (runs(3.4, 0.01), runs(5.8, 0.01))}
     )
     assert "3 of 3 cells agree." in text
+    text = pages.summary({equal: (runs(3.4, 1.0), runs(3.4, 1.0))})
+    assert "1 of 3 cells agree, 2 are undecided." in text
+    text = pages.summary({equal: (runs(3.3, 0.001), runs(3.0, 0.001))})
+    assert "1 of 3 cells agree, 2 are apart, by 10.0 % at most." in text
 
 
 def test_costs_are_compared_by_their_minima(pages: ModuleType, worlds: ModuleType) -> None:
@@ -127,7 +142,8 @@ def test_the_page_says_what_was_skipped_and_shows_the_rest(
         peers,
         {world: (runs(860.0, 1.0), runs(861.0, 1.0))},
         [pages.Cost(world, run, [drivers.Measured({"logging": 1.0}, 1.1)], 0.1)],
-        150.0,
+        duration_s=150.0,
+        warm_up_s=5.0,
     )
     assert "Skipped: it is not here." in text
     assert "| drop-tail, 1 upload | throughput, Mb/s | 5.000 ± 0.002 |" in text
