@@ -234,17 +234,3 @@ def over_seeds(
 def all_seeds(distributions: dict[int, Distribution]) -> Distribution:
     """Mix the seeds: each run weighs the same."""
     return mixture(distributions.values())
-
-
-def mean_over(
-    view: StudyView,
-    subject_metric: Callable[[StudyView, str, str, str], np.ndarray],
-    manager: str,
-    chosen: Iterable[Cell] = CELLS,
-) -> Estimate:
-    """Mean of a metric over the households of each cell, then over the cells, then over seeds."""
-    per_cell = [
-        np.mean([subject_metric(view, load, rf, manager) for load in GROUP_LOADS[group]], axis=0)
-        for rf, group in chosen
-    ]
-    return mean_of(np.mean(per_cell, axis=0))
