@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from peer_agreement import METRICS, Comparison, Estimate, compare_all
+from peer_agreement import DECIDES, METRICS, Comparison, Estimate, compare_all
 from peer_drivers import Measured, Peer
 from peer_worlds import EQUAL_GROWTH, World
 
@@ -28,7 +28,7 @@ interval.
 |---|---|
 | agree | holds zero, and reaches no further than 5 % of the peer's mean |
 | apart | does not hold zero: by how much says the column before, why the paragraph of that name below |
-| undecided | holds zero, but is too wide to say more |
+| undecided | holds zero, but is too wide to say more; a mechanism is named if the means are more than 5 % apart |
 
 One cell in twenty is apart by chance. Cells that hardly vary are apart by differences too small to matter.
 """
@@ -86,8 +86,9 @@ earlier takes a standing queue for the shortest delay and grows faster ever afte
 COST = """\
 ## What a run costs
 
-Processor time (user and system) of 600 simulated seconds with nothing written down, on {machine}.
-Simulators ran in turns, one at a time; ns-3 with its own CUBIC and one packet in the device. *Process* is everything from the start of the program to its end, for Sojourn the start of Python
+Processor time (user and system) of 600 simulated seconds with nothing written down, on
+{machine}. Simulators ran in turns, one at a time; ns-3 with its own CUBIC and one
+packet in the device. *Process* is everything from the start of the program to its end, for Sojourn the start of Python
 included; *simulation* is without start and set-up. Minimum, and median in parentheses. Ratio: theirs over ours, of the
 minima.
 
@@ -191,7 +192,9 @@ def verdict(comparison: Comparison, world: World) -> str:
     """Return whether both agree, or which mechanism is known to keep such worlds apart."""
     if comparison.agrees:
         return "agree"
-    return f"{'apart' if comparison.differs else 'undecided'}: {mechanism(world)}"
+    if comparison.differs:
+        return f"apart: {mechanism(world)}"
+    return f"undecided: {mechanism(world)}" if abs(comparison.relative) > DECIDES else "undecided"
 
 
 def mechanism(world: World) -> str:
@@ -219,12 +222,12 @@ def summary(runs: Runs) -> str:
     ]
     agreeing = sum(cell.agrees for cell in cells)
     apart = [abs(cell.relative) for cell in cells if cell.differs]
-    parts = [f"With an equal configuration {agreeing} of {len(cells)} cells agree"]
-    if apart:
-        parts.append(f"{len(apart)} are apart, by {max(apart):.1%} at most".replace("%", " %"))
-    if len(cells) > agreeing + len(apart):
-        parts.append(f"{len(cells) - agreeing - len(apart)} are undecided")
-    return ", ".join(parts) + ".\n"
+    undecided = len(cells) - agreeing - len(apart)
+    largest = f" (at most {max(apart):.1%})".replace("%", " %") if apart else ""
+    return (
+        f"With an equal configuration {agreeing} of {len(cells)} cells agree; "
+        f"apart: {len(apart)}{largest}; undecided: {undecided}.\n"
+    )
 
 
 def cost_table(costs: Sequence[Cost]) -> str:

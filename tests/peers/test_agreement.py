@@ -103,6 +103,17 @@ def test_the_table_tells_agreement_from_its_mechanisms(
     assert "*own CUBIC*" in table
 
 
+@pytest.mark.parametrize(
+    ("delay", "words"), [(3.4, "| undecided |"), (3.8, "| undecided: two cycles |")]
+)
+def test_a_mechanism_is_named_for_an_open_difference_only_if_it_is_large(
+    pages: ModuleType, worlds: ModuleType, delay: float, words: str
+) -> None:
+    equal = worlds.World("ns-3", "codel", 1)
+    table = pages.agreement_table({equal: (runs(3.4, 1.0), runs(delay, 1.0))})
+    assert words in table.splitlines()[3]
+
+
 def test_the_summary_counts_equal_configurations_only(
     pages: ModuleType, worlds: ModuleType
 ) -> None:
@@ -111,11 +122,11 @@ def test_the_summary_counts_equal_configurations_only(
     text = pages.summary(
         {equal: (runs(3.4, 0.01), runs(3.4, 0.01)), beneath: (runs(3.4, 0.01), runs(5.8, 0.01))}
     )
-    assert "3 of 3 cells agree." in text
+    assert "3 of 3 cells agree; apart: 0; undecided: 0." in text
     text = pages.summary({equal: (runs(3.4, 1.0), runs(3.4, 1.0))})
-    assert "1 of 3 cells agree, 2 are undecided." in text
+    assert "1 of 3 cells agree; apart: 0; undecided: 2." in text
     text = pages.summary({equal: (runs(3.3, 0.001), runs(3.0, 0.001))})
-    assert "1 of 3 cells agree, 2 are apart, by 10.0 % at most." in text
+    assert "1 of 3 cells agree; apart: 2 (at most 10.0 %); undecided: 0." in text
 
 
 def test_costs_are_compared_by_their_minima(pages: ModuleType, worlds: ModuleType) -> None:
