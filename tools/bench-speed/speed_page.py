@@ -15,11 +15,11 @@ MEBIBYTE = 2**20
 INTRODUCTION = """\
 # Speed
 
-Command: `make bench`, which writes this page and its picture. Measured on {machine}, one run at a time; each world in a
-process of its own, {repetitions} times (generated worlds {few} times), of which the one with the least processor time
-counts. *Packet-hop*: one packet over one link. Times are processor time of the run alone, without the start of Python
-(0.05 s) and the reading of the scenario. A comparison with other simulators is on the
-[page of agreement](agreement.md).
+Command: `make bench`, which writes this page and its picture. Measured on
+{machine}, one run at a time; each world in a process of its own,
+{repetitions} times (generated worlds {few} times), of which the one with the least processor time counts.
+*Packet-hop*: one packet over one link. Times are processor time of the run alone, without the start of Python (0.05 s)
+and the reading of the scenario. A comparison with other simulators is on the [page of agreement](agreement.md).
 
 ## Fixed worlds
 
