@@ -6,11 +6,12 @@ Deviations: the axes are logarithmic, so that milliseconds and seconds can be re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sojourn.plots.spec import Axis, Mark, Note, Panel, PlotSpec, Rule
 from sojourn.studies.distribution import Distribution
+from sojourn.studies.figure import Figure
 from sojourn.studies.view import NotRecorded, StudyView
 from sojourn.studies.white2013.cases import (
     GROUPS,
@@ -20,7 +21,7 @@ from sojourn.studies.white2013.cases import (
     Samples,
 )
 from sojourn.studies.white2013.figures.curves import curve
-from sojourn.studies.white2013.figures.selection import Selection, mix, pool
+from sojourn.studies.white2013.figures.selection import Selection, mix, pool, small_print
 
 #: Levels of congestion where a panel is too narrow for `RF_TITLES`.
 RF_SHORT = {"none": "no RF", "light": "light RF", "moderate": "moderate RF"}
@@ -84,35 +85,43 @@ def sides(view: StudyView, subject: Subject, selection: Selection) -> tuple[Pane
     return tuple(panels)
 
 
-def overall(view: StudyView, subject: Subject, selection: Selection) -> Panel:
+def overall(view: StudyView, subject: Subject, selection: Selection) -> tuple[Panel, ...]:
     """Return one panel: all cells."""
-    return _panel(subject, _mixed(view, subject, selection, selection.cells))
+    return (_panel(subject, _mixed(view, subject, selection, selection.cells)),)
 
 
-def plot(
+#: One of the three views: its panels.
+Panels = Callable[[StudyView, Subject, Selection], tuple[Panel, ...]]
+
+
+def figure(
+    view: StudyView,
     subject: Subject,
-    panels: tuple[Panel, ...],
+    panels: Panels,
     *,
-    name: str,
+    item: str,
     title: str,
     description: str,
-) -> PlotSpec:
-    """Arrange the panels of one of the three views on a page.
+    words: str,
+) -> Figure:
+    """Arrange the panels of one of the three views on a page; `words` begin its caption.
 
     Raises
     ------
     NotRecorded
         If there is nothing in any of them.
     """
-    if not any(len(panel.marks) > len(subject.rules) for panel in panels):
+    selection = Selection.of(view)
+    drawn = panels(view, subject, selection)
+    if not any(len(panel.marks) > len(subject.rules) for panel in drawn):
         message = f"needs {subject.quantity}"
         raise NotRecorded(message)
-    columns = {9: 3, 6: 2}.get(len(panels), 1)
-    rows = len(panels) // columns
-    return PlotSpec(
-        name=name,
+    columns = {9: 3, 6: 2}.get(len(drawn), 1)
+    rows = len(drawn) // columns
+    plot = PlotSpec(
+        name=item,
         title=title,
-        panels=panels,
+        panels=drawn,
         columns=columns,
         width=180 if columns > 1 else 130,
         height={3: 165.0, 1: 85.0}[rows],
@@ -121,6 +130,7 @@ def plot(
         legend="below",
         description=description,
     )
+    return Figure(item, plot, f"{words} {small_print(view, selection, 'Bands')}")
 
 
 def _try_pool(

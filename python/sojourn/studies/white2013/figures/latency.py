@@ -10,9 +10,8 @@ from __future__ import annotations
 from sojourn.plots.spec import Rule
 from sojourn.studies.figure import Figure
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2013.cases import GAME_LIMIT_MS, game_delays, point_of
+from sojourn.studies.white2013.cases import GAME_LIMIT_MS, game_delays
 from sojourn.studies.white2013.figures import grids
-from sojourn.studies.white2013.figures.selection import Selection, repetitions
 
 DELAYS = grids.Subject(
     samples=game_delays,
@@ -28,66 +27,43 @@ DELAYS = grids.Subject(
 
 def figure_12(view: StudyView) -> Figure:
     """Draw the nine cells."""
-    selection = Selection.of(view)
-    plot = grids.plot(
+    return grids.figure(
+        view,
         DELAYS,
-        grids.detail(view, DELAYS, selection),
-        name="figure-12",
+        grids.detail,
+        item="figure-12",
         title="Figure 12. Gaming traffic latency, detail",
         description="Distributions of the access delay of the game's packets upstream, rounded up to "
         "milliseconds, for three levels of RF congestion and three groups of load, five queue "
         "managers each.",
-    )
-    return Figure(
-        "figure-12",
-        plot,
-        "Dashed: the 20 ms that section 4.1.3 asks for. Full, the drop-tail queues delay by 50 ms and 1 s "
-        "without congestion, twice that at 2.5 Mb/s, and three times at 1.7 Mb/s. "
-        + _small_print(view, selection),
+        words="Dashed: the 20 ms that section 4.1.3 asks for. Full, the drop-tail queues delay by 50 ms and 1 s "
+        "without congestion, twice that at 2.5 Mb/s, and three times at 1.7 Mb/s.",
     )
 
 
 def figure_13(view: StudyView) -> Figure:
     """Draw rows and columns of the nine cells."""
-    selection = Selection.of(view)
-    plot = grids.plot(
+    return grids.figure(
+        view,
         DELAYS,
-        grids.sides(view, DELAYS, selection),
-        name="figure-13",
+        grids.sides,
+        item="figure-13",
         title="Figure 13. Gaming traffic latency by RF congestion (left) and by load (right)",
         description="The same distributions, with the three groups of load mixed at equal weights for "
         "each level of congestion, and the other way round.",
-    )
-    return Figure(
-        "figure-13",
-        plot,
-        "Left: the three groups of load weigh the same. Right: the three levels of congestion do. "
-        + _small_print(view, selection),
+        words="Left: the three groups of load weigh the same. Right: the three levels of congestion do.",
     )
 
 
 def figure_14(view: StudyView) -> Figure:
     """Draw all cells together."""
-    selection = Selection.of(view)
-    plot = grids.plot(
+    return grids.figure(
+        view,
         DELAYS,
-        (grids.overall(view, DELAYS, selection),),
-        name="figure-14",
+        grids.overall,
+        item="figure-14",
         title="Figure 14. Gaming traffic latency, summary",
         description="Distributions of the access delay of the game's packets upstream, all nine cells "
         "mixed at equal weights, for five queue managers.",
+        words="All nine cells, at equal weights.",
     )
-    return Figure(
-        "figure-14", plot, "All nine cells, at equal weights. " + _small_print(view, selection)
-    )
-
-
-def _small_print(view: StudyView, selection: Selection) -> str:
-    return small_print(view, selection, "Bands")
-
-
-def small_print(view: StudyView, selection: Selection, what: str) -> str:
-    """Say how the spread over seeds is shown, and which households are missing."""
-    (rf, _), loads = next(iter(selection.loads.items()))
-    point = point_of(loads[0], rf, selection.managers[0])
-    return repetitions(view, point, what) + selection.words

@@ -11,8 +11,7 @@ from sojourn.studies.figure import Figure
 from sojourn.studies.view import NotRecorded, StudyView
 from sojourn.studies.white2013.cases import GROUPS, LOADED, RF_LEVELS, point_of, upload
 from sojourn.studies.white2013.figures import scenarios
-from sojourn.studies.white2013.figures.latency import small_print
-from sojourn.studies.white2013.figures.selection import Selection
+from sojourn.studies.white2013.figures.selection import Selection, small_print
 
 
 def figure_31(view: StudyView) -> Figure:

@@ -6,13 +6,10 @@ Deviations: the axis is logarithmic, so that 0.01 % and 30 % can both be read.
 
 from __future__ import annotations
 
-from sojourn.plots.spec import PlotSpec
 from sojourn.studies.figure import Figure
-from sojourn.studies.view import NotRecorded, StudyView
+from sojourn.studies.view import StudyView
 from sojourn.studies.white2013.cases import game
 from sojourn.studies.white2013.figures import scenarios
-from sojourn.studies.white2013.figures.latency import small_print
-from sojourn.studies.white2013.figures.selection import Selection
 
 #: Smallest loss that is drawn, %; chosen: a tenth of the smallest that the document mentions.
 LEAST = 0.001
@@ -46,45 +43,25 @@ _PRINTED = {
 }
 
 
+#: What a dot is.
+_SHARE = "Share of the game's packets that were lost"
+
+
 def figure_of(view: StudyView, number: int, group: str) -> Figure:
     """Draw the households of a group."""
-    selection = Selection.of(view)
-    loads = selection.of_group(group)
-    if not loads:
-        message = f"needs households of {group} load"
-        raise NotRecorded(message)
-    plot = PlotSpec(
-        name=f"figure-{number}",
-        title=f"Figure {number}. Gaming packet loss, {group} load",
-        panels=scenarios.by_household(view, LOST, selection, loads),
-        columns=3,
-        height=scenarios.height_of(loads, len(selection.managers)),
-        legend="below",
-        description=f"Share of the game's packets that were lost in households of {group} load, for "
-        "three levels of RF congestion and five queue managers.",
-    )
-    return Figure(
-        f"figure-{number}",
-        plot,
-        f"{_PRINTED[group]} {_ZERO} {small_print(view, selection, 'Lines')}",
+    return scenarios.group_figure(
+        view,
+        LOST,
+        number,
+        group,
+        name="Gaming packet loss",
+        share=_SHARE,
+        words=f"{_PRINTED[group]} {_ZERO}",
     )
 
 
 def figure_18(view: StudyView) -> Figure:
     """Draw all households of each manager."""
-    selection = Selection.of(view)
-    plot = PlotSpec(
-        name="figure-18",
-        title="Figure 18. Gaming packet loss, all households",
-        panels=scenarios.at_a_glance(view, LOST, selection),
-        columns=3,
-        height=80,
-        description="Share of the game's packets that were lost in each of the households, for three "
-        "levels of RF congestion and five queue managers.",
-    )
-    return Figure(
-        "figure-18",
-        plot,
-        "Hollow: one household; in each row light load stands on top, heavy load below. Filled: their "
-        f"mean. {_ZERO} {small_print(view, selection, 'Means over seeds')}",
+    return scenarios.glance_figure(
+        view, LOST, 18, name="Gaming packet loss", share=_SHARE, words=_ZERO
     )

@@ -12,9 +12,8 @@ from sojourn.studies.figure import Figure
 from sojourn.studies.view import StudyView
 from sojourn.studies.white2013.cases import GAME_LIMIT_MS, GROUPS, MANAGER_LABELS
 from sojourn.studies.white2013.figures import measures
-from sojourn.studies.white2013.figures.latency import small_print
 from sojourn.studies.white2013.figures.loss import LEAST, LOST
-from sojourn.studies.white2013.figures.selection import Selection
+from sojourn.studies.white2013.figures.selection import Selection, small_print
 
 
 def overview(view: StudyView) -> Figure:

@@ -11,8 +11,6 @@ from sojourn.studies.figure import Figure
 from sojourn.studies.view import StudyView
 from sojourn.studies.white2013.cases import load_times
 from sojourn.studies.white2013.figures import grids
-from sojourn.studies.white2013.figures.latency import small_print
-from sojourn.studies.white2013.figures.selection import Selection
 
 TIMES = grids.Subject(
     samples=load_times,
@@ -27,58 +25,43 @@ TIMES = grids.Subject(
 
 def figure_22(view: StudyView) -> Figure:
     """Draw the nine cells."""
-    selection = Selection.of(view)
-    plot = grids.plot(
+    return grids.figure(
+        view,
         TIMES,
-        grids.detail(view, TIMES, selection),
-        name="figure-22",
+        grids.detail,
+        item="figure-22",
         title="Figure 22. Web page load time, detail",
         description="Distributions of the load time of completed pages for three levels of RF congestion "
         "and three groups of load, five queue managers each, with the number of pages.",
-    )
-    return Figure(
-        "figure-22",
-        plot,
-        "Numbers: pages of each manager, in the order of the legend. Moderate load has one browser in "
-        "each household, the other groups have up to four. "
-        + small_print(view, selection, "Bands"),
+        words="Numbers: pages of each manager, in the order of the legend. Moderate load has one browser in "
+        "each household, the other groups have up to four.",
     )
 
 
 def figure_23(view: StudyView) -> Figure:
     """Draw rows and columns of the nine cells."""
-    selection = Selection.of(view)
-    plot = grids.plot(
+    return grids.figure(
+        view,
         TIMES,
-        grids.sides(view, TIMES, selection),
-        name="figure-23",
+        grids.sides,
+        item="figure-23",
         title="Figure 23. Web page load time by RF congestion (left) and by load (right)",
         description="The same distributions, with the three groups of load mixed at equal weights for "
         "each level of congestion, and the other way round, with the number of pages.",
-    )
-    return Figure(
-        "figure-23",
-        plot,
-        "Left: the three groups of load weigh the same, however many pages each has. Right: the three "
-        "levels of congestion do. Numbers: pages of each manager, in the order of the legend. "
-        + small_print(view, selection, "Bands"),
+        words="Left: the three groups of load weigh the same, however many pages each has. Right: the three "
+        "levels of congestion do. Numbers: pages of each manager, in the order of the legend.",
     )
 
 
 def figure_24(view: StudyView) -> Figure:
     """Draw all cells together."""
-    selection = Selection.of(view)
-    plot = grids.plot(
+    return grids.figure(
+        view,
         TIMES,
-        (grids.overall(view, TIMES, selection),),
-        name="figure-24",
+        grids.overall,
+        item="figure-24",
         title="Figure 24. Web page load time, summary",
         description="Distributions of the load time of completed pages, all nine cells mixed at equal "
         "weights, for five queue managers, with the number of pages.",
-    )
-    return Figure(
-        "figure-24",
-        plot,
-        "All nine cells, at equal weights. Numbers: pages of each manager, in the order of the legend. "
-        + small_print(view, selection, "Bands"),
+        words="All nine cells, at equal weights. Numbers: pages of each manager, in the order of the legend.",
     )

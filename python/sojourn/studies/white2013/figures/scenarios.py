@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.plots.dots import DotRow, dot_panel
-from sojourn.plots.spec import Axis, Dots, Mark, Panel, Rule, Scale
+from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec, Rule, Scale
 from sojourn.studies.estimate import Estimate, mean_of
+from sojourn.studies.figure import Figure
 from sojourn.studies.view import NotRecorded, StudyView
 from sojourn.studies.white2013.cases import (
     GROUPS,
@@ -22,7 +23,7 @@ from sojourn.studies.white2013.cases import (
     RF_LEVELS,
     RF_TITLES,
 )
-from sojourn.studies.white2013.figures.selection import Selection
+from sojourn.studies.white2013.figures.selection import Selection, small_print
 
 #: Asks for a metric of a condition: household, level of congestion, manager; one value per seed.
 Metric = Callable[[StudyView, str, str, str], np.ndarray]
@@ -186,3 +187,44 @@ def _glance(view: StudyView, subject: Subject, selection: Selection, rf: str) ->
         marks=tuple(marks),
         title=RF_TITLES[rf],
     )
+
+
+def group_figure(
+    view: StudyView, subject: Subject, number: int, group: str, *, name: str, share: str, words: str
+) -> Figure:
+    """Draw the households of a group; `name` is the document's, `share` says what each dot is."""
+    selection = Selection.of(view)
+    loads = selection.of_group(group)
+    if not loads:
+        message = f"needs households of {group} load"
+        raise NotRecorded(message)
+    plot = PlotSpec(
+        name=f"figure-{number}",
+        title=f"Figure {number}. {name}, {group} load",
+        panels=by_household(view, subject, selection, loads),
+        columns=3,
+        height=height_of(loads, len(selection.managers)),
+        legend="below",
+        description=f"{share} in households of {group} load, for three levels of RF congestion and five "
+        "queue managers.",
+    )
+    return Figure(plot.name, plot, f"{words} {small_print(view, selection, 'Lines')}")
+
+
+def glance_figure(
+    view: StudyView, subject: Subject, number: int, *, name: str, share: str, words: str = ""
+) -> Figure:
+    """Draw all households of each manager; see `group_figure`."""
+    selection = Selection.of(view)
+    plot = PlotSpec(
+        name=f"figure-{number}",
+        title=f"Figure {number}. {name}, all households",
+        panels=at_a_glance(view, subject, selection),
+        columns=3,
+        height=80,
+        description=f"{share} in each of the households, for three levels of RF congestion and five queue "
+        "managers.",
+    )
+    caption = "Hollow: one household; in each row light load stands on top, heavy load below. Filled: their mean."
+    said = (caption, words, small_print(view, selection, "Means over seeds"))
+    return Figure(plot.name, plot, " ".join(part for part in said if part))

@@ -139,3 +139,10 @@ def repetitions(view: StudyView, point: str, what: str) -> str:
     """Say in a caption what shows the spread over seeds, or that there is none to show."""
     count = len(view.seeds(point))
     return "One seed." if count < 2 else f"{what}: 95 % interval over {count} seeds."
+
+
+def small_print(view: StudyView, selection: Selection, what: str) -> str:
+    """Say how the spread over seeds is shown, and which households are missing."""
+    (rf, _), loads = next(iter(selection.loads.items()))
+    point = point_of(loads[0], rf, selection.managers[0])
+    return repetitions(view, point, what) + selection.words
