@@ -1,6 +1,6 @@
 //! Counters and histograms that need constant memory.
 
-use hdrhistogram::Histogram;
+use histogram::{Bucket, Histogram};
 use sojourn_base::Span;
 
 /// Counters of one traffic entry in one direction.
@@ -33,7 +33,8 @@ pub struct TrafficCounters {
 /// A histogram of delays with three significant digits, by default of 1 ns to 1000 s.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
-    counts: Histogram<u64>,
+    counts: Histogram,
+    packets: u64,
     shortest: u64,
     longest: u64,
     sum_ns: u128,
@@ -42,6 +43,9 @@ pub struct DelayHistogram {
 /// Longest delay of a packet that is told apart. chosen: far above any buffer's.
 const LONGEST: Span = Span::from_s(1000);
 
+/// Bins per doubling of the delay, as a power of two: 1024, so that a bin is at most 0.1 % wide.
+const BINS_PER_DOUBLING: u8 = 10;
+
 impl Default for DelayHistogram {
     fn default() -> Self {
         Self::up_to(LONGEST)
@@ -49,11 +53,15 @@ impl Default for DelayHistogram {
 }
 
 impl DelayHistogram {
-    /// A histogram that tells apart delays up to `longest`, and counts longer ones as that.
+    /// A histogram that tells apart delays up to `longest`, and counts longer ones as the longest that it
+    /// does.
     pub fn up_to(longest: Span) -> Self {
-        let highest = longest.as_ns().max(2);
+        let doublings = longest.as_ns().max(2 << BINS_PER_DOUBLING).ilog2() + 1;
+        let doublings = u8::try_from(doublings).expect("64 bits have 64 doublings");
         Self {
-            counts: Histogram::new_with_bounds(1, highest, 3).expect("from 1 to 2 or more"),
+            counts: Histogram::new(BINS_PER_DOUBLING, doublings)
+                .expect("more doublings than bins in one, and at most 64"),
+            packets: 0,
             shortest: u64::MAX,
             longest: 0,
             sum_ns: 0,
@@ -61,60 +69,71 @@ impl DelayHistogram {
     }
 
     /// Counts one delay.
+    #[inline]
     pub fn record(&mut self, delay: Span) {
         let ns = delay.as_ns();
-        self.counts.saturating_record(ns);
+        if self.counts.increment(ns).is_err() {
+            self.count_as_longest();
+        }
+        self.packets += 1;
         self.shortest = self.shortest.min(ns);
         self.longest = self.longest.max(ns);
         self.sum_ns += u128::from(ns);
     }
 
+    #[cold]
+    fn count_as_longest(&mut self) {
+        let last = self.counts.as_mut_slice().last_mut();
+        *last.expect("a histogram has bins") += 1;
+    }
+
     /// Number of delays.
-    pub fn packets(&self) -> u64 {
-        self.counts.len()
+    pub const fn packets(&self) -> u64 {
+        self.packets
     }
 
     /// Exact mean in ns; `None` without delays.
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.packets() > 0).then(|| self.sum_ns as f64 / self.packets() as f64)
+        (self.packets > 0).then(|| self.sum_ns as f64 / self.packets as f64)
     }
 
     /// Exact minimum in ns; `None` without delays.
     pub fn min_ns(&self) -> Option<u64> {
-        (self.packets() > 0).then_some(self.shortest)
+        (self.packets > 0).then_some(self.shortest)
     }
 
     /// Exact maximum in ns; `None` without delays.
     pub fn max_ns(&self) -> Option<u64> {
-        (self.packets() > 0).then_some(self.longest)
+        (self.packets > 0).then_some(self.longest)
     }
 
     /// The smallest delay with at least the fraction `p` of all delays at or below it, in ns, to three
     /// significant digits; `None` without delays.
+    ///
+    /// # Panics
+    /// If `p` is no fraction.
     pub fn quantile_ns(&self, p: f64) -> Option<u64> {
-        (self.packets() > 0).then(|| self.counts.value_at_quantile(p).min(self.longest))
+        let bin = self.counts.quantile_bucket(p).expect("p is a fraction");
+        bin.map(|bin| bin.end().min(self.longest))
     }
 
     /// Bins that hold something: largest delay of the bin in ns, and count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.counts.iter_recorded().map(|bin| {
-            (
-                bin.value_iterated_to().min(self.longest),
-                bin.count_at_value(),
-            )
-        })
+        self.filled()
+            .map(|bin| (bin.end().min(self.longest), bin.count()))
     }
 
     /// The same bins by what stands for them without bias: the middle of the bin in ns, but neither less
     /// than the exact minimum nor more than the exact maximum; and count.
     pub fn middles(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.counts.iter_recorded().map(|bin| {
-            let middle = self.counts.median_equivalent(bin.value_iterated_to());
-            (
-                middle.clamp(self.shortest, self.longest),
-                bin.count_at_value(),
-            )
+        self.filled().map(|bin| {
+            let middle = bin.start() + (bin.end() - bin.start()).div_ceil(2);
+            (middle.clamp(self.shortest, self.longest), bin.count())
         })
+    }
+
+    fn filled(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.counts.iter().filter(|bin| bin.count() > 0)
     }
 }
 
@@ -156,5 +175,23 @@ mod tests {
         assert_eq!(one.middles().collect::<Vec<_>>(), [(123_456_789, 1)]);
         assert_eq!(DelayHistogram::default().middles().count(), 0);
         assert_eq!(DelayHistogram::default().min_ns(), None);
+    }
+
+    #[test]
+    fn a_delay_beyond_what_is_told_apart_counts_as_the_longest() {
+        let mut histogram = DelayHistogram::up_to(Span::from_ns(5000));
+        for ns in [100, 8191, 9000, 20_000] {
+            histogram.record(Span::from_ns(ns));
+        }
+        let bins: Vec<(u64, u64)> = histogram.bins().collect();
+        assert_eq!(
+            bins,
+            [(100, 1), (8191, 3)],
+            "2^13 is the power of two above"
+        );
+        assert_eq!(histogram.packets(), 4);
+        assert_eq!(histogram.max_ns(), Some(20_000));
+        assert_eq!(histogram.quantile_ns(0.25), Some(100));
+        assert_eq!(histogram.quantile_ns(1.0), Some(8191));
     }
 }

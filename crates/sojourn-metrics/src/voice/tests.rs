@@ -185,8 +185,7 @@ fn lateness_is_measured_from_the_exact_minimum() {
     }
 }
 
-/// How far the middle of a bin is from its delays at most: 2^11 bins per power of two of the largest
-/// value, of which the upper half is used, and half of one of those (hdrhistogram, three digits).
+/// How far the middle of a bin is from its delays at most: half of one of the 1024 bins of each doubling.
 const HALF_A_BIN: f64 = 1.0 / 2048.0;
 
 /// Delays of a call: from microseconds to seconds, many near the edge of being late, some lost.
