@@ -6,21 +6,21 @@ The command line is `sojourn`; this package is the same thing for programs and n
 >>> sorted(sojourn.__all__)[:3]
 ['Problem', 'RecordError', 'RunError']
 
-Importing it is cheap: whatever needs data frames or drawing is loaded when it is used.
+Importing it is cheap: each part is loaded when it is used.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from sojourn.errors import (
-    Problem,
-    RecordError,
-    RunError,
-    ScenarioError,
-    SojournError,
-    StudyError,
-)
-
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take half of the start
 if TYPE_CHECKING:
+    from typing import Any
+
+    from sojourn.errors import (
+        Problem,
+        RecordError,
+        RunError,
+        ScenarioError,
+        SojournError,
+        StudyError,
+    )
     from sojourn.scenario import Scenario, load_scenario
     from sojourn.simulation import Run, run
     from sojourn.study.result import StudyResult
@@ -43,6 +43,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Problem": "sojourn.errors",
+    "RecordError": "sojourn.errors",
+    "RunError": "sojourn.errors",
+    "ScenarioError": "sojourn.errors",
+    "SojournError": "sojourn.errors",
+    "StudyError": "sojourn.errors",
     "Run": "sojourn.simulation",
     "run": "sojourn.simulation",
     "Scenario": "sojourn.scenario",
@@ -51,8 +57,8 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object may come back
-    """Load the heavier half of the package when it is first used."""
+def __getattr__(name: str) -> "Any":  # noqa: ANN401 - any public object may come back
+    """Load a part of the package when it is first used."""
     if name not in _HOMES:
         message = f"module 'sojourn' has no attribute {name!r}"
         raise AttributeError(message)
