@@ -14,12 +14,12 @@ from sojourn.studies.claims import (
 from sojourn.studies.view import StudyView
 from sojourn.studies.white2013.claims import (
     buffers,
-    decided_elsewhere,
     delay,
     long_term,
     loss,
     managers,
     pages,
+    sharing,
     short_term,
     sparse,
     steps,
@@ -31,12 +31,12 @@ PRINTED = Path(__file__).parent.parent / "printed"
 #: All functions of the study.
 BOOK = ClaimBook.joined(
     buffers.claim,
-    decided_elsewhere.claim,
     delay.claim,
     long_term.claim,
     loss.claim,
     managers.claim,
     pages.claim,
+    sharing.claim,
     short_term.claim,
     sparse.claim,
     steps.claim,
