@@ -60,10 +60,22 @@ def test_every_generated_world_is_a_valid_scenario(worlds: ModuleType) -> None:
         *worlds.by_rate().values(),
         *worlds.by_duration(written=False).values(),
         *worlds.by_duration(written=True).values(),
+        *worlds.quiet_days().values(),
     ]
-    assert len(generated) == 15
+    assert len(generated) == 18
     for world in generated:
         assert _engine.check(world.scenario()) == []
+
+
+def test_a_quiet_household_lasts_as_long_as_it_says(worlds: ModuleType) -> None:
+    from sojourn import _engine
+
+    durations = {
+        name: _engine.Scenario.parse(world.scenario()).duration_s
+        for name, world in worlds.quiet_days().items()
+    }
+    assert durations == {"1 h": 3600.0, "24 h": 86_400.0, "1 h, usual tables": 3600.0}
+    assert "[record]" not in worlds.quiet_days()["1 h, usual tables"].scenario()
 
 
 def test_a_generated_world_is_measured_in_a_process_of_its_own(
@@ -88,6 +100,7 @@ def test_the_page_and_the_picture_show_what_was_measured(
         rates={1e6: cost, 1e10: cost},
         durations={60.0: cost},
         durations_written={60.0: cost},
+        quiet={"24 h": cost},
         runs=4,
         wall_by_jobs={1: 1.0, 2: 0.5},
         counter="valgrind",
@@ -96,6 +109,7 @@ def test_the_page_and_the_picture_show_what_was_measured(
     text = pages.page(results, 4)
     assert "| `dumbbell` | 1,000,000 | 10.00 | 100 | 321 | 6,000 | 20.0 |" in text
     assert "| 10 Gb/s, 2 s | 1,000,000 | 0.10 | 100 |" in text
+    assert "| 24 h | 1,000,000 | 0.10 | 100 |" in text
     assert "| 2 | 0.50 | 2.00 |" in text
     first, second = tmp_path / "1.svg", tmp_path / "2.svg"
     drawing.draw(results.curves(), first)

@@ -6,7 +6,8 @@ import pytest
 
 from sojourn.plots import styles
 from sojourn.studies.white2012.cases import DROPTAIL_BYTES, MANAGERS
-from sojourn.studies.white2012.figures import CAUSES, COUPLINGS
+from sojourn.studies.white2012.figures.congestion import COUPLINGS
+from sojourn.studies.white2012.figures.delay_by_cause import CAUSES
 from sojourn.studies.white2013.cases import MANAGER_LABELS
 
 

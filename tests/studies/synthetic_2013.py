@@ -120,6 +120,8 @@ class World:
         self.delays: dict[tuple[str, str], Delays] = {}
         self.times: dict[str, float] = {}
         self.shapes: dict[str, Shape] = {name: make() for name, make in SHAPES.items()}
+        #: Loss in % of the games in BitTorrent, by the number of uploads in their sub-flow.
+        self.losses_beside = {0: 0.5, 1: 20.0, 2: 28.0, 3: 34.0}
         self.duration_s = 7200.0
         self.quick = False
         for load in LOADS:
@@ -293,6 +295,7 @@ class Result:
         """Return one record table."""
         makers: dict[str, Callable[[World], pl.DataFrame]] = {
             "delay_histogram": _histograms,
+            "flows": _flows,
             "pages": _pages,
             "series": _series,
         }
@@ -311,6 +314,36 @@ def _histograms(world: World) -> pl.DataFrame:
     ]
     names = ["point", "seed", "traffic", "direction", "delay_ns", "packets"]
     return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def _flows(world: World) -> pl.DataFrame:
+    """Game n of BitTorrent is in sub-flow n, beside the uploads that it shares it with."""
+    rows = [
+        row
+        for load in BITTORRENT
+        for rf in RF_LEVELS
+        for seed in SEEDS
+        for game, (uploads, lost) in enumerate(world.losses_beside.items())
+        for row in [
+            (
+                point_of(load, rf, SFQ_CODEL),
+                seed,
+                "game",
+                "upstream",
+                game,
+                None,
+                10_000,
+                lost * 100,
+            ),
+            *[(point_of(load, rf, SFQ_CODEL), seed, "upload", "upstream", game, None, None, None)]
+            * uploads,
+            # What counts neither: a connection that has ended, and the other direction.
+            (point_of(load, rf, SFQ_CODEL), seed, "upload", "upstream", 0, 10**9, None, None),
+            (point_of(load, rf, SFQ_CODEL), seed, "upload", "downstream", None, None, None, None),
+        ]
+    ]
+    names = ["point", "seed", "traffic", "direction", "sub_flow", "ended_ns"]
+    return pl.DataFrame(rows, schema=[*names, "datagrams", "lost_datagrams"], orient="row")
 
 
 def _pages(world: World) -> pl.DataFrame:

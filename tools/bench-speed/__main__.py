@@ -8,7 +8,9 @@ Takes some two minutes. Other work on the machine makes times longer; of the rep
 import argparse
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from speed_drawing import draw
 from speed_measure import (
@@ -22,10 +24,12 @@ from speed_measure import (
     threads,
 )
 from speed_page import Results, page
-from speed_worlds import Sized, by_duration, by_flows, by_rate
+from speed_worlds import Sized, World, by_duration, by_flows, by_rate, quiet_days
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS_ON_THREADS = 24
+
+Size = TypeVar("Size", float, str)
 
 
 def say(text: str) -> None:
@@ -33,9 +37,9 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def growing(name: str, worlds: dict[float, Sized], repetitions: int) -> dict[float, Cost]:
+def growing(name: str, worlds: Mapping[Size, World], repetitions: int) -> dict[Size, Cost]:
     """Measure worlds of growing size."""
-    say(f"measuring {name}: {', '.join(f'{size:g}' for size in worlds)}")
+    say(f"measuring {name}: {', '.join(str(size) for size in worlds)}")
     return {size: sized_world(world, repetitions) for size, world in worlds.items()}
 
 
@@ -56,6 +60,7 @@ def measure(repetitions: int) -> Results:
         rates=growing("rates", by_rate(), few),
         durations=growing("durations", by_duration(written=False), few),
         durations_written=growing("durations, with tables", by_duration(written=True), few),
+        quiet=growing("a quiet day", quiet_days(), few),
         runs=RUNS_ON_THREADS,
         wall_by_jobs=wall,
         counter=how,

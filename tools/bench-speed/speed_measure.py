@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from speed_worlds import Sized
+from speed_worlds import World
 
 __all__ = [
     "Cost",
@@ -88,8 +88,8 @@ def fixed_world(name: str, repetitions: int) -> Cost:
     )
 
 
-def sized_world(world: Sized, repetitions: int) -> Cost:
-    """Measure a generated world."""
+def sized_world(world: World, repetitions: int) -> Cost:
+    """Measure a world given as a scenario."""
     command = [sys.executable, str(HERE / "one_run.py")]
     runs = [
         cast("Numbers", json.loads(_run(command, world.scenario()))) for _ in range(repetitions)
@@ -105,7 +105,7 @@ def sized_world(world: Sized, repetitions: int) -> Cost:
     )
 
 
-def threads(world: Sized, runs: int, count: int, repetitions: int) -> float:
+def threads(world: World, runs: int, count: int, repetitions: int) -> float:
     """Return the least wall time of so many runs on so many threads, in seconds."""
     command = [sys.executable, str(HERE / "one_run.py"), str(runs), str(count)]
     text = world.scenario()

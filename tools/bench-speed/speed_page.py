@@ -42,6 +42,14 @@ every 20 ms. Memory is the largest of the process; Python and the engine's code 
 ![Time per packet-hop by number of uploads, rate and duration](speed.svg)
 """
 
+QUIET = """
+## A quiet day
+
+One game and one person who opens a page every three minutes, behind the cable modem of White 2013
+(`scenarios/quiet-household-day.toml`): a day should take less than 10 s and no more memory than an hour.
+The usual tables have a row for each of the game's packets, and grow.
+"""
+
 JOBS = """
 ## Two jobs
 
@@ -59,6 +67,8 @@ class Results:
     rates: Mapping[float, Cost]
     durations: Mapping[float, Cost]
     durations_written: Mapping[float, Cost]
+    quiet: Mapping[str, Cost]
+    """The quiet household, by duration and tables in words."""
     runs: int
     wall_by_jobs: Mapping[int, float]
     counter: str
@@ -104,6 +114,8 @@ def page(results: Results, repetitions: int) -> str:
                 },
             },
         ),
+        QUIET,
+        growth_table("duration", results.quiet),
         JOBS.format(runs=results.runs),
         jobs_table(results),
     ]

@@ -1,13 +1,36 @@
-"""Generated worlds: a dumbbell whose number of uploads, rate or duration grows."""
+"""Worlds that grow: a dumbbell by its uploads, rate or duration, and a quiet household by its duration."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
-__all__ = ["DURATIONS_S", "FLOWS", "RATES", "Sized", "by_duration", "by_flows", "by_rate"]
+__all__ = [
+    "DURATIONS_S",
+    "FLOWS",
+    "RATES",
+    "Quiet",
+    "Sized",
+    "World",
+    "by_duration",
+    "by_flows",
+    "by_rate",
+    "quiet_days",
+]
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 FLOWS = [1, 10, 100, 1000]
 RATES = {1e6: 1000.0, 1e7: 300.0, 1e8: 60.0, 1e9: 10.0, 1e10: 2.0}
 """Bits per second, and how long each is simulated: shorter where there is more to do."""
 DURATIONS_S = [60.0, 600.0, 3600.0]
+
+
+class World(Protocol):
+    """Something that can be simulated."""
+
+    def scenario(self) -> str:
+        """Return it as the text of a scenario."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,6 +80,21 @@ rtt = "20 ms"
         return max(417, int(self.rate / 12_000))
 
 
+@dataclass(frozen=True)
+class Quiet:
+    """The quiet household of the examples, for so many hours."""
+
+    hours: int
+    written: bool = False
+    """Whether the tables are written that a scenario without a table `record` has."""
+
+    def scenario(self) -> str:
+        """Return it as the text of a scenario."""
+        text = (SCENARIOS / "quiet-household-day.toml").read_text(encoding="utf-8")
+        text = text.replace('duration = "24 h"', f'duration = "{self.hours} h"')
+        return text.partition("[record]")[0] if self.written else text
+
+
 NOTHING_WRITTEN = """
 [record]
 datagrams = false
@@ -82,3 +120,8 @@ def by_rate() -> dict[float, Sized]:
 def by_duration(*, written: bool) -> dict[float, Sized]:
     """Return the dumbbell of `sojourn bench` for a minute to an hour."""
     return {seconds: Sized(duration_s=seconds, written=written) for seconds in DURATIONS_S}
+
+
+def quiet_days() -> dict[str, Quiet]:
+    """Return the quiet household for an hour and for a day, and what an hour of the usual tables adds."""
+    return {"1 h": Quiet(1), "24 h": Quiet(24), "1 h, usual tables": Quiet(1, written=True)}

@@ -112,6 +112,7 @@ pub(crate) struct Connection {
     pub(crate) traffic: u16,
     /// The server's number and the client's port.
     pub(crate) place: (usize, u32),
+    pub(crate) opened_at: Instant,
     pub(crate) dscp: u8,
     pub(crate) ends: [EndState; 2],
 }
@@ -129,6 +130,7 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) traffic: u16,
     /// The server's number and the client's port.
     pub(crate) place: (usize, u32),
+    pub(crate) opened_at: Instant,
     pub(crate) dscp: u8,
     /// What the application listens to.
     pub(crate) interest: Interest,
@@ -178,6 +180,7 @@ impl Connections {
                 generation: 0,
                 traffic: new.traffic,
                 place: new.place,
+                opened_at: new.opened_at,
                 dscp: new.dscp,
                 ends: [
                     end(TcpEndpoint::client(new.stack)),
@@ -192,6 +195,7 @@ impl Connections {
         connection.generation = connection.generation.wrapping_add(1);
         connection.traffic = new.traffic;
         connection.place = new.place;
+        connection.opened_at = new.opened_at;
         connection.dscp = new.dscp;
         for (end, (route, flow_hash)) in connection
             .ends

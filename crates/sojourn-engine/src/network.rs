@@ -15,7 +15,7 @@ use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, PerDirection, RandomStr
 use sojourn_link::{
     AnyLink, DelayParts, Draw, Link, LinkConfig, LinkOutput, Passage, Stage, Wire, WireConfig,
 };
-use sojourn_queue::Reason;
+use sojourn_queue::{QueueManager, Reason};
 use sojourn_record::{
     Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival,
     TrafficId, Waiting,
@@ -299,6 +299,16 @@ impl<R: Recorder> Network<R> {
                 });
             }
         }
+    }
+
+    /// The sub-flow that the packets of a flow go to in the access link, if its manager has any.
+    pub(crate) fn sub_flow(&self, direction: Direction, flow_hash: u32, dscp: u8) -> Option<u32> {
+        let meta = Meta {
+            flow_hash,
+            dscp,
+            ..Meta::default()
+        };
+        self.access[direction].model.manager().sub_flow(&meta)
     }
 
     /// Whether packets shall carry the split of their delay.

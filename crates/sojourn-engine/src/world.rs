@@ -10,7 +10,8 @@ use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
 use sojourn_record::{
-    Cause, ConnectionTotals, DelaySplit, ObjectRow, PageRow, Recorder, TrafficId, TransferRow,
+    Cause, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, ObjectRow, PageRow, Recorder,
+    TrafficId, TransferRow,
 };
 use sojourn_transport::{Endpoint, Segment, StackConfig, Timer};
 use std::collections::VecDeque;
@@ -135,6 +136,7 @@ impl<R: Recorder> World<R> {
             stack: &state.stack,
             traffic,
             place: (server, port),
+            opened_at: now,
             dscp: state.dscp,
             interest: state.interest,
             routes: state.routes[server],
@@ -206,7 +208,7 @@ impl<R: Recorder> World<R> {
                 queue: ServiceQueue::Classic,
             },
             body: Body::Datagram {
-                flow: u32::try_from(server).expect("servers are numbered in 16 bits"),
+                flow: server_number(server),
                 sequence,
                 length,
                 sent_at: now,
@@ -217,10 +219,13 @@ impl<R: Recorder> World<R> {
         self.network.send(now, packet, split);
     }
 
-    /// Records the counters of the connections that are open when the run ends.
+    /// Records the connections that are open when the run ends, and the flows of datagrams.
     pub(crate) fn finish(&mut self) {
         for slot in self.connections.open_slots() {
-            self.record_totals(slot);
+            self.record_connection(slot, None);
+        }
+        if self.network.recorder.wants_flows() {
+            self.record_datagram_flows();
         }
     }
 
@@ -265,7 +270,7 @@ impl<R: Recorder> World<R> {
                     if !connection.ends.iter().all(|end| end.is_closed) {
                         continue;
                     }
-                    self.end_connection(slot);
+                    self.end_connection(now, slot);
                     apps::Event::Closed(id)
                 }
                 From::ConnectFailed => {
@@ -295,11 +300,11 @@ impl<R: Recorder> World<R> {
             );
             endpoint.abort(now, &mut host);
         }
-        self.end_connection(slot);
+        self.end_connection(now, slot);
     }
 
-    fn end_connection(&mut self, slot: u32) {
-        self.record_totals(slot);
+    fn end_connection(&mut self, now: Instant, slot: u32) {
+        self.record_connection(slot, Some(now));
         if self.connections.release(slot) {
             let connection = self.connections.in_slot(slot);
             let (server, port) = connection.place;
@@ -307,7 +312,7 @@ impl<R: Recorder> World<R> {
         }
     }
 
-    fn record_totals(&mut self, slot: u32) {
+    fn record_connection(&mut self, slot: u32, ended_at: Option<Instant>) {
         let connection = self.connections.in_slot(slot);
         let mut totals = ConnectionTotals::default();
         for end in &connection.ends {
@@ -318,7 +323,77 @@ impl<R: Recorder> World<R> {
         }
         let traffic = TrafficId(connection.traffic);
         self.network.recorder.on_connection(traffic, &totals);
+        if self.network.recorder.wants_flows() {
+            self.record_flows_of_connection(slot, ended_at);
+        }
     }
+
+    fn record_flows_of_connection(&mut self, slot: u32, ended_at: Option<Instant>) {
+        let connection = self.connections.in_slot(slot);
+        for (from, to) in [(End::Client, End::Server), (End::Server, End::Client)] {
+            let (sender, receiver) = (
+                &connection.ends[from as usize],
+                &connection.ends[to as usize],
+            );
+            let direction = direction_from(from);
+            let row = FlowRow {
+                traffic: TrafficId(connection.traffic),
+                server: server_number(connection.place.0),
+                direction,
+                sub_flow: self
+                    .network
+                    .sub_flow(direction, sender.flow_hash, connection.dscp),
+                connection: Some(FlowConnection {
+                    number: connection.id.0,
+                    opened_at: connection.opened_at,
+                    ended_at,
+                    goodput: Bytes(receiver.delivered),
+                    retransmissions: sender.endpoint.statistics().retransmissions(),
+                }),
+            };
+            self.network.recorder.on_flow(&row);
+        }
+    }
+
+    fn record_datagram_flows(&mut self) {
+        for (traffic, state) in (0..).zip(&self.traffic) {
+            for (server, (sent, hashes)) in state
+                .next_datagram
+                .iter()
+                .zip(&state.datagram_hashes)
+                .enumerate()
+            {
+                for from in [End::Client, End::Server] {
+                    if sent[from as usize] == 0 {
+                        continue;
+                    }
+                    let direction = direction_from(from);
+                    let hash = hashes[from as usize];
+                    let row = FlowRow {
+                        traffic: TrafficId(traffic),
+                        server: server_number(server),
+                        direction,
+                        sub_flow: self.network.sub_flow(direction, hash, state.dscp),
+                        connection: None,
+                    };
+                    self.network.recorder.on_flow(&row);
+                }
+            }
+        }
+    }
+}
+
+/// The direction of what an end sends.
+const fn direction_from(end: End) -> Direction {
+    match end {
+        End::Client => Direction::Upstream,
+        End::Server => Direction::Downstream,
+    }
+}
+
+/// Number of a server in packets and records.
+fn server_number(server: usize) -> u32 {
+    u32::try_from(server).expect("servers are numbered in 16 bits")
 }
 
 /// What surrounds an endpoint during a call.
@@ -372,10 +447,7 @@ fn surround<'a, R>(
 impl<R> EndpointHost<'_, R> {
     /// The direction of what this end sends.
     const fn sends(&self) -> Direction {
-        match self.end {
-            End::Client => Direction::Upstream,
-            End::Server => Direction::Downstream,
-        }
+        direction_from(self.end)
     }
 }
 

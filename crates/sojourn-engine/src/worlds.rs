@@ -33,6 +33,7 @@ const DURATION: Span = Span::from_s(600);
 pub const NO_RECORDS: RecordConfig = RecordConfig {
     datagrams: false,
     objects: false,
+    flows: false,
     transfers: false,
     series: None,
     occupancy: false,

@@ -3,7 +3,9 @@
 
 use sojourn_base::{Direction, Seed, Span};
 use sojourn_engine::run;
-use sojourn_record::{ColumnData, ColumnRecorder, NoRecords, RecordConfig, Records, TrafficId};
+use sojourn_record::{
+    ColumnData, ColumnRecorder, NoRecords, PageRow, RecordConfig, Records, TrafficId,
+};
 use sojourn_scenario::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -122,7 +124,11 @@ app = { kind = "voice", direction = "downstream" }
 
 /// Records of the first `seconds` of the household, and the bytes that they occupy.
 fn records(config: RecordConfig, seconds: u64) -> (Records, i64) {
-    let mut scenario = Scenario::parse(HOUSEHOLD).unwrap_or_else(|problems| panic!("{problems}"));
+    let scenario = Scenario::parse(HOUSEHOLD).unwrap_or_else(|problems| panic!("{problems}"));
+    records_of(scenario, config, seconds)
+}
+
+fn records_of(mut scenario: Scenario, config: RecordConfig, seconds: u64) -> (Records, i64) {
     scenario.duration = Span::from_s(seconds);
     let before = LIVE_BYTES.with(Cell::get);
     let names = scenario.traffic.iter().map(|entry| entry.name.clone());
@@ -168,6 +174,19 @@ fn records_without_rows_need_the_same_memory_for_any_duration() {
         many_rows > 2 * few_rows && few_rows > 500_000,
         "bytes of rows: {few_rows}, {many_rows}"
     );
+}
+
+#[test]
+fn a_quiet_household_needs_memory_for_its_pages_only() {
+    let text = include_str!("../../../scenarios/quiet-household-day.toml");
+    let scenario = Scenario::parse(text).unwrap_or_else(|problems| panic!("{problems}"));
+    let after = |seconds| records_of(scenario.clone(), scenario.record, seconds);
+    let ((short, few), (long, many)) = (after(1200), after(4800));
+    let (short, long) = (short.pages().len(), long.pages().len());
+    assert!(short >= 5 && long > 3 * short, "{short} and {long} pages");
+    // A vector has room for up to twice its rows, and four at first.
+    let rows = i64::try_from(2 * long * size_of::<PageRow>()).expect("a few pages");
+    assert!(many - few <= rows, "{few} and {many} bytes");
 }
 
 #[test]

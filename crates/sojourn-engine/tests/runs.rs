@@ -3,8 +3,8 @@
 use sojourn_base::{Bytes, Direction, PerDirection, Seed};
 use sojourn_engine::run;
 use sojourn_record::{
-    Cause, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords, RecordConfig,
-    Recorder, Records, SegmentArrival, Table, TrafficId,
+    Cause, ColumnData, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords,
+    RecordConfig, Recorder, Records, SegmentArrival, Table, TrafficId,
 };
 use sojourn_scenario::Scenario;
 
@@ -50,6 +50,7 @@ fn records(scenario: &Scenario, seed: u64) -> Records {
         .collect();
     let config = RecordConfig {
         objects: true,
+        flows: true,
         ..RecordConfig::default()
     };
     let recorder = ColumnRecorder::new(config, names);
@@ -176,5 +177,78 @@ fn tables_count_what_the_counters_count() {
     assert!(
         records.pages().iter().any(|page| page.objects == 101),
         "a page was loaded"
+    );
+}
+
+/// Values of a column, as far as they are there.
+fn optional(table: &Table, name: &str) -> Vec<Option<u64>> {
+    let Some(ColumnData::OptionalU64 { values, valid }) = table.column(name) else {
+        panic!("{name} is a column of optional numbers");
+    };
+    std::iter::zip(values, valid)
+        .map(|(value, valid)| valid.then_some(*value))
+        .collect()
+}
+
+fn flow_table(text: &str) -> (Records, Table) {
+    let records = records(&scenario(text), 1);
+    let mut tables = records.tables();
+    let place = tables
+        .iter()
+        .position(|table| table.name == "flows")
+        .expect("a recorded table");
+    let table = tables.swap_remove(place);
+    (records, table)
+}
+
+#[test]
+fn flows_account_for_all_connections_and_datagrams() {
+    let (records, table) = flow_table(MODEM);
+    let (mut connections, mut goodput, mut again) = (0, 0, 0);
+    for number in 0..3 {
+        let counters = records.counters(TrafficId(number));
+        connections += counters.upstream.connections;
+        goodput += counters.upstream.goodput_bytes + counters.downstream.goodput_bytes;
+        again += counters.upstream.retransmissions;
+    }
+    let sum = |name: &str| optional(&table, name).iter().flatten().sum::<u64>();
+    assert!(connections > 100 && again > 0, "{connections}, {again}");
+    // Each connection is two flows, and the call is one.
+    assert_eq!(table.rows() as u64, 2 * connections + 1);
+    assert_eq!(sum("goodput_bytes"), goodput);
+    assert_eq!(sum("retransmissions"), again);
+    let (_, _, tally) = records
+        .datagram_tallies(TrafficId(2))
+        .next()
+        .expect("a call");
+    assert_eq!(sum("datagrams"), tally.sent());
+    assert_eq!(sum("lost_datagrams"), tally.lost());
+    // CoDel has no sub-flows.
+    assert_eq!(optional(&table, "sub_flow"), vec![None; table.rows()]);
+    for (opened, ended) in
+        std::iter::zip(optional(&table, "opened_ns"), optional(&table, "ended_ns"))
+    {
+        assert!(ended.is_none_or(|ended| opened.is_some_and(|opened| opened < ended)));
+    }
+}
+
+#[test]
+fn a_flow_names_its_sub_flow_on_the_side_whose_queue_has_them() {
+    let text = MODEM.replace(
+        "{ kind = \"codel\", profile = \"white2012\" }",
+        "{ kind = \"sfq-codel\", profile = \"white2013\" }",
+    );
+    let (records, table) = flow_table(&text);
+    let sub_flows = optional(&table, "sub_flow");
+    for (row, sub_flow) in std::iter::zip(records.flows(), &sub_flows) {
+        let upstream = row.direction == Direction::Upstream;
+        assert_eq!(sub_flow.is_some(), upstream, "{row:?}");
+        assert!(sub_flow.is_none_or(|number| number < 32), "{row:?}");
+    }
+    let distinct: std::collections::BTreeSet<_> = sub_flows.iter().flatten().collect();
+    assert!(
+        distinct.len() > 24,
+        "hundreds of flows in {} of 32",
+        distinct.len()
     );
 }

@@ -13,6 +13,7 @@ use sojourn_record::{
 const WITHOUT_ROWS: RecordConfig = RecordConfig {
     datagrams: false,
     objects: false,
+    flows: false,
     transfers: false,
     series: None,
     occupancy: false,

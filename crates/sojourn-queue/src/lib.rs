@@ -182,6 +182,13 @@ pub trait QueueManager<T> {
     /// What waits.
     fn backlog(&self) -> Backlog;
 
+    /// The sub-flow that all packets with the flow and the DSCP of `meta` go to; `None` if the manager has no
+    /// sub-flows, or does not tie a flow to one of them.
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        let _ = meta;
+        None
+    }
+
     /// When `on_timer` wants to be called next; only `on_timer` changes the answer.
     fn next_timer(&self) -> Option<Instant> {
         None

@@ -5,8 +5,8 @@ use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, FlowTallies, TransferTally};
 use crate::{
-    Cause, ConnectionTotals, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, ObjectRow,
-    PageRow, Recorder, SegmentArrival, TrafficId, TransferRow, Waiting,
+    Cause, ConnectionTotals, Datagram, DelaySplit, Fate, FlowConnection, FlowRow, LinkDrop, LinkId,
+    LinkPassage, ObjectRow, PageRow, Recorder, SegmentArrival, TrafficId, TransferRow, Waiting,
 };
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 
@@ -23,6 +23,8 @@ pub struct RecordConfig {
     pub objects: bool,
     /// One row per file transfer.
     pub transfers: bool,
+    /// One row per flow.
+    pub flows: bool,
     /// Time series of the access links in bins of this width.
     pub series: Option<Span>,
     /// Time-weighted queue lengths of the access links.
@@ -34,12 +36,13 @@ pub struct RecordConfig {
 }
 
 impl Default for RecordConfig {
-    /// Everything but objects, series in bins of 100 ms (White 2013, 3.8).
+    /// Everything but objects and flows, series in bins of 100 ms (White 2013, 3.8).
     fn default() -> Self {
         Self {
             datagrams: true,
             objects: false,
             transfers: true,
+            flows: false,
             series: Some(Span::from_ms(100)),
             occupancy: true,
             delays: true,
@@ -76,12 +79,13 @@ pub struct ColumnRecorder {
     clocks: PerDirection<QueueClock>,
     link_bins: Option<PerDirection<Bins<LinkBin>>>,
     traffic_bins: Vec<PerDirection<Option<Bins<TrafficBin>>>>,
-    flows: Vec<FlowTallies>,
+    datagram_tallies: Vec<FlowTallies>,
     transfer_tallies: Vec<TransferTally>,
     datagrams: Vec<Datagram>,
     pages: Vec<PageRow>,
     objects: Vec<ObjectRow>,
     transfers: Vec<TransferRow>,
+    flows: Vec<FlowRow>,
 }
 
 impl ColumnRecorder {
@@ -101,12 +105,13 @@ impl ColumnRecorder {
             clocks: PerDirection::default(),
             link_bins: config.series.map(bins),
             traffic_bins: vec![PerDirection::default(); entries],
-            flows: vec![FlowTallies::default(); entries],
+            datagram_tallies: vec![FlowTallies::default(); entries],
             transfer_tallies: vec![TransferTally::default(); entries],
             datagrams: Vec::new(),
             pages: Vec::new(),
             objects: Vec::new(),
             transfers: Vec::new(),
+            flows: Vec::new(),
             traffic_names,
         }
     }
@@ -137,6 +142,10 @@ impl Recorder for ColumnRecorder {
 
     fn wants_waiting(&self) -> bool {
         self.config.occupancy || self.config.series.is_some()
+    }
+
+    fn wants_flows(&self) -> bool {
+        self.config.flows
     }
 
     fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {
@@ -199,7 +208,7 @@ impl Recorder for ColumnRecorder {
         if self.config.delays && matches!(datagram.fate, Fate::Arrived(_)) {
             self.delays[usize::from(datagram.traffic.0)][datagram.direction].add(&datagram.split);
         }
-        self.flows[usize::from(datagram.traffic.0)].add(datagram);
+        self.datagram_tallies[usize::from(datagram.traffic.0)].add(datagram);
         if self.config.datagrams {
             self.datagrams.push(*datagram);
         }
@@ -221,6 +230,10 @@ impl Recorder for ColumnRecorder {
         counters.retransmissions += connection.retransmissions;
         counters.timeouts += connection.timeouts;
         counters.connect_retries += connection.connect_retries;
+    }
+
+    fn on_flow(&mut self, row: &FlowRow) {
+        self.flows.push(*row);
     }
 
     fn on_transfer(&mut self, row: &TransferRow) {
@@ -316,7 +329,7 @@ impl Records {
         &self,
         traffic: TrafficId,
     ) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
-        self.recorder.flows[usize::from(traffic.0)].iter()
+        self.recorder.datagram_tallies[usize::from(traffic.0)].iter()
     }
 
     /// All datagrams in the order of their fates; none if no rows were asked for.
@@ -339,6 +352,11 @@ impl Records {
         &self.recorder.transfers
     }
 
+    /// All flows: those of connections in the order of their ends, then datagrams; none if no rows were asked for.
+    pub fn flows(&self) -> &[FlowRow] {
+        &self.recorder.flows
+    }
+
     /// Every recorded table, in the order of the schema.
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = vec![self.datagram_table(), self.page_table()];
@@ -347,6 +365,9 @@ impl Records {
         }
         if self.recorder.config.transfers {
             tables.push(self.transfer_table());
+        }
+        if self.recorder.config.flows {
+            tables.push(self.flow_table());
         }
         if let Some(bins) = &self.recorder.link_bins {
             tables.push(series_table(bins));
@@ -470,6 +491,39 @@ impl Records {
                     rows.iter()
                         .map(|row| (row.bytes != u64::MAX).then_some(row.bytes)),
                 ),
+            ],
+        )
+    }
+
+    fn flow_table(&self) -> Table {
+        let rows = &self.recorder.flows;
+        let numbers = |value: fn(&FlowRow) -> Option<u32>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(u64::from)))
+        };
+        let of_connections = |value: fn(&FlowConnection) -> Option<u64>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(&row.connection?)))
+        };
+        let of_datagrams = |value: fn(&DatagramTally) -> u64| {
+            ColumnData::optional_u64(rows.iter().map(|row| {
+                let tallies = &self.recorder.datagram_tallies[usize::from(row.traffic.0)];
+                let is_datagrams = row.connection.is_none();
+                is_datagrams.then(|| tallies.of(row.server, row.direction).map_or(0, value))
+            }))
+        };
+        Table::new(
+            "flows",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ColumnData::U32(rows.iter().map(|row| row.server).collect()),
+                directions(rows.iter().map(|row| row.direction)),
+                numbers(|row| row.connection.map(|connection| connection.number)),
+                numbers(|row| row.sub_flow),
+                of_connections(|connection| Some(connection.opened_at.as_ns())),
+                of_connections(|connection| connection.ended_at.map(Instant::as_ns)),
+                of_connections(|connection| Some(connection.goodput.0)),
+                of_connections(|connection| Some(connection.retransmissions)),
+                of_datagrams(DatagramTally::sent),
+                of_datagrams(DatagramTally::lost),
             ],
         )
     }

@@ -249,6 +249,36 @@ pub struct ObjectRow {
     pub bytes: u64,
 }
 
+/// What one end sends to the other: over a connection, or the datagrams between the client and a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowRow {
+    /// Whose.
+    pub traffic: TrafficId,
+    /// Server within the traffic entry; the flow number of datagrams.
+    pub server: u32,
+    /// Where it goes.
+    pub direction: Direction,
+    /// Sub-flow of the access link's queue manager that holds its packets, if the manager has any.
+    pub sub_flow: Option<u32>,
+    /// Its connection; `None` for datagrams.
+    pub connection: Option<FlowConnection>,
+}
+
+/// A connection, as one of its two flows sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowConnection {
+    /// Number of the connection, from 0 in each run.
+    pub number: u32,
+    /// When the client asked for it.
+    pub opened_at: Instant,
+    /// When both ends had finished, or it was given up; `None` if the run ended first.
+    pub ended_at: Option<Instant>,
+    /// Application bytes of this flow delivered in order.
+    pub goodput: Bytes,
+    /// Segments of this flow sent again.
+    pub retransmissions: u64,
+}
+
 /// Receives what happens in a run. Every method does nothing unless a recorder overrides it.
 #[expect(unused_variables, reason = "empty default bodies")]
 pub trait Recorder {
@@ -258,6 +288,10 @@ pub trait Recorder {
     }
     /// Whether changes of queue lengths matter.
     fn wants_waiting(&self) -> bool {
+        false
+    }
+    /// Whether each flow shall be told of.
+    fn wants_flows(&self) -> bool {
         false
     }
     /// A packet was handed to its first link.
@@ -276,6 +310,8 @@ pub trait Recorder {
     fn on_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: Bytes) {}
     /// A connection has ended (or the run has): its counters.
     fn on_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {}
+    /// A flow has ended, or the run has.
+    fn on_flow(&mut self, row: &FlowRow) {}
     /// A transfer has ended, or the run has.
     fn on_transfer(&mut self, row: &TransferRow) {}
     /// A page has ended, or the run has.

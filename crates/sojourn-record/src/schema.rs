@@ -87,6 +87,19 @@ pub const TABLES: &[TableSchema] = tables! {
         "ended_ns" ["ns"] "last byte acknowledged; missing if unfinished"
         "bytes" ["B"] "size of the file; missing without end"
     }
+    "flows": "one flow: what one end sends over a connection, or datagrams between the client and a server" {
+        "traffic" [""] "traffic entry of the scenario"
+        "server" [""] "server within the traffic entry, from 0; the `flow` of datagrams"
+        "direction" [""] "upstream or downstream"
+        "connection" [""] "number of the connection, from 0 in each run; missing for datagrams"
+        "sub_flow" [""] "sub-flow of the access link's queue manager that it is hashed into; missing without such, or if it varies"
+        "opened_ns" ["ns"] "connection asked for; missing for datagrams"
+        "ended_ns" ["ns"] "connection over; missing for datagrams, or if open when the run ended"
+        "goodput_bytes" ["B"] "application bytes delivered in order; missing for datagrams"
+        "retransmissions" [""] "segments sent again; missing for datagrams"
+        "datagrams" [""] "datagrams that arrived or were lost; missing for connections"
+        "lost_datagrams" [""] "those that were lost; missing for connections"
+    }
     "series": "one access link in one bin of time" {
         "link" [""] "upstream or downstream"
         "start_ns" ["ns"] "start of the bin"

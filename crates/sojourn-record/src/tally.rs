@@ -66,6 +66,11 @@ impl FlowTallies {
         }
     }
 
+    /// The tally of one flow and direction, if it had a datagram.
+    pub(crate) fn of(&self, flow: u32, direction: Direction) -> Option<&DatagramTally> {
+        self.flows.get(flow as usize)?[direction].as_ref()
+    }
+
     /// Flow, direction and tally, in this order, of all flows that had a datagram.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
         (0..).zip(&self.flows).flat_map(|(flow, tallies)| {

@@ -159,6 +159,9 @@ fn other_examples_say_what_they_claim() {
         dsl.traffic[0].servers[0].wire_delay(&dsl.access),
         Span::from_us(9_500)
     );
+    let quiet = example("quiet-household-day");
+    assert_eq!(quiet.duration, Span::from_s(86_400));
+    assert!(!quiet.record.datagrams && quiet.record.series.is_none());
     let bench = example("dumbbell-codel");
     assert_eq!(bench.traffic.len(), 2);
     assert_eq!(bench.record.series, Some(Span::from_ms(100)));

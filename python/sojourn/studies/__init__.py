@@ -2,7 +2,7 @@
 
 A study is a folder: `study.toml` and `scenarios/` say what to run, `printed/*.csv` what the document
 prints, `printed/tolerances.toml` and `printed/claims.toml` when we call it reproduced; `tables.py`,
-`figures.py` and `claims/` compute ours; `notes.md` says what the document leaves open.
+`figures/` and `claims/` compute ours; `notes.md` says what the document leaves open.
 
 | module | content |
 |---|---|

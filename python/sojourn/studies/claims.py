@@ -127,13 +127,13 @@ def read_tests(path: Path) -> dict[str, str]:
     return {str(claim): str(test) for claim, test in document["tests"].items()}
 
 
-def judge_claims(
-    claims: tuple[Claim, ...],
-    book: ClaimBook,
-    tests: Mapping[str, str],
-    view: StudyView,
-) -> list[JudgedClaim]:
-    """Judge all claims; one that lacks records, a function or a test is not run."""
+def judge_claims(printed: Path, book: ClaimBook, view: StudyView) -> list[JudgedClaim]:
+    """Judge all claims in a study's folder `printed`.
+
+    One that lacks records, a function or a test is not run.
+    """
+    tests = read_tests(printed / "unit_tests.toml")
+    claims = read_claims(printed / "claims.toml")
     return [JudgedClaim(claim, _judge(claim, book, tests, view)) for claim in claims]
 
 

@@ -178,6 +178,11 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         }
     }
 
+    /// That of packets that do not pass in the lane.
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.inner.sub_flow(meta)
+    }
+
     fn next_timer(&self) -> Option<Instant> {
         self.inner.next_timer()
     }

@@ -111,6 +111,10 @@ impl<T> QueueManager<T> for AnyManager<T> {
         each!(self, manager => manager.backlog())
     }
 
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        each!(self, manager => manager.sub_flow(meta))
+    }
+
     #[inline]
     fn next_timer(&self) -> Option<Instant> {
         each!(self, manager => manager.next_timer())

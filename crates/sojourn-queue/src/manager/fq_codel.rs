@@ -122,4 +122,8 @@ impl<T> QueueManager<T> for FqCodelQueue<T> {
     fn backlog(&self) -> Backlog {
         self.flows.bins.backlog()
     }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.flows.only_queue_of(meta)
+    }
 }

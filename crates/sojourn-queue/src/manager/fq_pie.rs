@@ -114,6 +114,10 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
         self.flows.bins.backlog()
     }
 
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.flows.only_queue_of(meta)
+    }
+
     fn next_timer(&self) -> Option<Instant> {
         Some(self.period.next())
     }

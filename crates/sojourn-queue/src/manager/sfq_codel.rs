@@ -130,4 +130,8 @@ impl<T> QueueManager<T> for SfqCodelQueue<T> {
     fn backlog(&self) -> Backlog {
         self.sub_flows.bins.backlog()
     }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        Some(self.sub_flows.number_of(meta))
+    }
 }

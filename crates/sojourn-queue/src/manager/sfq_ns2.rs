@@ -115,4 +115,8 @@ impl<T> QueueManager<T> for SfqNs2Queue<T> {
     fn backlog(&self) -> Backlog {
         self.bins.backlog()
     }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        Some(ns2_bucket(meta.flow_hash, self.config.buckets))
+    }
 }

@@ -140,6 +140,10 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
         self.sub_flows.bins.backlog()
     }
 
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        Some(self.sub_flows.number_of(meta))
+    }
+
     fn next_timer(&self) -> Option<Instant> {
         Some(self.period.next())
     }

@@ -150,6 +150,11 @@ impl<T> FlowLists<T> {
         way
     }
 
+    /// The queue that a flow always goes to; none if sets leave it a choice.
+    pub(crate) fn only_queue_of(&self, meta: &Meta) -> Option<u32> {
+        (self.ways == 1).then(|| meta.flow_hash % self.count)
+    }
+
     /// Put an arrival into `queue`; if that is too much, the fattest queue pays from its head. The
     /// arrival may be among the victims.
     #[inline]

@@ -114,17 +114,23 @@ impl<T> SubFlows<T> {
 
     /// The sub-flow of a packet.
     #[inline]
-    pub(crate) fn bin_of(&self, meta: &Meta) -> usize {
+    pub(crate) const fn bin_of(&self, meta: &Meta) -> usize {
+        self.number_of(meta) as usize
+    }
+
+    /// The same as a number: that of background traffic is the last one.
+    #[inline]
+    pub(crate) const fn number_of(&self, meta: &Meta) -> u32 {
         if self.background && meta.dscp == CS1 {
-            return self.count as usize;
+            return self.count;
         }
-        self.hashed(meta.flow_hash)
+        // In 32 bits, because a 64-bit division takes twice as long.
+        meta.flow_hash % self.count
     }
 
     /// The sub-flow that a hash belongs to.
     #[inline]
     pub(crate) const fn hashed(&self, flow_hash: u32) -> usize {
-        // In 32 bits, because a 64-bit division takes twice as long.
         (flow_hash % self.count) as usize
     }
 

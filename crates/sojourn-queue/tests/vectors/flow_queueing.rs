@@ -4,8 +4,9 @@ use super::packet;
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Packets, Serializer, Span};
 use sojourn_queue::manager::sfq_ns2::ns2_bucket;
 use sojourn_queue::{
-    AnyManager, FqCodelConfig, ManagerConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig,
-    SfqNs2Config, Verdict,
+    AckPriorityConfig, AnyManager, CodelConfig, FlowListsConfig, FqCodelConfig, FqPieConfig,
+    ManagerConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
+    Verdict,
 };
 use sojourn_testkit::environment::TestEnvironment;
 
@@ -481,4 +482,72 @@ fn a_paced_flow_with_a_backlog_starves_beside_more_than_57_busy_ones() {
     assert!(losses_beside(58, 3) > 0);
     // … because a bin that is emptied at each visit is new at each arrival, and goes first.
     assert_eq!(losses_beside(58, 0), 0);
+}
+
+#[test]
+fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
+    let sfq_codel = ManagerConfig::SfqCodel(SfqCodelConfig::WHITE2013);
+    for config in [
+        ManagerConfig::Sfq(SfqConfig::WHITE2013),
+        ManagerConfig::SfqNs2(SfqNs2Config::NS2),
+        ManagerConfig::SfqPie(SfqPieConfig::WHITE2013),
+        ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
+        ManagerConfig::FqPie(FqPieConfig::NS3),
+        ManagerConfig::AckPriority(AckPriorityConfig::DEFAULT, Box::new(sfq_codel.clone())),
+        sfq_codel,
+    ] {
+        let (mut shared, mut apart) = (0, 0);
+        for (one, other) in (0..8).flat_map(|one| (1000..1064).map(move |other| (one, other))) {
+            let mut manager: Manager = config.build();
+            let mut environment = TestEnvironment::always(1.0);
+            fill(&mut manager, one, &[1514; 2], &mut environment);
+            fill(&mut manager, other, &[1514], &mut environment);
+            let of = |flow| manager.sub_flow(&packet(0, flow)).expect("there are some");
+            let second = if of(one) == of(other) {
+                shared += 1;
+                one
+            } else {
+                apart += 1;
+                other
+            };
+            assert_eq!(
+                flows(&mut manager, 2, Instant::ZERO),
+                [one, second],
+                "{config:?}"
+            );
+        }
+        assert!(shared > 0 && apart > 0, "{config:?}: {shared} and {apart}");
+    }
+}
+
+#[test]
+fn a_sub_flow_is_named_only_where_a_flow_has_one_to_keep() {
+    let of = |config: ManagerConfig, meta: &Meta| config.build::<()>().sub_flow(meta);
+    let sets = FlowListsConfig {
+        ways: 8,
+        ..FlowListsConfig::RFC8290
+    };
+    let in_sets = ManagerConfig::FqCodel(FqCodelConfig {
+        flows: sets,
+        ..FqCodelConfig::RFC8290
+    });
+    assert_eq!(of(in_sets, &packet(0, 5)), None);
+    assert_eq!(
+        of(ManagerConfig::Codel(CodelConfig::WHITE2013), &packet(0, 5)),
+        None
+    );
+    // Background traffic has the sub-flow behind the 32 others.
+    let marked = Meta {
+        dscp: 8,
+        ..packet(0, 5)
+    };
+    let sfq = |background| {
+        ManagerConfig::Sfq(SfqConfig {
+            background,
+            ..SfqConfig::WHITE2013
+        })
+    };
+    assert_eq!(of(sfq(true), &marked), Some(32));
+    assert_eq!(of(sfq(false), &marked), Some(5));
+    assert_eq!(of(sfq(true), &packet(0, 37)), Some(5));
 }

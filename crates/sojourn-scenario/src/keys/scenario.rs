@@ -433,6 +433,15 @@ fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
     );
     visitor.value(
         key(
+            "flows",
+            "one row per flow: each direction of a connection, and each stream of datagrams, with its sub-flow \
+             of the queue manager",
+            RARE,
+        ),
+        &mut record.flows,
+    );
+    visitor.value(
+        key(
             "series",
             "width of the bins of time series",
             "White 2012 §4.1: figures over time",

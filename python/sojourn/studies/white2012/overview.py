@@ -26,7 +26,7 @@ from sojourn.studies.white2012.cases import (
     MANAGERS,
 )
 from sojourn.studies.white2012.claims import voice, volume, web
-from sojourn.studies.white2012.figures import load_time
+from sojourn.studies.white2012.figures.load_times import load_time
 
 #: Differences that a person would not notice or a repetition would not confirm, so that both count as
 #: best; chosen: a tenth of a score, the 9.9 % by which the document's own load times differ, and 1 %.

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn.studies.claims import (
-    ClaimBook,
-    JudgedClaim,
-    judge_claims,
-    read_claims,
-    read_tests,
-)
+from sojourn.studies.claims import ClaimBook, JudgedClaim, judge_claims
 from sojourn.studies.view import StudyView
 from sojourn.studies.white2012.claims import (
     congestion,
@@ -38,6 +32,4 @@ BOOK = ClaimBook.joined(
 
 def judge(view: StudyView) -> list[JudgedClaim]:
     """Judge all claims of the study."""
-    return judge_claims(
-        read_claims(PRINTED / "claims.toml"), BOOK, read_tests(PRINTED / "unit_tests.toml"), view
-    )
+    return judge_claims(PRINTED, BOOK, view)

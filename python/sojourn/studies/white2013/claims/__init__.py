@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sojourn.studies.claims import (
-    ClaimBook,
-    JudgedClaim,
-    judge_claims,
-    read_claims,
-    read_tests,
-)
+from sojourn.studies.claims import ClaimBook, JudgedClaim, judge_claims
 from sojourn.studies.view import StudyView
 from sojourn.studies.white2013.claims import (
     buffers,
-    decided_elsewhere,
     delay,
     long_term,
     loss,
     managers,
     pages,
+    sharing,
     short_term,
     sparse,
     steps,
@@ -31,12 +25,12 @@ PRINTED = Path(__file__).parent.parent / "printed"
 #: All functions of the study.
 BOOK = ClaimBook.joined(
     buffers.claim,
-    decided_elsewhere.claim,
     delay.claim,
     long_term.claim,
     loss.claim,
     managers.claim,
     pages.claim,
+    sharing.claim,
     short_term.claim,
     sparse.claim,
     steps.claim,
@@ -46,6 +40,4 @@ BOOK = ClaimBook.joined(
 
 def judge(view: StudyView) -> list[JudgedClaim]:
     """Judge all claims of the study."""
-    return judge_claims(
-        read_claims(PRINTED / "claims.toml"), BOOK, read_tests(PRINTED / "unit_tests.toml"), view
-    )
+    return judge_claims(PRINTED, BOOK, view)

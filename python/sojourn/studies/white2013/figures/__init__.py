@@ -6,10 +6,10 @@ Deviations: in each module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
-from sojourn.studies.figure import Figure
-from sojourn.studies.view import NotRecorded, StudyView
+from sojourn.studies.figure import Figure, Maker, draw
+from sojourn.studies.view import StudyView
 from sojourn.studies.white2013.cases import GROUPS
 from sojourn.studies.white2013.figures import (
     bittorrent,
@@ -27,13 +27,11 @@ from sojourn.studies.white2013.figures import (
     voice,
 )
 
-#: Draws a figure, or raises `NotRecorded` if the result does not hold what it shows.
-Maker = Callable[[StudyView], Figure]
-
 
 def figures(view: StudyView) -> list[Figure]:
     """Return all figures that the records allow, in the order of the report."""
-    makers: tuple[Maker, ...] = (
+    return draw(
+        view,
         overview.overview,
         lambda _: congestion.figure_9(),
         lambda _: congestion.figure_10(),
@@ -59,16 +57,7 @@ def figures(view: StudyView) -> list[Figure]:
         bittorrent.background,
         pie_draft.pie_draft,
     )
-    return list(_available(view, makers))
 
 
 def _of_group(figure_of: Callable[[StudyView, int, str], Figure], number: int, group: str) -> Maker:
     return lambda view: figure_of(view, number, group)
-
-
-def _available(view: StudyView, makers: Sequence[Maker]) -> Iterator[Figure]:
-    for make in makers:
-        try:
-            yield make(view)
-        except NotRecorded:
-            continue
