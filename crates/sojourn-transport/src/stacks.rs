@@ -274,8 +274,9 @@ pub const LINUX_RENO: StackConfig = StackConfig {
 };
 
 /// A BSD of today, in outline. chosen: RFC 6298 with its minimum of 1 s, delayed ACK of 100 ms,
-/// RFC 6675 without RACK.
+/// RFC 6675 without RACK, RFC 3465 with L = 2 (FreeBSD's `net.inet.tcp.abc_l_var`).
 pub const BSD_RENO: StackConfig = StackConfig {
+    slow_start: SlowStart::Bytes { limit: 2 },
     acknowledge: AckPolicy {
         every: 2,
         unit: AckUnit::Segments,

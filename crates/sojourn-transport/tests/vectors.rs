@@ -482,6 +482,19 @@ fn tv_7_a_lost_retransmission_waits_for_the_timeout() {
     assert_ends(&path, 813.0, 863.0);
 }
 
+#[test]
+fn what_was_sacked_before_a_timeout_does_not_open_the_window_after_it() {
+    let config = StackConfig {
+        controller: ControllerConfig::Reno(Avoidance::Bytes),
+        slow_start: SlowStart::Linux,
+        ..tail(TimeoutFormula::Rfc6298, 250, LossDetection::Sack6675, false)
+    };
+    let path = run(&config, 40, &[(4, 1), (4, 2)]);
+    // The repair of segment 4 is answered by an acknowledgement of 28 segments; one of them is news.
+    let repaired = after(&path, 558.0);
+    assert_eq!((repaired.window, repaired.threshold), (2.0, 3.0));
+}
+
 /// Times in s at which the client's SYNs leave if nothing ever answers, and the time of the failure.
 fn attempts(config: &StackConfig, limit: u64) -> (Vec<u64>, Option<u64>) {
     let log = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));

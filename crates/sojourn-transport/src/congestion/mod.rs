@@ -43,7 +43,8 @@ impl Window {
 )]
 pub(crate) struct Ack {
     pub(crate) now: Instant,
-    /// Segments newly acknowledged cumulatively.
+    /// Segments by which it may open the window: those newly acknowledged, by either means, each once
+    /// (with ns-2 `TCP/Linux` all that it covers).
     pub(crate) acked: u32,
     /// Lowest unacknowledged segment now.
     pub(crate) first: u32,

@@ -218,9 +218,12 @@ impl Sender {
 
         let was_recovering = self.state() == CongestionState::Recovery;
         let newly_lost = self.detect(now);
+        // What had been SACKed earlier counts once, as in Linux: the acknowledgement that repairs a
+        // timeout may cover hundreds of such segments.
+        let grows_by = if linux_of_ns2 { acked } else { delivered };
         let mut news = Ack {
             now,
-            acked,
+            acked: grows_by,
             first: self.board.first(),
             next: self.board.next(),
             round_trip: sample,
