@@ -72,10 +72,15 @@ impl BulkConfig {
         start_jitter: Span::ZERO,
     };
     /// Five loops of 5 MB uploads (White 2013 Table 2). White 2012 3.2.1 scenario 3 prints "moderately
-    /// sized" only; chosen: the same size, because it is the same traffic in the sequel.
+    /// sized" only; chosen: the same size, because it is the same traffic in the sequel. Each loop is one
+    /// agent that gets its next file 0.3 s after the last acknowledgement `[inf]`: so does the public ns-2
+    /// script of K. Nichols (`codel.tcl`, v120513), whom White 2012 thanks for its traffic models. The window
+    /// starts anew, the threshold stays.
     pub const REPEATING: Self = Self {
         lanes: 5,
         file: FileSize::Bytes(Bytes(5_000_000)),
+        gap: Span::from_ms(300),
+        reuse_connection: true,
         ..Self::CONTINUOUS
     };
     /// 18.75 MB over one session, again and again (White 2012 3.2.1, scenario 5). The paper says that the
@@ -95,7 +100,7 @@ impl BulkConfig {
     pub const SMALL_FILES: Self = Self {
         lanes: 10,
         file: FileSize::Bytes(Bytes(256_000)),
-        ..Self::CONTINUOUS
+        ..Self::REPEATING
     };
     /// 32 BitTorrent uploads of 256,000 B pieces (White 2013 3.6). Chosen: a peer's connection carries
     /// piece after piece.

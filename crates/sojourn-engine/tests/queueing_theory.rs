@@ -5,7 +5,8 @@
 
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Seed, Span, dist};
 use sojourn_link::{
-    Draw, Link, LinkConfig, LinkOutput, Passage, SerialConfig, ShapedConfig, ShaperConfig, Stage,
+    Draw, Link, LinkConfig, LinkOutput, Passage, Pull, SerialConfig, ShapedConfig, ShaperConfig,
+    Stage,
 };
 use sojourn_queue::{Admission, DropTailConfig, ManagerConfig, Reason};
 
@@ -157,6 +158,7 @@ fn a_token_bucket_keeps_its_arrival_curve_in_every_interval() {
     let link = LinkConfig::Shaped {
         link: ShapedConfig {
             shaper,
+            pull: Pull::Ahead,
             delay: Span::ZERO,
         },
         queue: unlimited(),

@@ -6,7 +6,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use sojourn_base::{BitRate, Instant, Meta, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkOutput, Passage, SerialConfig,
+    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkOutput, Passage, Pull, SerialConfig,
     ShapedConfig, SingleQueueConfig, Stage,
 };
 use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig, Reason};
@@ -97,6 +97,7 @@ fn links(criterion: &mut Criterion) {
             LinkConfig::Shaped {
                 link: ShapedConfig {
                     shaper: CascadeConfig::WHITE2012.shaper,
+                    pull: Pull::WithTokens,
                     delay: Span::from_ms(1),
                 },
                 queue: tail.clone(),

@@ -111,11 +111,38 @@ impl ShaperConfig {
     }
 }
 
+/// When a rate shaper takes the next packet from its queue, which is when the queue's manager judges it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pull {
+    /// When the tokens for it are there: a packet waits in the queue, where the manager sees it.
+    #[default]
+    WithTokens,
+    /// As soon as the packet before it has left: it waits for its tokens behind the queue, as a packet
+    /// that is being serialised does. So does the shaped link of ns-2 that the authors of White 2012 and
+    /// 2013 published (`link/delaytb.cc`, 2012 to 2013).
+    Ahead,
+}
+
+impl Pull {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::WithTokens, Self::Ahead];
+
+    /// The word used in files and records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::WithTokens => "with-tokens",
+            Self::Ahead => "ahead",
+        }
+    }
+}
+
 /// A token-bucket rate shaper: the downstream of a DOCSIS 3.0 CMTS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShapedConfig {
     /// The buckets.
     pub shaper: ShaperConfig,
+    /// When the shaper takes the next packet.
+    pub pull: Pull,
     /// Fixed delay after the shaper.
     pub delay: Span,
 }
@@ -124,11 +151,13 @@ impl ShapedConfig {
     /// White 2012 §2.3 and §3.1.1, downstream.
     pub const WHITE2012_DOWNSTREAM: Self = Self {
         shaper: ShaperConfig::WHITE2012_DOWNSTREAM,
+        pull: Pull::WithTokens,
         delay: FIXED_DELAY,
     };
     /// White 2013 §3.4, downstream; the delay of White 2012 `[asm]`.
     pub const WHITE2013_DOWNSTREAM: Self = Self {
         shaper: ShaperConfig::WHITE2013_DOWNSTREAM,
+        pull: Pull::WithTokens,
         delay: FIXED_DELAY,
     };
 }
@@ -176,6 +205,8 @@ impl CascadeVariant {
 pub struct CascadeConfig {
     /// Token buckets at the head of the rate-shaping queue.
     pub shaper: ShaperConfig,
+    /// When the shaper takes the next packet from the rate-shaping queue.
+    pub pull: Pull,
     /// Time from one MAP to the next (White 2012 §2.2.2).
     pub map_interval: Span,
     /// Rate at which a grant is serialised. The paper prints the formula only; four 6.4 MHz channels
@@ -200,6 +231,7 @@ impl CascadeConfig {
     /// White 2012 §2.2 and §3.1.1 on an uncongested channel.
     pub const WHITE2012: Self = Self {
         shaper: ShaperConfig::WHITE2012_UPSTREAM,
+        pull: Pull::Ahead,
         map_interval: MAP_INTERVAL,
         channel_rate: channel::FOUR_64QAM_CHANNELS,
         grant_delay: 2,

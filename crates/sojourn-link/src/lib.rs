@@ -26,7 +26,7 @@ pub mod wire;
 
 pub use any::AnyLink;
 pub use config::{
-    CascadeConfig, CascadeVariant, LinkConfig, SerialConfig, ShapedConfig, ShaperConfig,
+    CascadeConfig, CascadeVariant, LinkConfig, Pull, SerialConfig, ShapedConfig, ShaperConfig,
     SingleQueueConfig, WireConfig,
 };
 pub use docsis::cascade::Cascade;

@@ -3,15 +3,18 @@
 //! The bucket test uses the length of the packet that the manager would look at first. If the manager
 //! then drops packets at its head and returns a longer one than the tokens cover, or cannot tell a
 //! length beforehand, the packet waits outside the manager until the tokens are there. Dropped packets
-//! cost nothing.
+//! cost nothing. A shaper that pulls ahead asks the manager as soon as the packet before has left, and
+//! each packet waits outside.
 //!
-//! Source: White 2012 §2.2.1.
+//! Source: White 2012 §2.2.1; for pulling ahead the shaped link that its authors published for ns-2
+//! (`link/delaytb.cc`, copyright 2012 to 2013).
 //! Deviations: a packet that waits outside the manager was judged before that wait; the paper does not
 //! say what happens when a head drop uncovers a longer packet.
 
+use crate::LinkOutput;
+use crate::config::{Pull, ShaperConfig};
 use crate::shaper::{RateShaper, ShaperPrice};
 use crate::surroundings::{Drain, Surroundings, next_timer, run_timers};
-use crate::{LinkOutput, config::ShaperConfig};
 use sojourn_base::{Bytes, Instant, Meta, Packets, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
@@ -20,6 +23,7 @@ use sojourn_queue::{Backlog, Held, QueueManager};
 pub(crate) struct RateShapingQueue<T, M> {
     manager: M,
     shaper: RateShaper,
+    pull: Pull,
     /// Pulled from the manager, waiting for its tokens.
     staged: Option<Held<T>>,
     /// When the head (staged, or as last seen in the manager) has its tokens; [`Instant::NEVER`] if
@@ -46,11 +50,12 @@ pub(crate) struct Behind {
 }
 
 impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
-    pub(crate) fn new(config: &ShaperConfig, manager: M) -> Self {
+    pub(crate) fn new(config: &ShaperConfig, pull: Pull, manager: M) -> Self {
         Self {
             timer: next_timer(&manager),
             manager,
             shaper: RateShaper::new(config),
+            pull,
             staged: None,
             due: Instant::NEVER,
             due_length: 0,
@@ -207,9 +212,14 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         packet
     }
 
-    /// Sets `due` for the head of the manager's queue.
+    /// Sets `due` for the head of the manager's queue: when it has its tokens, or at once if it is taken
+    /// to wait for them behind the manager.
     fn look_ahead(&mut self, now: Instant) {
-        if let Some(length) = self.manager.head_length() {
+        let head = match self.pull {
+            Pull::WithTokens => self.manager.head_length(),
+            Pull::Ahead => None,
+        };
+        if let Some(length) = head {
             self.set_price(length);
             self.due = self.shaper.earliest(self.price).max(now);
             self.due_length = length;

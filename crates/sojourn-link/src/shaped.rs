@@ -25,7 +25,7 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
     /// An idle shaper with full buckets.
     pub fn new(config: ShapedConfig, manager: M) -> Self {
         Self {
-            queue: RateShapingQueue::new(&config.shaper, manager),
+            queue: RateShapingQueue::new(&config.shaper, config.pull, manager),
             delay: config.delay,
         }
     }

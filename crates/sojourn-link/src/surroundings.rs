@@ -92,8 +92,8 @@ mod tests {
     use super::*;
     use crate::testing::{Call, Collector, Diary, drive, packet};
     use crate::{
-        Cascade, CascadeConfig, Link, Serial, SerialConfig, Shaped, ShapedConfig, ShaperConfig,
-        SingleQueue, SingleQueueConfig,
+        Cascade, CascadeConfig, Link, Pull, Serial, SerialConfig, Shaped, ShapedConfig,
+        ShaperConfig, SingleQueue, SingleQueueConfig,
     };
     use sojourn_base::BitRate;
     use std::vec::Vec;
@@ -156,8 +156,12 @@ mod tests {
         );
         check(
             || {
-                let (shaper, delay) = (SLOW, Span::ZERO);
-                Shaped::new(ShapedConfig { shaper, delay }, diary())
+                let config = ShapedConfig {
+                    shaper: SLOW,
+                    pull: Pull::WithTokens,
+                    delay: Span::ZERO,
+                };
+                Shaped::new(config, diary())
             },
             |link| link.manager(),
         );

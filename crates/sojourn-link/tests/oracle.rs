@@ -5,7 +5,8 @@ mod support;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Instant, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CongestionConfig, Draw, LinkConfig, ShaperConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, CongestionConfig, Draw, LinkConfig, Pull, ShaperConfig,
+    SingleQueueConfig,
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
 use std::collections::VecDeque;
@@ -86,12 +87,19 @@ fn largest_grant(mean: u64, variation: f64, unit: f64) -> u64 {
 type Packet = (u32, u64); // number, bytes left
 
 /// The modem of White 2012 behind a drop-tail queue: `(number, arrival in ps)` of what is delivered.
-fn literal_cascade(arrivals: &[(Instant, u32)], places: usize, mean: u64) -> Vec<(u32, u64)> {
+fn literal_cascade(
+    arrivals: &[(Instant, u32)],
+    places: usize,
+    mean: u64,
+    pull: Pull,
+) -> Vec<(u32, u64)> {
     let mut sustained = Bucket::new(SHAPER.sustained, SHAPER.burst.0);
     let mut peak = Bucket::new(SHAPER.peak, SHAPER.peak_burst.0);
     let sizes = draws(Draw::GrantSize, 100_000);
     let mut arrivals = arrivals.iter().zip(0..).peekable();
     let (mut shaping, mut transmit) = (VecDeque::<Packet>::new(), VecDeque::<Packet>::new());
+    // What the shaper has taken from the queue before its tokens were there.
+    let mut taken: Option<Packet> = None;
     let mut requests = [0_u64; 2];
     let mut delivered = Vec::new();
     let mut map = 0;
@@ -99,15 +107,18 @@ fn literal_cascade(arrivals: &[(Instant, u32)], places: usize, mean: u64) -> Vec
     let (mut last_arrival, mut forwards_at) = (u64::MAX, 0);
     loop {
         let due = |p: &Packet| sustained.earliest(p.1).max(peak.earliest(p.1));
-        let release = shaping
-            .front()
+        let release = taken
+            .as_ref()
+            .or(shaping.front())
             .map_or(u64::MAX, |p| due(p).max(forwards_at));
         let arrival = arrivals.peek().map_or(u64::MAX, |((at, _), _)| at.as_ps());
         let map_at = map as u64 * MAP;
         if release.min(arrival) == u64::MAX && transmit.is_empty() {
             return delivered;
         }
-        let now = map_at.min(release).min(arrival);
+        let untaken = pull == Pull::Ahead && taken.is_none() && !shaping.is_empty();
+        let take = if untaken { forwards_at } else { u64::MAX };
+        let now = map_at.min(release).min(arrival).min(take);
         if map_at == now {
             let grant = largest_grant(mean, 0.2, sizes[map]).min(requests[0]);
             requests[0] = requests[1] + (requests[0] - grant);
@@ -127,11 +138,16 @@ fn literal_cascade(arrivals: &[(Instant, u32)], places: usize, mean: u64) -> Vec
         loop {
             sustained.accrue(now);
             peak.accrue(now);
-            if let Some((number, bytes)) = shaping.front().copied()
+            if pull == Pull::Ahead && taken.is_none() && forwards_at <= now {
+                taken = shaping.pop_front();
+            }
+            if let Some((number, bytes)) = taken.or(shaping.front().copied())
                 && sustained.earliest(bytes).max(peak.earliest(bytes)) <= now
                 && forwards_at <= now
             {
-                shaping.pop_front();
+                if taken.take().is_none() {
+                    shaping.pop_front();
+                }
                 sustained.change(-i128::from(bytes));
                 peak.change(-i128::from(bytes));
                 if transmit.len() < places {
@@ -295,10 +311,13 @@ proptest! {
         arrivals in arrivals(),
         places in 1..40_u32,
         mean in prop_oneof![Just(1250_u64), Just(5000), 100..3000_u64],
+        pull in 0..2_usize,
     ) {
+        let pull = Pull::ALL[pull];
         let link = LinkConfig::Docsis30Cascade {
             link: CascadeConfig {
                 shaper: SHAPER,
+                pull,
                 transmit_queue: Packets(places),
                 congestion: congestion(mean),
                 ..CascadeConfig::WHITE2012
@@ -307,7 +326,7 @@ proptest! {
         };
         prop_assert_eq!(
             ours(&link, &arrivals),
-            literal_cascade(&arrivals, places as usize, mean)
+            literal_cascade(&arrivals, places as usize, mean, pull)
         );
     }
 

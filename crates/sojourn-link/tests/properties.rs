@@ -5,7 +5,7 @@ mod support;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, Link, LinkConfig, RateCycle,
+    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, Link, LinkConfig, Pull, RateCycle,
     SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{
@@ -84,17 +84,19 @@ fn links() -> impl Strategy<Value = LinkConfig> {
         },
         queue,
     });
-    let shaped = managers().prop_map(|queue| LinkConfig::Shaped {
+    let shaped = (managers(), 0..2_usize).prop_map(|(queue, pull)| LinkConfig::Shaped {
         link: ShapedConfig {
             shaper: SHAPER,
+            pull: Pull::ALL[pull],
             delay: Span::from_ms(1),
         },
         queue,
     });
-    let cascade = (managers(), congestions(), 0..3_usize, 2..40_u32).prop_map(
-        |(queue, congestion, variant, places)| LinkConfig::Docsis30Cascade {
+    let cascade = (managers(), congestions(), 0..3_usize, 2..40_u32, 0..2_usize).prop_map(
+        |(queue, congestion, variant, places, pull)| LinkConfig::Docsis30Cascade {
             link: CascadeConfig {
                 shaper: SHAPER,
+                pull: Pull::ALL[pull],
                 congestion,
                 variant: CascadeVariant::ALL[variant],
                 transmit_queue: Packets(places),

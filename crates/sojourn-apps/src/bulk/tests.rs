@@ -24,14 +24,34 @@ fn an_endless_upload_is_one_open_transfer() {
     assert!(desk.draws.is_empty());
 }
 
+/// The repeating upload with a connection for each file.
+const RECONNECTING: BulkConfig = BulkConfig {
+    gap: Span::ZERO,
+    reuse_connection: false,
+    ..BulkConfig::REPEATING
+};
+
 #[test]
-fn a_repeating_upload_opens_the_next_connection_at_the_last_acknowledgement() {
+fn a_repeating_upload_goes_on_over_its_connection_after_a_pause() {
+    // 20 ms for the handshake, 20 ms until the file is acknowledged, 300 ms of pause.
+    for (profile, lanes) in [(BulkConfig::REPEATING, 5), (BulkConfig::SMALL_FILES, 10)] {
+        let mut desk = Desk::new(1);
+        desk.run(&mut Bulk::new(&profile), Instant::from_ms(500));
+        assert_eq!(desk.opened.len(), lanes);
+        let second: Vec<_> = desk.transfers.iter().filter(|t| t.index == 1).collect();
+        assert_eq!(second.len(), lanes);
+        for transfer in second {
+            assert_eq!(transfer.started_at, Instant::from_ms(340));
+            assert_eq!(transfer.ended_at, Some(Instant::from_ms(360)));
+        }
+    }
+}
+
+#[test]
+fn a_loop_without_a_kept_connection_opens_the_next_one_at_the_last_acknowledgement() {
     // 20 ms for the handshake, 20 ms until the file (in one piece) is acknowledged: 40 ms a file.
     let mut desk = Desk::new(1);
-    desk.run(
-        &mut Bulk::new(&BulkConfig::REPEATING),
-        Instant::from_ms(100),
-    );
+    desk.run(&mut Bulk::new(&RECONNECTING), Instant::from_ms(100));
     let starts: Vec<u64> = desk
         .opened
         .iter()
@@ -156,7 +176,7 @@ fn a_downstream_file_is_written_by_the_server() {
     let config = BulkConfig {
         direction: Direction::Downstream,
         lanes: 1,
-        ..BulkConfig::REPEATING
+        ..RECONNECTING
     };
     desk.run(&mut Bulk::new(&config), Instant::from_ms(60));
     assert_eq!(desk.transfers[0].ended_at, Some(Instant::from_ms(50)));
@@ -169,7 +189,7 @@ fn a_failed_connection_is_recorded_and_the_loop_goes_on() {
     desk.failures = 1;
     let config = BulkConfig {
         lanes: 1,
-        ..BulkConfig::REPEATING
+        ..RECONNECTING
     };
     desk.run(&mut Bulk::new(&config), Instant::from_ms(76_050));
     let rows: Vec<_> = desk

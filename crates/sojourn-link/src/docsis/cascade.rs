@@ -54,7 +54,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     /// If [`crate::LinkConfig::problems`] would list something.
     pub fn new(config: &CascadeConfig, manager: M) -> Self {
         Self {
-            rate_shaping: RateShapingQueue::new(&config.shaper, manager),
+            rate_shaping: RateShapingQueue::new(&config.shaper, config.pull, manager),
             transmit: TransmitQueue::new(config.transmit_queue, config.channel_rate, config.delay),
             requests: RequestGrant::new(config.map_interval, config.grant_delay),
             grant_delay: config.map_interval * u64::from(config.grant_delay),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::ShaperConfig;
+use crate::config::{Pull, ShaperConfig};
 use crate::testing::{Collector, Picky, drive};
 use sojourn_base::{BitRate, Packets};
 use sojourn_queue::{CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, Reason};
@@ -14,6 +14,7 @@ fn config(burst: u64) -> ShapedConfig {
             peak: BitRate::ZERO,
             peak_burst: Bytes::ZERO,
         },
+        pull: Pull::WithTokens,
         delay: Span::from_ms(1),
     }
 }
@@ -41,6 +42,60 @@ fn packets_leave_when_the_bucket_holds_them() {
     assert_eq!(arrivals_in_us(&output), [1_000, 1_000, 13_000, 14_600]);
     assert_eq!(wakeups, 2);
     assert_eq!(output.delivered[3].2.delay.queue, Span::from_us(13_600));
+}
+
+#[test]
+fn a_packet_taken_ahead_leaves_its_place_and_not_earlier() {
+    // The bucket passes one packet; the second has its tokens after 12 ms. Room for one: the second keeps
+    // the third out, unless the shaper has taken it.
+    let arrived = |pull| {
+        let queue = DropTailQueue::new(DropTailConfig {
+            limit: sojourn_base::Limit::Packets(Packets(1)),
+            ..DropTailConfig::bytes(0)
+        });
+        let config = ShapedConfig {
+            pull,
+            ..config(1500)
+        };
+        let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+        let arrivals = [0, 1, 2].map(|ms| (Instant::from_ms(ms), 1500));
+        drive(&mut link, arrivals, Instant::NEVER, &mut output);
+        arrivals_in_us(&output)
+    };
+    assert_eq!(arrived(Pull::WithTokens), [1_000, 13_000]);
+    assert_eq!(arrived(Pull::Ahead), [1_000, 13_000, 25_000]);
+}
+
+#[test]
+fn a_shaper_that_takes_packets_ahead_lets_codel_drop_small_ones_like_large_ones() {
+    // A third more than the line carries, every eighth packet a small one. A packet is judged when the
+    // shaper takes it. With the tokens: right behind the packet before if it is small, so that nearly all
+    // drops fall due while a large one waits. Ahead: whenever the packet before has left.
+    let lost = |pull| {
+        let config = ShapedConfig {
+            pull,
+            ..config(1500)
+        };
+        let queue = CodelQueue::new(CodelConfig {
+            limit: sojourn_base::Limit::Packets(Packets(100_000)),
+            ..CodelConfig::WHITE2012
+        });
+        let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+        let arrivals = (0..40_000).map(|n| {
+            let length = if n % 8 == 0 { 100 } else { 1500 };
+            (Instant::from_us(7_956 * n), length)
+        });
+        drive(&mut link, arrivals, Instant::NEVER, &mut output);
+        let share = |length| {
+            let drops = output.dropped.iter().filter(|d| d.1.length == length);
+            let sent = output.delivered.iter().filter(|d| d.1.length == length);
+            drops.count() as f64 / (sent.count() as f64).max(1.0)
+        };
+        share(100) / share(1500)
+    };
+    let (with_tokens, ahead) = (lost(Pull::WithTokens), lost(Pull::Ahead));
+    assert!(with_tokens < 0.3, "{with_tokens}");
+    assert!((0.7..1.4).contains(&ahead), "{ahead}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ use sojourn_base::{Instant, Span, math};
 pub enum CodelVariant {
     /// First public ns-2 code, May 2012: resumes at `count − 1` within 16 intervals.
     Original2012,
-    /// ns-2 code of February 2013: resumes at `count − 2` within 8 intervals, and shortens the first
-    /// wait of an episode that follows closely.
+    /// ns-2 code that K. Nichols' site had by February 2013, with a copyright of 2011 to 2012: resumes at
+    /// `count − 2` within 8 intervals, and shortens the first wait of an episode that follows closely.
     Nichols2013,
     /// The same as used inside SFQ-CoDel, March 2013: without the shortened first wait.
     Sfq2013,
@@ -62,13 +62,15 @@ impl CodelLaw {
         ce_threshold: None,
         l4s: false,
     };
-    /// White 2012 §1.1: 5 ms in 100 ms, the code of that year.
+    /// White 2012 §1.1: 5 ms in 100 ms. The paper does not name its revision; the second one `[inf]`: its
+    /// author worked on the study, it bears that year, and the first one loses twice as many small packets
+    /// beside five uploads as printed (Tables 3 and 5, C04 to C07).
     pub const WHITE2012: Self = Self {
-        variant: CodelVariant::Original2012,
+        variant: CodelVariant::Nichols2013,
         ..Self::RFC8289
     };
     /// White 2013 §3.2: 10 ms in 150 ms, so that an idle request-grant loop stays below target
-    /// (§2.1.1), the code of that year.
+    /// (§2.1.1), the last code of ns-2.
     pub const WHITE2013: Self = Self {
         target: Span::from_ms(10),
         interval: Span::from_ms(150),

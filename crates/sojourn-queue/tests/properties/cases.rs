@@ -117,7 +117,13 @@ fn codel() -> Vec<Case> {
     let case = |law, limit| within(limit, ManagerConfig::Codel(CodelConfig { law, limit }));
     let roomy = Limit::Packets(Packets(1000));
     vec![
-        case(hasty(CodelLaw::WHITE2012), SMALL_PACKETS),
+        case(
+            hasty(CodelLaw {
+                variant: CodelVariant::Original2012,
+                ..CodelLaw::WHITE2012
+            }),
+            SMALL_PACKETS,
+        ),
         case(hasty(CodelLaw::WHITE2013), SMALL_BYTES),
         case(CodelLaw::RFC8289, roomy),
         marking(case(hasty_marks(), roomy)),

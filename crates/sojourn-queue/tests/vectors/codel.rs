@@ -2,7 +2,7 @@
 
 use super::packet;
 use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
-use sojourn_queue::{CodelConfig, CodelLaw, ManagerConfig, QueueManager, Reason};
+use sojourn_queue::{CodelConfig, CodelLaw, CodelVariant, ManagerConfig, QueueManager, Reason};
 use sojourn_testkit::environment::TestEnvironment;
 
 const DEEP: Limit = Limit::Packets(Packets(100_000));
@@ -68,7 +68,10 @@ fn cd_3_a_burst_that_drains_within_an_interval_loses_nothing() {
 fn bursts_that_drain_by_themselves_cause_no_drop() {
     // Claim W12-10: 100 ms of packets at a time, with pauses, for every version of the law.
     for law in [
-        CodelLaw::WHITE2012,
+        CodelLaw {
+            variant: CodelVariant::Original2012,
+            ..CodelLaw::WHITE2012
+        },
         CodelLaw::WHITE2013,
         CodelLaw::AKHTAR2013,
         CodelLaw::RFC8289,

@@ -4,7 +4,7 @@
 
 use sojourn_base::{BitRate, Bytes, Span};
 use sojourn_link::{
-    CascadeConfig, CascadeVariant, CongestionConfig, LinkConfig, RateCycle, SerialConfig,
+    CascadeConfig, CascadeVariant, CongestionConfig, LinkConfig, Pull, RateCycle, SerialConfig,
     ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
@@ -89,6 +89,7 @@ const KINDS: [Kind<LinkConfig>; 4] = [
         base: || {
             shaped(ShapedConfig {
                 shaper: PLAIN_SHAPER,
+                pull: Pull::WithTokens,
                 delay: sojourn_link::config::FIXED_DELAY,
             })
         },
@@ -107,6 +108,11 @@ const KINDS: [Kind<LinkConfig>; 4] = [
         keys: |config, visitor| {
             if let LinkConfig::Shaped { link, .. } = config {
                 shaper_keys(&mut link.shaper, visitor);
+                pull_key(
+                    &mut link.pull,
+                    "chosen: a manager should see the wait for tokens",
+                    visitor,
+                );
                 visitor.value(delay("White 2012 §2.3"), &mut link.delay);
             }
         },
@@ -250,6 +256,33 @@ fn shaper_keys(shaper: &mut ShaperConfig, visitor: &mut dyn Visitor) {
     );
 }
 
+const PULLS: [Word<Pull>; 2] = [
+    Word {
+        name: Pull::WithTokens.as_str(),
+        value: Pull::WithTokens,
+        about: "when the tokens for it are there",
+    },
+    Word {
+        name: Pull::Ahead.as_str(),
+        value: Pull::Ahead,
+        about: "as soon as the packet before it has left; it waits for its tokens behind the queue",
+    },
+];
+
+fn pull_key(pull: &mut Pull, origin: &'static str, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key(
+            "pull",
+            "when the shaper takes the next packet, and the queue manager judges it",
+            origin,
+        ),
+        &mut Words {
+            value: pull,
+            words: &PULLS,
+        },
+    );
+}
+
 const VARIANTS: [Word<CascadeVariant>; 3] = [
     Word {
         name: CascadeVariant::DropAtTransmitQueue.as_str(),
@@ -270,6 +303,11 @@ const VARIANTS: [Word<CascadeVariant>; 3] = [
 
 fn cascade_keys(link: &mut CascadeConfig, visitor: &mut dyn Visitor) {
     shaper_keys(&mut link.shaper, visitor);
+    pull_key(
+        &mut link.pull,
+        "inferred: so does the shaper that the authors of White 2012 published (ns-2 link/delaytb.cc)",
+        visitor,
+    );
     visitor.value(MAP_INTERVAL, &mut link.map_interval);
     visitor.value(CHANNEL_RATE, &mut link.channel_rate);
     visitor.value(
