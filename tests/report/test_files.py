@@ -31,8 +31,9 @@ def test_other_processes_draw_the_same_bytes(
     alone, together = tmp_path / "alone", tmp_path / "together"
     alone.mkdir()
     together.mkdir()
+    monkeypatch.setattr(drawing_files, "START", 0)
+    monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 1)
     first = draw_files(plots(4), alone)
-    monkeypatch.setattr(drawing_files, "FEW", 2)
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
     second = draw_files(plots(4), together)
     assert first == second
@@ -45,17 +46,22 @@ def test_other_processes_draw_the_same_bytes(
 def test_what_another_process_could_not_draw_is_drawn_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawing_files, "FEW", 2)
+    monkeypatch.setattr(drawing_files, "START", 0)
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(drawing_files, "_WORKER", "raise SystemExit(1)")
     assert len(draw_files(plots(4), tmp_path)) == 4
     assert len(list(tmp_path.glob("*.pdf"))) == 4
 
 
-def test_shares_are_even_and_complete() -> None:
-    shares = split(plots(7), 3)
-    assert sorted(len(share) for share in shares) == [2, 2, 3]
-    assert {plot.name for share in shares for plot in share} == {f"plot-{n}" for n in range(7)}
+def test_shares_are_complete_and_take_as_long_with_their_start() -> None:
+    shares = split(plots(16), 2)
+    assert [len(share) for share in shares] == [10, 6]  # 30 panels' worth, and 10 + 18
+    assert {plot.name for share in shares for plot in share} == {f"plot-{n}" for n in range(16)}
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_few_plots_are_drawn_here(count: int) -> None:
+    assert [len(share) for share in split(plots(count), 4)] == [count]
 
 
 def test_a_heading_above_columns_is_part_of_their_names(tmp_path: Path) -> None:

@@ -17,8 +17,12 @@ from pathlib import Path
 from sojourn.plots.backends import mpl
 from sojourn.plots.spec import PlotSpec
 
-#: Fewer plots than this are drawn here; chosen: another process takes as long to start as three plots.
-FEW = 16
+#: What another process costs before it draws, in panels; chosen: as measured, it takes to start and to draw its
+#: first plot as long as ten panels take.
+START = 10
+
+#: What a plot costs beside its panels, in panels; chosen: as measured, for its two files with their fonts.
+FRAME = 2
 
 #: More processes than this are not worth their start; chosen: a report has a few dozen plots.
 MOST_PROCESSES = 4
@@ -38,7 +42,7 @@ def draw_files(plots: Sequence[PlotSpec], folder: Path, *, quick: bool = False) 
     quick
         Embed fonts in the PDFs as drawn shapes, see `sojourn.plots.backends.mpl.save`.
     """
-    shares = split(plots, _processes(len(plots)))
+    shares = split(plots, _most_processes())
     others = [_start(share, folder, quick=quick) for share in shares[1:]]
     texts = {plot.name: mpl.save(plot, folder, quick=quick) for plot in shares[0]}
     for process, share in zip(others, shares[1:], strict=True):
@@ -52,21 +56,22 @@ def draw_files(plots: Sequence[PlotSpec], folder: Path, *, quick: bool = False) 
     return texts
 
 
-def split(plots: Sequence[PlotSpec], parts: int) -> list[list[PlotSpec]]:
-    """Share out plots so that each part has about as many panels."""
-    shares: list[list[PlotSpec]] = [[] for _ in range(parts)]
-    weights = [0] * parts
+def split(plots: Sequence[PlotSpec], most: int) -> list[list[PlotSpec]]:
+    """Share out plots so that all shares are drawn at about the same time, the first without a start.
+
+    Few plots give fewer shares than `most`.
+    """
+    shares: list[list[PlotSpec]] = [[] for _ in range(most)]
+    costs = [0] + [START] * (most - 1)
     for plot in sorted(plots, key=lambda plot: -len(plot.panels)):
-        lightest = weights.index(min(weights))
-        shares[lightest].append(plot)
-        weights[lightest] += len(plot.panels) + 1
-    return shares
+        cheapest = costs.index(min(costs))
+        shares[cheapest].append(plot)
+        costs[cheapest] += len(plot.panels) + FRAME
+    return [shares[0], *(share for share in shares[1:] if share)]
 
 
-def _processes(plots: int) -> int:
-    if plots < FEW or not sys.executable:
-        return 1
-    return max(1, min(os.cpu_count() or 1, MOST_PROCESSES))
+def _most_processes() -> int:
+    return min(os.cpu_count() or 1, MOST_PROCESSES) if sys.executable else 1
 
 
 def _start(share: Sequence[PlotSpec], folder: Path, *, quick: bool) -> subprocess.Popen[bytes]:
