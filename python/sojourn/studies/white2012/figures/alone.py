@@ -7,13 +7,15 @@ are drawn at both round trips, 100 ms bold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from sojourn.plots.spec import Panel, PlotSpec
 from sojourn.plots.timeseries import Trace
+from sojourn.studies.figure import Figure
 from sojourn.studies.view import LinkSeries, StudyView
-from sojourn.studies.white2012.cases import alone_point_of
+from sojourn.studies.white2012.cases import MANAGER_TITLES, alone_point_of
 
 #: How long the figures over time look, s; chosen: the longest first burst (12 s) and what follows.
 WINDOW_S = 20.0
@@ -40,3 +42,21 @@ def both_round_trips(
         Trace(short.start_s, values(short), manager, "20 ms round trip", "thin", solid=True),
         Trace(long.start_s, values(long), manager, "100 ms round trip", "bold", solid=True),
     )
+
+
+def side_by_side(
+    manager: str, number: int, title: str, panels: Sequence[Panel], shown: str, caption: str
+) -> Figure:
+    """Put the panels of `PANELS` beside each other; `shown` is what they show, as a sentence begins."""
+    plot = PlotSpec(
+        name=f"figure-{number}",
+        title=f"Figure {number}. {title}",
+        panels=tuple(panels),
+        columns=2,
+        height=72,
+        share_y=True,
+        legend="below",
+        description=f"{shown} over the first {WINDOW_S:.0f} s behind "
+        f"{MANAGER_TITLES[manager]}, for one and five TCP connections.",
+    )
+    return Figure(f"figure-{number}", plot, caption)

@@ -11,8 +11,8 @@ from sojourn.plots.spec import Panel, PlotSpec, Rule
 from sojourn.plots.timeseries import timeseries_panel
 from sojourn.studies.figure import Figure
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2012.cases import CODEL, DROPTAIL_21, DROPTAIL_417, MANAGER_TITLES
-from sojourn.studies.white2012.figures.alone import PANELS, WINDOW_S, both_round_trips
+from sojourn.studies.white2012.cases import CODEL, DROPTAIL_21, DROPTAIL_417
+from sojourn.studies.white2012.figures.alone import PANELS, WINDOW_S, both_round_trips, side_by_side
 
 
 def figure_3(view: StudyView) -> Figure:
@@ -96,17 +96,7 @@ def _figure(
     rules: tuple[Rule, ...],
     caption: str,
 ) -> Figure:
-    plot = PlotSpec(
-        name=f"figure-{number}",
-        title=f"Figure {number}. {title}",
-        panels=_panels(
-            view, manager, rules, high=1.15 * max(rule.at for rule in rules), with_titles=True
-        ),
-        columns=2,
-        height=72,
-        share_y=True,
-        legend="below",
-        description=f"Time in the rate-shaping queue over the first {WINDOW_S:.0f} s behind "
-        f"{MANAGER_TITLES[manager]}, for one and five TCP connections.",
+    panels = _panels(
+        view, manager, rules, high=1.15 * max(rule.at for rule in rules), with_titles=True
     )
-    return Figure(f"figure-{number}", plot, caption)
+    return side_by_side(manager, number, title, panels, "Time in the rate-shaping queue", caption)

@@ -7,7 +7,7 @@ Deviations: those of `alone`.
 
 from __future__ import annotations
 
-from sojourn.plots.spec import Panel, PlotSpec, Rule
+from sojourn.plots.spec import Panel, Rule
 from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.studies.figure import Figure
 from sojourn.studies.view import StudyView
@@ -15,7 +15,6 @@ from sojourn.studies.white2012.cases import (
     CODEL,
     DROPTAIL_21,
     DROPTAIL_417,
-    MANAGER_TITLES,
     PEAK_MBPS,
     alone_point_of,
 )
@@ -24,6 +23,7 @@ from sojourn.studies.white2012.figures.alone import (
     WINDOW_S,
     both_round_trips,
     first_seed,
+    side_by_side,
 )
 from sojourn.studies.white2012.transient import allowed_bytes
 
@@ -100,15 +100,4 @@ def _figure(
                 extras=extras,
             )
         )
-    plot = PlotSpec(
-        name=f"figure-{number}",
-        title=f"Figure {number}. {title}",
-        panels=tuple(panels),
-        columns=2,
-        height=72,
-        share_y=True,
-        legend="below",
-        description=f"Upstream rate over the first {WINDOW_S:.0f} s behind "
-        f"{MANAGER_TITLES[manager]}, for one and five TCP connections.",
-    )
-    return Figure(f"figure-{number}", plot, caption)
+    return side_by_side(manager, number, title, panels, "Upstream rate", caption)

@@ -1,0 +1,487 @@
+//! The finished records of one run, and the tables that they make.
+
+use super::{ColumnRecorder, RecordConfig};
+use crate::accumulate::{DelayHistogram, TrafficCounters};
+use crate::series::{Bins, LinkBin};
+use crate::table::{ColumnData, Table};
+use crate::tally::{DatagramTally, TransferTally};
+use crate::{
+    Cause, Datagram, Fate, FlowConnection, FlowRow, ObjectRow, PageRow, TrafficId, TransferRow,
+};
+use sojourn_base::{Direction, Instant, PerDirection};
+
+/// The finished records of one run.
+#[derive(Debug)]
+pub struct Records {
+    pub(super) recorder: ColumnRecorder,
+}
+
+impl Records {
+    /// What was recorded.
+    pub const fn config(&self) -> &RecordConfig {
+        &self.recorder.config
+    }
+
+    /// Names of the traffic entries; a [`TrafficId`] is an index into them.
+    pub fn traffic_names(&self) -> &[String] {
+        &self.recorder.traffic_names
+    }
+
+    /// Counters of a traffic entry.
+    pub fn counters(&self, traffic: TrafficId) -> &PerDirection<TrafficCounters> {
+        &self.recorder.counters[usize::from(traffic.0)]
+    }
+
+    /// Access delays of a traffic entry in one direction; `None` if nothing was recorded.
+    pub fn access_delay(
+        &self,
+        traffic: TrafficId,
+        direction: Direction,
+    ) -> Option<&DelayHistogram> {
+        self.recorder.access_delay[usize::from(traffic.0)][direction].as_ref()
+    }
+
+    /// Time spent in the managed queue of an access link.
+    pub const fn sojourn(&self, direction: Direction) -> &DelayHistogram {
+        match direction {
+            Direction::Upstream => &self.recorder.sojourn.upstream,
+            Direction::Downstream => &self.recorder.sojourn.downstream,
+        }
+    }
+
+    /// Time-weighted mean number of packets in the managed queue; `None` if it was not recorded.
+    pub fn mean_backlog_packets(&self, direction: Direction) -> Option<f64> {
+        let occupancy = self.recorder.clocks[direction].occupancy_ns();
+        let total: u64 = occupancy.iter().sum();
+        let weighted: f64 = occupancy
+            .iter()
+            .enumerate()
+            .map(|(packets, ns)| packets as f64 * *ns as f64)
+            .sum();
+        (total > 0).then(|| weighted / total as f64)
+    }
+
+    /// What became of the datagrams of a traffic entry: flow, direction and tally, in this order, of every
+    /// flow that had one. Always there, whatever rows were kept.
+    pub fn datagram_tallies(
+        &self,
+        traffic: TrafficId,
+    ) -> impl Iterator<Item = (u32, Direction, &DatagramTally)> {
+        self.recorder.datagram_tallies[usize::from(traffic.0)].iter()
+    }
+
+    /// All datagrams in the order of their fates; none if no rows were asked for.
+    pub fn datagrams(&self) -> &[Datagram] {
+        &self.recorder.datagrams
+    }
+
+    /// All pages in the order of their ends.
+    pub fn pages(&self) -> &[PageRow] {
+        &self.recorder.pages
+    }
+
+    /// What became of the transfers of a traffic entry. Always there, whatever rows were kept.
+    pub fn transfer_tally(&self, traffic: TrafficId) -> &TransferTally {
+        &self.recorder.transfer_tallies[usize::from(traffic.0)]
+    }
+
+    /// All transfers in the order of their ends; none if no rows were asked for.
+    pub fn transfers(&self) -> &[TransferRow] {
+        &self.recorder.transfers
+    }
+
+    /// All flows: those of connections in the order of their ends, then datagrams; none if no rows were asked for.
+    pub fn flows(&self) -> &[FlowRow] {
+        &self.recorder.flows
+    }
+
+    /// Every recorded table, in the order of the schema.
+    pub fn tables(&self) -> Vec<Table> {
+        let mut tables = vec![self.datagram_table(), self.page_table()];
+        if self.recorder.config.objects {
+            tables.push(self.object_table());
+        }
+        if self.recorder.config.transfers {
+            tables.push(self.transfer_table());
+        }
+        if self.recorder.config.flows {
+            tables.push(self.flow_table());
+        }
+        if let Some(bins) = &self.recorder.link_bins {
+            tables.push(series_table(bins));
+            tables.push(self.traffic_series_table());
+        }
+        if self.recorder.config.occupancy {
+            tables.push(self.occupancy_table());
+        }
+        if self.recorder.config.delays {
+            tables.push(self.delay_table());
+        }
+        tables.push(self.traffic_table());
+        if self.recorder.config.histograms {
+            tables.push(self.delay_histogram_table());
+            tables.push(self.sojourn_histogram_table());
+        }
+        tables.retain(|table| table.rows() > 0 || table.name != "datagrams");
+        tables
+    }
+
+    fn traffic_words(&self, ids: impl Iterator<Item = TrafficId>) -> ColumnData {
+        ColumnData::words(
+            ids.map(|id| i32::from(id.0)).collect(),
+            &self.recorder.traffic_names,
+        )
+    }
+
+    fn datagram_table(&self) -> Table {
+        let rows = &self.recorder.datagrams;
+        let u32s = |value: fn(&Datagram) -> u32| ColumnData::U32(rows.iter().map(value).collect());
+        let part = |cause: Cause| {
+            ColumnData::U64(
+                rows.iter()
+                    .map(|row| row.split.get(cause).as_ns())
+                    .collect(),
+            )
+        };
+        let lost_at = rows.iter().map(|row| match row.fate {
+            Fate::Arrived(_) => MISSING,
+            Fate::LostInQueue => 0,
+            Fate::LostBehindQueue => 1,
+        });
+        let places = ["queue".to_owned(), "transmit_queue".to_owned()];
+        Table::new(
+            "datagrams",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                u32s(|row| row.flow),
+                u32s(|row| row.sequence),
+                directions(rows.iter().map(|row| row.direction)),
+                ColumnData::U64(rows.iter().map(|row| row.length.0).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.sent_at.as_ns()).collect()),
+                ColumnData::optional_u64(rows.iter().map(|row| match row.fate {
+                    Fate::Arrived(at) => Some(at.as_ns()),
+                    _ => None,
+                })),
+                ColumnData::words(lost_at.collect(), &places),
+                part(Cause::Queue),
+                part(Cause::RequestWait),
+                part(Cause::GrantWait),
+                part(Cause::Framing),
+                part(Cause::Serialisation),
+                part(Cause::Wire),
+            ],
+        )
+    }
+
+    fn page_table(&self) -> Table {
+        let rows = &self.recorder.pages;
+        let time = |value: fn(&PageRow) -> Option<Instant>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(Instant::as_ns)))
+        };
+        Table::new(
+            "pages",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ColumnData::U32(rows.iter().map(|row| row.client).collect()),
+                ColumnData::U32(rows.iter().map(|row| row.page).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                time(|row| row.index_loaded_at),
+                time(|row| row.ended_at),
+                ColumnData::U32(rows.iter().map(|row| row.objects).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+            ],
+        )
+    }
+
+    fn object_table(&self) -> Table {
+        let rows = &self.recorder.objects;
+        let u32s = |value: fn(&ObjectRow) -> u32| ColumnData::U32(rows.iter().map(value).collect());
+        let time = |value: fn(&ObjectRow) -> Option<Instant>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(Instant::as_ns)))
+        };
+        Table::new(
+            "objects",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                u32s(|row| row.client),
+                u32s(|row| row.page),
+                u32s(|row| row.server),
+                u32s(|row| row.index),
+                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                time(|row| row.first_byte_at),
+                time(|row| row.ended_at),
+                ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+            ],
+        )
+    }
+
+    fn transfer_table(&self) -> Table {
+        let rows = &self.recorder.transfers;
+        Table::new(
+            "transfers",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ColumnData::U32(rows.iter().map(|row| row.lane).collect()),
+                ColumnData::U32(rows.iter().map(|row| row.index).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                ColumnData::optional_u64(rows.iter().map(|row| row.ended_at.map(Instant::as_ns))),
+                ColumnData::optional_u64(
+                    rows.iter()
+                        .map(|row| (row.bytes != u64::MAX).then_some(row.bytes)),
+                ),
+            ],
+        )
+    }
+
+    fn flow_table(&self) -> Table {
+        let rows = &self.recorder.flows;
+        let numbers = |value: fn(&FlowRow) -> Option<u32>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(u64::from)))
+        };
+        let of_connections = |value: fn(&FlowConnection) -> Option<u64>| {
+            ColumnData::optional_u64(rows.iter().map(|row| value(&row.connection?)))
+        };
+        let of_datagrams = |value: fn(&DatagramTally) -> u64| {
+            ColumnData::optional_u64(rows.iter().map(|row| {
+                let tallies = &self.recorder.datagram_tallies[usize::from(row.traffic.0)];
+                let is_datagrams = row.connection.is_none();
+                is_datagrams.then(|| tallies.of(row.server, row.direction).map_or(0, value))
+            }))
+        };
+        Table::new(
+            "flows",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ColumnData::U32(rows.iter().map(|row| row.server).collect()),
+                directions(rows.iter().map(|row| row.direction)),
+                numbers(|row| row.connection.map(|connection| connection.number)),
+                numbers(|row| row.sub_flow),
+                of_connections(|connection| Some(connection.opened_at.as_ns())),
+                of_connections(|connection| connection.ended_at.map(Instant::as_ns)),
+                of_connections(|connection| Some(connection.goodput.0)),
+                of_connections(|connection| Some(connection.retransmissions)),
+                of_datagrams(DatagramTally::sent),
+                of_datagrams(DatagramTally::lost),
+            ],
+        )
+    }
+
+    fn traffic_series_table(&self) -> Table {
+        let mut links = Vec::new();
+        let mut traffic = Vec::new();
+        let mut numbers: [Vec<u64>; 5] = Default::default();
+        for direction in Direction::BOTH {
+            for (id, bins) in self.recorder.traffic_bins.iter().enumerate() {
+                let Some(bins) = &bins[direction] else {
+                    continue;
+                };
+                for (start, bin) in bins.iter() {
+                    links.push(direction);
+                    traffic.push(TrafficId(u16::try_from(id).expect("ids are 16 bits")));
+                    let row = [
+                        start,
+                        bins.width_ns(),
+                        bin.forwarded_bytes,
+                        bin.forwarded_packets,
+                        bin.dropped_packets,
+                    ];
+                    numbers
+                        .iter_mut()
+                        .zip(row)
+                        .for_each(|(column, value)| column.push(value));
+                }
+            }
+        }
+        let mut columns = vec![
+            directions(links.into_iter()),
+            self.traffic_words(traffic.into_iter()),
+        ];
+        columns.extend(numbers.map(ColumnData::U64));
+        Table::new("traffic_series", columns)
+    }
+
+    fn occupancy_table(&self) -> Table {
+        let rows: Vec<(Direction, u32, u64)> = Direction::BOTH
+            .into_iter()
+            .flat_map(|direction| {
+                let lengths = self.recorder.clocks[direction].occupancy_ns();
+                (0..)
+                    .zip(lengths)
+                    .map(move |(packets, ns)| (direction, packets, *ns))
+            })
+            .collect();
+        Table::new(
+            "occupancy",
+            vec![
+                directions(rows.iter().map(|row| row.0)),
+                ColumnData::U32(rows.iter().map(|row| row.1).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+            ],
+        )
+    }
+
+    fn delay_table(&self) -> Table {
+        let mut rows = Vec::new();
+        for (id, delays) in self.recorder.delays.iter().enumerate() {
+            for direction in Direction::BOTH {
+                let sums = &delays[direction];
+                if sums.packets > 0 {
+                    for cause in Cause::ALL {
+                        rows.push((id, direction, cause, sums));
+                    }
+                }
+            }
+        }
+        let causes: Vec<String> = Cause::ALL
+            .iter()
+            .map(|cause| cause.as_str().to_owned())
+            .collect();
+        let ids = rows
+            .iter()
+            .map(|row| TrafficId(u16::try_from(row.0).expect("16 bits")));
+        let codes = rows.iter().map(|row| i32::from(row.2 as u8)).collect();
+        Table::new(
+            "delays",
+            vec![
+                self.traffic_words(ids),
+                directions(rows.iter().map(|row| row.1)),
+                ColumnData::words(codes, &causes),
+                ColumnData::U64(rows.iter().map(|row| row.3.packets).collect()),
+                ColumnData::U64(
+                    rows.iter()
+                        .map(|row| row.3.total_ns[row.2 as usize])
+                        .collect(),
+                ),
+            ],
+        )
+    }
+
+    fn traffic_table(&self) -> Table {
+        let rows: Vec<(TrafficId, Direction, &TrafficCounters)> = (0..)
+            .zip(&self.recorder.counters)
+            .flat_map(|(id, counters)| {
+                Direction::BOTH
+                    .into_iter()
+                    .map(move |direction| (TrafficId(id), direction, &counters[direction]))
+            })
+            .collect();
+        let u64s = |value: fn(&TrafficCounters) -> u64| {
+            ColumnData::U64(rows.iter().map(|row| value(row.2)).collect())
+        };
+        Table::new(
+            "traffic",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.0)),
+                directions(rows.iter().map(|row| row.1)),
+                u64s(|counters| counters.sent_packets),
+                u64s(|counters| counters.sent_bytes),
+                u64s(|counters| counters.forwarded_packets),
+                u64s(|counters| counters.forwarded_bytes),
+                u64s(|counters| counters.dropped_queue),
+                u64s(|counters| counters.dropped_behind),
+                u64s(|counters| counters.goodput_bytes),
+                u64s(|counters| counters.connections),
+                u64s(|counters| counters.retransmissions),
+                u64s(|counters| counters.timeouts),
+                u64s(|counters| counters.connect_retries),
+            ],
+        )
+    }
+
+    fn delay_histogram_table(&self) -> Table {
+        let mut rows = Vec::new();
+        for (id, histograms) in (0..).zip(&self.recorder.access_delay) {
+            for direction in Direction::BOTH {
+                for (ns, count) in histograms[direction].iter().flat_map(DelayHistogram::bins) {
+                    rows.push((TrafficId(id), direction, ns, count));
+                }
+            }
+        }
+        Table::new(
+            "delay_histogram",
+            vec![
+                self.traffic_words(rows.iter().map(|row| row.0)),
+                directions(rows.iter().map(|row| row.1)),
+                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.3).collect()),
+            ],
+        )
+    }
+
+    fn sojourn_histogram_table(&self) -> Table {
+        let rows: Vec<(Direction, u64, u64)> = Direction::BOTH
+            .into_iter()
+            .flat_map(|direction| {
+                self.recorder.sojourn[direction]
+                    .bins()
+                    .map(move |(ns, n)| (direction, ns, n))
+            })
+            .collect();
+        Table::new(
+            "sojourn_histogram",
+            vec![
+                directions(rows.iter().map(|row| row.0)),
+                ColumnData::U64(rows.iter().map(|row| row.1).collect()),
+                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+            ],
+        )
+    }
+}
+
+/// Code of a missing word.
+const MISSING: i32 = -1;
+
+fn directions(values: impl Iterator<Item = Direction>) -> ColumnData {
+    let dictionary: Vec<String> = Direction::BOTH
+        .iter()
+        .map(|direction| direction.as_str().to_owned())
+        .collect();
+    ColumnData::words(
+        values.map(|direction| i32::from(direction as u8)).collect(),
+        &dictionary,
+    )
+}
+
+fn series_table(bins: &PerDirection<Bins<LinkBin>>) -> Table {
+    let rows: Vec<(Direction, u64, &LinkBin)> = Direction::BOTH
+        .into_iter()
+        .flat_map(|direction| {
+            bins[direction]
+                .iter()
+                .map(move |(start, bin)| (direction, start, bin))
+        })
+        .collect();
+    let width = bins.upstream.width_ns();
+    let u64s =
+        |value: fn(&LinkBin) -> u64| ColumnData::U64(rows.iter().map(|row| value(row.2)).collect());
+    let mean = |value: fn(&LinkBin) -> u64| {
+        ColumnData::F64(
+            rows.iter()
+                .map(|row| value(row.2) as f64 / width as f64)
+                .collect(),
+        )
+    };
+    let some = |bin: &LinkBin| bin.forwarded_packets > 0;
+    Table::new(
+        "series",
+        vec![
+            directions(rows.iter().map(|row| row.0)),
+            ColumnData::U64(rows.iter().map(|row| row.1).collect()),
+            ColumnData::U64(rows.iter().map(|_| width).collect()),
+            u64s(|bin| bin.forwarded_bytes),
+            u64s(|bin| bin.forwarded_packets),
+            u64s(|bin| bin.dropped_packets),
+            ColumnData::optional_f64(rows.iter().map(|row| {
+                some(row.2).then(|| row.2.sojourn_ns as f64 / row.2.forwarded_packets as f64)
+            })),
+            ColumnData::optional_u64(
+                rows.iter()
+                    .map(|row| some(row.2).then_some(row.2.sojourn_max_ns)),
+            ),
+            mean(|bin| bin.byte_ns),
+            mean(|bin| bin.packet_ns),
+            ColumnData::U32(rows.iter().map(|row| row.2.packets_max).collect()),
+            mean(|bin| bin.staged_ns),
+        ],
+    )
+}
