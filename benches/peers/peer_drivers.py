@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from peer_worlds import World
+from peer_worlds import World, scenario
 
 __all__ = ["DriverError", "Measured", "Peer", "command", "find_peers", "parse", "run", "run_alone"]
 
@@ -135,17 +135,9 @@ def command(
 ) -> list[str]:
     """Return the command of one run; without a peer, that of Sojourn."""
     if peer is None:
-        options = {
-            "--peer": world.peer,
-            "--queue": world.queue,
-            "--flows": world.flows,
-            "--seed": seed,
-            "--duration": f"{duration_s:g}",
-            "--warmup": f"{warm_up_s:g}",
-            "--measure": int(measure),
-        }
-        flat = [str(part) for pair in options.items() for part in pair]
-        return [sys.executable, str(HERE / "dumbbell_sojourn.py"), *flat]
+        text = scenario(world, duration_s, measure=measure)
+        rest = [f"{warm_up_s:g}"] if measure else []
+        return [sys.executable, str(HERE / "dumbbell_sojourn.py"), text, str(seed), *rest]
     if peer.name == "ns-2":
         options = {
             "-flows": world.flows,
@@ -182,7 +174,8 @@ def run(arguments: Sequence[str]) -> dict[str, float]:
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = next(reversed(done.stderr.strip().splitlines()), f"status {done.returncode}")
-        raise DriverError(f"{' '.join(arguments)} failed: {last}")
+        # What follows the program can be a whole scenario.
+        raise DriverError(f"{' '.join(arguments[:2])} failed: {last}")
     return parse(done.stdout)
 
 

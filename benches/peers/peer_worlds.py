@@ -5,7 +5,7 @@ One or five uploads and a stream of 218 B every 20 ms share a line of 5 Mb/s; th
 
 from dataclasses import dataclass
 
-__all__ = ["EQUAL_GROWTH", "OWN_GROWTH", "WORLDS", "World", "managers", "scenario"]
+__all__ = ["EQUAL_GROWTH", "OWN_GROWTH", "WORLDS", "World", "scenario"]
 
 EQUAL_GROWTH = "CubicInReals"
 """Growth of the window in ns-3 that is the same as in Sojourn; it stands in the driver."""
@@ -70,11 +70,6 @@ reduction_base = "window", tail_loss_probe = false, acknowledge = { every = 1 },
 controller = { kind = "cubic", reno_friendly = false, hystart = false }, \
 timeout = { formula = "rfc6298", minimum = "MINIMUM" }, \
 wire = { data_header = "54 B", acknowledgement = "54 B", sack_base = "0 B", syn = "62 B" } }"""
-
-
-def managers() -> list[str]:
-    """Return the queue managers of the comparison."""
-    return list(_QUEUES)
 
 
 def scenario(world: World, duration_s: float, *, measure: bool = True) -> str:
