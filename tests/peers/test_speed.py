@@ -58,11 +58,12 @@ def test_every_generated_world_is_a_valid_scenario(worlds: ModuleType) -> None:
     generated = [
         *worlds.by_flows().values(),
         *worlds.by_rate().values(),
+        *worlds.crowded().values(),
         *worlds.by_duration(written=False).values(),
         *worlds.by_duration(written=True).values(),
         *worlds.quiet_days().values(),
     ]
-    assert len(generated) == 18
+    assert len(generated) == 19
     for world in generated:
         assert _engine.check(world.scenario()) == []
 
@@ -98,6 +99,7 @@ def test_the_page_and_the_picture_show_what_was_measured(
         fixed={"dumbbell": cost},
         flows={1.0: cost, 10.0: cost},
         rates={1e6: cost, 1e10: cost},
+        crowded={"1000 uploads, 2 s": cost},
         durations={60.0: cost},
         durations_written={60.0: cost},
         quiet={"24 h": cost},
@@ -109,6 +111,8 @@ def test_the_page_and_the_picture_show_what_was_measured(
     text = pages.page(results, 4)
     assert "| `dumbbell` | 1,000,000 | 10.00 | 100 | 321 | 6,000 | 20.0 |" in text
     assert "| 10 Gb/s, 2 s | 1,000,000 | 0.10 | 100 |" in text
+    assert "| 1000 uploads, 2 s | 1,000,000 | 0.10 | 100 |" in text
+    assert "That is 1.0 times" in text
     assert "| 24 h | 1,000,000 | 0.10 | 100 |" in text
     assert "| 2 | 0.50 | 2.00 |" in text
     first, second = tmp_path / "1.svg", tmp_path / "2.svg"

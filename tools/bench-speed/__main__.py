@@ -24,7 +24,7 @@ from speed_measure import (
     threads,
 )
 from speed_page import Results, page
-from speed_worlds import Sized, World, by_duration, by_flows, by_rate, quiet_days
+from speed_worlds import Sized, World, by_duration, by_flows, by_rate, crowded, quiet_days
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS_ON_THREADS = 24
@@ -58,6 +58,7 @@ def measure(repetitions: int) -> Results:
         fixed=fixed,
         flows=growing("uploads", by_flows(), few),
         rates=growing("rates", by_rate(), few),
+        crowded=growing("10 Gb/s", crowded(), few),
         durations=growing("durations", by_duration(written=False), few),
         durations_written=growing("durations, with tables", by_duration(written=True), few),
         quiet=growing("a quiet day", quiet_days(), few),

@@ -14,6 +14,7 @@ __all__ = [
     "by_duration",
     "by_flows",
     "by_rate",
+    "crowded",
     "quiet_days",
 ]
 
@@ -115,6 +116,11 @@ def by_flows() -> dict[float, Sized]:
 def by_rate() -> dict[float, Sized]:
     """Return worlds of ten uploads over 1 Mb/s to 10 Gb/s."""
     return {rate: Sized(10, rate, duration) for rate, duration in RATES.items()}
+
+
+def crowded() -> dict[str, Sized]:
+    """Return a thousand uploads over the fastest line: both of the above at once."""
+    return {"1000 uploads, 2 s": Sized(1000, 1e10, 2.0)}
 
 
 def by_duration(*, written: bool) -> dict[float, Sized]:
