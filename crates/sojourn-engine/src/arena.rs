@@ -5,19 +5,29 @@ use sojourn_base::{Direction, Instant, Meta};
 use sojourn_record::DelaySplit;
 use sojourn_transport::Segment;
 
-/// Handle of a packet in flight.
+/// Handle of a packet in flight, with what links ask of it: of thousands in flight few are in a cache, and
+/// a link passes one on without looking at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PacketId(u32);
+pub(crate) struct PacketId {
+    index: u32,
+    /// Its way.
+    pub(crate) itinerary: Itinerary,
+}
 
-/// Whose packet, and where it goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
-    /// Number of its route.
-    pub(crate) route: u16,
-    /// Which way it goes: upstream to a server's end, downstream to the client's.
-    pub(crate) direction: Direction,
+/// Whose packet, and which way it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Itinerary {
     /// Entry of the traffic list.
     pub(crate) traffic: u16,
+    /// Number of its route.
+    pub(crate) route: u16,
+}
+
+/// What is stored of a packet until it arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// Which way it goes: upstream to a server's end, downstream to the client's.
+    pub(crate) direction: Direction,
     /// What queues and links may know of it.
     pub(crate) meta: Meta,
     /// What it carries.
@@ -67,7 +77,12 @@ impl Arena {
         clippy::inline_always,
         reason = "a packet is two cache lines: it is put together where it stays"
     )]
-    pub(crate) fn insert(&mut self, packet: Packet, split: Option<DelaySplit>) -> PacketId {
+    pub(crate) fn insert(
+        &mut self,
+        itinerary: Itinerary,
+        packet: Packet,
+        split: Option<DelaySplit>,
+    ) -> PacketId {
         let index = if let Some(index) = self.free.pop() {
             self.packets[index as usize] = packet;
             index
@@ -79,37 +94,37 @@ impl Arena {
         if let Some(split) = split {
             self.splits[index as usize] = split;
         }
-        PacketId(index)
+        PacketId { index, itinerary }
     }
 
     /// Ends a packet's life and hands it out.
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
         self.free(id);
-        self.packets[id.0 as usize]
+        self.packets[id.index as usize]
     }
 
     /// Ends a packet's life.
     #[inline]
     pub(crate) fn free(&mut self, id: PacketId) {
-        self.free.push(id.0);
+        self.free.push(id.index);
     }
 
     /// Delay of a packet so far.
     pub(crate) fn split(&self, id: PacketId) -> &DelaySplit {
-        &self.splits[id.0 as usize]
+        &self.splits[id.index as usize]
     }
 
     pub(crate) fn split_mut(&mut self, id: PacketId) -> &mut DelaySplit {
-        &mut self.splits[id.0 as usize]
+        &mut self.splits[id.index as usize]
     }
 
     pub(crate) fn get(&self, id: PacketId) -> &Packet {
-        &self.packets[id.0 as usize]
+        &self.packets[id.index as usize]
     }
 
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.packets[id.0 as usize]
+        &mut self.packets[id.index as usize]
     }
 
     /// Packets in flight now.

@@ -8,7 +8,7 @@
 //! What is on its way to an event stands in a ring, with one pending event for the first packet, and an
 //! access link has one pending wake-up: the calendar stays small at any rate.
 
-use crate::arena::{Arena, Body, Packet, PacketId};
+use crate::arena::{Arena, Body, Itinerary, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, PerDirection, RandomStream, Seed};
@@ -180,22 +180,25 @@ impl<R: Recorder> Network<R> {
     /// delays are recorded.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
-    pub(crate) fn send(&mut self, now: Instant, packet: Packet, split: Option<DelaySplit>) {
-        let (route, direction, meta) = (packet.route, packet.direction, packet.meta);
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        itinerary: Itinerary,
+        packet: Packet,
+        split: Option<DelaySplit>,
+    ) {
+        let (direction, meta) = (packet.direction, packet.meta);
         self.recorder.on_sent(
-            TrafficId(packet.traffic),
+            TrafficId(itinerary.traffic),
             direction,
             Bytes(u64::from(meta.length)),
         );
-        let id = self.packets.insert(packet, split);
+        let id = self.packets.insert(itinerary, packet, split);
         match direction {
             Direction::Upstream => self.enter_access(now, direction, id, meta),
             Direction::Downstream => {
-                let passage = self.routes[usize::from(route)].carry(
-                    now,
-                    (route, id, meta.length),
-                    &mut self.calendar,
-                );
+                let route = &mut self.routes[usize::from(itinerary.route)];
+                let passage = route.carry(now, id, meta.length, &mut self.calendar);
                 if self.record_delays {
                     add_delay(self.packets.split_mut(id), &passage.delay);
                 }
@@ -241,9 +244,8 @@ impl<R: Recorder> Network<R> {
     /// A delivery event of the access link downstream is due: a packet at the subscriber's end. The
     /// caller asks again until there is none.
     pub(crate) fn take_from_access(&mut self, now: Instant) -> Option<PacketId> {
-        let id = self
-            .access_line
-            .take(now, Event::AccessDelivery, &mut self.calendar)?;
+        let event = Event::AccessDelivery;
+        let id = self.access_line.take(now, event, &mut self.calendar)?;
         self.packet_hops += 1;
         Some(id)
     }
@@ -259,7 +261,7 @@ impl<R: Recorder> Network<R> {
         let packet = self.packets.get(id);
         let split = self.packets.split(id);
         let direction = packet.direction;
-        let traffic = TrafficId(packet.traffic);
+        let traffic = TrafficId(id.itinerary.traffic);
         match packet.body {
             Body::Segment { ref segment, .. } => {
                 if self.record_delays {
@@ -388,11 +390,14 @@ impl Route {
     fn carry(
         &mut self,
         now: Instant,
-        (route, id, length): (u16, PacketId, u32),
+        id: PacketId,
+        length: u32,
         calendar: &mut Calendar<Event>,
     ) -> Passage {
         let passage = self.wire.carry(now, length);
-        let event = Event::WireDelivery { route };
+        let event = Event::WireDelivery {
+            route: id.itinerary.route,
+        };
         self.line.announce(passage.arrives_at, id, event, calendar);
         passage
     }
@@ -419,12 +424,11 @@ struct Output<'a, R> {
 }
 
 impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
-    fn deliver(&mut self, item: PacketId, _meta: &Meta, passage: &Passage) {
-        let packet = self.packets.get_mut(item);
+    fn deliver(&mut self, item: PacketId, meta: &Meta, passage: &Passage) {
         if passage.marked {
-            packet.meta.ecn = Ecn::Ce;
+            self.packets.get_mut(item).meta.ecn = Ecn::Ce;
         }
-        let (route, traffic, length) = (packet.route, packet.traffic, packet.meta.length);
+        let Itinerary { route, traffic } = item.itinerary;
         let at = passage.arrives_at;
         if self.record_delays {
             add_delay(self.packets.split_mut(item), &passage.delay);
@@ -432,7 +436,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
         match self.direction {
             Direction::Upstream => {
                 let onward =
-                    self.routes[usize::from(route)].carry(at, (route, item, length), self.calendar);
+                    self.routes[usize::from(route)].carry(at, item, meta.length, self.calendar);
                 if self.record_delays {
                     add_delay(self.packets.split_mut(item), &onward.delay);
                 }
@@ -447,7 +451,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
             &LinkPassage {
                 link: access_link(self.direction),
                 traffic: TrafficId(traffic),
-                length: Bytes(u64::from(length)),
+                length: Bytes(u64::from(meta.length)),
                 entered_at: passage.entered_at,
                 dequeued_at: passage.dequeued_at,
                 arrives_at: passage.arrives_at,
@@ -464,7 +468,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
         _reason: Reason,
     ) {
         let packet = self.packets.get(item);
-        let traffic = TrafficId(packet.traffic);
+        let traffic = TrafficId(item.itinerary.traffic);
         let behind_queue = stage == Stage::TransmitQueue;
         self.recorder.on_drop(&LinkDrop {
             at: self.now,

@@ -1,7 +1,7 @@
 //! Everything but the applications: the network and the connections over it.
 
 use crate::address::flow_hash;
-use crate::arena::{Body, Packet, PacketId};
+use crate::arena::{Body, Itinerary, Packet, PacketId};
 use crate::connections::{Awaited, Connection, Connections, NewConnection, Timers};
 use crate::event::Event;
 use crate::network::Network;
@@ -74,8 +74,8 @@ impl<R: Recorder> World<R> {
     }
 
     /// A packet has reached the end of its route.
-    pub(crate) fn on_arrival(&mut self, now: Instant, packet: PacketId) {
-        let packet = self.network.receive(now, packet);
+    pub(crate) fn on_arrival(&mut self, now: Instant, id: PacketId) {
+        let packet = self.network.receive(now, id);
         let end = match packet.direction {
             Direction::Upstream => End::Server,
             Direction::Downstream => End::Client,
@@ -94,7 +94,7 @@ impl<R: Recorder> World<R> {
             Body::Datagram { tag, .. } => {
                 if let Some(tag) = tag {
                     self.notices.push_back(Notice {
-                        traffic: packet.traffic,
+                        traffic: id.itinerary.traffic,
                         event: apps::Event::Datagram(end, tag),
                     });
                 }
@@ -194,10 +194,12 @@ impl<R: Recorder> World<R> {
         let next = &mut state.next_datagram[server][from as usize];
         let sequence = *next;
         *next += 1;
-        let packet = Packet {
-            route: state.routes[server][from as usize],
-            direction,
+        let itinerary = Itinerary {
             traffic,
+            route: state.routes[server][from as usize],
+        };
+        let packet = Packet {
+            direction,
             meta: Meta {
                 length,
                 flow_hash: state.datagram_hashes[server][from as usize],
@@ -216,7 +218,7 @@ impl<R: Recorder> World<R> {
             },
         };
         let split = self.network.records_delays().then(DelaySplit::default);
-        self.network.send(now, packet, split);
+        self.network.send(now, itinerary, packet, split);
     }
 
     /// Records the connections that are open when the run ends, and the flows of datagrams.
@@ -464,10 +466,12 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
             split.add(Cause::Recovery, elapsed(self.now, journey.first_sent_at));
             split
         });
-        let packet = Packet {
-            route: self.route,
-            direction: self.sends(),
+        let itinerary = Itinerary {
             traffic: self.traffic,
+            route: self.route,
+        };
+        let packet = Packet {
+            direction: self.sends(),
             meta: Meta {
                 length: segment.length,
                 flow_hash: self.flow_hash,
@@ -483,7 +487,7 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
                 segment,
             },
         };
-        self.network.send(self.now, packet, split);
+        self.network.send(self.now, itinerary, packet, split);
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {
