@@ -6,6 +6,7 @@ use sojourn_apps::{ConnectionId, End, Interest};
 use sojourn_base::Instant;
 use sojourn_transport::{TcpEndpoint, Timer};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Number of timers of an endpoint.
 const TIMERS: usize = 3;
@@ -126,7 +127,7 @@ impl Connection {
 /// What a new connection needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewConnection<'a> {
-    pub(crate) stack: &'a sojourn_transport::StackConfig,
+    pub(crate) stack: &'a Arc<sojourn_transport::StackConfig>,
     pub(crate) traffic: u16,
     /// The server's number and the client's port.
     pub(crate) place: (usize, u32),

@@ -227,7 +227,8 @@ impl TrafficState {
             stack: entry
                 .stack
                 .as_ref()
-                .map_or(stacks::LINUX_CUBIC, |stack| stack.config),
+                .map_or(stacks::LINUX_CUBIC, |stack| stack.config)
+                .into(),
             dscp: entry.dscp,
             ecn: entry.ecn,
             interest,

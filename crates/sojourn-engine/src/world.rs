@@ -15,11 +15,12 @@ use sojourn_record::{
 };
 use sojourn_transport::{Endpoint, Segment, StackConfig, Timer};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What one entry of the traffic list needs at run time.
 #[derive(Debug)]
 pub(crate) struct TrafficState {
-    pub(crate) stack: StackConfig,
+    pub(crate) stack: Arc<StackConfig>,
     pub(crate) dscp: u8,
     /// ECN field of datagrams.
     pub(crate) ecn: Ecn,

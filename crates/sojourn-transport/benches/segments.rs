@@ -50,7 +50,8 @@ impl Flow {
         let config = StackConfig {
             receive_window: 200,
             ..*config
-        };
+        }
+        .into();
         let mut flow = Self {
             now: Instant::ZERO,
             client: TcpEndpoint::client(&config),

@@ -219,7 +219,7 @@ proptest! {
         again.to_answer = 5_000;
         again.ends = used.ends;
         for end in &mut again.ends {
-            end.reset(&second);
+            end.reset(&second.into());
         }
         again.run(60_000, Instant::from_s(3600));
         prop_assert_eq!(&again.events, &fresh.events);

@@ -17,6 +17,7 @@ use crate::{
     ConnectionSnapshot, ConnectionStatistics, Endpoint, Event, Flags, Host, Journey, SackBlocks,
     Segment, Timer,
 };
+use alloc::sync::Arc;
 use sojourn_base::{Ecn, Instant, Span};
 
 /// Who opens.
@@ -94,13 +95,14 @@ impl Armed {
 /// }
 ///
 /// let mut wire = Wire::default();
-/// let mut client = TcpEndpoint::client(&stacks::LINUX_CUBIC);
+/// let mut client = TcpEndpoint::client(&stacks::LINUX_CUBIC.into());
 /// client.open(Instant::ZERO, &mut wire);
 /// assert!(wire.0[0].flags.has(Flags::SYN) && wire.0[0].length == 60);
 /// ```
 #[derive(Clone, Debug)]
 pub struct TcpEndpoint {
-    config: StackConfig,
+    /// Shared, so that the connections of one kind have it in a cache once.
+    config: Arc<StackConfig>,
     role: Role,
     phase: Phase,
     opening: Opening,
@@ -117,18 +119,18 @@ const TIMEOUT_AFTER_SYN_LOSS: Span = Span::from_s(3);
 
 impl TcpEndpoint {
     /// The end that opens the connection.
-    pub fn client(config: &StackConfig) -> Self {
+    pub fn client(config: &Arc<StackConfig>) -> Self {
         Self::new(Role::Client, config)
     }
 
     /// The end that waits for it.
-    pub fn server(config: &StackConfig) -> Self {
+    pub fn server(config: &Arc<StackConfig>) -> Self {
         Self::new(Role::Server, config)
     }
 
-    fn new(role: Role, config: &StackConfig) -> Self {
+    fn new(role: Role, config: &Arc<StackConfig>) -> Self {
         Self {
-            config: *config,
+            config: Arc::clone(config),
             role,
             phase: Phase::Idle,
             opening: Opening::NONE,
@@ -147,14 +149,14 @@ impl TcpEndpoint {
 
     /// Become a new connection of the same role with `config`, reusing the memory of this one. The
     /// host forgets this endpoint's timers.
-    pub fn reset(&mut self, config: &StackConfig) {
+    pub fn reset(&mut self, config: &Arc<StackConfig>) {
         self.sender.reset(config);
         self.receiver.reset(
             config.acknowledge,
             config.maximum_segment_size,
             config.loss_detection.uses_sack(),
         );
-        self.config = *config;
+        self.config = Arc::clone(config);
         self.phase = Phase::Idle;
         self.opening = Opening::NONE;
         self.statistics = ConnectionStatistics::default();
@@ -163,7 +165,7 @@ impl TcpEndpoint {
     }
 
     /// Parameters.
-    pub const fn config(&self) -> &StackConfig {
+    pub fn config(&self) -> &StackConfig {
         &self.config
     }
 

@@ -67,10 +67,8 @@ impl Dumbbell {
         let ends: Vec<TcpEndpoint> = flows
             .iter()
             .flat_map(|flow| {
-                [
-                    TcpEndpoint::client(&flow.config),
-                    TcpEndpoint::server(&flow.config),
-                ]
+                let config = flow.config.into();
+                [TcpEndpoint::client(&config), TcpEndpoint::server(&config)]
             })
             .collect();
         let mut world = Self {

@@ -141,9 +141,10 @@ pub(crate) struct Path {
 
 impl Path {
     pub(crate) fn new(config: &StackConfig, shape: Shape, judge: Judge) -> Self {
+        let shared = (*config).into();
         Self {
             now: Instant::ZERO,
-            ends: [TcpEndpoint::client(config), TcpEndpoint::server(config)],
+            ends: [TcpEndpoint::client(&shared), TcpEndpoint::server(&shared)],
             rows: Vec::new(),
             arrivals: Vec::new(),
             events: [Vec::new(), Vec::new()],
