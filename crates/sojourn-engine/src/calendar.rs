@@ -66,7 +66,8 @@ impl<E: Copy> Calendar<E> {
     /// `event` happens at `at`, after everything that was scheduled for the same instant earlier.
     #[inline(never)] // many places schedule, most of them rarely
     pub(crate) fn schedule(&mut self, at: Instant, event: E) {
-        if at >= self.far_from || self.near.len() == NEAR {
+        // The capacity is `NEAR`; asked this way, the list is known not to grow here.
+        if at >= self.far_from || self.near.len() == self.near.capacity() {
             self.schedule_far(at, event);
         } else {
             self.insert_near(at, event);
@@ -75,21 +76,27 @@ impl<E: Copy> Calendar<E> {
 
     #[inline]
     fn insert_near(&mut self, at: Instant, event: E) {
+        let new = Near { at, event };
+        self.near.push(new);
         // It comes after all that is not later, and is itself the last of its instant.
-        let mut place = self.near.len();
-        self.near.push(Near { at, event });
-        while place > 0 && self.near[place - 1].at <= at {
-            self.near[place] = self.near[place - 1];
-            place -= 1;
+        let mut list = self.near.as_mut_slice();
+        while let [before @ .., earlier, place] = list
+            && earlier.at <= at
+        {
+            *place = *earlier;
+            let shorter = before.len() + 1;
+            list = &mut list[..shorter];
         }
-        self.near[place] = Near { at, event };
+        if let [.., place] = list {
+            *place = new;
+        }
     }
 
     #[cold]
     fn schedule_far(&mut self, at: Instant, event: E) {
         if at < self.far_from {
             // The list is full: its later half makes room, the latest event first.
-            for Near { at, event } in self.near.drain(..NEAR / 2) {
+            for Near { at, event } in self.near.drain(..self.near.len() / 2) {
                 self.first -= 1;
                 self.far.push(Entry {
                     at,

@@ -356,17 +356,24 @@ impl<R: Recorder> Network<R> {
             self.calendar.schedule(next, Event::Wakeup { direction });
         }
         if self.record_waiting {
-            let (backlog, staged) = (access.model.backlog(), access.model.staged());
-            let waiting = Waiting {
-                packets: backlog.packets,
-                bytes: backlog.bytes,
-                staged: staged.packets,
-            };
-            if waiting != access.waiting {
-                access.waiting = waiting;
-                self.recorder
-                    .on_waiting(now, access_link(direction), waiting);
-            }
+            self.record_queue_length(now, direction);
+        }
+    }
+
+    /// Tells the recorder how long the queue is, if that has changed.
+    #[inline(never)] // `after_call` is short without it
+    fn record_queue_length(&mut self, now: Instant, direction: Direction) {
+        let access = &mut *self.access[direction];
+        let (backlog, staged) = (access.model.backlog(), access.model.staged());
+        let waiting = Waiting {
+            packets: backlog.packets,
+            bytes: backlog.bytes,
+            staged: staged.packets,
+        };
+        if waiting != access.waiting {
+            access.waiting = waiting;
+            self.recorder
+                .on_waiting(now, access_link(direction), waiting);
         }
     }
 }

@@ -55,6 +55,7 @@ impl Default for DelayHistogram {
 impl DelayHistogram {
     /// A histogram that tells apart delays up to `longest`, and counts longer ones as the longest that it
     /// does.
+    #[cold] // made once, asked for with every delay
     pub fn up_to(longest: Span) -> Self {
         let doublings = longest.as_ns().max(2 << BINS_PER_DOUBLING).ilog2() + 1;
         let doublings = u8::try_from(doublings).expect("64 bits have 64 doublings");

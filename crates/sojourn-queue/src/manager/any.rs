@@ -1,5 +1,8 @@
 //! Every queue manager behind one type, so that a link calls them without a virtual call.
 //!
+//! `enqueue` and `dequeue` of the managers are `inline(never)`: in one function for all, each would save the
+//! registers that the largest needs, and the two managers of a run would lie scattered among the others.
+//!
 //! Source: none needed. Deviations: none known.
 
 use crate::{

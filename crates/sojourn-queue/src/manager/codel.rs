@@ -140,7 +140,7 @@ impl<T> HeadSource<T> for Line<T> {
 }
 
 impl<T> QueueManager<T> for CodelQueue<T> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -156,7 +156,7 @@ impl<T> QueueManager<T> for CodelQueue<T> {
         Verdict::Accepted
     }
 
-    #[inline]
+    #[inline(never)]
     fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         self.line.staged = environment.staged(ServiceQueue::Classic).0;
         serve(&mut self.codel, &self.law, &mut self.line, now, environment)

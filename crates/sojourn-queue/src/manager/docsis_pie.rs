@@ -90,7 +90,7 @@ impl<T> DocsisPieQueue<T> {
 }
 
 impl<T> QueueManager<T> for DocsisPieQueue<T> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -116,7 +116,7 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
         Verdict::Accepted
     }
 
-    #[inline]
+    #[inline(never)]
     fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         self.fifo.pop()
     }

@@ -180,7 +180,7 @@ impl DropTailConfig {
 }
 
 impl<T> QueueManager<T> for DropTailQueue<T> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -200,7 +200,7 @@ impl<T> QueueManager<T> for DropTailQueue<T> {
         Verdict::Accepted
     }
 
-    #[inline]
+    #[inline(never)]
     fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         self.fifo.pop()
     }

@@ -89,7 +89,7 @@ impl<T> HeadSource<T> for FlowQueue<'_, T> {
 }
 
 impl<T> QueueManager<T> for FqCodelQueue<T> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -102,6 +102,7 @@ impl<T> QueueManager<T> for FqCodelQueue<T> {
             .enqueue(queue, Held::new(now, meta, item), environment)
     }
 
+    #[inline(never)]
     fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         loop {
             let queue = self.flows.ready()?;

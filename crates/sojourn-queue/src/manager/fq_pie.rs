@@ -72,6 +72,7 @@ impl<T> FqPieQueue<T> {
 }
 
 impl<T> QueueManager<T> for FqPieQueue<T> {
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -94,6 +95,7 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
         }
     }
 
+    #[inline(never)]
     fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         loop {
             let queue = self.flows.ready()?;

@@ -133,7 +133,7 @@ pub(crate) fn admit<T>(
 }
 
 impl<T> QueueManager<T> for PieQueue<T> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -161,7 +161,7 @@ impl<T> QueueManager<T> for PieQueue<T> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         let packet = self.fifo.pop()?;
         let sojourn = now.saturating_since(packet.enqueued_at);

@@ -26,7 +26,7 @@ impl<T> SfqQueue<T> {
 }
 
 impl<T> QueueManager<T> for SfqQueue<T> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -38,7 +38,7 @@ impl<T> QueueManager<T> for SfqQueue<T> {
             .enqueue(Held::new(now, meta, item), environment)
     }
 
-    #[inline]
+    #[inline(never)]
     fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let bin = ring.ready(bins, |_| ())?;

@@ -96,7 +96,7 @@ impl<T> HeadSource<T> for SubFlow<'_, T> {
 }
 
 impl<T> QueueManager<T> for SfqCodelQueue<T> {
-    #[inline]
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -108,6 +108,7 @@ impl<T> QueueManager<T> for SfqCodelQueue<T> {
             .enqueue(Held::new(now, meta, item), environment)
     }
 
+    #[inline(never)]
     fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let codels = &mut self.codels;

@@ -84,6 +84,7 @@ pub fn ns2_bucket(flow: u32, buckets: u32) -> u32 {
 }
 
 impl<T> QueueManager<T> for SfqNs2Queue<T> {
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -103,6 +104,7 @@ impl<T> QueueManager<T> for SfqNs2Queue<T> {
         Verdict::Accepted
     }
 
+    #[inline(never)]
     fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         let bucket = self.round.pop_front()?;
         let packet = self.bins.pop(bucket);

@@ -103,6 +103,7 @@ impl<T> SfqPieQueue<T> {
 }
 
 impl<T> QueueManager<T> for SfqPieQueue<T> {
+    #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
@@ -124,6 +125,7 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
         }
     }
 
+    #[inline(never)]
     fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let bin = ring.ready(bins, |_| ())?;

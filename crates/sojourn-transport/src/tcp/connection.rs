@@ -288,7 +288,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// Handshake segments; true if the segment needs no further attention.
+    /// Handshake segments; true if the segment needs no further attention. Nothing happens here to an
+    /// established connection, unless a SYN comes again.
+    #[cold]
     fn on_handshake(&mut self, now: Instant, segment: &Segment, host: &mut impl Host) -> bool {
         let syn = segment.flags.has(Flags::SYN);
         let one_way = self.config.connect.handshake != Handshake::ThreeWay;
@@ -346,6 +348,7 @@ impl TcpEndpoint {
     }
 
     /// The acknowledgement of the SYN that is data lets the rest go.
+    #[cold]
     fn on_syn_acknowledged(&mut self, now: Instant, host: &mut impl Host) {
         let initial = f64::from(self.config.initial_window);
         self.sender.control.window_mut().size = initial;
@@ -382,12 +385,10 @@ impl TcpEndpoint {
     /// What every call ends with: death, the end, and the timers.
     fn settle(&mut self, now: Instant, host: &mut impl Host) {
         if self.sender.has_given_up() && self.phase != Phase::Dead {
-            self.phase = Phase::Dead;
-            host.notify(Event::Aborted);
+            self.give_up(host);
         }
         if !self.closed && self.peer_closed && self.sender.is_finished() {
-            self.closed = true;
-            host.notify(Event::Closed);
+            self.finish(host);
         }
         let due = if self.phase == Phase::Dead {
             Armed::NONE
@@ -410,6 +411,19 @@ impl TcpEndpoint {
         self.armed = due;
     }
 
+    #[cold]
+    fn give_up(&mut self, host: &mut impl Host) {
+        self.phase = Phase::Dead;
+        host.notify(Event::Aborted);
+    }
+
+    #[cold]
+    fn finish(&mut self, host: &mut impl Host) {
+        self.closed = true;
+        host.notify(Event::Closed);
+    }
+
+    #[cold]
     fn on_opening_timer(&mut self, now: Instant, host: &mut impl Host) {
         if now < self.opening.deadline {
             return;
@@ -471,7 +485,8 @@ impl Endpoint for TcpEndpoint {
         self.statistics.packets_received += 1;
         self.statistics.wire_bytes_received += u64::from(segment.length);
         self.statistics.marks_received += u64::from(ce);
-        if self.on_handshake(now, segment, host) {
+        let opening = self.phase != Phase::Established || segment.flags.has(Flags::SYN);
+        if opening && self.on_handshake(now, segment, host) {
             self.settle(now, host);
             return;
         }

@@ -557,6 +557,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn end_episode<H>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
         let after_timeout = self.state == CongestionState::Loss;
         if out.config.loss_detection == LossDetection::ForwardAck {
@@ -593,6 +594,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn enter_recovery<H: Host>(&mut self, now: Instant, delivered: u32, out: &mut Outlet<'_, H>) {
         let by_duplicates = matches!(
             out.config.loss_detection,
@@ -642,6 +644,7 @@ impl Sender {
     }
 
     /// Send the lowest lost segment again, whatever the window says.
+    #[cold]
     fn retransmit_first<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
         if let Some(number) = self.board.next_lost() {
             self.retransmit(now, number, out);
@@ -710,6 +713,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn on_mark<H>(&mut self, config: &StackConfig, out: &mut Outlet<'_, H>) {
         // The first segment above carries the confirmation; its acknowledgement echoes no old mark.
         let once = self.board.first() > self.reduced_until;
@@ -728,6 +732,7 @@ impl Sender {
         self.confirm_reduction = true;
     }
 
+    #[cold]
     fn send_probe<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
         self.probe_at = Instant::NEVER;
         if self.state != CongestionState::Open || self.board.flight() == 0 {
@@ -746,6 +751,7 @@ impl Sender {
         self.restart_timeout(now, out.config);
     }
 
+    #[cold]
     fn on_timeout<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
         if self.board.flight() == 0 {
             self.timeout_at = Instant::NEVER;

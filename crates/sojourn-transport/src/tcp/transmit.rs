@@ -67,7 +67,9 @@ impl Sender {
         if self.waiting {
             return;
         }
-        self.restart_after_idle(now, out.config);
+        if self.board.flight() == 0 && self.stream.has_more() {
+            self.restart_after_idle(now, out.config);
+        }
         if self.state == CongestionState::Recovery {
             self.recovery.before_sending(self.board.pipe());
         }
@@ -75,9 +77,7 @@ impl Sender {
         let mut sent_new = false;
         loop {
             if let Some(pacing) = &out.config.pacing
-                && self.round_trip.smoothed().is_some()
-                && (self.stream.has_more() || self.board.pending() > 0)
-                && self.pacer.held_until(now, pacing).is_some()
+                && self.is_paced(now, pacing)
             {
                 break;
             }
@@ -104,11 +104,25 @@ impl Sender {
         }
     }
 
+    /// Whether the pacer holds back what could be sent.
+    #[inline(never)] // few stacks pace, and all send
+    fn is_paced(&mut self, now: Instant, pacing: &Pacing) -> bool {
+        self.round_trip.smoothed().is_some()
+            && (self.stream.has_more() || self.board.pending() > 0)
+            && self.pacer.held_until(now, pacing).is_some()
+    }
+
     /// When paced data may leave; [`Instant::NEVER`] if nothing waits for that.
+    #[inline]
     pub(crate) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
-        let Some(pacing) = &config.pacing else {
-            return Instant::NEVER;
-        };
+        match &config.pacing {
+            Some(pacing) => self.end_of_pause(now, pacing, config),
+            None => Instant::NEVER,
+        }
+    }
+
+    #[inline(never)] // few stacks pace, and all ask
+    fn end_of_pause(&mut self, now: Instant, pacing: &Pacing, config: &StackConfig) -> Instant {
         let mut limited = false;
         let ready = !self.waiting
             && self.round_trip.smoothed().is_some()
@@ -352,14 +366,12 @@ impl Sender {
         Span::from_secs_f64(smoothed.as_secs_f64() * share)
     }
 
-    /// Before new data leave after a pause with nothing outstanding.
+    /// New data leave with nothing outstanding: perhaps after a pause.
+    #[cold]
     fn restart_after_idle(&mut self, now: Instant, config: &StackConfig) {
         let Some(last) = self.last_sent_at else {
             return;
         };
-        if self.board.flight() > 0 || !self.stream.has_more() {
-            return;
-        }
         let (idle, timeout) = (now.saturating_since(last), self.timeout(config).0);
         if idle > timeout {
             let rule = config.idle_restart;
