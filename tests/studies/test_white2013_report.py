@@ -12,7 +12,9 @@ import pytest
 import sojourn.studies.white2013 as package
 from sojourn import _engine
 from sojourn.plots import draw
+from sojourn.plots.spec import Line
 from sojourn.report import build
+from sojourn.studies.distribution import Distribution
 from sojourn.studies.figure import Figure
 from sojourn.studies.parts import PlainTable
 from sojourn.studies.tolerance import Verdict
@@ -34,7 +36,7 @@ from sojourn.studies.white2013.cases import (
 )
 from sojourn.studies.white2013.figures import measures
 from sojourn.studies.white2013.figures.congestion import CYCLES, DWELL_S
-from sojourn.studies.white2013.figures.curves import curve
+from sojourn.studies.white2013.figures.curves import LEVELS, curve
 from sojourn.studies.white2013.figures.selection import Selection, mix, pool
 from sojourn.studies.white2013.figures.steps import after, falls
 from sojourn.study.definition import load_definition
@@ -321,6 +323,15 @@ def test_every_condition_has_a_row_with_its_numbers() -> None:
     )
     values = dict(zip(table.headings, (cell.text for cell in row), strict=True))
     assert (values["P50"], values["lost, %"], values["MOS"]) == ("14.0", "5.00", "3.80")
+
+
+def test_a_curve_of_many_values_ends_at_one() -> None:
+    # The shares of so many values sum to 3e-12 less than 1.
+    many = Distribution.of(np.arange(300_001.0))
+    assert np.cumsum(many.shares)[-1] < 1 - 1e-12
+    line = next(mark for mark in curve({1: many}, CODEL, "CoDel") if isinstance(mark, Line))
+    assert (line.x[-1], line.y[-1]) == (300_000.0, 1.0)
+    assert len(line.x) <= LEVELS + 3
 
 
 def test_the_grids_have_a_row_for_each_of_their_curves() -> None:

@@ -40,9 +40,11 @@ def curve(distributions: dict[int, Distribution], look: str, label: str) -> list
 
 def _thinned(whole: Distribution) -> tuple[np.ndarray, np.ndarray]:
     share = np.cumsum(whole.shares)
+    # A sum of a hundred thousand rounded shares need not end at 1.
+    share = np.minimum(share / share[-1], 1.0)
     wanted = np.searchsorted(share, np.linspace(0.0, 1.0, LEVELS + 1)[1:] * (1 - 1e-12))
     kept = np.unique(np.concatenate(([0], wanted, [len(share) - 1])))
-    return whole.values[kept], np.minimum(share[kept], 1.0)
+    return whole.values[kept], share[kept]
 
 
 def _interval(
