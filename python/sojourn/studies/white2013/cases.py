@@ -79,7 +79,7 @@ class Load:
         if self.uploads == 0:
             return "no upload"
         extra = " + 1 Mb/s UDP" if self.constant_rate else ""
-        return f"{self.uploads} {self.kind}{extra}, {self.rtt_ms} ms"
+        return f"{self.uploads} {self.kind}, {self.rtt_ms} ms{extra}"
 
 
 #: Table 2.

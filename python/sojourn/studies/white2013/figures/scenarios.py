@@ -47,10 +47,14 @@ class Subject:
 def household(load: str) -> str:
     r"""Name a household in a row: its uploads, and how many play and browse if it is not one each.
 
+    A line holds some thirty letters, so what sends beside the uploads has one to itself.
+
     Examples
     --------
     >>> household("x02"), household("x16")
     ('x02: 1 upload, 20 ms', 'x16: 32 BitTorrent uploads, 20 ms\n4 games')
+    >>> household("x06")
+    'x06: 5 x 5 MB, 20 ms\n+ 1 Mb/s UDP'
     """
     kind = LOADS[load]
     many = [
@@ -58,7 +62,8 @@ def household(load: str) -> str:
         for count, name in ((kind.streams, "games"), (kind.browsers, "browsers"))
         if count > 1
     ]
-    return f"{load}: {kind.description}" + (f"\n{', '.join(many)}" if many else "")
+    uploads = kind.description.replace(" + ", "\n+ ")
+    return f"{load}: {uploads}" + (f"\n{', '.join(many)}" if many else "")
 
 
 def estimate(view: StudyView, subject: Subject, load: str, rf: str, manager: str) -> Estimate:
