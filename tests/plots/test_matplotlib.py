@@ -3,10 +3,13 @@
 import warnings
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from sojourn.plots.backends import mpl as backend
 from sojourn.plots.box import box_of
@@ -73,6 +76,18 @@ def test_a_legend_names_each_thing_once() -> None:
     words = [element.text for element in root.iter() if element.tag.endswith("text")]
     for label in ("mean", "other", "printed", "ours", "queue", "range"):
         assert words.count(label) == 1
+
+
+def test_a_long_label_of_a_row_begins_inside_the_figure() -> None:
+    label = "x05: 5 x 5 MB, 100 ms, and as much again"
+    rows = Axis("", ticks=((1.0, label), (2.0, "short")))
+    plot = PlotSpec("rows", "Rows", (Panel(Axis("x", "s"), rows, (Dots(X, X, "codel", "ours"),)),))
+    root = ET.fromstring(backend.svg(plot))
+    text = next(element for element in root.iter() if element.text == label)
+    assert "text-anchor: end" in text.attrib["style"]
+    assert "font-size: 7px" in text.attrib["style"]
+    outline: Any = TextPath((0, 0), label, size=7, prop=FontProperties(family="DejaVu Sans"))
+    assert float(text.attrib["x"]) > outline.get_extents().width
 
 
 def test_drawing_leaves_matplotlib_as_it_was() -> None:
