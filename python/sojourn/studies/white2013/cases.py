@@ -74,12 +74,14 @@ class Load:
     constant_rate: bool = False
 
     @property
+    def uploads_in_words(self) -> str:
+        """Number, kind and round trip of the uploads."""
+        return f"{self.uploads} {self.kind}, {self.rtt_ms} ms" if self.uploads else "no upload"
+
+    @property
     def description(self) -> str:
-        """The uploads in words."""
-        if self.uploads == 0:
-            return "no upload"
-        extra = " + 1 Mb/s UDP" if self.constant_rate else ""
-        return f"{self.uploads} {self.kind}, {self.rtt_ms} ms{extra}"
+        """What is sent beside games and pages, in words."""
+        return self.uploads_in_words + (" + 1 Mb/s UDP" if self.constant_rate else "")
 
 
 #: Table 2.

@@ -54,16 +54,17 @@ def household(load: str) -> str:
     >>> household("x02"), household("x16")
     ('x02: 1 upload, 20 ms', 'x16: 32 BitTorrent uploads, 20 ms\n4 games')
     >>> household("x06")
-    'x06: 5 x 5 MB, 20 ms\n+ 1 Mb/s UDP'
+    'x06: 5 x 5 MB, 20 ms\n1 Mb/s UDP'
     """
     kind = LOADS[load]
+    stream = ["1 Mb/s UDP"] if kind.constant_rate else []
     many = [
         f"{count} {name}"
         for count, name in ((kind.streams, "games"), (kind.browsers, "browsers"))
         if count > 1
     ]
-    uploads = kind.description.replace(" + ", "\n+ ")
-    return f"{load}: {uploads}" + (f"\n{', '.join(many)}" if many else "")
+    beside = ", ".join(stream + many)
+    return f"{load}: {kind.uploads_in_words}" + (f"\n{beside}" if beside else "")
 
 
 def estimate(view: StudyView, subject: Subject, load: str, rf: str, manager: str) -> Estimate:
