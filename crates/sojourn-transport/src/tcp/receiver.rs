@@ -399,7 +399,6 @@ fn next_multiple(now: Instant, interval: Span) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Journey;
     use crate::stacks::{AKHTAR2013, LINUX_RENO, NS2_LINUX_CUBIC};
     use std::vec::Vec;
 
@@ -415,7 +414,6 @@ mod tests {
             flags: Flags::ACK,
             ecn: Ecn::NotEct,
             sack: SackBlocks::NONE,
-            journey: Journey::default(),
         }
     }
 
