@@ -456,7 +456,8 @@ impl<R> EndpointHost<'_, R> {
 }
 
 impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
     fn emit(&mut self, segment: &Segment, journey: Journey) {
         let split = self.network.records_delays().then(|| {
             let mut split = DelaySplit::default();
