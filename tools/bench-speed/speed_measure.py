@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,8 @@ __all__ = [
     "counter",
     "fixed_world",
     "fixed_worlds",
+    "in_turn",
+    "least",
     "parse_instructions",
     "sized_world",
     "threads",
@@ -90,18 +92,33 @@ def fixed_world(name: str, repetitions: int) -> Cost:
 
 def sized_world(world: World, repetitions: int) -> Cost:
     """Measure a world given as a scenario."""
-    command = [sys.executable, str(HERE / "one_run.py")]
-    runs = [
-        cast("Numbers", json.loads(_run(command, world.scenario()))) for _ in range(repetitions)
-    ]
-    best = min(runs, key=lambda run: run["cpu_s"])
+    return least(_one_run(world) for _ in range(repetitions))
+
+
+def in_turn(worlds: Sequence[World], rounds: int) -> list[list[Cost]]:
+    """Measure worlds one after the other, so many times: what the machine does besides meets all of them.
+
+    Returns the costs by world.
+    """
+    costs = [[_one_run(world) for world in worlds] for _ in range(rounds)]
+    return [list(column) for column in zip(*costs, strict=True)]
+
+
+def least(costs: Iterable[Cost]) -> Cost:
+    """Return the cost of the repetition that took the least processor time."""
+    return min(costs, key=lambda cost: cost.cpu_s)
+
+
+def _one_run(world: World) -> Cost:
+    text = _run([sys.executable, str(HERE / "one_run.py")], world.scenario())
+    run = cast("Numbers", json.loads(text))
     return Cost(
-        best["cpu_s"],
-        best["wall_s"],
-        best["simulated_s"],
-        int(best["packet_hops"]),
-        int(best["peak_bytes"]),
-        int(best["start_bytes"]),
+        run["cpu_s"],
+        run["wall_s"],
+        run["simulated_s"],
+        int(run["packet_hops"]),
+        int(run["peak_bytes"]),
+        int(run["start_bytes"]),
     )
 
 
