@@ -2,7 +2,7 @@
 
 usage: python tools/bench-speed [--repetitions N] [--out DIRECTORY]
 
-Takes some two minutes. Other work on the machine makes times longer; of the repetitions the fastest counts.
+Takes some five minutes. Other work on the machine makes times longer; of the repetitions the fastest counts.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def alternating(worlds: Mapping[str, World], rounds: int) -> dict[str, list[Cost
 
 def measure(repetitions: int) -> Results:
     """Measure everything."""
-    fixed: dict[str, Cost] = {}
+    fixed: dict[str, list[Cost]] = {}
     for name in fixed_worlds():
         say(f"measuring {name}")
         fixed[name] = fixed_world(name, repetitions)

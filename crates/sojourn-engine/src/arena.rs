@@ -74,6 +74,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// What is stored of `segment`, apart from its SACK blocks.
     pub(crate) const fn of(segment: &Segment) -> Self {
         Self {
             sequence: segment.sequence,
