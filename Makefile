@@ -12,7 +12,7 @@ help: ## print this list
 setup: ## make .venv, install locked dependencies, build the engine (release)
 	@tools/setup setup
 
-setup-tuned: ## the same with an engine tuned by profile: takes three times as long, simulates a fifth faster
+setup-tuned: ## the same with an engine tuned by profile: takes three times as long, simulates 5 to 20 % faster
 	@rustup component add llvm-tools
 	@MATURIN_PGO=1 tools/setup setup
 

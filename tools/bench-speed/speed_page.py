@@ -1,11 +1,12 @@
 """The page of speed: what a packet-hop costs, and how that changes as a world grows."""
 
 import os
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from speed_measure import INSTRUCTION_DURATIONS_S, Cost
+from speed_measure import INSTRUCTION_DURATIONS_S, Cost, least
 from speed_worlds import RATES
 
 __all__ = ["Results", "page"]
@@ -17,7 +18,8 @@ INTRODUCTION = """\
 
 Command: `make bench`, which writes this page and its picture. Measured on
 {machine}, one run at a time; each world in a process of its own,
-{repetitions} times (generated worlds {few} times), of which the one with the least processor time counts.
+{repetitions} times (generated worlds {few} times, short ones up to a hundred times), of which the one with the least
+processor time counts; a median tells how much other work on the machine disturbs.
 *Packet-hop*: one packet over one link. Times are processor time of the run alone, without the start of Python (0.05 s)
 and the reading of the scenario. A comparison with other simulators is on the [page of agreement](agreement.md).
 
@@ -43,8 +45,9 @@ every 20 ms. Memory is the largest of the process; Python and the engine's code 
 """
 
 CROWDED = """
-That is {times:.1f} times what a packet-hop of the dumbbell of `sojourn bench` costs. A round trip of 20 ms has 17,000 packets
-under way, most of which are in no near cache when they arrive.
+Both have as many packet-hops and were measured in turn, {rounds} times. A packet-hop of the crowd costs {times:.2f} times
+one of the dumbbell (median of the pairs; {low:.2f} to {high:.2f}): 17,000 packets are under way in a round trip of 20 ms,
+and most are in no near cache when they arrive.
 """
 
 QUIET = """
@@ -67,11 +70,12 @@ JOBS = """
 class Results:
     """Everything that was measured."""
 
-    fixed: Mapping[str, Cost]
+    fixed: Mapping[str, Sequence[Cost]]
+    """All repetitions by world."""
     flows: Mapping[float, Cost]
     rates: Mapping[float, Cost]
-    crowded: Mapping[str, Cost]
-    """Many uploads over 10 Gb/s, by their number and the duration in words."""
+    crowded: Mapping[str, Sequence[Cost]]
+    """Many uploads over a fast line and one over a slow one, measured in turn."""
     durations: Mapping[float, Cost]
     durations_written: Mapping[float, Cost]
     quiet: Mapping[str, Cost]
@@ -111,7 +115,7 @@ def page(results: Results, repetitions: int) -> str:
             "rate, ten uploads",
             {f"{rate_text(r)}, {RATES[r]:g} s": c for r, c in results.rates.items()},
         ),
-        growth_table("10 Gb/s", results.crowded),
+        growth_table("in turn", {size: least(costs) for size, costs in results.crowded.items()}),
         crowded_text(results),
         growth_table(
             "duration, one upload over 5 Mb/s",
@@ -134,16 +138,19 @@ def page(results: Results, repetitions: int) -> str:
 def fixed_table(results: Results) -> str:
     """Return one row for each fixed world."""
     lines = [
-        "| world | packet-hops | million/s | ns each | instructions each | simulated/processor s | peak MiB |",
-        "|---|---|---|---|---|---|---|",
+        "| world | packet-hops | million/s | ns each | median | instructions each "
+        "| simulated/processor s | peak MiB |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for name, cost in results.fixed.items():
+    for name, costs in results.fixed.items():
+        cost = least(costs)
         instructions = results.instructions.get(name)
         cells = [
             f"`{name}`",
             f"{cost.packet_hops:,}",
             f"{1e3 / cost.ns_per_hop:.2f}",
             f"{cost.ns_per_hop:.0f}",
+            f"{statistics.median(cost.ns_per_hop for cost in costs):.0f}",
             "–" if instructions is None else f"{instructions:.0f}",
             f"{cost.speed:,.0f}",
             f"{cost.peak_bytes / MEBIBYTE:.1f}",
@@ -176,8 +183,11 @@ def growth_table(what: str, costs: Mapping[str, Cost]) -> str:
 
 def crowded_text(results: Results) -> str:
     """Say how many times the dumbbell's packet-hop one of a crowded fast line costs."""
-    most = max(cost.ns_per_hop for cost in results.crowded.values())
-    return CROWDED.format(times=most / results.fixed["dumbbell"].ns_per_hop)
+    many, one = results.crowded.values()
+    ratios = [a.ns_per_hop / b.ns_per_hop for a, b in zip(many, one, strict=True)]
+    return CROWDED.format(
+        times=statistics.median(ratios), low=min(ratios), high=max(ratios), rounds=len(ratios)
+    )
 
 
 def jobs_table(results: Results) -> str:

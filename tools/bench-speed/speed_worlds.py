@@ -119,8 +119,11 @@ def by_rate() -> dict[float, Sized]:
 
 
 def crowded() -> dict[str, Sized]:
-    """Return a thousand uploads over the fastest line: both of the above at once."""
-    return {"1000 uploads, 2 s": Sized(1000, 1e10, 2.0)}
+    """Return a thousand uploads over the fastest line, and a dumbbell of as many packet-hops."""
+    return {
+        "1000 uploads over 10 Gb/s, 2 s": Sized(1000, 1e10, 2.0),
+        "1 upload over 5 Mb/s, 1 h": Sized(duration_s=3600.0),
+    }
 
 
 def by_duration(*, written: bool) -> dict[float, Sized]:

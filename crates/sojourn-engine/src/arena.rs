@@ -1,9 +1,9 @@
 //! Packets in flight: a slab with 32-bit handles and a free list, so that steady state allocates
 //! nothing.
 
-use sojourn_base::{Direction, Instant, Meta};
+use sojourn_base::{Instant, Meta};
 use sojourn_record::DelaySplit;
-use sojourn_transport::Segment;
+use sojourn_transport::{Flags, SackBlocks, Segment};
 
 /// Handle of a packet in flight, with what links ask of it: of thousands in flight few are in a cache, and
 /// a link passes one on without looking at it.
@@ -23,11 +23,11 @@ pub(crate) struct Itinerary {
     pub(crate) route: u16,
 }
 
-/// What is stored of a packet until it arrives.
+/// What is stored of a packet until it arrives: a line of a cache, since that of a packet which arrives was
+/// last touched when it was sent.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Packet {
-    /// Which way it goes: upstream to a server's end, downstream to the client's.
-    pub(crate) direction: Direction,
     /// What queues and links may know of it.
     pub(crate) meta: Meta,
     /// What it carries.
@@ -43,8 +43,8 @@ pub(crate) enum Body {
         slot: u32,
         /// Generation of the slot when the segment was sent.
         generation: u8,
-        /// The segment.
-        segment: Segment,
+        /// What every segment has.
+        header: Header,
     },
     /// A datagram.
     Datagram {
@@ -52,8 +52,6 @@ pub(crate) enum Body {
         flow: u32,
         /// Number within the flow.
         sequence: u32,
-        /// IP bytes.
-        length: u32,
         /// When it was sent.
         sent_at: Instant,
         /// What the application wants to be told when it arrives.
@@ -61,26 +59,89 @@ pub(crate) enum Body {
     },
 }
 
+/// The part of a segment that the packet around it does not know, and that every segment has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    sequence: u32,
+    acknowledgement: u32,
+    payload: u32,
+    flags: Flags,
+    /// Its SACK blocks are stored, too.
+    has_blocks: bool,
+    sent_at: Instant,
+    echo: Instant,
+    one_way_delay_ps: u64,
+}
+
+impl Header {
+    /// What is stored of `segment`, apart from its SACK blocks.
+    pub(crate) const fn of(segment: &Segment) -> Self {
+        Self {
+            sequence: segment.sequence,
+            acknowledgement: segment.acknowledgement,
+            payload: segment.payload,
+            flags: segment.flags,
+            has_blocks: !segment.sack.is_empty(),
+            sent_at: segment.sent_at,
+            echo: segment.echo,
+            one_way_delay_ps: segment.one_way_delay_ps,
+        }
+    }
+
+    /// Bytes of application data.
+    pub(crate) const fn payload(&self) -> u32 {
+        self.payload
+    }
+
+    /// When this copy was sent.
+    pub(crate) const fn sent_at(&self) -> Instant {
+        self.sent_at
+    }
+
+    /// The whole segment again, `sack` being what was stored with its packet.
+    pub(crate) const fn in_packet(&self, meta: &Meta, sack: &SackBlocks) -> Segment {
+        Segment {
+            sequence: self.sequence,
+            acknowledgement: self.acknowledgement,
+            payload: self.payload,
+            length: meta.length,
+            sent_at: self.sent_at,
+            echo: self.echo,
+            one_way_delay_ps: self.one_way_delay_ps,
+            flags: self.flags,
+            ecn: meta.ecn,
+            sack: if self.has_blocks {
+                *sack
+            } else {
+                SackBlocks::NONE
+            },
+        }
+    }
+}
+
 /// All packets in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
     packets: Vec<Packet>,
+    /// The SACK blocks of those that have some: few do.
+    blocks: Vec<SackBlocks>,
     /// The delay of each packet so far; of packets whose delay is not recorded, nothing that counts.
     splits: Vec<DelaySplit>,
     free: Vec<u32>,
 }
 
 impl Arena {
-    /// Stores a packet, and its delay so far if that is recorded.
+    /// Stores a packet, the SACK blocks of its segment, and its delay so far if that is recorded.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a packet is two cache lines: it is put together where it stays"
+        reason = "a packet is put together where it stays"
     )]
     pub(crate) fn insert(
         &mut self,
         itinerary: Itinerary,
         packet: Packet,
+        blocks: &SackBlocks,
         split: Option<DelaySplit>,
     ) -> PacketId {
         let index = if let Some(index) = self.free.pop() {
@@ -88,9 +149,13 @@ impl Arena {
             index
         } else {
             self.packets.push(packet);
+            self.blocks.push(SackBlocks::NONE);
             self.splits.push(DelaySplit::default());
             u32::try_from(self.packets.len() - 1).expect("fewer than 2^32 in flight")
         };
+        if !blocks.is_empty() {
+            self.blocks[index as usize] = *blocks;
+        }
         if let Some(split) = split {
             self.splits[index as usize] = split;
         }
@@ -108,6 +173,11 @@ impl Arena {
     #[inline]
     pub(crate) fn free(&mut self, id: PacketId) {
         self.free.push(id.index);
+    }
+
+    /// SACK blocks of a packet that has some.
+    pub(crate) fn blocks(&self, id: PacketId) -> &SackBlocks {
+        &self.blocks[id.index as usize]
     }
 
     /// Delay of a packet so far.
@@ -130,5 +200,13 @@ impl Arena {
     /// Packets in flight now.
     pub(crate) fn in_flight(&self) -> usize {
         self.packets.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_packet_fits_into_a_line_of_a_cache() {
+        assert_eq!(size_of::<super::Packet>(), 64);
     }
 }

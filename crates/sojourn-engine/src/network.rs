@@ -21,6 +21,7 @@ use sojourn_record::{
     TrafficId, Waiting,
 };
 use sojourn_scenario::AccessLink;
+use sojourn_transport::SackBlocks;
 use std::collections::VecDeque;
 
 /// An access link, in one direction.
@@ -176,24 +177,25 @@ impl<R: Recorder> Network<R> {
         self.packets.in_flight()
     }
 
-    /// A packet enters the first link of its route. `split` is the delay that it brings along, if
-    /// delays are recorded.
+    /// A packet enters the first link of its route, with the SACK blocks of its segment. `split` is the
+    /// delay that it brings along, if delays are recorded.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
     pub(crate) fn send(
         &mut self,
         now: Instant,
-        itinerary: Itinerary,
+        (direction, itinerary): (Direction, Itinerary),
         packet: Packet,
+        blocks: &SackBlocks,
         split: Option<DelaySplit>,
     ) {
-        let (direction, meta) = (packet.direction, packet.meta);
+        let meta = packet.meta;
         self.recorder.on_sent(
             TrafficId(itinerary.traffic),
             direction,
             Bytes(u64::from(meta.length)),
         );
-        let id = self.packets.insert(itinerary, packet, split);
+        let id = self.packets.insert(itinerary, packet, blocks, split);
         match direction {
             Direction::Upstream => self.enter_access(now, direction, id, meta),
             Direction::Downstream => {
@@ -252,28 +254,33 @@ impl<R: Recorder> Network<R> {
 
     /// Tells the recorder what arrived, and takes it out of the network.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Instant, id: PacketId) -> Packet {
-        self.record_arrival(now, id);
+    pub(crate) fn receive(&mut self, now: Instant, direction: Direction, id: PacketId) -> Packet {
+        self.record_arrival(now, direction, id);
         self.packets.remove(id)
     }
 
-    fn record_arrival(&mut self, now: Instant, id: PacketId) {
+    /// SACK blocks of the segment in a packet that was received just now and has some.
+    pub(crate) fn blocks(&self, id: PacketId) -> &SackBlocks {
+        self.packets.blocks(id)
+    }
+
+    fn record_arrival(&mut self, now: Instant, direction: Direction, id: PacketId) {
         let packet = self.packets.get(id);
         let split = self.packets.split(id);
-        let direction = packet.direction;
         let traffic = TrafficId(id.itinerary.traffic);
         match packet.body {
-            Body::Segment { ref segment, .. } => {
+            Body::Segment { ref header, .. } => {
                 if self.record_delays {
+                    let at_sender = split.get(Cause::Sender) + split.get(Cause::Recovery);
                     debug_assert_eq!(
                         split.total(),
-                        now.saturating_since(segment.journey.written_at),
+                        at_sender + now.saturating_since(header.sent_at()),
                         "the parts of a segment's delay sum to the whole"
                     );
                     self.recorder.on_segment(&SegmentArrival {
                         traffic,
                         direction,
-                        payload: Bytes(u64::from(segment.payload)),
+                        payload: Bytes(u64::from(header.payload())),
                         split: *split,
                     });
                 }
@@ -281,7 +288,6 @@ impl<R: Recorder> Network<R> {
             Body::Datagram {
                 flow,
                 sequence,
-                length,
                 sent_at,
                 ..
             } => {
@@ -294,7 +300,7 @@ impl<R: Recorder> Network<R> {
                     flow,
                     sequence,
                     direction,
-                    length: Bytes(u64::from(length)),
+                    length: Bytes(u64::from(packet.meta.length)),
                     sent_at,
                     fate: Fate::Arrived(now),
                     split: *split,
@@ -488,7 +494,6 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
         if let Body::Datagram {
             flow,
             sequence,
-            length,
             sent_at,
             ..
         } = packet.body
@@ -498,7 +503,7 @@ impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
                 flow,
                 sequence,
                 direction: self.direction,
-                length: Bytes(u64::from(length)),
+                length: Bytes(u64::from(packet.meta.length)),
                 sent_at,
                 fate: if behind_queue {
                     Fate::LostBehindQueue

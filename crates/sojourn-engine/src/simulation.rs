@@ -134,12 +134,12 @@ impl<R: Recorder> Simulation<R> {
         match event {
             Event::WireDelivery { route } => {
                 while let Some(packet) = self.world.network.take_from_wire(now, route) {
-                    self.world.on_arrival(now, packet);
+                    self.world.on_arrival(now, Direction::Upstream, packet);
                 }
             }
             Event::AccessDelivery => {
                 while let Some(packet) = self.world.network.take_from_access(now) {
-                    self.world.on_arrival(now, packet);
+                    self.world.on_arrival(now, Direction::Downstream, packet);
                 }
             }
             Event::Wakeup { direction } => self.world.network.on_wakeup(now, direction),

@@ -1,7 +1,7 @@
 //! Everything but the applications: the network and the connections over it.
 
 use crate::address::flow_hash;
-use crate::arena::{Body, Itinerary, Packet, PacketId};
+use crate::arena::{Body, Header, Itinerary, Packet, PacketId};
 use crate::connections::{Awaited, Connection, Connections, NewConnection, Timers};
 use crate::event::Event;
 use crate::network::Network;
@@ -13,7 +13,7 @@ use sojourn_record::{
     Cause, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, ObjectRow, PageRow, Recorder,
     TrafficId, TransferRow,
 };
-use sojourn_transport::{Endpoint, Segment, StackConfig, Timer};
+use sojourn_transport::{Endpoint, Journey, SackBlocks, Segment, StackConfig, Timer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -75,9 +75,9 @@ impl<R: Recorder> World<R> {
     }
 
     /// A packet has reached the end of its route.
-    pub(crate) fn on_arrival(&mut self, now: Instant, id: PacketId) {
-        let packet = self.network.receive(now, id);
-        let end = match packet.direction {
+    pub(crate) fn on_arrival(&mut self, now: Instant, direction: Direction, id: PacketId) {
+        let packet = self.network.receive(now, direction, id);
+        let end = match direction {
             Direction::Upstream => End::Server,
             Direction::Downstream => End::Client,
         };
@@ -85,11 +85,12 @@ impl<R: Recorder> World<R> {
             Body::Segment {
                 slot,
                 generation,
-                ref segment,
+                ref header,
             } => {
+                let segment = header.in_packet(&packet.meta, self.network.blocks(id));
                 let marked = packet.meta.ecn == Ecn::Ce;
                 self.with_end(now, slot, generation, end, |endpoint, host| {
-                    endpoint.on_segment(now, segment, marked, host);
+                    endpoint.on_segment(now, &segment, marked, host);
                 });
             }
             Body::Datagram { tag, .. } => {
@@ -200,7 +201,6 @@ impl<R: Recorder> World<R> {
             route: state.routes[server][from as usize],
         };
         let packet = Packet {
-            direction,
             meta: Meta {
                 length,
                 flow_hash: state.datagram_hashes[server][from as usize],
@@ -213,13 +213,14 @@ impl<R: Recorder> World<R> {
             body: Body::Datagram {
                 flow: server_number(server),
                 sequence,
-                length,
                 sent_at: now,
                 tag,
             },
         };
         let split = self.network.records_delays().then(DelaySplit::default);
-        self.network.send(now, itinerary, packet, split);
+        let way = (direction, itinerary);
+        self.network
+            .send(now, way, packet, &SackBlocks::NONE, split);
     }
 
     /// Records the connections that are open when the run ends, and the flows of datagrams.
@@ -455,10 +456,10 @@ impl<R> EndpointHost<'_, R> {
 }
 
 impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
-    #[inline]
-    fn emit(&mut self, segment: Segment) {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
+    fn emit(&mut self, segment: &Segment, journey: Journey) {
         let split = self.network.records_delays().then(|| {
-            let journey = segment.journey;
             let mut split = DelaySplit::default();
             split.add(
                 Cause::Sender,
@@ -472,7 +473,6 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
             route: self.route,
         };
         let packet = Packet {
-            direction: self.sends(),
             meta: Meta {
                 length: segment.length,
                 flow_hash: self.flow_hash,
@@ -485,10 +485,12 @@ impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
             body: Body::Segment {
                 slot: self.slot,
                 generation: self.generation,
-                segment,
+                header: Header::of(segment),
             },
         };
-        self.network.send(self.now, itinerary, packet, split);
+        let way = (self.sends(), itinerary);
+        self.network
+            .send(self.now, way, packet, &segment.sack, split);
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {

@@ -6,7 +6,9 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_base::{Instant, Span};
-use sojourn_transport::{Endpoint, Event, Host, Segment, StackConfig, TcpEndpoint, Timer, stacks};
+use sojourn_transport::{
+    Endpoint, Event, Host, Journey, Segment, StackConfig, TcpEndpoint, Timer, stacks,
+};
 use std::collections::VecDeque;
 use std::hint::black_box;
 
@@ -19,8 +21,8 @@ struct Wire {
 }
 
 impl Host for Wire {
-    fn emit(&mut self, segment: Segment) {
-        self.segments.push_back(segment);
+    fn emit(&mut self, segment: &Segment, _: Journey) {
+        self.segments.push_back(*segment);
     }
 
     fn arm(&mut self, _: Timer, at: Instant) {

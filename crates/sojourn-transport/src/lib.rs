@@ -56,8 +56,9 @@ pub enum Event {
 
 /// What surrounds an endpoint: the network below, the clock beside, the application above.
 pub trait Host {
-    /// Hand `segment` to the first link, now. Segments emitted in one call leave in that order.
-    fn emit(&mut self, segment: Segment);
+    /// Hand `segment`, whose data came to be as `journey` says, to the first link, now. Segments emitted in
+    /// one call leave in that order.
+    fn emit(&mut self, segment: &Segment, journey: Journey);
     /// Call [`Endpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
     /// [`Instant::NEVER`] disarms it. The caller may also call early or too often: the endpoint
     /// compares the time with its own deadline.

@@ -72,13 +72,23 @@ impl SackBlocks {
     }
 }
 
-/// When the data of a segment came to be, for the split of delay into its causes. Not on the wire.
+/// When the data of a segment came to be: where its sender's share of the delay comes from. Not on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Journey {
     /// When the application wrote the first byte (for a source without end: when it was first sent).
     pub written_at: Instant,
     /// When the segment was sent for the first time.
     pub first_sent_at: Instant,
+}
+
+impl Journey {
+    /// That of a segment which is sent as soon as there is a reason to.
+    pub const fn beginning(now: Instant) -> Self {
+        Self {
+            written_at: now,
+            first_sent_at: now,
+        }
+    }
 }
 
 /// A TCP segment.
@@ -105,8 +115,6 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Selective acknowledgement.
     pub sack: SackBlocks,
-    /// Where the sender's share of the delay comes from.
-    pub journey: Journey,
 }
 
 impl Segment {

@@ -13,6 +13,7 @@ mod one_way_delay;
 mod reno;
 
 use crate::config::{ControllerConfig, SlowStart, StackConfig, WindowUnit};
+use alloc::boxed::Box;
 use cubic_rfc9438::Cubic;
 use cubic_v21::CubicV21;
 use hystart::HyStart;
@@ -77,18 +78,19 @@ pub(crate) struct Congestion {
     pub(crate) timeout: bool,
 }
 
-/// The controllers.
-#[derive(Clone, Copy, Debug)]
+/// The controllers. Those with a history of delays keep it elsewhere: it is as long as all the rest of a
+/// connection's congestion control, and hundreds of connections shall fit into a cache.
+#[derive(Clone, Debug)]
 enum AnyController {
     Reno(Reno),
     Cubic(Cubic),
     CubicV21(CubicV21),
-    Ledbat(Ledbat),
-    LedbatNs2(LedbatNs2),
+    Ledbat(Box<Ledbat>),
+    LedbatNs2(Box<LedbatNs2>),
 }
 
 /// Window, slow start and controller of one sender.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CongestionControl {
     window: Window,
     controller: AnyController,
@@ -119,10 +121,13 @@ impl CongestionControl {
             ControllerConfig::CubicV21(cubic) => {
                 (AnyController::CubicV21(CubicV21::new(cubic)), false)
             }
-            ControllerConfig::Ledbat(ledbat) => (AnyController::Ledbat(Ledbat::new(ledbat)), false),
-            ControllerConfig::LedbatNs2(ledbat) => {
-                (AnyController::LedbatNs2(LedbatNs2::new(ledbat)), false)
+            ControllerConfig::Ledbat(ledbat) => {
+                (AnyController::Ledbat(Box::new(Ledbat::new(ledbat))), false)
             }
+            ControllerConfig::LedbatNs2(ledbat) => (
+                AnyController::LedbatNs2(Box::new(LedbatNs2::new(ledbat))),
+                false,
+            ),
         };
         Self {
             window: Window {

@@ -82,13 +82,13 @@ impl Armed {
 ///
 /// ```
 /// use sojourn_base::Instant;
-/// use sojourn_transport::{Endpoint, Event, Flags, Host, Segment, TcpEndpoint, Timer, stacks};
+/// use sojourn_transport::{Endpoint, Event, Flags, Host, Journey, Segment, TcpEndpoint, Timer, stacks};
 ///
 /// #[derive(Default)]
 /// struct Wire(Vec<Segment>);
 /// impl Host for Wire {
-///     fn emit(&mut self, segment: Segment) {
-///         self.0.push(segment);
+///     fn emit(&mut self, segment: &Segment, _: Journey) {
+///         self.0.push(*segment);
 ///     }
 ///     fn arm(&mut self, _: Timer, _: Instant) {}
 ///     fn notify(&mut self, _: Event) {}
@@ -244,7 +244,7 @@ impl TcpEndpoint {
             self.receiver.stamp(&mut segment);
         }
         self.statistics.wire_bytes_sent += u64::from(segment.length);
-        host.emit(segment);
+        host.emit(&segment, Journey::beginning(segment.sent_at));
     }
 
     fn emit_acknowledgement(&mut self, now: Instant, host: &mut impl Host) {
@@ -258,7 +258,7 @@ impl TcpEndpoint {
         }
         self.statistics.acknowledgements_sent += 1;
         self.statistics.wire_bytes_sent += u64::from(segment.length);
-        host.emit(segment);
+        host.emit(&segment, Journey::beginning(segment.sent_at));
     }
 
     /// The handshake is over.
@@ -541,9 +541,5 @@ const fn bare_segment(now: Instant, flags: Flags, length: u32) -> Segment {
         flags,
         ecn: Ecn::NotEct,
         sack: SackBlocks::NONE,
-        journey: Journey {
-            written_at: now,
-            first_sent_at: now,
-        },
     }
 }

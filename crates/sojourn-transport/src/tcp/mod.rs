@@ -3,7 +3,9 @@
 //! | file | mechanism |
 //! |---|---|
 //! | `connection` | opening, closing, and which half an arrival concerns |
-//! | `sender` | what an acknowledgement or a timer changes |
+//! | `sender` | what an acknowledgement changes |
+//! | `sender::timers` | what a timer changes |
+//! | `sender::episodes` | when congestion is answered, and by how much |
 //! | `transmit` | which segment leaves next |
 //! | `receiver` | what has arrived and when to say so |
 //! | `scoreboard` | marks of outstanding segments |

@@ -179,6 +179,11 @@ impl Receiver {
 
     /// Fill in what this end has to say about the peer's data. A pure acknowledgement carries
     /// everything; data carry the cumulative part.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "without a segment in memory nothing is put together twice"
+    )]
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         segment.acknowledgement = self.next;
         segment.echo = self.echo;
@@ -399,7 +404,6 @@ fn next_multiple(now: Instant, interval: Span) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Journey;
     use crate::stacks::{AKHTAR2013, LINUX_RENO, NS2_LINUX_CUBIC};
     use std::vec::Vec;
 
@@ -415,7 +419,6 @@ mod tests {
             flags: Flags::ACK,
             ecn: Ecn::NotEct,
             sack: SackBlocks::NONE,
-            journey: Journey::default(),
         }
     }
 

@@ -1,27 +1,26 @@
-//! The sending half of a connection: what an acknowledgement changes, and what a timer does.
+//! The sending half of a connection: its state, and what an acknowledgement changes.
 //!
-//! Source: RFC 5681, RFC 6298 section 5 (timers), RFC 6582, RFC 6675 section 5, RFC 8985 section 7
-//! (tail-loss probe), RFC 3168 section 6.1.2 (marks; as in Linux, the round trip of a reduction ends
-//! with the acknowledgement of its confirmation). The order of steps is the same for all stacks;
+//! Source: RFC 5681, RFC 6298 section 5, RFC 6675 section 5. The order of steps is the same for all stacks;
 //! what differs is asked of loss detection, recovery and the congestion controller.
 //! With forward acknowledgement come the habits of ns-2.35 `tcp-linux.cc`: growth before the change of
 //! state, a forgotten scoreboard after each episode, recovery out of the repair of a timeout, a timer
 //! that every acknowledgement restarts.
-//! Deviations: spurious timeouts are counted, not undone. A tail-loss probe that repaired a loss
-//! reduces by the window, because the data outstanding at the tail say nothing about it.
+//! Deviations: spurious timeouts are counted, not undone. A tail-loss probe that repaired a loss reduces by the
+//! window, because the data outstanding at the tail say nothing about it.
 
-use super::loss_detection::{Circumstances, DUPLICATE_THRESHOLD, Detector};
+mod episodes;
+mod timers;
+
+use super::loss_detection::{Circumstances, Detector};
 use super::recovery::{Progress, Recovery};
-use super::rto::{backed_off, base_timeout};
 use super::rtt::RoundTrip;
 use super::scoreboard::{Covered, Scoreboard};
 use super::stream::Stream;
 use super::transmit::{Outlet, Pacer};
 use crate::config::{
-    EcnMode, GrowthGate, Handshake, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling,
-    StackConfig, WindowUnit,
+    EcnMode, GrowthGate, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling, StackConfig,
 };
-use crate::congestion::{Ack, Congestion, CongestionControl};
+use crate::congestion::{Ack, CongestionControl};
 use crate::{CongestionState, Event, Flags, Host, Segment};
 use sojourn_base::{Instant, Span};
 
@@ -83,12 +82,6 @@ pub(crate) struct Sender {
     state_since: Instant,
     given_up: bool,
 }
-
-/// Probe timeout without a round-trip sample (RFC 8985 section 7.2).
-const PROBE_TIMEOUT_WITHOUT_SAMPLE: Span = Span::from_s(1);
-/// Allowance for a delayed acknowledgement of a single segment (RFC 8985 section 7.2, `WCDelAckT`;
-/// Linux uses its minimum timeout).
-const WORST_DELAYED_ACK: Span = Span::from_ms(200);
 
 impl Sender {
     pub(crate) fn new(config: &StackConfig) -> Self {
@@ -287,49 +280,6 @@ impl Sender {
         self.control.on_ack(&news);
     }
 
-    /// Whichever timer of this sender is due.
-    pub(crate) fn on_timer<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
-        if now >= self.detector.deadline() {
-            let newly_lost = self.detect(now);
-            if self.should_recover(out.config) {
-                self.enter_recovery(now, 0, out);
-            } else if self.state == CongestionState::Recovery && newly_lost > 0 {
-                // As in Linux, the timer permits one segment: no acknowledgement may come any more.
-                let progress = Progress {
-                    delivered: 0,
-                    safe: true,
-                };
-                self.recovery
-                    .on_ack(progress, &self.board, &mut self.control);
-            }
-            self.transmit(now, out);
-        }
-        if now >= self.probe_at {
-            self.send_probe(now, out);
-        }
-        if now >= self.timeout_at {
-            self.on_timeout(now, out);
-        }
-    }
-
-    /// The earliest of the sender's timers.
-    pub(crate) fn deadline(&self) -> Instant {
-        self.timeout_at
-            .min(self.probe_at)
-            .min(self.detector.deadline())
-    }
-
-    /// The retransmission timeout without and with back-off.
-    pub(crate) fn timeout(&self, config: &StackConfig) -> (Span, Span) {
-        let base = base_timeout(&config.timeout, &self.round_trip, self.initial_timeout);
-        let maximum = if self.round_trip.smoothed().is_some() {
-            config.timeout.maximum
-        } else {
-            self.initial_maximum
-        };
-        (base.min(maximum), backed_off(base, self.backoff, maximum))
-    }
-
     /// The congestion state, disorder included.
     pub(crate) fn state(&self) -> CongestionState {
         if self.state == CongestionState::Open && (self.duplicates > 0 || self.board.sacked() > 0) {
@@ -354,35 +304,6 @@ impl Sender {
     /// The connection was given up after too many timeouts.
     pub(crate) const fn has_given_up(&self) -> bool {
         self.given_up
-    }
-
-    pub(super) fn restart_timeout(&mut self, now: Instant, config: &StackConfig) {
-        self.timeout_at = now.saturating_add(self.timeout(config).1);
-    }
-
-    /// Arm the tail-loss probe after new data or progress, if it applies (RFC 8985 section 7.2).
-    pub(super) fn arm_probe(&mut self, now: Instant, config: &StackConfig, reason: bool) {
-        if !config.tail_loss_probe {
-            return;
-        }
-        let applies = self.state == CongestionState::Open
-            && self.board.sacked() == 0
-            && self.probe.is_none()
-            && self.board.flight() > 0;
-        if !applies {
-            self.probe_at = Instant::NEVER;
-        } else if reason {
-            let mut wait = self
-                .round_trip
-                .smoothed()
-                .map_or(PROBE_TIMEOUT_WITHOUT_SAMPLE, |smoothed| {
-                    smoothed.saturating_mul(2)
-                });
-            if self.board.flight() == 1 {
-                wait += WORST_DELAYED_ACK;
-            }
-            self.probe_at = now.saturating_add(wait).min(self.timeout_at);
-        }
     }
 
     fn take_sack(&mut self, now: Instant, segment: &Segment) -> u32 {
@@ -535,157 +456,6 @@ impl Sender {
         self.detector.detect(at, &mut self.board, &self.round_trip)
     }
 
-    /// End recovery or the repair of a timeout, or go on after a partial acknowledgement.
-    fn leave_episode<H: Host>(&mut self, now: Instant, acked: u32, out: &mut Outlet<'_, H>) {
-        if acked == 0 {
-            return;
-        }
-        let complete = self.board.first() >= self.recover;
-        match self.state {
-            CongestionState::Recovery | CongestionState::Loss if complete => {
-                self.end_episode(now, out);
-            }
-            CongestionState::Recovery => {
-                if !self.recovery.on_partial(acked) {
-                    self.end_episode(now, out);
-                } else if self.recovery.retransmits_on_partial() {
-                    self.board.mark_lost(self.board.first());
-                    self.retransmit_first(now, out);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    #[cold]
-    fn end_episode<H>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
-        let after_timeout = self.state == CongestionState::Loss;
-        if out.config.loss_detection == LossDetection::ForwardAck {
-            // Losses above the recovery point are found again, from the three blocks that the next
-            // duplicate reports; what else had arrived above it is sent again.
-            self.board.forget_marks();
-            self.detector.forget();
-        }
-        self.recovery
-            .end(&self.board, &mut self.control, after_timeout);
-        self.detector.on_recovery_end();
-        self.duplicates = 0;
-        self.set_state(now, CongestionState::Open, out);
-    }
-
-    /// Whether a loss has been found that no episode covers yet.
-    fn should_recover(&mut self, config: &StackConfig) -> bool {
-        if self.state != CongestionState::Open || self.board.flight() == 0 {
-            return false;
-        }
-        let first = self.board.first();
-        let enough = self.duplicates >= DUPLICATE_THRESHOLD;
-        match config.loss_detection {
-            LossDetection::ThreeDuplicates => {
-                // RFC 6582 section 3.2 step 2: the acknowledgement covers more than was outstanding.
-                let covers_more = first > self.recover || self.recover == 0;
-                self.duplicates == DUPLICATE_THRESHOLD && covers_more
-            }
-            LossDetection::FullTcpSack => self.duplicates == DUPLICATE_THRESHOLD,
-            LossDetection::Sack6675 => {
-                self.board.pending() > 0 || (enough && !self.board.is_retransmitted(first))
-            }
-            LossDetection::ForwardAck | LossDetection::Rack => self.board.pending() > 0,
-        }
-    }
-
-    #[cold]
-    fn enter_recovery<H: Host>(&mut self, now: Instant, delivered: u32, out: &mut Outlet<'_, H>) {
-        let by_duplicates = matches!(
-            out.config.loss_detection,
-            LossDetection::ThreeDuplicates | LossDetection::FullTcpSack | LossDetection::Sack6675
-        );
-        let base = if out.config.reduction_base == ReductionBase::Pipe {
-            if by_duplicates {
-                self.mark_first_lost();
-            }
-            self.reduction_base(out.config)
-        } else {
-            let base = self.reduction_base(out.config);
-            if by_duplicates {
-                self.mark_first_lost();
-            }
-            base
-        };
-        self.reduce(base, out);
-        self.recover = self.board.next();
-        self.recovery
-            .begin(&self.board, &mut self.control, delivered);
-        self.set_state(now, CongestionState::Recovery, out);
-        // What detection knows only in recovery counts for this acknowledgement already.
-        if out.config.loss_detection == LossDetection::FullTcpSack {
-            self.detect(now);
-        }
-        let progress = Progress {
-            delivered,
-            safe: false,
-        };
-        self.recovery
-            .on_ack(progress, &self.board, &mut self.control);
-        self.probe = None;
-        self.probe_at = Instant::NEVER;
-        self.pacer.release();
-        if out.config.recovery != RecoveryMode::RateHalving {
-            self.retransmit_first(now, out);
-        }
-        self.restart_timeout(now, out.config);
-    }
-
-    fn mark_first_lost(&mut self) {
-        let first = self.board.first();
-        if !self.board.is_lost(first) {
-            self.board.mark_lost(first);
-        }
-    }
-
-    /// Send the lowest lost segment again, whatever the window says.
-    #[cold]
-    fn retransmit_first<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
-        if let Some(number) = self.board.next_lost() {
-            self.retransmit(now, number, out);
-        }
-    }
-
-    /// Lower the threshold for a detected loss.
-    fn reduce<H>(&mut self, base: f64, out: &mut Outlet<'_, H>) {
-        self.control.on_congestion(&Congestion {
-            base,
-            timeout: false,
-        });
-        out.statistics.loss_reductions += 1;
-    }
-
-    fn reduction_base(&self, config: &StackConfig) -> f64 {
-        let window = self.control.window();
-        let bytes = config.window_unit == WindowUnit::Bytes;
-        let full = f64::from(config.maximum_segment_size);
-        // Without SACK a timeout starts again from the first segment: what it sends is outstanding.
-        let flight = match (config.loss_detection.uses_sack(), bytes) {
-            (false, _) => f64::from(self.board.pipe()),
-            (true, false) => f64::from(self.board.flight()),
-            (true, true) => f64::from(self.board.flight_bytes()) / full,
-        };
-        match config.reduction_base {
-            ReductionBase::Minimum => f64::from(window.whole()).min(flight),
-            ReductionBase::Window => window.size.min(f64::from(config.receive_window)),
-            ReductionBase::Flight => {
-                let limited = if config.limited_transmit {
-                    self.duplicates.min(DUPLICATE_THRESHOLD - 1)
-                } else {
-                    0
-                };
-                flight - f64::from(limited)
-            }
-            ReductionBase::Pipe if bytes => f64::from(self.board.pipe_bytes()) / full,
-            ReductionBase::Pipe => f64::from(self.board.pipe()),
-        }
-    }
-
     fn gate_is_open(&self, pipe_before: u32, gate: GrowthGate) -> bool {
         let window = self.control.window();
         match gate {
@@ -711,102 +481,5 @@ impl Sender {
                 until: self.board.next(),
             };
         }
-    }
-
-    #[cold]
-    fn on_mark<H>(&mut self, config: &StackConfig, out: &mut Outlet<'_, H>) {
-        // The first segment above carries the confirmation; its acknowledgement echoes no old mark.
-        let once = self.board.first() > self.reduced_until;
-        if !once || self.state != CongestionState::Open || self.control.window().whole() <= 1 {
-            return;
-        }
-        let base = self.reduction_base(config);
-        self.control.on_congestion(&Congestion {
-            base,
-            timeout: false,
-        });
-        out.statistics.mark_reductions += 1;
-        let window = self.control.window_mut();
-        window.size = window.size.min(window.threshold);
-        self.reduced_until = self.board.next();
-        self.confirm_reduction = true;
-    }
-
-    #[cold]
-    fn send_probe<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
-        self.probe_at = Instant::NEVER;
-        if self.state != CongestionState::Open || self.board.flight() == 0 {
-            return;
-        }
-        let repeated = !self.send_new(now, out);
-        if repeated {
-            let number = self.board.next() - 1;
-            out.statistics.probe_retransmissions += 1;
-            self.repeat(now, number, out);
-        }
-        self.probe = Some(Probe {
-            end: self.board.next(),
-            repeated,
-        });
-        self.restart_timeout(now, out.config);
-    }
-
-    #[cold]
-    fn on_timeout<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
-        if self.board.flight() == 0 {
-            self.timeout_at = Instant::NEVER;
-            return;
-        }
-        out.statistics.timeouts += 1;
-        let connecting =
-            out.config.connect.handshake != Handshake::ThreeWay && self.board.first() == 0;
-        if self.expiries >= out.config.timeout.retries && !connecting {
-            self.given_up = true;
-            self.timeout_at = Instant::NEVER;
-            return;
-        }
-        // In ns-2 each expiry reduces from the window, which after the first one is a single segment.
-        let repeat = self.state == CongestionState::Loss && self.expiries > 0;
-        if !repeat || out.config.reduction_base == ReductionBase::Window {
-            let base = self.reduction_base(out.config);
-            self.control.on_congestion(&Congestion {
-                base,
-                timeout: true,
-            });
-        }
-        self.control.window_mut().size = 1.0;
-        self.expiries += 1;
-        self.backoff += 1;
-        self.recover = self.board.next();
-        self.duplicates = 0;
-        self.recovery = Recovery::new(out.config.recovery);
-        if out.config.timeout.clears_scoreboard {
-            self.board.forget_sacks();
-        }
-        self.board.mark_all_lost();
-        self.detector.on_timeout(&self.board);
-        self.probe = None;
-        self.probe_at = Instant::NEVER;
-        self.timed = None;
-        self.pacer.release();
-        self.set_state(now, CongestionState::Loss, out);
-        self.repeated_at = now;
-        if self.waiting {
-            // Only the SYN that is data is outstanding.
-            self.retransmit_first(now, out);
-        } else {
-            self.transmit(now, out);
-        }
-        self.restart_timeout(now, out.config);
-    }
-
-    fn set_state<H>(&mut self, now: Instant, state: CongestionState, out: &mut Outlet<'_, H>) {
-        let spent = now.saturating_since(self.state_since);
-        *match self.state {
-            CongestionState::Open | CongestionState::Disorder => &mut out.statistics.time_open,
-            CongestionState::Recovery => &mut out.statistics.time_in_recovery,
-            CongestionState::Loss => &mut out.statistics.time_in_loss,
-        } += spent;
-        (self.state, self.state_since) = (state, now);
     }
 }

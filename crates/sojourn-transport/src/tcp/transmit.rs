@@ -323,10 +323,6 @@ impl Sender {
             flags: sent.flags,
             ecn: Ecn::NotEct,
             sack: SackBlocks::NONE,
-            journey: Journey {
-                written_at: sent.written_at,
-                first_sent_at: sent.first_sent_at,
-            },
         };
         if config.ecn == EcnMode::Classic && first && payload > 0 {
             segment.ecn = Ecn::Ect0;
@@ -346,7 +342,11 @@ impl Sender {
         if self.state == CongestionState::Recovery {
             self.recovery.on_sent(self.board.pipe());
         }
-        out.host.emit(segment);
+        let journey = Journey {
+            written_at: sent.written_at,
+            first_sent_at: sent.first_sent_at,
+        };
+        out.host.emit(&segment, journey);
     }
 
     /// Time that a packet of `length` bytes takes at the pacing rate.

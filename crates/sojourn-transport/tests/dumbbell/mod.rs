@@ -2,7 +2,7 @@
 //! pass it; what servers answer comes back without queueing.
 
 use sojourn_base::{BitRate, Bytes, Instant, Span};
-use sojourn_transport::{Endpoint, Event, Host, Segment, StackConfig, TcpEndpoint, Timer};
+use sojourn_transport::{Endpoint, Event, Host, Journey, Segment, StackConfig, TcpEndpoint, Timer};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -23,8 +23,8 @@ struct Wishes {
 }
 
 impl Host for Wishes {
-    fn emit(&mut self, segment: Segment) {
-        self.segments.push(segment);
+    fn emit(&mut self, segment: &Segment, _: Journey) {
+        self.segments.push(*segment);
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {

@@ -7,7 +7,7 @@
 
 use sojourn_base::{Instant, Span};
 use sojourn_transport::{
-    ConnectionSnapshot, Endpoint, Event, Host, Segment, StackConfig, TcpEndpoint, Timer,
+    ConnectionSnapshot, Endpoint, Event, Host, Journey, Segment, StackConfig, TcpEndpoint, Timer,
 };
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -70,13 +70,21 @@ pub(crate) struct Row {
 #[derive(Default)]
 pub(crate) struct Wishes {
     pub(crate) segments: Vec<Segment>,
+    /// How long the data of each segment with payload had waited when it was first sent.
+    pub(crate) waits: Vec<Span>,
     pub(crate) timers: Vec<(Timer, Instant)>,
     pub(crate) events: Vec<Event>,
 }
 
 impl Host for Wishes {
-    fn emit(&mut self, segment: Segment) {
-        self.segments.push(segment);
+    fn emit(&mut self, segment: &Segment, journey: Journey) {
+        assert!(journey.written_at <= journey.first_sent_at);
+        assert!(journey.first_sent_at <= segment.sent_at);
+        if segment.payload > 0 {
+            let wait = journey.first_sent_at.saturating_since(journey.written_at);
+            self.waits.push(wait);
+        }
+        self.segments.push(*segment);
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {
@@ -136,7 +144,7 @@ pub(crate) struct Path {
     happenings: Vec<Option<Happening>>,
     vacant: Vec<usize>,
     order: u64,
-    wishes: Wishes,
+    pub(crate) wishes: Wishes,
 }
 
 impl Path {

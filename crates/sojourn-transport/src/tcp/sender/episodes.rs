@@ -1,0 +1,212 @@
+//! Episodes of congestion: when one begins, by how much the window shrinks, and when it is over.
+//!
+//! Source: RFC 5681, RFC 6582, RFC 6675 section 5, RFC 3168 section 6.1.2 (marks; as in Linux, the round trip
+//! of a reduction ends with the acknowledgement of its confirmation); ns-2.35 `tcp-linux.cc` for stacks with
+//! forward acknowledgement, which forget the scoreboard after each episode.
+//! Deviations: none known.
+
+use super::Sender;
+use crate::config::{LossDetection, RecoveryMode, ReductionBase, StackConfig, WindowUnit};
+use crate::congestion::Congestion;
+use crate::tcp::loss_detection::DUPLICATE_THRESHOLD;
+use crate::tcp::recovery::Progress;
+use crate::tcp::transmit::Outlet;
+use crate::{CongestionState, Host};
+use sojourn_base::Instant;
+
+impl Sender {
+    /// End recovery or the repair of a timeout, or go on after a partial acknowledgement.
+    pub(super) fn leave_episode<H: Host>(
+        &mut self,
+        now: Instant,
+        acked: u32,
+        out: &mut Outlet<'_, H>,
+    ) {
+        if acked == 0 {
+            return;
+        }
+        let complete = self.board.first() >= self.recover;
+        match self.state {
+            CongestionState::Recovery | CongestionState::Loss if complete => {
+                self.end_episode(now, out);
+            }
+            CongestionState::Recovery => {
+                if !self.recovery.on_partial(acked) {
+                    self.end_episode(now, out);
+                } else if self.recovery.retransmits_on_partial() {
+                    self.board.mark_lost(self.board.first());
+                    self.retransmit_first(now, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[cold]
+    fn end_episode<H>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+        let after_timeout = self.state == CongestionState::Loss;
+        if out.config.loss_detection == LossDetection::ForwardAck {
+            // Losses above the recovery point are found again, from the three blocks that the next
+            // duplicate reports; what else had arrived above it is sent again.
+            self.board.forget_marks();
+            self.detector.forget();
+        }
+        self.recovery
+            .end(&self.board, &mut self.control, after_timeout);
+        self.detector.on_recovery_end();
+        self.duplicates = 0;
+        self.set_state(now, CongestionState::Open, out);
+    }
+
+    /// Whether a loss has been found that no episode covers yet.
+    pub(super) fn should_recover(&mut self, config: &StackConfig) -> bool {
+        if self.state != CongestionState::Open || self.board.flight() == 0 {
+            return false;
+        }
+        let first = self.board.first();
+        let enough = self.duplicates >= DUPLICATE_THRESHOLD;
+        match config.loss_detection {
+            LossDetection::ThreeDuplicates => {
+                // RFC 6582 section 3.2 step 2: the acknowledgement covers more than was outstanding.
+                let covers_more = first > self.recover || self.recover == 0;
+                self.duplicates == DUPLICATE_THRESHOLD && covers_more
+            }
+            LossDetection::FullTcpSack => self.duplicates == DUPLICATE_THRESHOLD,
+            LossDetection::Sack6675 => {
+                self.board.pending() > 0 || (enough && !self.board.is_retransmitted(first))
+            }
+            LossDetection::ForwardAck | LossDetection::Rack => self.board.pending() > 0,
+        }
+    }
+
+    #[cold]
+    pub(super) fn enter_recovery<H: Host>(
+        &mut self,
+        now: Instant,
+        delivered: u32,
+        out: &mut Outlet<'_, H>,
+    ) {
+        let by_duplicates = matches!(
+            out.config.loss_detection,
+            LossDetection::ThreeDuplicates | LossDetection::FullTcpSack | LossDetection::Sack6675
+        );
+        let base = if out.config.reduction_base == ReductionBase::Pipe {
+            if by_duplicates {
+                self.mark_first_lost();
+            }
+            self.reduction_base(out.config)
+        } else {
+            let base = self.reduction_base(out.config);
+            if by_duplicates {
+                self.mark_first_lost();
+            }
+            base
+        };
+        self.reduce(base, out);
+        self.recover = self.board.next();
+        self.recovery
+            .begin(&self.board, &mut self.control, delivered);
+        self.set_state(now, CongestionState::Recovery, out);
+        // What detection knows only in recovery counts for this acknowledgement already.
+        if out.config.loss_detection == LossDetection::FullTcpSack {
+            self.detect(now);
+        }
+        let progress = Progress {
+            delivered,
+            safe: false,
+        };
+        self.recovery
+            .on_ack(progress, &self.board, &mut self.control);
+        self.probe = None;
+        self.probe_at = Instant::NEVER;
+        self.pacer.release();
+        if out.config.recovery != RecoveryMode::RateHalving {
+            self.retransmit_first(now, out);
+        }
+        self.restart_timeout(now, out.config);
+    }
+
+    fn mark_first_lost(&mut self) {
+        let first = self.board.first();
+        if !self.board.is_lost(first) {
+            self.board.mark_lost(first);
+        }
+    }
+
+    /// Send the lowest lost segment again, whatever the window says.
+    #[cold]
+    pub(super) fn retransmit_first<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+        if let Some(number) = self.board.next_lost() {
+            self.retransmit(now, number, out);
+        }
+    }
+
+    /// Lower the threshold for a detected loss.
+    pub(super) fn reduce<H>(&mut self, base: f64, out: &mut Outlet<'_, H>) {
+        self.control.on_congestion(&Congestion {
+            base,
+            timeout: false,
+        });
+        out.statistics.loss_reductions += 1;
+    }
+
+    pub(super) fn reduction_base(&self, config: &StackConfig) -> f64 {
+        let window = self.control.window();
+        let bytes = config.window_unit == WindowUnit::Bytes;
+        let full = f64::from(config.maximum_segment_size);
+        // Without SACK a timeout starts again from the first segment: what it sends is outstanding.
+        let flight = match (config.loss_detection.uses_sack(), bytes) {
+            (false, _) => f64::from(self.board.pipe()),
+            (true, false) => f64::from(self.board.flight()),
+            (true, true) => f64::from(self.board.flight_bytes()) / full,
+        };
+        match config.reduction_base {
+            ReductionBase::Minimum => f64::from(window.whole()).min(flight),
+            ReductionBase::Window => window.size.min(f64::from(config.receive_window)),
+            ReductionBase::Flight => {
+                let limited = if config.limited_transmit {
+                    self.duplicates.min(DUPLICATE_THRESHOLD - 1)
+                } else {
+                    0
+                };
+                flight - f64::from(limited)
+            }
+            ReductionBase::Pipe if bytes => f64::from(self.board.pipe_bytes()) / full,
+            ReductionBase::Pipe => f64::from(self.board.pipe()),
+        }
+    }
+
+    #[cold]
+    pub(super) fn on_mark<H>(&mut self, config: &StackConfig, out: &mut Outlet<'_, H>) {
+        // The first segment above carries the confirmation; its acknowledgement echoes no old mark.
+        let once = self.board.first() > self.reduced_until;
+        if !once || self.state != CongestionState::Open || self.control.window().whole() <= 1 {
+            return;
+        }
+        let base = self.reduction_base(config);
+        self.control.on_congestion(&Congestion {
+            base,
+            timeout: false,
+        });
+        out.statistics.mark_reductions += 1;
+        let window = self.control.window_mut();
+        window.size = window.size.min(window.threshold);
+        self.reduced_until = self.board.next();
+        self.confirm_reduction = true;
+    }
+
+    pub(super) fn set_state<H>(
+        &mut self,
+        now: Instant,
+        state: CongestionState,
+        out: &mut Outlet<'_, H>,
+    ) {
+        let spent = now.saturating_since(self.state_since);
+        *match self.state {
+            CongestionState::Open | CongestionState::Disorder => &mut out.statistics.time_open,
+            CongestionState::Recovery => &mut out.statistics.time_in_recovery,
+            CongestionState::Loss => &mut out.statistics.time_in_loss,
+        } += spent;
+        (self.state, self.state_since) = (state, now);
+    }
+}
