@@ -1,6 +1,7 @@
-//! Same input, same bits: hashes of all record tables of small worlds.
+//! Same input, same bits: hashes of all columns of the record tables of small worlds.
 //!
-//! A hash that moves means that results move. If that is meant, run
+//! A line is a hash, the number of rows, the scenario and the column. A new column is a new line. A
+//! line that changes or goes means that results move. If that is meant, run
 //! `ACCEPT=1 cargo test -p sojourn-engine --test golden` and say in CHANGELOG.md, under "Changed
 //! results", what moved and why.
 
@@ -8,6 +9,7 @@ use sojourn_base::{Seed, Span};
 use sojourn_engine::run;
 use sojourn_record::{ColumnData, ColumnRecorder, Table};
 use sojourn_scenario::Scenario;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -68,22 +70,98 @@ fn hash(tables: &[Table]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
+/// Hash of what a column says, row by row: integers as 64 bits, words as they are spelled, each with
+/// whether it is there. A wider type, a larger dictionary or a column that need not be there any
+/// more are no other results.
+fn hash_column(data: &ColumnData) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut put = |value: Option<&[u8]>| {
+        let length = value.map_or(u64::MAX, |bytes| bytes.len() as u64);
+        hasher.update(&length.to_le_bytes());
+        hasher.update(value.unwrap_or_default());
+    };
+    match data {
+        ColumnData::U32(values) => {
+            for value in values {
+                put(Some(&u64::from(*value).to_le_bytes()));
+            }
+        }
+        ColumnData::U64(values) => {
+            for value in values {
+                put(Some(&value.to_le_bytes()));
+            }
+        }
+        ColumnData::F64(values) => {
+            for value in values {
+                put(Some(&value.to_le_bytes()));
+            }
+        }
+        ColumnData::OptionalU64 { values, valid } => {
+            for (value, valid) in values.iter().zip(valid) {
+                put(valid.then_some(&value.to_le_bytes()));
+            }
+        }
+        ColumnData::OptionalF64 { values, valid } => {
+            for (value, valid) in values.iter().zip(valid) {
+                put(valid.then_some(&value.to_le_bytes()));
+            }
+        }
+        ColumnData::Words { codes, dictionary } => {
+            for code in codes {
+                let word = usize::try_from(*code)
+                    .ok()
+                    .and_then(|at| dictionary.get(at));
+                put(word.map(String::as_bytes));
+            }
+        }
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// One line per table and column of a run.
+fn lines(scenario: &str, tables: &[Table], found: &mut String) {
+    for table in tables {
+        for column in &table.columns {
+            let (hash, rows) = (hash_column(&column.data), column.data.len());
+            let (table, column) = (table.name, column.name);
+            writeln!(found, "{hash} {rows:5} {scenario} {table}.{column}")
+                .expect("a string takes everything");
+        }
+    }
+}
+
+/// The lines of `these` that `those` have not.
+fn missing<'a>(these: &'a str, those: &str) -> Vec<&'a str> {
+    let those: BTreeSet<&str> = those.lines().collect();
+    these.lines().filter(|line| !those.contains(line)).collect()
+}
+
 #[test]
 fn results_have_not_moved() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = String::new();
+    let mut combined = String::new();
     for name in SCENARIOS {
         let file = root.join(format!("../../scenarios/{name}.toml"));
         let text = std::fs::read_to_string(&file).expect("the example exists");
         let tables = tables(&text);
         let rows: usize = tables.iter().map(Table::rows).sum();
         assert!(rows > 500, "{name} recorded {rows} rows: that is no run");
-        writeln!(found, "{} {name}", hash(&tables)).expect("a string takes everything");
+        lines(name, &tables, &mut found);
+        writeln!(combined, "{} {name}", hash(&tables)).expect("a string takes everything");
     }
-    let golden = root.join("tests/golden/hashes.txt");
+    let old = std::fs::read_to_string(root.join("tests/golden/hashes.txt")).unwrap_or_default();
+    assert_eq!(combined, old, "results moved: see the head of this test");
+    let golden = root.join("tests/golden/columns.txt");
     if std::env::var_os("ACCEPT").is_some() {
         std::fs::write(&golden, &found).expect("the folder of this test is writable");
     }
     let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    assert_eq!(found, expected, "results moved: see the head of this test");
+    let (gone, new) = (missing(&expected, &found), missing(&found, &expected));
+    assert!(
+        gone.is_empty() && new.is_empty(),
+        "results moved: see the head of this test\nexpected and not found:\n{}\nfound and not expected:\n{}",
+        gone.join("\n"),
+        new.join("\n")
+    );
 }
