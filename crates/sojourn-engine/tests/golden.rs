@@ -35,41 +35,6 @@ fn tables(text: &str) -> Vec<Table> {
     outcome.recorder.into_records().tables()
 }
 
-fn bytes_of<T, const N: usize>(values: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
-    values.iter().flat_map(bytes).collect()
-}
-
-fn hash(tables: &[Table]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for table in tables {
-        hasher.update(table.name.as_bytes());
-        for column in &table.columns {
-            hasher.update(column.name.as_bytes());
-            let mut put = |bytes: &[u8]| {
-                hasher.update(bytes);
-            };
-            match &column.data {
-                ColumnData::U32(values) => put(&bytes_of(values, |v| v.to_le_bytes())),
-                ColumnData::U64(values) => put(&bytes_of(values, |v| v.to_le_bytes())),
-                ColumnData::F64(values) => put(&bytes_of(values, |v| v.to_le_bytes())),
-                ColumnData::OptionalU64 { values, valid } => {
-                    put(&bytes_of(values, |v| v.to_le_bytes()));
-                    put(&bytes_of(valid, |v| [u8::from(*v)]));
-                }
-                ColumnData::OptionalF64 { values, valid } => {
-                    put(&bytes_of(values, |v| v.to_le_bytes()));
-                    put(&bytes_of(valid, |v| [u8::from(*v)]));
-                }
-                ColumnData::Words { codes, dictionary } => {
-                    put(&bytes_of(codes, |v| v.to_le_bytes()));
-                    put(dictionary.concat().as_bytes());
-                }
-            }
-        }
-    }
-    hasher.finalize().to_hex().to_string()
-}
-
 /// Hash of what a column says, row by row: integers as 64 bits, words as they are spelled, each with
 /// whether it is there. A wider type, a larger dictionary or a column that need not be there any
 /// more are no other results.
@@ -140,7 +105,6 @@ fn missing<'a>(these: &'a str, those: &str) -> Vec<&'a str> {
 fn results_have_not_moved() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = String::new();
-    let mut combined = String::new();
     for name in SCENARIOS {
         let file = root.join(format!("../../scenarios/{name}.toml"));
         let text = std::fs::read_to_string(&file).expect("the example exists");
@@ -148,10 +112,7 @@ fn results_have_not_moved() {
         let rows: usize = tables.iter().map(Table::rows).sum();
         assert!(rows > 500, "{name} recorded {rows} rows: that is no run");
         lines(name, &tables, &mut found);
-        writeln!(combined, "{} {name}", hash(&tables)).expect("a string takes everything");
     }
-    let old = std::fs::read_to_string(root.join("tests/golden/hashes.txt")).unwrap_or_default();
-    assert_eq!(combined, old, "results moved: see the head of this test");
     let golden = root.join("tests/golden/columns.txt");
     if std::env::var_os("ACCEPT").is_some() {
         std::fs::write(&golden, &found).expect("the folder of this test is writable");
