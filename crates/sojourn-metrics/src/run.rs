@@ -304,11 +304,14 @@ fn into_table(rows: &Rows) -> Table {
     };
     Table::new(
         "metrics",
-        vec![
-            words(&|row| row.0.clone()),
-            words(&|row| row.1.to_owned()),
-            ColumnData::F64(rows.rows.iter().map(|row| row.2).collect()),
-            words(&|row| row.3.to_owned()),
+        [
+            ("subject", words(&|row| row.0.clone())),
+            ("metric", words(&|row| row.1.to_owned())),
+            (
+                "value",
+                ColumnData::F64(rows.rows.iter().map(|row| row.2).collect()),
+            ),
+            ("unit", words(&|row| row.3.to_owned())),
         ],
     )
 }

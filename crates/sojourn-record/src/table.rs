@@ -94,26 +94,38 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of the schema called `name` with columns in the schema's order.
+    /// The table that the schema declares as `name`; `columns` are matched by their names and put into the schema's
+    /// order.
     ///
     /// # Panics
-    /// If the schema has no such table, or another number of columns, or lengths differ.
-    pub fn new(name: &'static str, data: Vec<ColumnData>) -> Self {
+    /// If the schema has no such table, if a declared column is missing, one is given twice or one is not declared,
+    /// or if lengths differ.
+    pub fn new(
+        name: &'static str,
+        columns: impl IntoIterator<Item = (&'static str, ColumnData)>,
+    ) -> Self {
         let schema = crate::schema::table(name).expect("a table is declared before it is filled");
-        assert_eq!(schema.columns.len(), data.len(), "columns of table {name}");
-        let rows = data.first().map_or(0, ColumnData::len);
+        let mut given: Vec<(&str, ColumnData)> = columns.into_iter().collect();
+        let rows = given.first().map_or(0, |(_, data)| data.len());
         let columns = schema
             .columns
             .iter()
-            .zip(data)
-            .map(|(column, data)| {
-                assert_eq!(data.len(), rows, "rows of {name}.{}", column.name);
+            .map(|declared| {
+                let at = given
+                    .iter()
+                    .position(|(column, _)| *column == declared.name)
+                    .unwrap_or_else(|| panic!("column {name}.{} is not filled", declared.name));
+                let (_, data) = given.swap_remove(at);
+                assert_eq!(data.len(), rows, "rows of {name}.{}", declared.name);
                 Column {
-                    name: column.name,
+                    name: declared.name,
                     data,
                 }
             })
             .collect();
+        if let Some((column, _)) = given.first() {
+            panic!("column {name}.{column} is given twice or not declared");
+        }
         Self { name, columns }
     }
 
@@ -128,5 +140,70 @@ impl Table {
             .iter()
             .find(|column| column.name == name)
             .map(|column| &column.data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(value: u64) -> ColumnData {
+        ColumnData::U64(vec![value])
+    }
+
+    fn links() -> ColumnData {
+        ColumnData::words(vec![0], &["upstream".to_owned()])
+    }
+
+    #[test]
+    fn columns_go_by_their_names_whatever_order_they_are_given_in() {
+        let table = Table::new(
+            "sojourn_histogram",
+            [
+                ("packets", numbers(3)),
+                ("link", links()),
+                ("sojourn_ns", numbers(1000)),
+            ],
+        );
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        assert_eq!(names, ["link", "sojourn_ns", "packets"]);
+        assert_eq!(table.column("packets"), Some(&numbers(3)));
+        assert_eq!(table.column("sojourn_ns"), Some(&numbers(1000)));
+    }
+
+    #[test]
+    #[should_panic(expected = "column sojourn_histogram.packets is not filled")]
+    fn a_declared_column_that_nobody_fills_is_named() {
+        let _ = Table::new(
+            "sojourn_histogram",
+            [("link", links()), ("sojourn_ns", numbers(1000))],
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "column sojourn_histogram.bytes is given twice or not declared")]
+    fn a_column_that_is_not_declared_is_named() {
+        let _ = Table::new(
+            "sojourn_histogram",
+            [
+                ("link", links()),
+                ("sojourn_ns", numbers(1000)),
+                ("packets", numbers(3)),
+                ("bytes", numbers(3)),
+            ],
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "rows of sojourn_histogram.packets")]
+    fn columns_of_different_lengths_make_no_table() {
+        let _ = Table::new(
+            "sojourn_histogram",
+            [
+                ("link", links()),
+                ("sojourn_ns", numbers(1000)),
+                ("packets", ColumnData::U64(vec![1, 2])),
+            ],
+        );
     }
 }

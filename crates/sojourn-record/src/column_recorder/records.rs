@@ -2,7 +2,7 @@
 
 use super::{ColumnRecorder, RecordConfig};
 use crate::accumulate::{DelayHistogram, TrafficCounters};
-use crate::series::{Bins, LinkBin};
+use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, TransferTally};
 use crate::{
@@ -151,24 +151,39 @@ impl Records {
         let places = ["queue".to_owned(), "transmit_queue".to_owned()];
         Table::new(
             "datagrams",
-            vec![
-                self.traffic_words(rows.iter().map(|row| row.traffic)),
-                u32s(|row| row.flow),
-                u32s(|row| row.sequence),
-                directions(rows.iter().map(|row| row.direction)),
-                ColumnData::U64(rows.iter().map(|row| row.length.0).collect()),
-                ColumnData::U64(rows.iter().map(|row| row.sent_at.as_ns()).collect()),
-                ColumnData::optional_u64(rows.iter().map(|row| match row.fate {
-                    Fate::Arrived(at) => Some(at.as_ns()),
-                    _ => None,
-                })),
-                ColumnData::words(lost_at.collect(), &places),
-                part(Cause::Queue),
-                part(Cause::RequestWait),
-                part(Cause::GrantWait),
-                part(Cause::Framing),
-                part(Cause::Serialisation),
-                part(Cause::Wire),
+            [
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ),
+                ("flow", u32s(|row| row.flow)),
+                ("sequence", u32s(|row| row.sequence)),
+                (
+                    "direction",
+                    directions(rows.iter().map(|row| row.direction)),
+                ),
+                (
+                    "length_bytes",
+                    ColumnData::U64(rows.iter().map(|row| row.length.0).collect()),
+                ),
+                (
+                    "sent_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.sent_at.as_ns()).collect()),
+                ),
+                (
+                    "arrived_ns",
+                    ColumnData::optional_u64(rows.iter().map(|row| match row.fate {
+                        Fate::Arrived(at) => Some(at.as_ns()),
+                        _ => None,
+                    })),
+                ),
+                ("lost_at", ColumnData::words(lost_at.collect(), &places)),
+                ("queue_ns", part(Cause::Queue)),
+                ("request_wait_ns", part(Cause::RequestWait)),
+                ("grant_wait_ns", part(Cause::GrantWait)),
+                ("framing_ns", part(Cause::Framing)),
+                ("serialisation_ns", part(Cause::Serialisation)),
+                ("wire_ns", part(Cause::Wire)),
             ],
         )
     }
@@ -180,15 +195,33 @@ impl Records {
         };
         Table::new(
             "pages",
-            vec![
-                self.traffic_words(rows.iter().map(|row| row.traffic)),
-                ColumnData::U32(rows.iter().map(|row| row.client).collect()),
-                ColumnData::U32(rows.iter().map(|row| row.page).collect()),
-                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
-                time(|row| row.index_loaded_at),
-                time(|row| row.ended_at),
-                ColumnData::U32(rows.iter().map(|row| row.objects).collect()),
-                ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+            [
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ),
+                (
+                    "client",
+                    ColumnData::U32(rows.iter().map(|row| row.client).collect()),
+                ),
+                (
+                    "page",
+                    ColumnData::U32(rows.iter().map(|row| row.page).collect()),
+                ),
+                (
+                    "started_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                ),
+                ("index_loaded_ns", time(|row| row.index_loaded_at)),
+                ("ended_ns", time(|row| row.ended_at)),
+                (
+                    "objects",
+                    ColumnData::U32(rows.iter().map(|row| row.objects).collect()),
+                ),
+                (
+                    "bytes",
+                    ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+                ),
             ],
         )
     }
@@ -201,16 +234,25 @@ impl Records {
         };
         Table::new(
             "objects",
-            vec![
-                self.traffic_words(rows.iter().map(|row| row.traffic)),
-                u32s(|row| row.client),
-                u32s(|row| row.page),
-                u32s(|row| row.server),
-                u32s(|row| row.index),
-                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
-                time(|row| row.first_byte_at),
-                time(|row| row.ended_at),
-                ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+            [
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ),
+                ("client", u32s(|row| row.client)),
+                ("page", u32s(|row| row.page)),
+                ("server", u32s(|row| row.server)),
+                ("index", u32s(|row| row.index)),
+                (
+                    "started_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                ),
+                ("first_byte_ns", time(|row| row.first_byte_at)),
+                ("ended_ns", time(|row| row.ended_at)),
+                (
+                    "bytes",
+                    ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+                ),
             ],
         )
     }
@@ -219,15 +261,35 @@ impl Records {
         let rows = &self.recorder.transfers;
         Table::new(
             "transfers",
-            vec![
-                self.traffic_words(rows.iter().map(|row| row.traffic)),
-                ColumnData::U32(rows.iter().map(|row| row.lane).collect()),
-                ColumnData::U32(rows.iter().map(|row| row.index).collect()),
-                ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
-                ColumnData::optional_u64(rows.iter().map(|row| row.ended_at.map(Instant::as_ns))),
-                ColumnData::optional_u64(
-                    rows.iter()
-                        .map(|row| (row.bytes != u64::MAX).then_some(row.bytes)),
+            [
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ),
+                (
+                    "lane",
+                    ColumnData::U32(rows.iter().map(|row| row.lane).collect()),
+                ),
+                (
+                    "index",
+                    ColumnData::U32(rows.iter().map(|row| row.index).collect()),
+                ),
+                (
+                    "started_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                ),
+                (
+                    "ended_ns",
+                    ColumnData::optional_u64(
+                        rows.iter().map(|row| row.ended_at.map(Instant::as_ns)),
+                    ),
+                ),
+                (
+                    "bytes",
+                    ColumnData::optional_u64(
+                        rows.iter()
+                            .map(|row| (row.bytes != u64::MAX).then_some(row.bytes)),
+                    ),
                 ),
             ],
         )
@@ -250,54 +312,80 @@ impl Records {
         };
         Table::new(
             "flows",
-            vec![
-                self.traffic_words(rows.iter().map(|row| row.traffic)),
-                ColumnData::U32(rows.iter().map(|row| row.server).collect()),
-                directions(rows.iter().map(|row| row.direction)),
-                numbers(|row| row.connection.map(|connection| connection.number)),
-                numbers(|row| row.sub_flow),
-                of_connections(|connection| Some(connection.opened_at.as_ns())),
-                of_connections(|connection| connection.ended_at.map(Instant::as_ns)),
-                of_connections(|connection| Some(connection.goodput.0)),
-                of_connections(|connection| Some(connection.retransmissions)),
-                of_datagrams(DatagramTally::sent),
-                of_datagrams(DatagramTally::lost),
+            [
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ),
+                (
+                    "server",
+                    ColumnData::U32(rows.iter().map(|row| row.server).collect()),
+                ),
+                (
+                    "direction",
+                    directions(rows.iter().map(|row| row.direction)),
+                ),
+                (
+                    "connection",
+                    numbers(|row| row.connection.map(|connection| connection.number)),
+                ),
+                ("sub_flow", numbers(|row| row.sub_flow)),
+                (
+                    "opened_ns",
+                    of_connections(|connection| Some(connection.opened_at.as_ns())),
+                ),
+                (
+                    "ended_ns",
+                    of_connections(|connection| connection.ended_at.map(Instant::as_ns)),
+                ),
+                (
+                    "goodput_bytes",
+                    of_connections(|connection| Some(connection.goodput.0)),
+                ),
+                (
+                    "retransmissions",
+                    of_connections(|connection| Some(connection.retransmissions)),
+                ),
+                ("datagrams", of_datagrams(DatagramTally::sent)),
+                ("lost_datagrams", of_datagrams(DatagramTally::lost)),
             ],
         )
     }
 
     fn traffic_series_table(&self) -> Table {
-        let mut links = Vec::new();
-        let mut traffic = Vec::new();
-        let mut numbers: [Vec<u64>; 5] = Default::default();
+        let mut rows = Vec::new();
         for direction in Direction::BOTH {
-            for (id, bins) in self.recorder.traffic_bins.iter().enumerate() {
-                let Some(bins) = &bins[direction] else {
-                    continue;
-                };
-                for (start, bin) in bins.iter() {
-                    links.push(direction);
-                    traffic.push(TrafficId(u16::try_from(id).expect("ids are 16 bits")));
-                    let row = [
-                        start,
-                        bins.width_ns(),
-                        bin.forwarded_bytes,
-                        bin.forwarded_packets,
-                        bin.dropped_packets,
-                    ];
-                    numbers
-                        .iter_mut()
-                        .zip(row)
-                        .for_each(|(column, value)| column.push(value));
+            for (id, bins) in (0..).zip(&self.recorder.traffic_bins) {
+                if let Some(bins) = &bins[direction] {
+                    let width = bins.width_ns();
+                    rows.extend(
+                        bins.iter()
+                            .map(|(start, bin)| (direction, TrafficId(id), start, width, bin)),
+                    );
                 }
             }
         }
-        let mut columns = vec![
-            directions(links.into_iter()),
-            self.traffic_words(traffic.into_iter()),
-        ];
-        columns.extend(numbers.map(ColumnData::U64));
-        Table::new("traffic_series", columns)
+        let u64s = |value: fn(&TrafficBin) -> u64| {
+            ColumnData::U64(rows.iter().map(|row| value(row.4)).collect())
+        };
+        Table::new(
+            "traffic_series",
+            [
+                ("link", directions(rows.iter().map(|row| row.0))),
+                ("traffic", self.traffic_words(rows.iter().map(|row| row.1))),
+                (
+                    "start_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+                ),
+                (
+                    "width_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.3).collect()),
+                ),
+                ("forwarded_bytes", u64s(|bin| bin.forwarded_bytes)),
+                ("forwarded_packets", u64s(|bin| bin.forwarded_packets)),
+                ("dropped_packets", u64s(|bin| bin.dropped_packets)),
+            ],
+        )
     }
 
     fn occupancy_table(&self) -> Table {
@@ -312,10 +400,16 @@ impl Records {
             .collect();
         Table::new(
             "occupancy",
-            vec![
-                directions(rows.iter().map(|row| row.0)),
-                ColumnData::U32(rows.iter().map(|row| row.1).collect()),
-                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+            [
+                ("link", directions(rows.iter().map(|row| row.0))),
+                (
+                    "packets",
+                    ColumnData::U32(rows.iter().map(|row| row.1).collect()),
+                ),
+                (
+                    "time_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+                ),
             ],
         )
     }
@@ -342,15 +436,21 @@ impl Records {
         let codes = rows.iter().map(|row| i32::from(row.2 as u8)).collect();
         Table::new(
             "delays",
-            vec![
-                self.traffic_words(ids),
-                directions(rows.iter().map(|row| row.1)),
-                ColumnData::words(codes, &causes),
-                ColumnData::U64(rows.iter().map(|row| row.3.packets).collect()),
-                ColumnData::U64(
-                    rows.iter()
-                        .map(|row| row.3.total_ns[row.2 as usize])
-                        .collect(),
+            [
+                ("traffic", self.traffic_words(ids)),
+                ("direction", directions(rows.iter().map(|row| row.1))),
+                ("cause", ColumnData::words(codes, &causes)),
+                (
+                    "packets",
+                    ColumnData::U64(rows.iter().map(|row| row.3.packets).collect()),
+                ),
+                (
+                    "total_ns",
+                    ColumnData::U64(
+                        rows.iter()
+                            .map(|row| row.3.total_ns[row.2 as usize])
+                            .collect(),
+                    ),
                 ),
             ],
         )
@@ -370,20 +470,29 @@ impl Records {
         };
         Table::new(
             "traffic",
-            vec![
-                self.traffic_words(rows.iter().map(|row| row.0)),
-                directions(rows.iter().map(|row| row.1)),
-                u64s(|counters| counters.sent_packets),
-                u64s(|counters| counters.sent_bytes),
-                u64s(|counters| counters.forwarded_packets),
-                u64s(|counters| counters.forwarded_bytes),
-                u64s(|counters| counters.dropped_queue),
-                u64s(|counters| counters.dropped_behind),
-                u64s(|counters| counters.goodput_bytes),
-                u64s(|counters| counters.connections),
-                u64s(|counters| counters.retransmissions),
-                u64s(|counters| counters.timeouts),
-                u64s(|counters| counters.connect_retries),
+            [
+                ("traffic", self.traffic_words(rows.iter().map(|row| row.0))),
+                ("direction", directions(rows.iter().map(|row| row.1))),
+                ("sent_packets", u64s(|counters| counters.sent_packets)),
+                ("sent_bytes", u64s(|counters| counters.sent_bytes)),
+                (
+                    "forwarded_packets",
+                    u64s(|counters| counters.forwarded_packets),
+                ),
+                ("forwarded_bytes", u64s(|counters| counters.forwarded_bytes)),
+                (
+                    "dropped_queue_packets",
+                    u64s(|counters| counters.dropped_queue),
+                ),
+                (
+                    "dropped_transmit_queue_packets",
+                    u64s(|counters| counters.dropped_behind),
+                ),
+                ("goodput_bytes", u64s(|counters| counters.goodput_bytes)),
+                ("connections", u64s(|counters| counters.connections)),
+                ("retransmissions", u64s(|counters| counters.retransmissions)),
+                ("timeouts", u64s(|counters| counters.timeouts)),
+                ("connect_retries", u64s(|counters| counters.connect_retries)),
             ],
         )
     }
@@ -399,11 +508,17 @@ impl Records {
         }
         Table::new(
             "delay_histogram",
-            vec![
-                self.traffic_words(rows.iter().map(|row| row.0)),
-                directions(rows.iter().map(|row| row.1)),
-                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
-                ColumnData::U64(rows.iter().map(|row| row.3).collect()),
+            [
+                ("traffic", self.traffic_words(rows.iter().map(|row| row.0))),
+                ("direction", directions(rows.iter().map(|row| row.1))),
+                (
+                    "delay_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+                ),
+                (
+                    "packets",
+                    ColumnData::U64(rows.iter().map(|row| row.3).collect()),
+                ),
             ],
         )
     }
@@ -419,10 +534,16 @@ impl Records {
             .collect();
         Table::new(
             "sojourn_histogram",
-            vec![
-                directions(rows.iter().map(|row| row.0)),
-                ColumnData::U64(rows.iter().map(|row| row.1).collect()),
-                ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+            [
+                ("link", directions(rows.iter().map(|row| row.0))),
+                (
+                    "sojourn_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.1).collect()),
+                ),
+                (
+                    "packets",
+                    ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+                ),
             ],
         )
     }
@@ -464,24 +585,39 @@ fn series_table(bins: &PerDirection<Bins<LinkBin>>) -> Table {
     let some = |bin: &LinkBin| bin.forwarded_packets > 0;
     Table::new(
         "series",
-        vec![
-            directions(rows.iter().map(|row| row.0)),
-            ColumnData::U64(rows.iter().map(|row| row.1).collect()),
-            ColumnData::U64(rows.iter().map(|_| width).collect()),
-            u64s(|bin| bin.forwarded_bytes),
-            u64s(|bin| bin.forwarded_packets),
-            u64s(|bin| bin.dropped_packets),
-            ColumnData::optional_f64(rows.iter().map(|row| {
-                some(row.2).then(|| row.2.sojourn_ns as f64 / row.2.forwarded_packets as f64)
-            })),
-            ColumnData::optional_u64(
-                rows.iter()
-                    .map(|row| some(row.2).then_some(row.2.sojourn_max_ns)),
+        [
+            ("link", directions(rows.iter().map(|row| row.0))),
+            (
+                "start_ns",
+                ColumnData::U64(rows.iter().map(|row| row.1).collect()),
             ),
-            mean(|bin| bin.byte_ns),
-            mean(|bin| bin.packet_ns),
-            ColumnData::U32(rows.iter().map(|row| row.2.packets_max).collect()),
-            mean(|bin| bin.staged_ns),
+            (
+                "width_ns",
+                ColumnData::U64(rows.iter().map(|_| width).collect()),
+            ),
+            ("forwarded_bytes", u64s(|bin| bin.forwarded_bytes)),
+            ("forwarded_packets", u64s(|bin| bin.forwarded_packets)),
+            ("dropped_packets", u64s(|bin| bin.dropped_packets)),
+            (
+                "sojourn_mean_ns",
+                ColumnData::optional_f64(rows.iter().map(|row| {
+                    some(row.2).then(|| row.2.sojourn_ns as f64 / row.2.forwarded_packets as f64)
+                })),
+            ),
+            (
+                "sojourn_max_ns",
+                ColumnData::optional_u64(
+                    rows.iter()
+                        .map(|row| some(row.2).then_some(row.2.sojourn_max_ns)),
+                ),
+            ),
+            ("backlog_bytes_mean", mean(|bin| bin.byte_ns)),
+            ("backlog_packets_mean", mean(|bin| bin.packet_ns)),
+            (
+                "backlog_packets_max",
+                ColumnData::U32(rows.iter().map(|row| row.2.packets_max).collect()),
+            ),
+            ("staged_packets_mean", mean(|bin| bin.staged_ns)),
         ],
     )
 }
