@@ -13,7 +13,7 @@ use crate::calendar::Calendar;
 use crate::event::Event;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, PerDirection, RandomStream, Seed};
 use sojourn_link::{
-    AnyLink, DelayParts, Draw, Link, LinkConfig, LinkOutput, Passage, Stage, Wire, WireConfig,
+    AnyLink, DelayParts, Draw, Link, LinkConfig, LinkContext, Passage, Stage, Wire, WireConfig,
 };
 use sojourn_queue::{QueueManager, Reason};
 use sojourn_record::{
@@ -216,8 +216,8 @@ impl<R: Recorder> Network<R> {
         }
         access.wakeup_at = Instant::NEVER;
         if access.wanted_at <= now {
-            let (model, mut output) = self.split(now, direction);
-            model.on_wakeup(now, &mut output);
+            let (model, mut call) = self.split(now, direction);
+            model.on_wakeup(now, &mut call);
         }
         self.after_call(now, direction);
     }
@@ -325,8 +325,8 @@ impl<R: Recorder> Network<R> {
     }
 
     fn enter_access(&mut self, now: Instant, direction: Direction, id: PacketId, meta: Meta) {
-        let (model, mut output) = self.split(now, direction);
-        model.on_arrival(now, meta, id, &mut output);
+        let (model, mut call) = self.split(now, direction);
+        model.on_arrival(now, meta, id, &mut call);
         self.after_call(now, direction);
     }
 
@@ -335,9 +335,9 @@ impl<R: Recorder> Network<R> {
         &mut self,
         now: Instant,
         direction: Direction,
-    ) -> (&mut AnyLink<PacketId>, Output<'_, R>) {
+    ) -> (&mut AnyLink<PacketId>, LinkCall<'_, R>) {
         let access = &mut *self.access[direction];
-        let output = Output {
+        let call = LinkCall {
             now,
             direction,
             streams: &mut access.streams,
@@ -348,7 +348,7 @@ impl<R: Recorder> Network<R> {
             recorder: &mut self.recorder,
             record_delays: self.record_delays,
         };
-        (&mut access.model, output)
+        (&mut access.model, call)
     }
 
     /// Schedules the wake-up that an access link wants, and follows its queue length.
@@ -421,8 +421,8 @@ const fn access_link(direction: Direction) -> LinkId {
     LinkId(direction as u16)
 }
 
-/// What an access link may do to the rest of the network during a call.
-struct Output<'a, R> {
+/// The context of an access link during one call.
+struct LinkCall<'a, R> {
     now: Instant,
     direction: Direction,
     streams: &'a mut [RandomStream; 3],
@@ -436,7 +436,7 @@ struct Output<'a, R> {
     record_delays: bool,
 }
 
-impl<R: Recorder> LinkOutput<PacketId> for Output<'_, R> {
+impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
     fn deliver(&mut self, item: PacketId, meta: &Meta, passage: &Passage) {
         if passage.marked {
             self.packets.get_mut(item).meta.ecn = Ecn::Ce;

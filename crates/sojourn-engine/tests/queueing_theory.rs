@@ -5,7 +5,7 @@
 
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Seed, Span, dist};
 use sojourn_link::{
-    Draw, Link, LinkConfig, LinkOutput, Passage, Pull, SerialConfig, ShapedConfig, ShaperConfig,
+    Draw, Link, LinkConfig, LinkContext, Passage, Pull, SerialConfig, ShapedConfig, ShaperConfig,
     Stage,
 };
 use sojourn_queue::{Admission, DropTailConfig, ManagerConfig, Reason};
@@ -16,7 +16,7 @@ struct Collector {
     passages: Vec<(u32, Passage)>,
 }
 
-impl LinkOutput<()> for Collector {
+impl LinkContext<()> for Collector {
     fn deliver(&mut self, (): (), meta: &Meta, passage: &Passage) {
         self.passages.push((meta.length, *passage));
     }
@@ -44,7 +44,7 @@ fn drive(
     length: impl Fn(f64) -> u32,
 ) -> Vec<(u32, Passage)> {
     let mut link = link.build();
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let (mut gaps, mut lengths) = (Seed(1).stream("gaps"), Seed(1).stream("lengths"));
     let mut now = Instant::ZERO;
     for _ in 0..packets {
@@ -52,25 +52,25 @@ fn drive(
             now + Span::from_secs_f64(dist::exponential(gaps.unit(), mean_gap.as_secs_f64()));
         while link.next_wakeup() <= arrival {
             let at = link.next_wakeup();
-            link.on_wakeup(at, &mut output);
+            link.on_wakeup(at, &mut context);
         }
         now = arrival;
         let meta = Meta {
             length: length(lengths.unit()),
             ..Meta::default()
         };
-        link.on_arrival(now, meta, (), &mut output);
+        link.on_arrival(now, meta, (), &mut context);
     }
     while link.next_wakeup() < Instant::NEVER {
         let at = link.next_wakeup();
-        link.on_wakeup(at, &mut output);
+        link.on_wakeup(at, &mut context);
     }
     assert_eq!(
-        output.passages.len(),
+        context.passages.len(),
         packets as usize,
         "every packet arrives"
     );
-    output.passages
+    context.passages
 }
 
 /// Mean of `values` and four standard errors from 20 batch means.

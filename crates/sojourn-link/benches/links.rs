@@ -6,7 +6,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use sojourn_base::{BitRate, Instant, Meta, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkOutput, Passage, Pull, SerialConfig,
+    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkContext, Passage, Pull, SerialConfig,
     ShapedConfig, SingleQueueConfig, Stage,
 };
 use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig, Reason};
@@ -19,7 +19,7 @@ struct Counter {
     state: u64,
 }
 
-impl LinkOutput<u32> for Counter {
+impl LinkContext<u32> for Counter {
     fn deliver(&mut self, item: u32, _: &Meta, passage: &Passage) {
         self.delivered +=
             u64::from(black_box(item) > 0) + (black_box(passage).arrives_at.as_ps() & 1);
@@ -39,7 +39,7 @@ impl LinkOutput<u32> for Counter {
 /// A link, and a source that offers 1500 B packets every `gap`.
 struct World {
     link: AnyLink<u32>,
-    output: Counter,
+    context: Counter,
     now: Instant,
     gap: Span,
 }
@@ -48,7 +48,7 @@ impl World {
     fn new(config: &LinkConfig, gap: Span) -> Self {
         let mut world = Self {
             link: config.build(),
-            output: Counter::default(),
+            context: Counter::default(),
             now: Instant::ZERO,
             gap,
         };
@@ -65,13 +65,13 @@ impl World {
             if due > self.now {
                 break;
             }
-            self.link.on_wakeup(due, &mut self.output);
+            self.link.on_wakeup(due, &mut self.context);
         }
         let meta = Meta {
             length: 1500,
             ..Meta::default()
         };
-        self.link.on_arrival(self.now, meta, 1, &mut self.output);
+        self.link.on_arrival(self.now, meta, 1, &mut self.context);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::docsis::cascade::Cascade;
 use crate::docsis::single_queue::SingleQueue;
 use crate::serial::Serial;
 use crate::shaped::Shaped;
-use crate::{Link, LinkCounters, LinkOutput};
+use crate::{Link, LinkContext, LinkCounters};
 use sojourn_base::{Instant, Meta};
 use sojourn_queue::{AnyManager, Backlog};
 
@@ -69,8 +69,8 @@ impl<T> AnyLink<T> {
 
 impl<T> Link<T> for AnyLink<T> {
     #[inline]
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>) {
-        each!(self, link => link.on_arrival(now, meta, item, output));
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        each!(self, link => link.on_arrival(now, meta, item, context));
     }
 
     #[inline]
@@ -79,8 +79,8 @@ impl<T> Link<T> for AnyLink<T> {
     }
 
     #[inline]
-    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
-        each!(self, link => link.on_wakeup(now, output));
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        each!(self, link => link.on_wakeup(now, context));
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //!
 //! A link owns its queue managers. It is driven by three calls: a packet arrives, a wake-up is due, and
 //! the question when the next wake-up is due. Everything it does to a packet leaves through
-//! [`LinkOutput`]: a delivery in the future with the packet's delay split by cause, a drop, a mark.
+//! [`LinkContext`]: a delivery in the future with the packet's delay split by cause, a drop, a mark.
 //! No clock, no engine, no randomness of its own.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,11 +14,11 @@ extern crate std;
 pub mod any;
 pub mod config;
 pub mod docsis;
+mod queue_call;
 mod rate_shaping_queue;
 pub mod serial;
 pub mod shaped;
 pub mod shaper;
-mod surroundings;
 #[cfg(test)]
 mod testing;
 pub mod token_bucket;
@@ -86,7 +86,7 @@ pub struct Passage {
     pub dequeued_at: Instant,
     /// When its last bit arrives at the far end: `entered_at + delay.total()`.
     pub arrives_at: Instant,
-    /// Where the time went; a link that would have to work it out leaves it empty if the output does not
+    /// Where the time went; a link that would have to work it out leaves it empty if the context does not
     /// want it.
     pub delay: DelayParts,
     /// The queue manager marked it (CE).
@@ -106,7 +106,7 @@ pub enum Draw {
 }
 
 /// Where a link's results go.
-pub trait LinkOutput<T> {
+pub trait LinkContext<T> {
     /// `item` arrives at the far end at `passage.arrives_at`. Deliveries of one link are announced in
     /// the order of their arrival.
     fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage);
@@ -134,13 +134,13 @@ pub struct LinkCounters {
 /// A link in one direction.
 pub trait Link<T> {
     /// A packet reaches the link.
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>);
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>);
 
     /// When the link wants to be called next; [`Instant::NEVER`] if nothing is pending.
     fn next_wakeup(&self) -> Instant;
 
     /// A wake-up is due. Calls before the due time change nothing.
-    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>);
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>);
 
     /// What waits in the managed queue.
     fn backlog(&self) -> Backlog;

@@ -11,10 +11,10 @@
 //! Deviations: a packet that waits outside the manager was judged before that wait; the paper does not
 //! say what happens when a head drop uncovers a longer packet.
 
-use crate::LinkOutput;
+use crate::LinkContext;
 use crate::config::{Pull, ShaperConfig};
+use crate::queue_call::{Drain, QueueCall, next_timer, run_timers};
 use crate::shaper::{RateShaper, ShaperPrice};
-use crate::surroundings::{Drain, Surroundings, next_timer, run_timers};
 use sojourn_base::{Bytes, Instant, Meta, Packets, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
@@ -40,10 +40,10 @@ pub(crate) struct RateShapingQueue<T, M> {
 
 /// What the queue shows to its manager besides itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Behind {
-    /// Bytes in a stage behind that the manager answers for.
+pub(crate) struct NextStage {
+    /// Bytes in a next stage that the manager answers for.
     pub(crate) staged: Bytes,
-    /// The manager answers for the stage behind: running out of packets is not running idle.
+    /// The manager answers for the next stage: running out of packets is not running idle.
     pub(crate) answered_for: bool,
     /// Mean time from request to grant.
     pub(crate) loop_delay: Span,
@@ -74,31 +74,31 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     }
 
     /// Offer an arrival to the manager.
-    pub(crate) fn offer<O: LinkOutput<T>>(
+    pub(crate) fn offer<C: LinkContext<T>>(
         &mut self,
         now: Instant,
         meta: Meta,
         item: T,
-        behind: Behind,
-        output: &mut O,
+        next_stage: NextStage,
+        context: &mut C,
     ) {
-        let (manager, mut surroundings) = self.split(now, behind, output);
-        let _ = manager.enqueue(now, meta, item, &mut surroundings);
+        let (manager, mut call) = self.split(now, next_stage, context);
+        let _ = manager.enqueue(now, meta, item, &mut call);
         if self.due == Instant::NEVER {
             self.look_ahead(now);
         }
     }
 
     /// Run the manager's timers that are due.
-    pub(crate) fn run_timers<O: LinkOutput<T>>(
+    pub(crate) fn run_timers<C: LinkContext<T>>(
         &mut self,
         now: Instant,
-        behind: Behind,
-        output: &mut O,
+        next_stage: NextStage,
+        context: &mut C,
     ) {
         if self.timer <= now {
-            let (manager, mut surroundings) = self.split(now, behind, output);
-            self.timer = run_timers(manager, now, &mut surroundings);
+            let (manager, mut call) = self.split(now, next_stage, context);
+            self.timer = run_timers(manager, now, &mut call);
         }
     }
 
@@ -118,31 +118,31 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
 
     /// The next packet that leaves by `now`, paid for. `judged_at` is the time that the manager is told.
     #[inline]
-    pub(crate) fn release<O: LinkOutput<T>>(
+    pub(crate) fn release<C: LinkContext<T>>(
         &mut self,
         now: Instant,
         judged_at: Instant,
-        behind: Behind,
-        output: &mut O,
+        next_stage: NextStage,
+        context: &mut C,
     ) -> Option<Held<T>> {
         if self.due > now {
             None
         } else {
-            self.release_head(now, judged_at, behind, output)
+            self.release_head(now, judged_at, next_stage, context)
         }
     }
 
-    fn release_head<O: LinkOutput<T>>(
+    fn release_head<C: LinkContext<T>>(
         &mut self,
         now: Instant,
         judged_at: Instant,
-        behind: Behind,
-        output: &mut O,
+        next_stage: NextStage,
+        context: &mut C,
     ) -> Option<Held<T>> {
         let packet = if self.staged.is_some() {
             self.staged.take()
         } else {
-            self.pull(judged_at, behind, output)
+            self.pull(judged_at, next_stage, context)
         }?;
         if packet.meta.length != self.due_length {
             self.set_price(packet.meta.length);
@@ -160,23 +160,23 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         );
         self.shaper.debit(now, self.price);
         self.look_ahead(now);
-        if self.due == Instant::NEVER && !behind.answered_for {
+        if self.due == Instant::NEVER && !next_stage.answered_for {
             // The shaper could go on and finds nothing.
-            self.on_idle(judged_at, behind, output);
+            self.on_idle(judged_at, next_stage, context);
         }
         Some(packet)
     }
 
     /// Ask the manager in vain: what an idle queue is to it.
-    pub(crate) fn on_idle<O: LinkOutput<T>>(
+    pub(crate) fn on_idle<C: LinkContext<T>>(
         &mut self,
         now: Instant,
-        behind: Behind,
-        output: &mut O,
+        next_stage: NextStage,
+        context: &mut C,
     ) {
         debug_assert!(self.due == Instant::NEVER, "packets wait");
-        let (manager, mut surroundings) = self.split(now, behind, output);
-        let nothing = manager.dequeue(now, &mut surroundings);
+        let (manager, mut call) = self.split(now, next_stage, context);
+        let nothing = manager.dequeue(now, &mut call);
         debug_assert!(nothing.is_none(), "an empty manager has no packets");
     }
 
@@ -198,14 +198,14 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         backlog
     }
 
-    fn pull<O: LinkOutput<T>>(
+    fn pull<C: LinkContext<T>>(
         &mut self,
         judged_at: Instant,
-        behind: Behind,
-        output: &mut O,
+        next_stage: NextStage,
+        context: &mut C,
     ) -> Option<Held<T>> {
-        let (manager, mut surroundings) = self.split(judged_at, behind, output);
-        let packet = manager.dequeue(judged_at, &mut surroundings);
+        let (manager, mut call) = self.split(judged_at, next_stage, context);
+        let packet = manager.dequeue(judged_at, &mut call);
         if packet.is_none() {
             self.due = Instant::NEVER;
         }
@@ -237,20 +237,20 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         }
     }
 
-    fn split<'a, O>(
+    fn split<'a, C>(
         &'a mut self,
         now: Instant,
-        behind: Behind,
-        output: &'a mut O,
-    ) -> (&'a mut M, Surroundings<'a, O>) {
+        next_stage: NextStage,
+        context: &'a mut C,
+    ) -> (&'a mut M, QueueCall<'a, C>) {
         let waiting = self.staged.as_ref().map_or(0, |packet| packet.meta.length);
-        let surroundings = Surroundings {
+        let call = QueueCall {
             now,
             drain: Drain::Buckets(&self.shaper),
-            staged: behind.staged + Bytes(waiting.into()),
-            loop_delay: behind.loop_delay,
-            output,
+            staged: next_stage.staged + Bytes(waiting.into()),
+            loop_delay: next_stage.loop_delay,
+            context,
         };
-        (&mut self.manager, surroundings)
+        (&mut self.manager, call)
     }
 }

@@ -9,8 +9,8 @@
 //! Deviations: none known.
 
 use crate::config::SerialConfig;
-use crate::surroundings::{Drain, Surroundings, run_timers};
-use crate::{DelayParts, Link, LinkOutput, Passage};
+use crate::queue_call::{Drain, QueueCall, run_timers};
+use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
 use sojourn_queue::{Backlog, Held, QueueManager, Shaper, Verdict};
 
@@ -50,48 +50,48 @@ impl<M> Serial<M> {
         &self.manager
     }
 
-    fn split<'a, O>(
+    fn split<'a, C>(
         &'a mut self,
         now: Instant,
-        output: &'a mut O,
-    ) -> (&'a mut M, Surroundings<'a, O>) {
+        context: &'a mut C,
+    ) -> (&'a mut M, QueueCall<'a, C>) {
         let shaper = Shaper {
             tokens: Bytes::ZERO,
             sustained: self.serializer.rate(),
             peak: BitRate::ZERO,
         };
-        let surroundings = Surroundings {
+        let call = QueueCall {
             now,
             drain: Drain::Constant(shaper),
             staged: Bytes::ZERO,
             loop_delay: Span::ZERO,
-            output,
+            context,
         };
-        (&mut self.manager, surroundings)
+        (&mut self.manager, call)
     }
 
     /// Everything that is due by `now`.
-    fn advance<T>(&mut self, now: Instant, output: &mut impl LinkOutput<T>)
+    fn advance<T>(&mut self, now: Instant, context: &mut impl LinkContext<T>)
     where
         M: QueueManager<T>,
     {
         while !self.idle && self.busy_until <= now {
             let free_at = self.busy_until;
-            self.run_timers(free_at, output);
-            let (manager, mut surroundings) = self.split(free_at, output);
-            let next = manager.dequeue(free_at, &mut surroundings);
-            self.send(next, free_at, output);
+            self.run_timers(free_at, context);
+            let (manager, mut call) = self.split(free_at, context);
+            let next = manager.dequeue(free_at, &mut call);
+            self.send(next, free_at, context);
         }
-        self.run_timers(now, output);
+        self.run_timers(now, context);
     }
 
-    fn run_timers<T>(&mut self, until: Instant, output: &mut impl LinkOutput<T>)
+    fn run_timers<T>(&mut self, until: Instant, context: &mut impl LinkContext<T>)
     where
         M: QueueManager<T>,
     {
         if self.timer <= until {
-            let (manager, mut surroundings) = self.split(until, output);
-            self.timer = run_timers(manager, until, &mut surroundings);
+            let (manager, mut call) = self.split(until, context);
+            self.timer = run_timers(manager, until, &mut call);
         }
     }
 
@@ -99,7 +99,7 @@ impl<M> Serial<M> {
         &mut self,
         packet: Option<Held<T>>,
         start: Instant,
-        output: &mut impl LinkOutput<T>,
+        context: &mut impl LinkContext<T>,
     ) {
         self.idle = packet.is_none();
         let Some(packet) = packet else {
@@ -121,19 +121,19 @@ impl<M> Serial<M> {
             delay,
             marked: packet.marked,
         };
-        output.deliver(packet.item, &packet.meta, &passage);
+        context.deliver(packet.item, &packet.meta, &passage);
     }
 }
 
 impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
-        let (manager, mut surroundings) = self.split(now, output);
-        let verdict = manager.enqueue(now, meta, item, &mut surroundings);
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
+        let (manager, mut call) = self.split(now, context);
+        let verdict = manager.enqueue(now, meta, item, &mut call);
         if self.idle && verdict == Verdict::Accepted {
-            let (manager, mut surroundings) = self.split(now, output);
-            let next = manager.dequeue(now, &mut surroundings);
-            self.send(next, now, output);
+            let (manager, mut call) = self.split(now, context);
+            let next = manager.dequeue(now, &mut call);
+            self.send(next, now, context);
         }
     }
 
@@ -144,8 +144,8 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
         self.busy_until.min(self.timer)
     }
 
-    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {
@@ -171,31 +171,31 @@ mod tests {
 
     #[test]
     fn a_packet_on_an_idle_line_is_sent_at_once_and_needs_no_wakeup() {
-        let (mut line, mut output) = (line(3000), Collector::default());
+        let (mut line, mut context) = (line(3000), Collector::default());
         // 1000 B at 8 Mb/s take 1 ms.
         let wakeups = drive(
             &mut line,
             [(Instant::from_ms(5), 1000), (Instant::from_ms(7), 1000)],
             Instant::NEVER,
-            &mut output,
+            &mut context,
         );
         assert_eq!(wakeups, 0);
-        let arrivals: Vec<Instant> = output.delivered.iter().map(|d| d.2.arrives_at).collect();
+        let arrivals: Vec<Instant> = context.delivered.iter().map(|d| d.2.arrives_at).collect();
         assert_eq!(arrivals, [Instant::from_ms(16), Instant::from_ms(18)]);
     }
 
     #[test]
     fn packets_that_find_the_line_busy_wait_their_turn() {
-        let (mut line, mut output) = (line(2000), Collector::default());
+        let (mut line, mut context) = (line(2000), Collector::default());
         // One on the wire, two in the queue, one refused.
         let wakeups = drive(
             &mut line,
             [0, 0, 500, 999].map(|us| (Instant::from_us(us), 1000)),
             Instant::NEVER,
-            &mut output,
+            &mut context,
         );
         assert_eq!(wakeups, 2);
-        let passages: Vec<(u64, Instant, Span)> = output
+        let passages: Vec<(u64, Instant, Span)> = context
             .delivered
             .iter()
             .map(|(_, _, p)| (p.entered_at.as_ns() / 1000, p.arrives_at, p.delay.queue))
@@ -208,15 +208,15 @@ mod tests {
                 (500, Instant::from_ms(13), Span::from_us(1500)),
             ]
         );
-        assert_eq!(output.dropped.len(), 1);
-        assert_eq!(output.dropped[0].4, Reason::Overlimit);
+        assert_eq!(context.dropped.len(), 1);
+        assert_eq!(context.dropped[0].4, Reason::Overlimit);
     }
 
     #[test]
     fn an_idle_manager_is_asked_when_its_line_runs_dry() {
-        let (mut line, mut output) = (Serial::new(CONFIG, Diary::default()), Collector::default());
+        let (mut line, mut context) = (Serial::new(CONFIG, Diary::default()), Collector::default());
         let arrivals = [(Instant::from_ms(3), 1000), (Instant::from_ms(100), 1000)];
-        drive(&mut line, arrivals, Instant::NEVER, &mut output);
+        drive(&mut line, arrivals, Instant::NEVER, &mut context);
         // Before anything was sent; for the first packet; when it had left; for the second.
         let asked = line.manager().times_in_ms(Call::Dequeue);
         assert_eq!(asked, [0, 3, 4, 100]);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn timers_of_an_empty_queue_are_caught_up_with_at_their_own_times() {
         let manager = Diary::with_timer(Span::from_ms(15));
-        let (mut line, mut output) = (Serial::new(CONFIG, manager), Collector::default());
+        let (mut line, mut context) = (Serial::new(CONFIG, manager), Collector::default());
         assert_eq!(line.next_wakeup(), Instant::NEVER);
         drive(
             &mut line,
@@ -235,7 +235,7 @@ mod tests {
                 (Instant::from_ms(40), 9000),
             ],
             Instant::NEVER,
-            &mut output,
+            &mut context,
         );
         // At 40 ms 15 and 30 are over; 45 comes while packets wait until 49 ms, and nothing after.
         let timers = line.manager().times_in_ms(Call::Timer);

@@ -9,8 +9,8 @@
 //! the rate of a bonded downstream it would add less than 0.1 ms per packet.
 
 use crate::config::ShapedConfig;
-use crate::rate_shaping_queue::{Behind, RateShapingQueue};
-use crate::{DelayParts, Link, LinkOutput, Passage};
+use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
+use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{Bytes, Instant, Meta, Span};
 use sojourn_queue::{Backlog, QueueManager};
 
@@ -41,17 +41,17 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
     }
 
     /// Everything that is due by `now`, in order of time; timers first where times are equal.
-    fn advance(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+    fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         while self.queue.due() <= now {
             let at = self.queue.due();
-            self.queue.run_timers(at, Behind::default(), output);
-            self.release(at, output);
+            self.queue.run_timers(at, NextStage::default(), context);
+            self.release(at, context);
         }
-        self.queue.run_timers(now, Behind::default(), output);
+        self.queue.run_timers(now, NextStage::default(), context);
     }
 
-    fn release(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
-        while let Some(packet) = self.queue.release(now, now, Behind::default(), output) {
+    fn release(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        while let Some(packet) = self.queue.release(now, now, NextStage::default(), context) {
             let delay = DelayParts {
                 queue: now.saturating_since(packet.enqueued_at),
                 wire: self.delay,
@@ -64,24 +64,25 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
                 delay,
                 marked: packet.marked,
             };
-            output.deliver(packet.item, &packet.meta, &passage);
+            context.deliver(packet.item, &packet.meta, &passage);
         }
     }
 }
 
 impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
-        self.queue.offer(now, meta, item, Behind::default(), output);
-        self.release(now, output);
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
+        self.queue
+            .offer(now, meta, item, NextStage::default(), context);
+        self.release(now, context);
     }
 
     fn next_wakeup(&self) -> Instant {
         self.queue.due().min(self.queue.timer())
     }
 
-    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,8 +1,8 @@
-//! What the unit tests of links share: an output that keeps everything, and a driver.
+//! What the unit tests of links share: a context that keeps everything, and a driver.
 
-use crate::{Draw, Link, LinkOutput, Passage, Stage};
+use crate::{Draw, Link, LinkContext, Passage, Stage};
 use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed, Span};
-use sojourn_queue::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use std::vec::Vec;
 
 /// Keeps what a link puts out; draws come from a stream per purpose.
@@ -36,7 +36,7 @@ impl<T> Collector<T> {
     }
 }
 
-impl<T> LinkOutput<T> for Collector<T> {
+impl<T> LinkContext<T> for Collector<T> {
     fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage) {
         self.delivered.push((item, *meta, *passage));
     }
@@ -70,7 +70,7 @@ pub(crate) fn drive<L: Link<u32>>(
     link: &mut L,
     arrivals: impl IntoIterator<Item = (Instant, u32)>,
     until: Instant,
-    output: &mut Collector<u32>,
+    context: &mut Collector<u32>,
 ) -> u64 {
     let mut arrivals = arrivals.into_iter().peekable();
     let (mut wakeups, mut number) = (0, 0);
@@ -82,10 +82,10 @@ pub(crate) fn drive<L: Link<u32>>(
         }
         if arrival <= wakeup {
             let (at, length) = arrivals.next().expect("it was peeked at");
-            link.on_arrival(at, packet(length), number, output);
+            link.on_arrival(at, packet(length), number, context);
             number += 1;
         } else {
-            link.on_wakeup(wakeup, output);
+            link.on_wakeup(wakeup, context);
             wakeups += 1;
         }
     }
@@ -105,7 +105,7 @@ impl QueueManager<u32> for Picky {
         now: Instant,
         meta: Meta,
         item: u32,
-        _: &mut dyn Environment<u32>,
+        _: &mut dyn QueueContext<u32>,
     ) -> Verdict {
         self.held.push(Held {
             item,
@@ -116,13 +116,13 @@ impl QueueManager<u32> for Picky {
         Verdict::Accepted
     }
 
-    fn dequeue(&mut self, _: Instant, environment: &mut dyn Environment<u32>) -> Option<Held<u32>> {
+    fn dequeue(&mut self, _: Instant, context: &mut dyn QueueContext<u32>) -> Option<Held<u32>> {
         while !self.held.is_empty() {
             let packet = self.held.remove(0);
             if packet.meta.length >= 100 {
                 return Some(packet);
             }
-            environment.dropped(packet, Reason::Target);
+            context.dropped(packet, Reason::Target);
         }
         None
     }
@@ -180,7 +180,7 @@ impl QueueManager<u32> for Diary {
         now: Instant,
         meta: Meta,
         item: u32,
-        _: &mut dyn Environment<u32>,
+        _: &mut dyn QueueContext<u32>,
     ) -> Verdict {
         self.calls.push((Call::Enqueue, now));
         self.held.push(Held {
@@ -192,7 +192,7 @@ impl QueueManager<u32> for Diary {
         Verdict::Accepted
     }
 
-    fn dequeue(&mut self, now: Instant, _: &mut dyn Environment<u32>) -> Option<Held<u32>> {
+    fn dequeue(&mut self, now: Instant, _: &mut dyn QueueContext<u32>) -> Option<Held<u32>> {
         self.calls.push((Call::Dequeue, now));
         (!self.held.is_empty()).then(|| self.held.remove(0))
     }
@@ -212,7 +212,7 @@ impl QueueManager<u32> for Diary {
         self.timer.map(|(at, _)| at)
     }
 
-    fn on_timer(&mut self, now: Instant, _: &mut dyn Environment<u32>) {
+    fn on_timer(&mut self, now: Instant, _: &mut dyn QueueContext<u32>) {
         self.calls.push((Call::Timer, now));
         let (_, period) = self.timer.expect("it was due");
         self.timer = Some((now + period, period));

@@ -7,7 +7,7 @@
 //! Deviations: none known.
 
 use crate::config::WireConfig;
-use crate::{DelayParts, Link, LinkOutput, Passage};
+use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
 use sojourn_queue::Backlog;
 
@@ -64,16 +64,16 @@ impl Wire {
 
 impl<T> Link<T> for Wire {
     #[inline]
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>) {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
         let passage = self.carry(now, meta.length);
-        output.deliver(item, &meta, &passage);
+        context.deliver(item, &meta, &passage);
     }
 
     fn next_wakeup(&self) -> Instant {
         Instant::NEVER
     }
 
-    fn on_wakeup(&mut self, _now: Instant, _output: &mut impl LinkOutput<T>) {}
+    fn on_wakeup(&mut self, _now: Instant, _output: &mut impl LinkContext<T>) {}
 
     fn backlog(&self) -> Backlog {
         Backlog::default()

@@ -3,19 +3,19 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, ServiceQueue, Span};
 use sojourn_queue::{
-    AnyManager, CodelConfig, DocsisPieConfig, DropTailConfig, Environment, FqCodelConfig,
-    FqPieConfig, Held, ManagerConfig, PieConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig,
+    AnyManager, CodelConfig, DocsisPieConfig, DropTailConfig, FqCodelConfig, FqPieConfig, Held,
+    ManagerConfig, PieConfig, QueueContext, QueueManager, Reason, SfqCodelConfig, SfqConfig,
     SfqNs2Config, SfqPieConfig, Shaper, Verdict,
 };
 use std::hint::black_box;
 
 /// Counts drops; draws from a cheap generator that is good enough for a benchmark.
-struct Surroundings {
+struct QueueCall {
     drops: u64,
     state: u64,
 }
 
-impl Environment<u32> for Surroundings {
+impl QueueContext<u32> for QueueCall {
     fn dropped(&mut self, packet: Held<u32>, _reason: Reason) {
         black_box(packet.item);
         self.drops += 1;
@@ -92,22 +92,20 @@ fn enqueue_and_dequeue(criterion: &mut Criterion) {
             let id = BenchmarkId::new(config.kind(), backlog);
             group.bench_with_input(id, &backlog, |bencher, &backlog| {
                 let mut manager = config.build::<u32>();
-                let mut surroundings = Surroundings {
+                let mut call = QueueCall {
                     drops: 0,
                     state: 0x9E37_79B9_7F4A_7C15,
                 };
                 let mut now = Instant::ZERO;
                 let mut number = 0_u32;
                 let mut arrive =
-                    |manager: &mut AnyManager<u32>,
-                     now: Instant,
-                     surroundings: &mut Surroundings| {
+                    |manager: &mut AnyManager<u32>, now: Instant, call: &mut QueueCall| {
                         number = number.wrapping_add(1);
                         let meta = FLOWS[(number % 4) as usize];
-                        manager.enqueue(now, meta, number, surroundings) == Verdict::Accepted
+                        manager.enqueue(now, meta, number, call) == Verdict::Accepted
                     };
                 for _ in 0..backlog {
-                    let _ = arrive(&mut manager, now, &mut surroundings);
+                    let _ = arrive(&mut manager, now, &mut call);
                 }
                 bencher.iter(|| {
                     // 10 us per packet: 400 packets wait 4 ms, which is below every target.
@@ -115,10 +113,10 @@ fn enqueue_and_dequeue(criterion: &mut Criterion) {
                     while let Some(due) = manager.next_timer()
                         && due <= now
                     {
-                        manager.on_timer(due, &mut surroundings);
+                        manager.on_timer(due, &mut call);
                     }
-                    black_box(arrive(&mut manager, now, &mut surroundings));
-                    black_box(manager.dequeue(now, &mut surroundings))
+                    black_box(arrive(&mut manager, now, &mut call));
+                    black_box(manager.dequeue(now, &mut call))
                 });
             });
         }

@@ -1,7 +1,7 @@
 //! Queue managers: what a buffer keeps, drops, marks, and sends next.
 //!
 //! A manager owns its packets' places in line, but neither a clock nor a random generator nor a link:
-//! time is an argument, and everything else is asked of the [`Environment`]. The item type `T` is the
+//! time is an argument, and everything else is asked of the [`QueueContext`]. The item type `T` is the
 //! caller's: the simulator stores a packet number, an emulator a frame.
 //!
 //! | layer | decides | modules |
@@ -12,7 +12,7 @@
 //!
 //! The contract that every manager keeps (and the property suite checks):
 //!
-//! 1. Each packet that is not delivered goes to [`Environment::dropped`] exactly once, an arrival that
+//! 1. Each packet that is not delivered goes to [`QueueContext::dropped`] exactly once, an arrival that
 //!    is refused included.
 //! 2. [`QueueManager::dequeue`] is called only when something can be transmitted now. It may drop any
 //!    number of packets and returns at most one; `None` means empty *after* the drops.
@@ -104,7 +104,7 @@ impl<T> Held<T> {
 pub enum Verdict {
     /// It waits in the queue.
     Accepted,
-    /// It was refused (and has gone to [`Environment::dropped`]).
+    /// It was refused (and has gone to [`QueueContext::dropped`]).
     Dropped(Reason),
 }
 
@@ -129,7 +129,7 @@ pub struct Shaper {
 }
 
 /// Everything outside the queue that a manager may use.
-pub trait Environment<T> {
+pub trait QueueContext<T> {
     /// `packet` leaves without being sent.
     fn dropped(&mut self, packet: Held<T>, reason: Reason);
 
@@ -160,18 +160,18 @@ pub trait Environment<T> {
 
 /// A queue with a policy, as a link uses it.
 pub trait QueueManager<T> {
-    /// Offer a packet: it is kept, or it leaves through `environment`.
+    /// Offer a packet: it is kept, or it leaves through `context`.
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict;
 
     /// Take the next packet to send; `now` is the start of the transmission opportunity.
     #[must_use]
-    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>>;
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>>;
 
     /// Length of the packet that `dequeue` would look at first, for shapers that wait for its tokens;
     /// `None` if the queue is empty or the manager cannot tell without deciding.
@@ -195,7 +195,7 @@ pub trait QueueManager<T> {
     }
 
     /// A periodic update is due.
-    fn on_timer(&mut self, now: Instant, environment: &mut dyn Environment<T>) {
-        let _ = (now, environment);
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+        let _ = (now, context);
     }
 }

@@ -7,7 +7,7 @@ use sojourn_queue::{
     FlowListsConfig, FqCodelConfig, FqCodelQueue, PieConfig, PieGains, PieLaw, PieQueue,
     QueueManager, Reason, SfqCodelConfig, SfqCodelQueue, SfqConfig, Verdict,
 };
-use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::context::TestContext;
 use sojourn_testkit::oracle;
 
 /// A packet arrives, or one is served, after a pause in microseconds.
@@ -87,10 +87,10 @@ fn oracle_packet(number: u32, meta: &Meta, now: Instant) -> oracle::codel::Packe
 fn serve(
     manager: &mut impl QueueManager<u32>,
     now: Instant,
-    environment: &mut TestEnvironment<u32>,
+    context: &mut TestContext<u32>,
 ) -> oracle::codel::Outcome {
-    let sent = manager.dequeue(now, environment);
-    let drops = environment.dropped.drain(..).map(|(packet, reason)| {
+    let sent = manager.dequeue(now, context);
+    let drops = context.dropped.drain(..).map(|(packet, reason)| {
         assert_eq!(reason, Reason::Target);
         packet.item
     });
@@ -122,16 +122,16 @@ proptest! {
             i128::from(interval.as_ps()),
             ecn,
         );
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         let mut now = Instant::from_ms(1);
         for (number, step) in (0..).zip(steps) {
             if let Some(meta) = step.meta() {
-                let _ = queue.enqueue(now, meta, number, &mut environment);
+                let _ = queue.enqueue(now, meta, number, &mut context);
                 oracle.enqueue(oracle_packet(number, &meta, now));
             } else if let Step::Serve { after_us } = step {
                 now += Span::from_us(after_us);
                 let expected = oracle.dequeue(i128::from(now.as_ps()));
-                prop_assert_eq!(serve(&mut queue, now, &mut environment), expected);
+                prop_assert_eq!(serve(&mut queue, now, &mut context), expected);
             }
         }
     }
@@ -163,19 +163,19 @@ proptest! {
             i128::from(interval.as_ps()),
             ecn,
         );
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         let mut now = Instant::from_ms(1);
         for (number, step) in (0..).zip(steps) {
             if let Some(meta) = step.meta() {
-                let _ = queue.enqueue(now, meta, number, &mut environment);
-                let victims = environment.dropped.drain(..).map(|(packet, _)| packet.item);
+                let _ = queue.enqueue(now, meta, number, &mut context);
+                let victims = context.dropped.drain(..).map(|(packet, _)| packet.item);
                 let victims: Vec<u32> = victims.collect();
                 let packet = oracle_packet(number, &meta, now);
                 prop_assert_eq!(victims, oracle.enqueue(meta.flow_hash as usize, packet));
             } else if let Step::Serve { after_us } = step {
                 now += Span::from_us(after_us);
                 let expected = oracle.dequeue(i128::from(now.as_ps()));
-                prop_assert_eq!(serve(&mut queue, now, &mut environment), expected);
+                prop_assert_eq!(serve(&mut queue, now, &mut context), expected);
             }
         }
     }
@@ -220,12 +220,12 @@ proptest! {
         for (number, step) in (0..).zip(steps) {
             match step {
                 Step::Arrive { length, ecn_capable, unit, .. } => {
-                    let mut environment = TestEnvironment::always(unit);
+                    let mut context = TestContext::always(unit);
                     let meta = step.meta().expect("an arrival");
-                    let verdict = queue.enqueue(now, meta, number, &mut environment);
+                    let verdict = queue.enqueue(now, meta, number, &mut context);
                     let outcome = match verdict {
                         Verdict::Dropped(_) => oracle::pie::Outcome::Drop,
-                        Verdict::Accepted if environment.marked.is_empty() => {
+                        Verdict::Accepted if context.marked.is_empty() => {
                             oracle::pie::Outcome::Accept
                         }
                         Verdict::Accepted => oracle::pie::Outcome::Mark,
@@ -240,14 +240,14 @@ proptest! {
                 }
                 Step::Serve { after_us } => {
                     now += Span::from_us(after_us);
-                    let mut environment = TestEnvironment::without_draws();
+                    let mut context = TestContext::without_draws();
                     while let Some(due) = queue.next_timer() && due <= now {
-                        queue.on_timer(due, &mut environment);
+                        queue.on_timer(due, &mut context);
                         oracle.update();
                         let (ours, theirs) = (queue.pie().probability(), oracle.drop_prob());
                         prop_assert!((ours - theirs).abs() <= 1e-12, "{} is not {}", ours, theirs);
                     }
-                    let _ = queue.dequeue(now, &mut environment);
+                    let _ = queue.dequeue(now, &mut context);
                     oracle.dequeue(i128::from(now.as_ps()));
                 }
             }
@@ -261,10 +261,7 @@ fn assert_alike(
     mut other: impl QueueManager<u32>,
     steps: &[Step],
 ) -> Result<(), TestCaseError> {
-    let mut environments = (
-        TestEnvironment::without_draws(),
-        TestEnvironment::without_draws(),
-    );
+    let mut environments = (TestContext::without_draws(), TestContext::without_draws());
     let mut now = Instant::from_ms(1);
     for (number, step) in (0..).zip(steps) {
         if let Some(meta) = step.meta() {

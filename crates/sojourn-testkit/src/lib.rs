@@ -2,13 +2,13 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`environment`] | an environment for queue managers with scripted draws and a log |
+//! | [`context`] | a context for queue managers with scripted draws and a log |
 //! | [`operations`] | random operation lists for queue managers, and the run that logs their effect |
 //! | [`oracle`] | slow, literal versions of published algorithms, written from their step lists alone |
 //!
 //! Nothing here is used by the simulator itself.
 #![forbid(unsafe_code)]
 
-pub mod environment;
+pub mod context;
 pub mod operations;
 pub mod oracle;

@@ -1,6 +1,6 @@
 //! Random operation lists for queue managers, and the run that writes down what each one did.
 
-use crate::environment::TestEnvironment;
+use crate::context::TestContext;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, Span};
 use sojourn_queue::{Backlog, QueueManager, Reason, Shaper, Verdict};
@@ -77,8 +77,8 @@ pub fn run<T: Clone>(
     item: impl Fn(u32) -> T,
     number: impl Fn(&T) -> u32,
 ) -> Log {
-    let mut environment = TestEnvironment::random(seed);
-    environment.shaper = Shaper {
+    let mut context = TestContext::random(seed);
+    context.shaper = Shaper {
         tokens: Bytes(2000),
         sustained: BitRate::from_mbps(5),
         peak: BitRate::from_mbps(20),
@@ -88,21 +88,21 @@ pub fn run<T: Clone>(
         arrivals: Vec::new(),
     };
     let mut now = start;
-    run_timers(manager, now, &mut environment);
+    run_timers(manager, now, &mut context);
     for operation in operations {
         let mut effects = Vec::new();
         match *operation {
             Operation::Wait(span) => {
                 now += span;
-                run_timers(manager, now, &mut environment);
-                assert!(environment.dropped.is_empty(), "a timer dropped a packet");
+                run_timers(manager, now, &mut context);
+                assert!(context.dropped.is_empty(), "a timer dropped a packet");
                 continue;
             }
             Operation::Arrive(meta) => {
                 let arrival = u32::try_from(log.arrivals.len()).expect("a short test");
                 log.arrivals.push(meta);
-                let verdict = manager.enqueue(now, meta, item(arrival), &mut environment);
-                effects.extend(give_ups(&mut environment, &number).into_iter().map(
+                let verdict = manager.enqueue(now, meta, item(arrival), &mut context);
+                effects.extend(give_ups(&mut context, &number).into_iter().map(
                     |(packet, reason)| {
                         if packet == arrival {
                             Effect::Refused(packet, reason)
@@ -120,9 +120,9 @@ pub fn run<T: Clone>(
                 }
             }
             Operation::Serve => {
-                let packet = manager.dequeue(now, &mut environment);
+                let packet = manager.dequeue(now, &mut context);
                 effects.extend(
-                    give_ups(&mut environment, &number)
+                    give_ups(&mut context, &number)
                         .into_iter()
                         .map(|(packet, reason)| Effect::Dropped(packet, reason)),
                 );
@@ -131,7 +131,7 @@ pub fn run<T: Clone>(
                 }));
             }
         }
-        for (packet, _) in environment.marked.drain(..) {
+        for (packet, _) in context.marked.drain(..) {
             effects.insert(0, Effect::Marked(number(&packet.item)));
         }
         let at = now.saturating_since(start);
@@ -144,11 +144,8 @@ pub fn run<T: Clone>(
     log
 }
 
-fn give_ups<T>(
-    environment: &mut TestEnvironment<T>,
-    number: impl Fn(&T) -> u32,
-) -> Vec<(u32, Reason)> {
-    environment
+fn give_ups<T>(context: &mut TestContext<T>, number: impl Fn(&T) -> u32) -> Vec<(u32, Reason)> {
+    context
         .dropped
         .drain(..)
         .map(|(packet, reason)| (number(&packet.item), reason))
@@ -158,12 +155,12 @@ fn give_ups<T>(
 fn run_timers<T: Clone>(
     manager: &mut impl QueueManager<T>,
     now: Instant,
-    environment: &mut TestEnvironment<T>,
+    context: &mut TestContext<T>,
 ) {
     while let Some(due) = manager.next_timer()
         && due <= now
     {
-        manager.on_timer(due, environment);
+        manager.on_timer(due, context);
         assert!(
             manager.next_timer().is_none_or(|next| next > due),
             "a timer must move on"

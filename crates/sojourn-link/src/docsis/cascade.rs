@@ -22,8 +22,8 @@ use super::congestion::GrantLimit;
 use super::request_grant::RequestGrant;
 use super::transmit_queue::TransmitQueue;
 use crate::config::{CascadeConfig, CascadeVariant};
-use crate::rate_shaping_queue::{Behind, RateShapingQueue};
-use crate::{Link, LinkCounters, LinkOutput};
+use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
+use crate::{Link, LinkContext, LinkCounters};
 use sojourn_base::{Bytes, Instant, Meta, Span};
 use sojourn_queue::{Backlog, QueueManager};
 
@@ -85,44 +85,48 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
 
     /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
     /// then the rate-shaping queue.
-    fn advance(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+    fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         while self.next <= now {
             let at = self.next;
-            self.rate_shaping.run_timers(at, self.behind(), output);
+            self.rate_shaping.run_timers(at, self.next_stage(), context);
             if self.requests.next_grant() == at {
-                self.on_map(at, output);
+                self.on_map(at, context);
             }
-            self.release(at, output);
+            self.release(at, context);
         }
-        self.rate_shaping.run_timers(now, self.behind(), output);
+        self.rate_shaping
+            .run_timers(now, self.next_stage(), context);
     }
 
-    fn on_map(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+    fn on_map(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         let number = self.requests.on_map();
-        let limit = self.limit.at(number, now, output);
+        let limit = self.limit.at(number, now, context);
         let grant = self.requests.grant(limit);
-        self.transmit.send(now, grant, output);
-        let behind = self.behind();
-        if behind.answered_for
+        self.transmit.send(now, grant, context);
+        let next_stage = self.next_stage();
+        if next_stage.answered_for
             && self.transmit.backlog().packets.0 == 0
             && self.rate_shaping.due() == Instant::NEVER
         {
             self.last_judged_at = self.last_judged_at.max(now);
             self.rate_shaping
-                .on_idle(self.last_judged_at, behind, output);
+                .on_idle(self.last_judged_at, next_stage, context);
         }
     }
 
     /// Moves what may move from the rate-shaping queue to the transmit queue.
-    fn release(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+    fn release(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         while self.next_release() <= now {
             let judged_at = self.judged_at(now);
-            let behind = self.behind();
-            let Some(packet) = self.rate_shaping.release(now, judged_at, behind, output) else {
+            let next_stage = self.next_stage();
+            let Some(packet) = self
+                .rate_shaping
+                .release(now, judged_at, next_stage, context)
+            else {
                 continue;
             };
             if self.transmit.is_full() {
-                TransmitQueue::refuse(packet, output);
+                TransmitQueue::refuse(packet, context);
                 continue;
             }
             let bytes = Bytes(packet.meta.length.into());
@@ -164,14 +168,14 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
         self.last_judged_at
     }
 
-    fn behind(&self) -> Behind {
+    fn next_stage(&self) -> NextStage {
         let answered_for = self.variant == CascadeVariant::SojournOverBoth;
         let staged = if answered_for {
             self.transmit.backlog().bytes
         } else {
             Bytes::ZERO
         };
-        Behind {
+        NextStage {
             staged,
             answered_for,
             loop_delay: self.loop_delay,
@@ -180,10 +184,11 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
 }
 
 impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
-        let behind = self.behind();
-        self.rate_shaping.offer(now, meta, item, behind, output);
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
+        let next_stage = self.next_stage();
+        self.rate_shaping
+            .offer(now, meta, item, next_stage, context);
         if now == self.last_arrival {
             // One packet is forwarded at a time: the rest of a burst meets the queue's limit, and is
             // served a picosecond later, in whichever order the calls of this instant come.
@@ -191,7 +196,7 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
             self.next = release.min(self.requests.next_grant());
         } else {
             self.last_arrival = now;
-            self.release(now, output);
+            self.release(now, context);
         }
     }
 
@@ -199,8 +204,8 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
         self.next.min(self.rate_shaping.timer())
     }
 
-    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {

@@ -7,7 +7,7 @@
 
 use crate::config::problem;
 use crate::docsis::map::MapDraws;
-use crate::{Draw, LinkOutput};
+use crate::{Draw, LinkContext};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -234,7 +234,7 @@ impl GrantLimit {
         &mut self,
         number: u64,
         at: Instant,
-        output: &mut impl LinkOutput<T>,
+        context: &mut impl LinkContext<T>,
     ) -> Bytes {
         match self.last {
             Some((last, limit)) if last == number || at < self.steady_until => return limit,
@@ -249,7 +249,7 @@ impl GrantLimit {
         }
         let limit = match self.variation() {
             0.0 => mean,
-            variation => uniform(mean, variation, self.draws.draw(number, output)),
+            variation => uniform(mean, variation, self.draws.draw(number, context)),
         };
         let limit = limit.min(self.ceiling);
         self.last = Some((number, limit));

@@ -6,7 +6,7 @@
 //! Source: White 2012 §2.2.2; White 2013 §3.1.
 //! Deviations: none known.
 
-use crate::{Draw, LinkOutput};
+use crate::{Draw, LinkContext};
 use sojourn_base::{Instant, Span};
 
 /// The next MAP that has not been dealt with.
@@ -84,14 +84,14 @@ impl MapDraws {
     }
 
     /// The draw of MAP `number`; numbers never decrease, and none is asked for twice.
-    pub(crate) fn draw<T>(&mut self, number: u64, output: &mut impl LinkOutput<T>) -> f64 {
+    pub(crate) fn draw<T>(&mut self, number: u64, context: &mut impl LinkContext<T>) -> f64 {
         debug_assert!(number >= self.next, "the draw of MAP {number} is gone");
         while self.next < number {
-            let _ = output.unit(self.purpose);
+            let _ = context.unit(self.purpose);
             self.next += 1;
         }
         self.next += 1;
-        output.unit(self.purpose)
+        context.unit(self.purpose)
     }
 }
 
@@ -122,10 +122,10 @@ mod tests {
     #[test]
     fn a_map_gets_the_same_draw_whichever_maps_were_used_before() {
         let used = |maps: &[u64]| {
-            let mut output = Collector::default();
+            let mut context = Collector::default();
             let mut draws = MapDraws::new(Draw::GrantOffset);
             maps.iter()
-                .map(|map| draws.draw::<u32>(*map, &mut output))
+                .map(|map| draws.draw::<u32>(*map, &mut context))
                 .last()
         };
         assert_eq!(used(&[0, 1, 2, 3, 4, 5]), used(&[5]));

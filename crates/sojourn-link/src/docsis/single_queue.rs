@@ -19,9 +19,9 @@
 use super::congestion::GrantLimit;
 use super::map::{MapClock, MapDraws};
 use crate::config::{ShaperConfig, SingleQueueConfig};
+use crate::queue_call::{Drain, QueueCall, next_timer, run_timers};
 use crate::shaper::RateShaper;
-use crate::surroundings::{Drain, Surroundings, next_timer, run_timers};
-use crate::{DelayParts, Draw, Link, LinkCounters, LinkOutput, Passage};
+use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage};
 use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
@@ -152,7 +152,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
 
     /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
     /// then the grant.
-    fn advance(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
+    fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         loop {
             let map = self.clock.starts_at();
             match self.plan {
@@ -167,23 +167,23 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
                     if starts_at > now {
                         break;
                     }
-                    self.run_timers(starts_at, output);
-                    self.on_grant(starts_at, bytes, output);
-                    self.plan(output);
+                    self.run_timers(starts_at, context);
+                    self.on_grant(starts_at, bytes, context);
+                    self.plan(context);
                 }
                 Plan::Map | Plan::Grant { .. } => {
                     if map > now {
                         break;
                     }
-                    self.run_timers(map, output);
+                    self.run_timers(map, context);
                     self.on_map();
                     if self.plan == Plan::Map {
-                        self.plan(output);
+                        self.plan(context);
                     }
                 }
             }
         }
-        self.run_timers(now, output);
+        self.run_timers(now, context);
     }
 
     /// The next MAP: request what is not requested, as far as tokens allow. (Its grant is planned
@@ -212,7 +212,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
 
     /// Finds the next grant. Requests of the last MAP but one are eligible at the next MAP, and if there
     /// are none, those of the last MAP at the one after.
-    fn plan(&mut self, output: &mut impl LinkOutput<T>) {
+    fn plan(&mut self, context: &mut impl LinkContext<T>) {
         let (eligible, ahead) = if self.requests.at_map_before > self.granted {
             (self.requests.at_map_before - self.granted, 0)
         } else if self.requests.at_last_map > self.granted {
@@ -227,7 +227,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         };
         let number = self.clock.number() + ahead;
         let map = self.clock.start_ahead(ahead);
-        let bytes = eligible.min(self.limit.at(number, map, output));
+        let bytes = eligible.min(self.limit.at(number, map, context));
         if bytes == Bytes::ZERO {
             self.plan = Plan::Map;
             return;
@@ -236,7 +236,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             .clock
             .interval()
             .saturating_sub(self.channel_rate.time_for(bytes));
-        let offset = fraction(room, self.offsets.draw(number, output));
+        let offset = fraction(room, self.offsets.draw(number, context));
         self.granted += bytes;
         self.plan = Plan::Grant {
             starts_at: map + offset,
@@ -244,11 +244,11 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         };
     }
 
-    fn on_grant(&mut self, now: Instant, grant: Bytes, output: &mut impl LinkOutput<T>) {
+    fn on_grant(&mut self, now: Instant, grant: Bytes, context: &mut impl LinkContext<T>) {
         let mut offset = 0;
         let mut at = now;
         while offset < grant.0 {
-            let Some(mut fragment) = self.next_fragment(now, at, output) else {
+            let Some(mut fragment) = self.next_fragment(now, at, context) else {
                 break;
             };
             let rest = u64::from(fragment.packet.meta.length) - fragment.sent;
@@ -264,7 +264,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             let requested_at = self
                 .requests
                 .requested_at(self.requests.spent + Bytes(offset));
-            self.deliver(fragment, requested_at, at, output);
+            self.deliver(fragment, requested_at, at, context);
         }
         let unspent = Bytes(grant.0 - offset);
         if unspent > Bytes::ZERO {
@@ -279,13 +279,13 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         &mut self,
         now: Instant,
         at: Instant,
-        output: &mut impl LinkOutput<T>,
+        context: &mut impl LinkContext<T>,
     ) -> Option<Fragment<T>> {
         if let Some(fragment) = self.fragment.take() {
             return Some(fragment);
         }
-        let (manager, mut surroundings) = self.split(now, output);
-        let packet = manager.dequeue(now, &mut surroundings)?;
+        let (manager, mut call) = self.split(now, context);
+        let packet = manager.dequeue(now, &mut call)?;
         Some(Fragment {
             packet,
             sent: 0,
@@ -299,9 +299,9 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         done: Fragment<T>,
         requested_at: Instant,
         last_byte_at: Instant,
-        output: &mut impl LinkOutput<T>,
+        context: &mut impl LinkContext<T>,
     ) {
-        let delay = if output.wants_delay() {
+        let delay = if context.wants_delay() {
             self.split_delay(&done, requested_at, last_byte_at)
         } else {
             DelayParts::default()
@@ -314,7 +314,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             delay,
             marked: packet.marked,
         };
-        output.deliver(packet.item, &packet.meta, &passage);
+        context.deliver(packet.item, &packet.meta, &passage);
     }
 
     /// Splits the packet's delay. It waits for the first MAP after its entry (request), for the tokens
@@ -356,28 +356,28 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         Instant::from_ps((entered_at.as_ps() / interval + 1) * interval)
     }
 
-    fn run_timers(&mut self, until: Instant, output: &mut impl LinkOutput<T>) {
+    fn run_timers(&mut self, until: Instant, context: &mut impl LinkContext<T>) {
         if self.timer <= until {
-            let (manager, mut surroundings) = self.split(until, output);
-            self.timer = run_timers(manager, until, &mut surroundings);
+            let (manager, mut call) = self.split(until, context);
+            self.timer = run_timers(manager, until, &mut call);
         }
     }
 
-    fn split<'a, O>(
+    fn split<'a, C>(
         &'a mut self,
         now: Instant,
-        output: &'a mut O,
-    ) -> (&'a mut M, Surroundings<'a, O>) {
+        context: &'a mut C,
+    ) -> (&'a mut M, QueueCall<'a, C>) {
         let staged = self.fragment_rest();
-        let surroundings = Surroundings {
+        let call = QueueCall {
             now,
             drain: Drain::Buckets(&self.shaper),
             staged,
             // Half an interval until the request leaves, two in the loop, half until the grant begins.
             loop_delay: self.clock.interval() * 3,
-            output,
+            context,
         };
-        (&mut self.manager, surroundings)
+        (&mut self.manager, call)
     }
 }
 
@@ -392,12 +392,12 @@ fn fraction(span: Span, unit: f64) -> Span {
 }
 
 impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
-        let (manager, mut surroundings) = self.split(now, output);
-        let _ = manager.enqueue(now, meta, item, &mut surroundings);
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
+        let (manager, mut call) = self.split(now, context);
+        let _ = manager.enqueue(now, meta, item, &mut call);
         if self.plan == Plan::Idle {
-            self.plan(output);
+            self.plan(context);
         }
     }
 
@@ -415,8 +415,8 @@ impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
         }
     }
 
-    fn on_wakeup(&mut self, now: Instant, output: &mut impl LinkOutput<T>) {
-        self.advance(now, output);
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {

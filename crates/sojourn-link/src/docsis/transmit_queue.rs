@@ -8,7 +8,7 @@
 //! Deviations: the paper sends whole packets on a link whose rate it stretches, so that they arrive at
 //! the same times; we compute those times.
 
-use crate::{DelayParts, LinkOutput, Passage, Stage};
+use crate::{DelayParts, LinkContext, Passage, Stage};
 use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Bytes, Instant, Packets, Span};
 use sojourn_queue::{Backlog, Held, Reason};
@@ -66,8 +66,8 @@ impl<T> TransmitQueue<T> {
     }
 
     /// A packet that does not fit.
-    pub(crate) fn refuse(packet: Held<T>, output: &mut impl LinkOutput<T>) {
-        output.dropped(
+    pub(crate) fn refuse(packet: Held<T>, context: &mut impl LinkContext<T>) {
+        context.dropped(
             packet.item,
             &packet.meta,
             packet.enqueued_at,
@@ -87,7 +87,7 @@ impl<T> TransmitQueue<T> {
     }
 
     /// Send `grant` bytes from `start` on; the grant never exceeds what waits.
-    pub(crate) fn send(&mut self, start: Instant, grant: Bytes, output: &mut impl LinkOutput<T>) {
+    pub(crate) fn send(&mut self, start: Instant, grant: Bytes, context: &mut impl LinkContext<T>) {
         debug_assert!(grant <= self.bytes, "a grant without bytes");
         self.bytes -= grant;
         let mut offset = 0;
@@ -107,7 +107,7 @@ impl<T> TransmitQueue<T> {
             at = start + self.channel_rate.time_for(Bytes(offset));
             self.sent = 0;
             let done = self.waiting.pop_front().expect("the head is there");
-            self.deliver(done, at, output);
+            self.deliver(done, at, context);
         }
     }
 
@@ -115,7 +115,7 @@ impl<T> TransmitQueue<T> {
         &mut self,
         done: Waiting<T>,
         last_byte_at: Instant,
-        output: &mut impl LinkOutput<T>,
+        context: &mut impl LinkContext<T>,
     ) {
         let packet = done.packet;
         let on_air = last_byte_at.saturating_since(self.started_at);
@@ -140,6 +140,6 @@ impl<T> TransmitQueue<T> {
             delay,
             marked: packet.marked,
         };
-        output.deliver(packet.item, &packet.meta, &passage);
+        context.deliver(packet.item, &packet.meta, &passage);
     }
 }

@@ -19,8 +19,8 @@ fn config(burst: u64) -> ShapedConfig {
     }
 }
 
-fn arrivals_in_us(output: &Collector<u32>) -> Vec<u64> {
-    output
+fn arrivals_in_us(context: &Collector<u32>) -> Vec<u64> {
+    context
         .delivered
         .iter()
         .map(|(_, _, passage)| passage.arrives_at.as_ns() / 1000)
@@ -30,18 +30,18 @@ fn arrivals_in_us(output: &Collector<u32>) -> Vec<u64> {
 #[test]
 fn packets_leave_when_the_bucket_holds_them() {
     let queue = DropTailQueue::new(DropTailConfig::bytes(100_000));
-    let (mut link, mut output) = (Shaped::new(config(3000), queue), Collector::default());
+    let (mut link, mut context) = (Shaped::new(config(3000), queue), Collector::default());
     // 3000 B of tokens pass two packets; the third waits 12 ms, and the short one 1.6 ms more.
     let lengths = [1500, 1500, 1500, 200];
     let wakeups = drive(
         &mut link,
         lengths.map(|length| (Instant::ZERO, length)),
         Instant::NEVER,
-        &mut output,
+        &mut context,
     );
-    assert_eq!(arrivals_in_us(&output), [1_000, 1_000, 13_000, 14_600]);
+    assert_eq!(arrivals_in_us(&context), [1_000, 1_000, 13_000, 14_600]);
     assert_eq!(wakeups, 2);
-    assert_eq!(output.delivered[3].2.delay.queue, Span::from_us(13_600));
+    assert_eq!(context.delivered[3].2.delay.queue, Span::from_us(13_600));
 }
 
 #[test]
@@ -57,10 +57,10 @@ fn a_packet_taken_ahead_leaves_its_place_and_not_earlier() {
             pull,
             ..config(1500)
         };
-        let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
         let arrivals = [0, 1, 2].map(|ms| (Instant::from_ms(ms), 1500));
-        drive(&mut link, arrivals, Instant::NEVER, &mut output);
-        arrivals_in_us(&output)
+        drive(&mut link, arrivals, Instant::NEVER, &mut context);
+        arrivals_in_us(&context)
     };
     assert_eq!(arrived(Pull::WithTokens), [1_000, 13_000]);
     assert_eq!(arrived(Pull::Ahead), [1_000, 13_000, 25_000]);
@@ -80,15 +80,15 @@ fn a_shaper_that_takes_packets_ahead_lets_codel_drop_small_ones_like_large_ones(
             limit: sojourn_base::Limit::Packets(Packets(100_000)),
             ..CodelConfig::WHITE2012
         });
-        let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
         let arrivals = (0..40_000).map(|n| {
             let length = if n % 8 == 0 { 100 } else { 1500 };
             (Instant::from_us(7_956 * n), length)
         });
-        drive(&mut link, arrivals, Instant::NEVER, &mut output);
+        drive(&mut link, arrivals, Instant::NEVER, &mut context);
         let share = |length| {
-            let drops = output.dropped.iter().filter(|d| d.1.length == length);
-            let sent = output.delivered.iter().filter(|d| d.1.length == length);
+            let drops = context.dropped.iter().filter(|d| d.1.length == length);
+            let sent = context.delivered.iter().filter(|d| d.1.length == length);
             drops.count() as f64 / (sent.count() as f64).max(1.0)
         };
         share(100) / share(1500)
@@ -102,13 +102,13 @@ fn a_shaper_that_takes_packets_ahead_lets_codel_drop_small_ones_like_large_ones(
 fn the_downstream_of_2012_obeys_both_buckets() {
     // Peak 50 Mb/s: 1500 B take 240 µs; the first leaves at once and leaves 22 B.
     let queue = DropTailQueue::new(DropTailConfig::bytes(100_000));
-    let (mut link, mut output) = (
+    let (mut link, mut context) = (
         Shaped::new(ShapedConfig::WHITE2012_DOWNSTREAM, queue),
         Collector::default(),
     );
     let arrivals = [1500; 3].map(|length| (Instant::ZERO, length));
-    drive(&mut link, arrivals, Instant::NEVER, &mut output);
-    let ns: Vec<u64> = output
+    drive(&mut link, arrivals, Instant::NEVER, &mut context);
+    let ns: Vec<u64> = context
         .delivered
         .iter()
         .map(|d| d.2.arrives_at.as_ns())
@@ -128,12 +128,12 @@ fn full_buffers_drain_in_the_printed_times() {
             limit: sojourn_base::Limit::Packets(Packets(packets)),
             ..DropTailConfig::bytes(0)
         });
-        let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
         let arrivals = (0..600).map(|_| (Instant::ZERO, 1500));
-        drive(&mut link, arrivals, Instant::NEVER, &mut output);
+        drive(&mut link, arrivals, Instant::NEVER, &mut context);
         // One packet left at once and made room.
-        assert_eq!(output.delivered.len() as u64, u64::from(packets) + 1);
-        assert_eq!(arrivals_in_us(&output).last(), Some(&us));
+        assert_eq!(context.delivered.len() as u64, u64::from(packets) + 1);
+        assert_eq!(arrivals_in_us(&context).last(), Some(&us));
     }
 }
 
@@ -142,17 +142,21 @@ fn head_drops_cost_no_tokens() {
     // W12-90. The bucket is never full after the first packet, so what has left it is the initial
     // depth plus what accrued less what is in it; that must be what was delivered.
     let queue = CodelQueue::new(CodelConfig::WHITE2012);
-    let (mut link, mut output) = (Shaped::new(config(3000), queue), Collector::default());
+    let (mut link, mut context) = (Shaped::new(config(3000), queue), Collector::default());
     let arrivals = (0..2_000).map(|n| (Instant::from_us(10_000 * n), 1400));
-    drive(&mut link, arrivals, Instant::from_s(19), &mut output);
-    let late = output
+    drive(&mut link, arrivals, Instant::from_s(19), &mut context);
+    let late = context
         .dropped
         .iter()
         .filter(|d| d.4 == Reason::Target)
         .count();
     assert!(late > 20, "{late} head drops");
     let now = Instant::from_s(19);
-    let delivered: u64 = output.delivered.iter().map(|d| u64::from(d.1.length)).sum();
+    let delivered: u64 = context
+        .delivered
+        .iter()
+        .map(|d| u64::from(d.1.length))
+        .sum();
     let accrued = 19 * 1_000_000 / 8;
     assert_eq!(3000 + accrued - link.tokens(now).0, delivered);
 }
@@ -162,14 +166,14 @@ fn unused_time_is_paid_back_up_to_the_depth() {
     // W13-103: after t idle seconds with an empty bucket, min(R t, B) leaves at once.
     for (idle_ms, at_once) in [(0, 0), (12, 1), (24, 2), (60, 5), (500, 5)] {
         let queue = DropTailQueue::new(DropTailConfig::bytes(1_000_000));
-        let (mut link, mut output) = (Shaped::new(config(7500), queue), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config(7500), queue), Collector::default());
         let start = Instant::from_ms(idle_ms);
         let burst = |at| (0..20).map(move |_| (at, 1500));
         // The first five empty the bucket; the burst comes after the pause.
-        drive(&mut link, burst(Instant::ZERO).take(5), start, &mut output);
-        output.delivered.clear();
-        drive(&mut link, burst(start), start, &mut output);
-        assert_eq!(output.delivered.len(), at_once, "after {idle_ms} ms");
+        drive(&mut link, burst(Instant::ZERO).take(5), start, &mut context);
+        context.delivered.clear();
+        drive(&mut link, burst(start), start, &mut context);
+        assert_eq!(context.delivered.len(), at_once, "after {idle_ms} ms");
     }
 }
 
@@ -180,7 +184,7 @@ fn a_longer_packet_behind_a_dropped_head_waits_for_its_own_tokens() {
             held: Vec::new(),
             tells,
         };
-        let (mut link, mut output) = (Shaped::new(config(1500), manager), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config(1500), manager), Collector::default());
         // 1500 B empty the bucket. The 50 B head would have its tokens at 0.4 ms; it is dropped, and
         // the packet behind it leaves at 8 ms, the next one 8 ms later.
         let lengths = [1500, 50, 1000, 1000];
@@ -188,12 +192,12 @@ fn a_longer_packet_behind_a_dropped_head_waits_for_its_own_tokens() {
             &mut link,
             lengths.map(|length| (Instant::ZERO, length)),
             Instant::from_ms(5),
-            &mut output,
+            &mut context,
         );
-        assert_eq!(output.dropped.len(), 1);
+        assert_eq!(context.dropped.len(), 1);
         assert_eq!(link.backlog().packets, Packets(2));
-        drive(&mut link, [], Instant::NEVER, &mut output);
-        assert_eq!(arrivals_in_us(&output), [1_000, 9_000, 17_000]);
+        drive(&mut link, [], Instant::NEVER, &mut context);
+        assert_eq!(arrivals_in_us(&context), [1_000, 9_000, 17_000]);
         assert_eq!(link.next_wakeup(), Instant::NEVER);
     }
 }
@@ -207,13 +211,13 @@ fn two_flows_of_their_own_carry_twice_the_sustained_rate_in_sum() {
                 let queue = DropTailQueue::new(DropTailConfig::bytes(1_000_000));
                 let mut config = config(1500);
                 config.shaper.sustained = BitRate::from_mbps(5);
-                let (mut link, mut output) = (Shaped::new(config, queue), Collector::default());
+                let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
                 // 8 Mb/s are offered for 12 s.
                 let offer = (0..8_000_u64).map(|n| (Instant::from_us(1_500 * n), 1500));
-                drive(&mut link, offer, Instant::from_s(12), &mut output);
+                drive(&mut link, offer, Instant::from_s(12), &mut context);
                 // From 1 s on, when the bucket is long empty, for 10 s.
                 let judged = Instant::from_ms(1_001)..Instant::from_ms(11_001);
-                let delivered = output.delivered.iter();
+                let delivered = context.delivered.iter();
                 delivered
                     .filter(|(_, _, passage)| judged.contains(&passage.arrives_at))
                     .map(|(_, meta, _)| u64::from(meta.length))

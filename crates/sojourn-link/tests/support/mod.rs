@@ -1,7 +1,7 @@
-//! An output that keeps everything, and a driver that may call a link in awkward ways.
+//! A context that keeps everything, and a driver that may call a link in awkward ways.
 
 use sojourn_base::{Instant, Meta, RandomStream, Seed, Span};
-use sojourn_link::{Draw, Link, LinkOutput, Passage, Stage};
+use sojourn_link::{Draw, Link, LinkContext, Passage, Stage};
 use sojourn_queue::Reason;
 
 /// What a link did, in order.
@@ -51,7 +51,7 @@ pub(crate) fn stream(purpose: Draw) -> RandomStream {
     Seed(42).stream(name)
 }
 
-impl LinkOutput<u32> for Recorder {
+impl LinkContext<u32> for Recorder {
     fn deliver(&mut self, item: u32, meta: &Meta, passage: &Passage) {
         let outcome = Outcome::Delivered(item, *meta, *passage);
         self.outcomes.push((self.now, outcome));

@@ -8,7 +8,7 @@
 
 use crate::config::ConfigProblem;
 use crate::store::fifo::Fifo;
-use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use core::fmt;
 use sojourn_base::{Bytes, Instant, Meta};
@@ -132,31 +132,31 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         if !meta.pure_ack || meta.length > self.config.longest {
-            return self.inner.enqueue(now, meta, item, environment);
+            return self.inner.enqueue(now, meta, item, context);
         }
         let packet = Held::new(now, meta, item);
         if let Some(place) = self.superfluous(&packet) {
             let replaced = self.lane.replace(place, packet);
-            environment.dropped(replaced, Reason::Suppressed);
+            context.dropped(replaced, Reason::Suppressed);
             return Verdict::Accepted;
         }
         if self.lane.bytes() + u64::from(meta.length) > self.config.limit.0 {
-            return self.inner.enqueue(now, meta, packet.item, environment);
+            return self.inner.enqueue(now, meta, packet.item, context);
         }
         self.lane.push(packet);
         Verdict::Accepted
     }
 
-    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         if self.is_lanes_turn() {
             return self.serve_lane();
         }
         self.in_a_row = 0;
         // The manager behind may drop all it has.
-        match self.inner.dequeue(now, environment) {
+        match self.inner.dequeue(now, context) {
             Some(packet) => Some(packet),
             None => self.serve_lane(),
         }
@@ -187,8 +187,8 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         self.inner.next_timer()
     }
 
-    fn on_timer(&mut self, now: Instant, environment: &mut dyn Environment<T>) {
-        self.inner.on_timer(now, environment);
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+        self.inner.on_timer(now, context);
     }
 }
 

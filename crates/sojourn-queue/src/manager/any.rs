@@ -6,9 +6,9 @@
 //! Source: none needed. Deviations: none known.
 
 use crate::{
-    AckPriorityQueue, Backlog, CodelQueue, DocsisPieQueue, DropTailQueue, Environment,
-    FqCodelQueue, FqPieQueue, Held, ManagerConfig, PieQueue, QueueManager, SfqCodelQueue,
-    SfqNs2Queue, SfqPieQueue, SfqQueue, Verdict,
+    AckPriorityQueue, Backlog, CodelQueue, DocsisPieQueue, DropTailQueue, FqCodelQueue, FqPieQueue,
+    Held, ManagerConfig, PieQueue, QueueContext, QueueManager, SfqCodelQueue, SfqNs2Queue,
+    SfqPieQueue, SfqQueue, Verdict,
 };
 use alloc::boxed::Box;
 use core::fmt;
@@ -94,14 +94,14 @@ impl<T> QueueManager<T> for AnyManager<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
-        each!(self, manager => manager.enqueue(now, meta, item, environment))
+        each!(self, manager => manager.enqueue(now, meta, item, context))
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
-        each!(self, manager => manager.dequeue(now, environment))
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        each!(self, manager => manager.dequeue(now, context))
     }
 
     #[inline]
@@ -124,8 +124,8 @@ impl<T> QueueManager<T> for AnyManager<T> {
     }
 
     #[inline]
-    fn on_timer(&mut self, now: Instant, environment: &mut dyn Environment<T>) {
-        each!(self, manager => manager.on_timer(now, environment));
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+        each!(self, manager => manager.on_timer(now, context));
     }
 }
 

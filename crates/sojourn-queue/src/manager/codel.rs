@@ -10,7 +10,7 @@ use crate::manager::refuse;
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
-use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, ServiceQueue};
@@ -146,20 +146,20 @@ impl<T> QueueManager<T> for CodelQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let packet = Held::new(now, meta, item);
         if !self.room.fits(self.line.fifo.backlog(), meta.length) {
-            return refuse(packet, Reason::Overlimit, environment);
+            return refuse(packet, Reason::Overlimit, context);
         }
         self.line.fifo.push(packet);
         Verdict::Accepted
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
-        self.line.staged = environment.staged(ServiceQueue::Classic).0;
-        serve(&mut self.codel, &self.law, &mut self.line, now, environment)
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        self.line.staged = context.staged(ServiceQueue::Classic).0;
+        serve(&mut self.codel, &self.law, &mut self.line, now, context)
     }
 
     #[inline]

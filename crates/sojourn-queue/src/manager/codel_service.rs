@@ -7,7 +7,7 @@
 
 use crate::manager::mark;
 use crate::policy::codel::{Codel, CodelLaw, Head, Judgement};
-use crate::{Environment, Held, Reason};
+use crate::{Held, QueueContext, Reason};
 use sojourn_base::{Ecn, Instant};
 
 /// A queue that can be served from its head.
@@ -32,7 +32,7 @@ pub(crate) fn serve<T>(
     law: &CodelLaw,
     source: &mut impl HeadSource<T>,
     now: Instant,
-    environment: &mut dyn Environment<T>,
+    context: &mut dyn QueueContext<T>,
 ) -> Option<Held<T>> {
     let Some(mut seen) = source.look(now) else {
         codel.on_empty();
@@ -48,7 +48,7 @@ pub(crate) fn serve<T>(
                 break;
             }
             if let Some(packet) = source.take() {
-                environment.dropped(packet, Reason::Target);
+                context.dropped(packet, Reason::Target);
             }
             let Some(next) = source.look(now) else {
                 let _ = codel.on_dropped(law, None, now);
@@ -60,7 +60,7 @@ pub(crate) fn serve<T>(
     }
     let mut packet = source.take()?;
     if signals || is_above_threshold(law, seen) {
-        mark(&mut packet, Reason::Target, environment);
+        mark(&mut packet, Reason::Target, context);
     }
     Some(packet)
 }

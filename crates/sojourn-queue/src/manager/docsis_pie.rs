@@ -9,7 +9,7 @@ use crate::manager::refuse;
 use crate::policy::docsis_pie::{DocsisPie, DocsisPieLaw, UPDATE_INTERVAL, shaper_delay};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
-use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
 
@@ -96,28 +96,32 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let packet = Held::new(now, meta, item);
         let backlog = self.fifo.backlog();
         if !self.room.fits(backlog, meta.length) {
             self.pie.on_overflow();
-            return refuse(packet, Reason::Overlimit, environment);
+            return refuse(packet, Reason::Overlimit, context);
         }
         let early =
             self.pie
                 .on_arrival(&self.law, meta.length, backlog.bytes.0, self.buffer, || {
-                    environment.unit()
+                    context.unit()
                 });
         if early {
-            return refuse(packet, Reason::Early, environment);
+            return refuse(packet, Reason::Early, context);
         }
         self.fifo.push(packet);
         Verdict::Accepted
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(
+        &mut self,
+        _now: Instant,
+        _environment: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
         self.fifo.pop()
     }
 
@@ -135,10 +139,10 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, environment: &mut dyn Environment<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
         if self.period.is_due(now) {
-            let queued = self.fifo.bytes() + environment.staged(ServiceQueue::Classic).0;
-            let delay = shaper_delay(queued, &environment.shaper());
+            let queued = self.fifo.bytes() + context.staged(ServiceQueue::Classic).0;
+            let delay = shaper_delay(queued, &context.shaper());
             self.pie.on_update(&self.law, delay);
         }
     }

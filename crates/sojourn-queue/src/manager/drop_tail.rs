@@ -8,7 +8,7 @@ use crate::config::{ConfigProblem, require_room};
 use crate::manager::refuse;
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
-use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
 
@@ -132,14 +132,14 @@ impl<T> DropTailQueue<T> {
 
     /// Change the limit; what no longer fits is dropped from the tail (chosen: as ns-2 shrinks a
     /// queue).
-    pub fn set_limit(&mut self, limit: Limit, environment: &mut dyn Environment<T>) {
+    pub fn set_limit(&mut self, limit: Limit, context: &mut dyn QueueContext<T>) {
         self.config.limit = limit;
         self.room = self.config.room();
         while self.room.is_exceeded_by(self.fifo.backlog()) {
             let Some(victim) = self.fifo.pop_newest() else {
                 return;
             };
-            environment.dropped(victim, Reason::Overlimit);
+            context.dropped(victim, Reason::Overlimit);
         }
     }
 
@@ -153,12 +153,12 @@ impl<T> DropTailQueue<T> {
     }
 
     #[cold]
-    fn make_room(&mut self, length: u32, environment: &mut dyn Environment<T>) {
+    fn make_room(&mut self, length: u32, context: &mut dyn QueueContext<T>) {
         while !self.fits(length) {
             let Some(victim) = self.fifo.pop() else {
                 return;
             };
-            environment.dropped(victim, Reason::Overlimit);
+            context.dropped(victim, Reason::Overlimit);
         }
     }
 }
@@ -186,14 +186,14 @@ impl<T> QueueManager<T> for DropTailQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         if !self.fits(meta.length) {
             if self.config.head_drop {
-                self.make_room(meta.length, environment);
+                self.make_room(meta.length, context);
             }
             if !self.fits(meta.length) {
-                return refuse(Held::new(now, meta, item), Reason::Overlimit, environment);
+                return refuse(Held::new(now, meta, item), Reason::Overlimit, context);
             }
         }
         self.fifo.push(Held::new(now, meta, item));
@@ -201,7 +201,11 @@ impl<T> QueueManager<T> for DropTailQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(
+        &mut self,
+        _now: Instant,
+        _environment: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
         self.fifo.pop()
     }
 

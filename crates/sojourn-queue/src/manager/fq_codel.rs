@@ -8,7 +8,7 @@ use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
-use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta};
 
@@ -95,15 +95,15 @@ impl<T> QueueManager<T> for FqCodelQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         self.flows
-            .enqueue(queue, Held::new(now, meta, item), environment)
+            .enqueue(queue, Held::new(now, meta, item), context)
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         loop {
             let queue = self.flows.ready()?;
             let (codel, floor) = &mut self.codels[queue];
@@ -112,7 +112,7 @@ impl<T> QueueManager<T> for FqCodelQueue<T> {
                 queue,
                 floor,
             };
-            if let Some(packet) = serve(codel, &self.law, &mut flow, now, environment) {
+            if let Some(packet) = serve(codel, &self.law, &mut flow, now, context) {
                 self.flows.on_sent(queue, packet.meta.length);
                 return Some(packet);
             }

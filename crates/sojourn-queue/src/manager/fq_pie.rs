@@ -9,7 +9,7 @@ use crate::manager::period::Period;
 use crate::manager::pie::admit;
 use crate::policy::pie::{Pie, PieLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
-use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta};
 
@@ -78,25 +78,19 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         let backlog = self.flows.bins.bytes_in(queue);
         let packet = Held::new(now, meta, item);
-        match admit(
-            &mut self.pies[queue],
-            &self.law,
-            packet,
-            backlog,
-            environment,
-        ) {
-            Ok(packet) => self.flows.enqueue(queue, packet, environment),
+        match admit(&mut self.pies[queue], &self.law, packet, backlog, context) {
+            Ok(packet) => self.flows.enqueue(queue, packet, context),
             Err(verdict) => verdict,
         }
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         loop {
             let queue = self.flows.ready()?;
             let Some(packet) = self.flows.bins.pop(queue) else {
@@ -124,7 +118,7 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, _environment: &mut dyn Environment<T>) {
+    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) {
         if self.period.is_due(now) {
             for (queue, pie) in self.pies.iter_mut().enumerate() {
                 pie.on_update(&self.law, self.flows.bins.bytes_in(queue));

@@ -16,7 +16,7 @@ pub mod sfq_codel;
 pub mod sfq_ns2;
 pub mod sfq_pie;
 
-use crate::{Environment, Held, Reason, Verdict};
+use crate::{Held, QueueContext, Reason, Verdict};
 use sojourn_base::Ecn;
 
 /// Marks `packet` if it is ECN-capable; one that carries a mark already is left as it is. Returns
@@ -24,7 +24,7 @@ use sojourn_base::Ecn;
 pub(crate) fn mark<T>(
     packet: &mut Held<T>,
     reason: Reason,
-    environment: &mut dyn Environment<T>,
+    context: &mut dyn QueueContext<T>,
 ) -> bool {
     match packet.meta.ecn {
         Ecn::NotEct => false,
@@ -32,7 +32,7 @@ pub(crate) fn mark<T>(
         Ecn::Ect0 | Ecn::Ect1 => {
             packet.meta.ecn = Ecn::Ce;
             packet.marked = true;
-            environment.marked(packet, reason);
+            context.marked(packet, reason);
             true
         }
     }
@@ -42,8 +42,8 @@ pub(crate) fn mark<T>(
 pub(crate) fn refuse<T>(
     packet: Held<T>,
     reason: Reason,
-    environment: &mut dyn Environment<T>,
+    context: &mut dyn QueueContext<T>,
 ) -> Verdict {
-    environment.dropped(packet, reason);
+    context.dropped(packet, reason);
     Verdict::Dropped(reason)
 }

@@ -9,7 +9,7 @@ use crate::manager::{mark, refuse};
 use crate::policy::pie::{BurstRule, Pie, PieLaw, PieVerdict};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
-use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, Span};
 
@@ -122,13 +122,13 @@ pub(crate) fn admit<T>(
     law: &PieLaw,
     mut packet: Held<T>,
     backlog: u64,
-    environment: &mut dyn Environment<T>,
+    context: &mut dyn QueueContext<T>,
 ) -> Result<Held<T>, Verdict> {
     let length = packet.meta.length;
-    match pie.on_arrival(law, length, backlog, || environment.unit()) {
+    match pie.on_arrival(law, length, backlog, || context.unit()) {
         PieVerdict::Pass => Ok(packet),
-        PieVerdict::Mark if mark(&mut packet, Reason::Early, environment) => Ok(packet),
-        PieVerdict::Mark | PieVerdict::Drop => Err(refuse(packet, Reason::Early, environment)),
+        PieVerdict::Mark if mark(&mut packet, Reason::Early, context) => Ok(packet),
+        PieVerdict::Mark | PieVerdict::Drop => Err(refuse(packet, Reason::Early, context)),
     }
 }
 
@@ -139,20 +139,14 @@ impl<T> QueueManager<T> for PieQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let packet = Held::new(now, meta, item);
         if !self.room.fits(self.fifo.backlog(), meta.length) {
             self.pie.on_overflow();
-            return refuse(packet, Reason::Overlimit, environment);
+            return refuse(packet, Reason::Overlimit, context);
         }
-        match admit(
-            &mut self.pie,
-            &self.law,
-            packet,
-            self.fifo.bytes(),
-            environment,
-        ) {
+        match admit(&mut self.pie, &self.law, packet, self.fifo.bytes(), context) {
             Ok(packet) => {
                 self.fifo.push(packet);
                 Verdict::Accepted
@@ -162,7 +156,7 @@ impl<T> QueueManager<T> for PieQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         let packet = self.fifo.pop()?;
         let sojourn = now.saturating_since(packet.enqueued_at);
         let backlog = self.fifo.bytes();
@@ -185,7 +179,7 @@ impl<T> QueueManager<T> for PieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, _environment: &mut dyn Environment<T>) {
+    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) {
         if self.period.is_due(now) {
             self.pie.on_update(&self.law, self.fifo.bytes());
         }

@@ -4,7 +4,7 @@
 //! Deviations: none known.
 
 use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use sojourn_base::{Instant, Meta};
 
 /// Sub-flows in a ring, without a policy.
@@ -32,14 +32,17 @@ impl<T> QueueManager<T> for SfqQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
-        self.sub_flows
-            .enqueue(Held::new(now, meta, item), environment)
+        self.sub_flows.enqueue(Held::new(now, meta, item), context)
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(
+        &mut self,
+        _now: Instant,
+        _environment: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let bin = ring.ready(bins, |_| ())?;
         let packet = bins.pop(bin)?;

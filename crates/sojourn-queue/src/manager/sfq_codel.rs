@@ -8,7 +8,7 @@ use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::policy::codel::{Codel, CodelLaw, CodelVariant, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta};
 
@@ -102,14 +102,13 @@ impl<T> QueueManager<T> for SfqCodelQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
-        self.sub_flows
-            .enqueue(Held::new(now, meta, item), environment)
+        self.sub_flows.enqueue(Held::new(now, meta, item), context)
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let codels = &mut self.codels;
         loop {
@@ -119,9 +118,7 @@ impl<T> QueueManager<T> for SfqCodelQueue<T> {
                 bin,
                 floor: &mut self.floor,
             };
-            if let Some(packet) =
-                serve(&mut codels[bin], &self.law, &mut sub_flow, now, environment)
-            {
+            if let Some(packet) = serve(&mut codels[bin], &self.law, &mut sub_flow, now, context) {
                 ring.on_sent(packet.meta.length);
                 return Some(packet);
             }

@@ -8,7 +8,7 @@
 use crate::config::ConfigProblem;
 use crate::manager::refuse;
 use crate::store::bins::Bins;
-use crate::{Backlog, Environment, Held, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta, Packets};
@@ -90,12 +90,12 @@ impl<T> QueueManager<T> for SfqNs2Queue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let bucket = ns2_bucket(meta.flow_hash, self.config.buckets) as usize;
         let packet = Held::new(now, meta, item);
         if self.is_full(bucket) {
-            return refuse(packet, Reason::Overlimit, environment);
+            return refuse(packet, Reason::Overlimit, context);
         }
         if self.bins.is_empty(bucket) {
             self.round.push_back(bucket);
@@ -105,7 +105,11 @@ impl<T> QueueManager<T> for SfqNs2Queue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(
+        &mut self,
+        _now: Instant,
+        _environment: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
         let bucket = self.round.pop_front()?;
         let packet = self.bins.pop(bucket);
         if !self.bins.is_empty(bucket) {

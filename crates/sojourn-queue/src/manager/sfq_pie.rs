@@ -9,7 +9,7 @@ use crate::manager::period::Period;
 use crate::manager::pie::admit;
 use crate::policy::pie::{DelaySource, Pie, PieLaw};
 use crate::store::sub_flows::{SfqConfig, SubFlows};
-use crate::{Backlog, Environment, Held, QueueManager, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta};
 
@@ -109,24 +109,18 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
         now: Instant,
         meta: Meta,
         item: T,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let (guard, backlog) = self.guard_of(self.sub_flows.bin_of(&meta));
         let packet = Held::new(now, meta, item);
-        match admit(
-            &mut self.pies[guard],
-            &self.law,
-            packet,
-            backlog,
-            environment,
-        ) {
-            Ok(packet) => self.sub_flows.enqueue(packet, environment),
+        match admit(&mut self.pies[guard], &self.law, packet, backlog, context) {
+            Ok(packet) => self.sub_flows.enqueue(packet, context),
             Err(verdict) => verdict,
         }
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn Environment<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let bin = ring.ready(bins, |_| ())?;
         let packet = bins.pop(bin)?;
@@ -150,7 +144,7 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, _environment: &mut dyn Environment<T>) {
+    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) {
         if self.period.is_due(now) {
             for guard in 0..self.pies.len() {
                 let (guard, backlog) = self.guard_of(guard);
@@ -174,7 +168,7 @@ mod tests {
         early: u32,
     }
 
-    impl Environment<()> for Script {
+    impl QueueContext<()> for Script {
         fn dropped(&mut self, _packet: Held<()>, reason: Reason) {
             assert_eq!(reason, Reason::Early);
             self.early += 1;

@@ -9,7 +9,7 @@
 use crate::config::{ConfigProblem, require_room};
 use crate::store::bins::Bins;
 use crate::store::room::Room;
-use crate::{Environment, Held, Reason, Verdict};
+use crate::{Held, QueueContext, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Limit, Meta, Packets};
@@ -162,11 +162,11 @@ impl<T> FlowLists<T> {
         &mut self,
         queue: usize,
         packet: Held<T>,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         self.push(queue, packet);
         if self.room.is_exceeded_by(self.bins.backlog()) {
-            self.make_room(environment);
+            self.make_room(context);
             // Victims leave from the head, so the arrival is gone only if all in front of it are.
             if self.bins.is_empty(queue) {
                 return Verdict::Dropped(Reason::FatFlow);
@@ -239,7 +239,7 @@ impl<T> FlowLists<T> {
     /// Drops from the head of the queue with the most bytes, until at least half of them are gone or
     /// a batch is full; again while it is still too much.
     #[cold]
-    fn make_room(&mut self, environment: &mut dyn Environment<T>) {
+    fn make_room(&mut self, context: &mut dyn QueueContext<T>) {
         while self.room.is_exceeded_by(self.bins.backlog()) {
             let mut fattest = 0;
             for queue in 1..self.bins.lines() {
@@ -252,7 +252,7 @@ impl<T> FlowLists<T> {
                 let Some(victim) = self.bins.pop(fattest) else {
                     break;
                 };
-                environment.dropped(victim, Reason::FatFlow);
+                context.dropped(victim, Reason::FatFlow);
                 if (whole - self.bins.bytes_in(fattest)) * 2 >= whole {
                     break;
                 }

@@ -9,7 +9,7 @@ use crate::manager::refuse;
 use crate::store::bins::Bins;
 use crate::store::nichols_ring::NicholsRing;
 use crate::store::room::Room;
-use crate::{Backlog, Environment, Held, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Limit, Meta};
 
@@ -139,14 +139,14 @@ impl<T> SubFlows<T> {
     pub(crate) fn enqueue(
         &mut self,
         packet: Held<T>,
-        environment: &mut dyn Environment<T>,
+        context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let length = packet.meta.length;
         if !self.room.fits(self.bins.backlog(), length) {
             if !self.room.fits(Backlog::default(), length) {
-                return refuse(packet, Reason::Overlimit, environment);
+                return refuse(packet, Reason::Overlimit, context);
             }
-            self.make_room(length, environment);
+            self.make_room(length, context);
         }
         let bin = self.bin_of(&packet.meta);
         self.bins.push(bin, packet);
@@ -155,7 +155,7 @@ impl<T> SubFlows<T> {
     }
 
     #[cold]
-    fn make_room(&mut self, length: u32, environment: &mut dyn Environment<T>) {
+    fn make_room(&mut self, length: u32, context: &mut dyn QueueContext<T>) {
         while !self.room.fits(self.bins.backlog(), length) {
             let fat = self.fattest();
             let victim = match self.victim {
@@ -163,7 +163,7 @@ impl<T> SubFlows<T> {
                 Victim::Head => self.bins.pop(fat),
             };
             match victim {
-                Some(victim) => environment.dropped(victim, Reason::FatFlow),
+                Some(victim) => context.dropped(victim, Reason::FatFlow),
                 None => return,
             }
         }

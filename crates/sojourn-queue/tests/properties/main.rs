@@ -151,8 +151,8 @@ proptest! {
 fn an_empty_manager_has_nothing_to_send_and_no_head() {
     for case in managers() {
         let mut manager = case.config.build::<u32>();
-        let mut environment = sojourn_testkit::environment::TestEnvironment::without_draws();
-        assert_eq!(manager.dequeue(Instant::from_s(1), &mut environment), None);
+        let mut context = sojourn_testkit::context::TestContext::without_draws();
+        assert_eq!(manager.dequeue(Instant::from_s(1), &mut context), None);
         assert_eq!(manager.head_length(), None);
         assert_eq!(manager.backlog(), Backlog::default());
     }

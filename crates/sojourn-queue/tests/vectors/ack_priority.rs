@@ -6,7 +6,7 @@ use sojourn_queue::{
     AckPriorityConfig, AckPriorityQueue, AnyManager, CumulativeAck, DropTailConfig, ManagerConfig,
     QueueManager, Reason, Verdict,
 };
-use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::context::TestContext;
 
 type Lane = AckPriorityQueue<&'static str, AnyManager<&'static str>>;
 
@@ -23,18 +23,18 @@ fn ack(length: u32) -> Meta {
 }
 
 fn offer(queue: &mut Lane, meta: Meta, items: &[&'static str]) {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for item in items {
-        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut environment);
+        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut context);
         assert_eq!(verdict, Verdict::Accepted);
     }
 }
 
 fn served(queue: &mut Lane) -> Vec<&'static str> {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     std::iter::from_fn(|| {
         let expected = queue.head_length();
-        let packet = queue.dequeue(Instant::ZERO, &mut environment)?;
+        let packet = queue.dequeue(Instant::ZERO, &mut context)?;
         assert_eq!(expected, Some(packet.meta.length));
         Some(packet.item)
     })
@@ -73,9 +73,9 @@ fn read(item: &&'static str, _meta: &Meta) -> Option<CumulativeAck> {
 #[test]
 fn ap_3_a_newer_acknowledgement_takes_the_place_of_an_older_one() {
     let mut queue = lane(AckPriorityConfig::DEFAULT).with_suppression(read);
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut offer = |meta, item| {
-        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut environment);
+        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut context);
         assert_eq!(verdict, Verdict::Accepted);
     };
     let other_flow = Meta {
@@ -88,7 +88,7 @@ fn ap_3_a_newer_acknowledgement_takes_the_place_of_an_older_one() {
     offer(ack(40), "1500");
     offer(ack(52), "s3000");
     offer(ack(40), "4000");
-    let replaced: Vec<_> = environment.drops().collect();
+    let replaced: Vec<_> = context.drops().collect();
     assert_eq!(replaced, [(&"1000", Reason::Suppressed)]);
     assert_eq!(queue.backlog().bytes, Bytes(4 * 40 + 52));
     assert_eq!(served(&mut queue), ["2000", "5", "1500", "s3000", "4000"]);

@@ -3,7 +3,7 @@
 use super::packet;
 use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
 use sojourn_queue::{CodelConfig, CodelLaw, CodelVariant, ManagerConfig, QueueManager, Reason};
-use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::context::TestContext;
 
 const DEEP: Limit = Limit::Packets(Packets(100_000));
 
@@ -15,17 +15,17 @@ fn codel(law: CodelLaw) -> ManagerConfig {
 /// gives the calls (counted in ms) that dropped and those that delivered a marked packet.
 fn standing_queue(law: CodelLaw, meta: Meta, calls: u64) -> (Vec<u64>, Vec<u64>) {
     let mut manager = codel(law).build();
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for item in 0..2 * calls {
-        let _ = manager.enqueue(Instant::ZERO, meta, item, &mut environment);
+        let _ = manager.enqueue(Instant::ZERO, meta, item, &mut context);
     }
     let (mut dropping, mut marking) = (vec![], vec![]);
     for ms in 1..=calls {
-        let before = environment.dropped.len();
+        let before = context.dropped.len();
         let sent = manager
-            .dequeue(Instant::from_ms(20 + ms), &mut environment)
+            .dequeue(Instant::from_ms(20 + ms), &mut context)
             .expect("a deep queue");
-        if environment.dropped.len() > before {
+        if context.dropped.len() > before {
             dropping.push(ms);
         }
         if sent.marked {
@@ -39,26 +39,26 @@ fn standing_queue(law: CodelLaw, meta: Meta, calls: u64) -> (Vec<u64>, Vec<u64>)
 fn cd_3_a_burst_that_drains_within_an_interval_loses_nothing() {
     for (packets, drop_calls, last) in [(200, vec![105], 199), (100, vec![], 100)] {
         let mut manager = codel(CodelLaw::RFC8289).build();
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         for item in 0..packets {
-            let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), item, &mut environment);
+            let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), item, &mut context);
         }
         let (mut calls, mut deliveries, mut last_delivery) = (vec![], 0, 0);
         for ms in 1..=300 {
-            let before = environment.dropped.len();
+            let before = context.dropped.len();
             if manager
-                .dequeue(Instant::from_ms(ms), &mut environment)
+                .dequeue(Instant::from_ms(ms), &mut context)
                 .is_some()
             {
                 deliveries += 1;
                 last_delivery = ms;
             }
-            if environment.dropped.len() > before {
+            if context.dropped.len() > before {
                 calls.push(ms);
             }
         }
         assert_eq!(calls, drop_calls);
-        assert_eq!(environment.dropped.len(), drop_calls.len());
+        assert_eq!(context.dropped.len(), drop_calls.len());
         assert_eq!(deliveries + drop_calls.len(), packets);
         assert_eq!(last_delivery, last);
     }
@@ -77,18 +77,18 @@ fn bursts_that_drain_by_themselves_cause_no_drop() {
         CodelLaw::RFC8289,
     ] {
         let mut manager = codel(law).build();
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         for burst in 0..50 {
             let start = burst * 150;
             for item in 0..100 {
                 let now = Instant::from_ms(start);
-                let _ = manager.enqueue(now, packet(1500, 0), item, &mut environment);
+                let _ = manager.enqueue(now, packet(1500, 0), item, &mut context);
             }
             for ms in 1..=101 {
-                let _ = manager.dequeue(Instant::from_ms(start + ms), &mut environment);
+                let _ = manager.dequeue(Instant::from_ms(start + ms), &mut context);
             }
         }
-        assert_eq!(environment.dropped.len(), 0);
+        assert_eq!(context.dropped.len(), 0);
     }
 }
 
@@ -96,18 +96,18 @@ fn bursts_that_drain_by_themselves_cause_no_drop() {
 /// behind each; gives the calls that dropped.
 fn calls_that_drop(behind: u32, calls: u64) -> Vec<u64> {
     let mut manager = codel(CodelLaw::RFC8289).build();
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let ahead = u64::from(behind / 1500);
     for _ in 0..ahead {
-        let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), (), &mut environment);
+        let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), (), &mut context);
     }
     let mut dropping = vec![];
     for ms in 1..=calls {
         let arrival = Instant::from_ms(ms);
-        let _ = manager.enqueue(arrival, packet(1500, 0), (), &mut environment);
-        let before = environment.dropped.len();
-        let _ = manager.dequeue(arrival + Span::from_ms(40), &mut environment);
-        if environment.dropped.len() > before {
+        let _ = manager.enqueue(arrival, packet(1500, 0), (), &mut context);
+        let before = context.dropped.len();
+        let _ = manager.dequeue(arrival + Span::from_ms(40), &mut context);
+        if context.dropped.len() > before {
             dropping.push(ms);
         }
     }
@@ -126,16 +126,16 @@ fn bytes_that_the_link_has_staged_count_as_waiting() {
     // White 2012 §2.2, sojourn over both queues: one packet at a time in this queue, a deep one behind.
     let served = |staged| {
         let mut manager = codel(CodelLaw::WHITE2012).build();
-        let mut environment = TestEnvironment::without_draws();
-        environment.staged = Bytes(staged);
+        let mut context = TestContext::without_draws();
+        context.staged = Bytes(staged);
         let mut delivered = 0;
         for ms in 1..=150 {
             let arrival = Instant::from_ms(ms);
-            let _ = manager.enqueue(arrival, packet(1500, 0), (), &mut environment);
+            let _ = manager.enqueue(arrival, packet(1500, 0), (), &mut context);
             let now = arrival + Span::from_ms(40);
-            delivered += u32::from(manager.dequeue(now, &mut environment).is_some());
+            delivered += u32::from(manager.dequeue(now, &mut context).is_some());
         }
-        (environment.dropped.len(), delivered)
+        (context.dropped.len(), delivered)
     };
     assert_eq!(served(1500), (0, 150));
     // The first drop, one interval after the first packet, leaves nothing to send in that call.
@@ -167,7 +167,7 @@ fn l4_1_l4s_packets_see_only_their_threshold() {
         ..CodelLaw::RFC8289
     };
     let mut manager = codel(law).build();
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for (ecn, waited_us, marked) in [
         (Ecn::Ect1, 1_000, false),
         (Ecn::Ect1, 1_001, true),
@@ -178,9 +178,9 @@ fn l4_1_l4s_packets_see_only_their_threshold() {
             ..packet(1500, 0)
         };
         let at = Instant::from_s(1);
-        let _ = manager.enqueue(at, meta, (), &mut environment);
+        let _ = manager.enqueue(at, meta, (), &mut context);
         let sent = manager
-            .dequeue(at + Span::from_us(waited_us), &mut environment)
+            .dequeue(at + Span::from_us(waited_us), &mut context)
             .expect("one packet");
         assert_eq!(sent.marked, marked, "{ecn:?} after {waited_us} us");
     }
@@ -190,10 +190,10 @@ fn l4_1_l4s_packets_see_only_their_threshold() {
         ecn: Ecn::Ect0,
         ..packet(1500, 0)
     };
-    let _ = manager.enqueue(Instant::from_s(1), meta, (), &mut environment);
-    let sent = manager.dequeue(Instant::from_ms(1002), &mut environment);
+    let _ = manager.enqueue(Instant::from_s(1), meta, (), &mut context);
+    let sent = manager.dequeue(Instant::from_ms(1002), &mut context);
     assert_eq!(sent.expect("one packet").meta.ecn, Ecn::Ce);
-    assert_eq!(environment.marked.last().expect("a mark").1, Reason::Target);
+    assert_eq!(context.marked.last().expect("a mark").1, Reason::Target);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
 use sojourn_queue::{
     Admission, DropTailConfig, DropTailQueue, ManagerConfig, QueueManager, Reason, Verdict,
 };
-use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::context::TestContext;
 
 fn drop_tail(limit: Limit, admission: Admission) -> ManagerConfig {
     ManagerConfig::DropTail(DropTailConfig {
@@ -72,15 +72,15 @@ fn dt_5_head_drop_gives_up_the_oldest() {
         head_drop: true,
     });
     let mut manager = config.build();
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for item in ["a", "b", "c"] {
-        let verdict = manager.enqueue(Instant::ZERO, packet(100, 0), item, &mut environment);
+        let verdict = manager.enqueue(Instant::ZERO, packet(100, 0), item, &mut context);
         assert_eq!(verdict, Verdict::Accepted);
     }
-    let drops: Vec<_> = environment.drops().collect();
+    let drops: Vec<_> = context.drops().collect();
     assert_eq!(drops, [(&"a", Reason::Overlimit)]);
     for item in [Some("b"), Some("c"), None] {
-        let sent = manager.dequeue(Instant::ZERO, &mut environment);
+        let sent = manager.dequeue(Instant::ZERO, &mut context);
         assert_eq!(sent.map(|packet| packet.item), item);
     }
 }
@@ -95,10 +95,9 @@ fn dt_6_the_wait_is_the_limit_over_the_actual_rate() {
     ] {
         let config = ManagerConfig::DropTail(DropTailConfig::bytes(bytes));
         let mut manager = config.build();
-        let mut environment = TestEnvironment::without_draws();
-        while manager.enqueue(Instant::ZERO, packet(50, 0), (), &mut environment)
-            == Verdict::Accepted
-        {}
+        let mut context = TestContext::without_draws();
+        while manager.enqueue(Instant::ZERO, packet(50, 0), (), &mut context) == Verdict::Accepted {
+        }
         let wait = rate.time_for(manager.backlog().bytes);
         assert_eq!((wait.as_ns() + 500) / 1000, us, "{bytes} bytes at {rate}");
     }
@@ -141,12 +140,12 @@ fn a_limit_in_time_becomes_bytes_at_a_rate() {
 #[test]
 fn a_smaller_limit_drops_the_newest_packets() {
     let mut queue = DropTailQueue::new(DropTailConfig::bytes(10_000));
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for item in 0..5 {
-        let _ = queue.enqueue(Instant::ZERO, packet(1000, 0), item, &mut environment);
+        let _ = queue.enqueue(Instant::ZERO, packet(1000, 0), item, &mut context);
     }
-    queue.set_limit(Limit::Bytes(Bytes(2_500)), &mut environment);
-    let drops: Vec<_> = environment.drops().map(|(item, _)| *item).collect();
+    queue.set_limit(Limit::Bytes(Bytes(2_500)), &mut context);
+    let drops: Vec<_> = context.drops().map(|(item, _)| *item).collect();
     assert_eq!(drops, [4, 3, 2]);
     assert_eq!(queue.backlog().bytes, Bytes(2000));
 }

@@ -8,7 +8,7 @@ use sojourn_queue::{
     ManagerConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
     Verdict,
 };
-use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::context::TestContext;
 
 /// A manager whose items name their flow and their place in it.
 type Manager = AnyManager<(u32, u32)>;
@@ -27,33 +27,23 @@ fn sfq_codel(quantum: u32, limit: Limit) -> Manager {
     .build()
 }
 
-fn fill(
-    manager: &mut Manager,
-    flow: u32,
-    lengths: &[u32],
-    environment: &mut TestEnvironment<(u32, u32)>,
-) {
+fn fill(manager: &mut Manager, flow: u32, lengths: &[u32], context: &mut TestContext<(u32, u32)>) {
     for (place, &length) in (0..).zip(lengths) {
-        let _ = manager.enqueue(
-            Instant::ZERO,
-            packet(length, flow),
-            (flow, place),
-            environment,
-        );
+        let _ = manager.enqueue(Instant::ZERO, packet(length, flow), (flow, place), context);
     }
 }
 
 /// The flows served next, at most `most`.
 fn flows(manager: &mut Manager, most: usize, now: Instant) -> Vec<u32> {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let served: Vec<u32> = std::iter::from_fn(|| {
         manager
-            .dequeue(now, &mut environment)
+            .dequeue(now, &mut context)
             .map(|packet| packet.item.0)
     })
     .take(most)
     .collect();
-    assert_eq!(environment.dropped.len(), 0);
+    assert_eq!(context.dropped.len(), 0);
     served
 }
 
@@ -61,10 +51,10 @@ const ROOMY: Limit = Limit::Packets(Packets(1000));
 
 #[test]
 fn sf_1_five_small_packets_for_each_large_one() {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, ROOMY);
-    fill(&mut manager, 0, &[1500; 10], &mut environment);
-    fill(&mut manager, 1, &[300; 12], &mut environment);
+    fill(&mut manager, 0, &[1500; 10], &mut context);
+    fill(&mut manager, 1, &[300; 12], &mut context);
     assert_eq!(
         flows(&mut manager, 14, Instant::ZERO),
         [0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1]
@@ -73,10 +63,10 @@ fn sf_1_five_small_packets_for_each_large_one() {
 
 #[test]
 fn sf_2_without_a_quantum_packets_alternate() {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(0, ROOMY);
-    fill(&mut manager, 0, &[1500; 4], &mut environment);
-    fill(&mut manager, 1, &[300; 4], &mut environment);
+    fill(&mut manager, 0, &[1500; 4], &mut context);
+    fill(&mut manager, 1, &[300; 4], &mut context);
     assert_eq!(
         flows(&mut manager, 9, Instant::ZERO),
         [0, 1, 0, 1, 0, 1, 0, 1]
@@ -86,23 +76,23 @@ fn sf_2_without_a_quantum_packets_alternate() {
 #[test]
 fn sf_3_a_flow_that_wakes_up_is_served_before_busy_ones() {
     for quantum in [300, 0] {
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         let mut manager = sfq_codel(quantum, ROOMY);
-        fill(&mut manager, 0, &[1500; 6], &mut environment);
-        fill(&mut manager, 1, &[1500; 6], &mut environment);
+        fill(&mut manager, 0, &[1500; 6], &mut context);
+        fill(&mut manager, 1, &[1500; 6], &mut context);
         assert_eq!(flows(&mut manager, 3, Instant::ZERO), [0, 1, 0]);
-        fill(&mut manager, 2, &[200], &mut environment);
+        fill(&mut manager, 2, &[200], &mut context);
         assert_eq!(flows(&mut manager, 4, Instant::ZERO), [2, 1, 0, 1]);
     }
 }
 
 #[test]
 fn sf_4_an_arrival_costs_the_largest_sub_flow_its_newest_packet() {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, Limit::Bytes(Bytes(6000)));
-    fill(&mut manager, 0, &[1500; 3], &mut environment);
-    fill(&mut manager, 1, &[1000; 2], &mut environment);
-    let drops: Vec<_> = environment.drops().collect();
+    fill(&mut manager, 0, &[1500; 3], &mut context);
+    fill(&mut manager, 1, &[1000; 2], &mut context);
+    let drops: Vec<_> = context.drops().collect();
     assert_eq!(drops, [(&(0, 2), Reason::FatFlow)]);
     assert_eq!(manager.backlog().bytes, Bytes(5000));
     assert_eq!(flows(&mut manager, 9, Instant::ZERO).len(), 4);
@@ -110,13 +100,13 @@ fn sf_4_an_arrival_costs_the_largest_sub_flow_its_newest_packet() {
 
 #[test]
 fn sf_5_among_equals_the_later_sub_flow_pays() {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, Limit::Packets(Packets(4)));
-    fill(&mut manager, 0, &[1500; 2], &mut environment);
-    fill(&mut manager, 1, &[1500; 2], &mut environment);
-    fill(&mut manager, 2, &[1500], &mut environment);
-    fill(&mut manager, 3, &[1500], &mut environment);
-    let drops: Vec<_> = environment.drops().map(|(item, _)| *item).collect();
+    fill(&mut manager, 0, &[1500; 2], &mut context);
+    fill(&mut manager, 1, &[1500; 2], &mut context);
+    fill(&mut manager, 2, &[1500], &mut context);
+    fill(&mut manager, 3, &[1500], &mut context);
+    let drops: Vec<_> = context.drops().map(|(item, _)| *item).collect();
     assert_eq!(drops, [(1, 1), (0, 1)]);
     let mut served = flows(&mut manager, 9, Instant::ZERO);
     served.sort_unstable();
@@ -125,11 +115,11 @@ fn sf_5_among_equals_the_later_sub_flow_pays() {
 
 #[test]
 fn an_arrival_beyond_the_whole_limit_has_no_victims() {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, Limit::Bytes(Bytes(6000)));
-    fill(&mut manager, 0, &[1500; 3], &mut environment);
-    fill(&mut manager, 1, &[6001], &mut environment);
-    let drops: Vec<_> = environment.drops().collect();
+    fill(&mut manager, 0, &[1500; 3], &mut context);
+    fill(&mut manager, 1, &[6001], &mut context);
+    let drops: Vec<_> = context.drops().collect();
     assert_eq!(drops, [(&(1, 0), Reason::Overlimit)]);
     assert_eq!(manager.backlog().packets, Packets(3));
 }
@@ -145,14 +135,14 @@ fn background_traffic_shares_one_sub_flow_more() {
             ..SfqConfig::WHITE2013
         };
         let mut manager: Manager = ManagerConfig::Sfq(config).build();
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         for flow in 0..4 {
             for place in 0..3 {
                 let meta = Meta {
                     dscp: if flow < 2 { 8 } else { 0 },
                     ..packet(1000, flow)
                 };
-                let _ = manager.enqueue(Instant::ZERO, meta, (flow, place), &mut environment);
+                let _ = manager.enqueue(Instant::ZERO, meta, (flow, place), &mut context);
             }
         }
         let first = flows(&mut manager, most, Instant::ZERO);
@@ -164,12 +154,12 @@ fn background_traffic_shares_one_sub_flow_more() {
 #[test]
 fn sfq_codel_never_empties_a_sub_flow() {
     // One packet per sub-flow, all of them far beyond target: CoDel would signal, but keeps them.
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, ROOMY);
     for round in 0..500_u64 {
         for flow in 0..5 {
             let now = Instant::from_ms(round * 1000);
-            let _ = manager.enqueue(now, packet(1500, flow), (flow, 0), &mut environment);
+            let _ = manager.enqueue(now, packet(1500, flow), (flow, 0), &mut context);
         }
         let later = Instant::from_ms(round * 1000 + 900);
         assert_eq!(flows(&mut manager, 9, later).len(), 5);
@@ -192,13 +182,13 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
         (16, 35, vec![3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]),
     ] {
         let mut manager: AnyManager<usize> = ManagerConfig::SfqNs2(SfqNs2Config::NS2).build();
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         let mut held = vec![0; buckets];
         let mut count = 0;
         loop {
             let bucket = count % buckets;
             let meta = packet(1500, flow_of[bucket]);
-            match manager.enqueue(Instant::ZERO, meta, bucket, &mut environment) {
+            match manager.enqueue(Instant::ZERO, meta, bucket, &mut context) {
                 Verdict::Accepted => held[bucket] += 1,
                 Verdict::Dropped(reason) => {
                     assert_eq!(reason, Reason::Overlimit);
@@ -210,12 +200,7 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
         assert_eq!((count, held), (accepted, used));
         // Served in turns, packet by packet.
         let served: Vec<_> = (0..buckets)
-            .map(|_| {
-                manager
-                    .dequeue(Instant::ZERO, &mut environment)
-                    .unwrap()
-                    .item
-            })
+            .map(|_| manager.dequeue(Instant::ZERO, &mut context).unwrap().item)
             .collect();
         assert_eq!(served, (0..buckets).collect::<Vec<_>>());
     }
@@ -224,14 +209,14 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
 #[test]
 fn sq_4_without_codel_nothing_is_dropped_however_long_it_waits() {
     let late = Instant::from_ms(500);
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut plain: Manager = ManagerConfig::Sfq(SfqConfig {
         limit: ROOMY,
         ..SfqConfig::WHITE2013
     })
     .build();
-    fill(&mut plain, 0, &[1500; 10], &mut environment);
-    fill(&mut plain, 1, &[300; 12], &mut environment);
+    fill(&mut plain, 0, &[1500; 10], &mut context);
+    fill(&mut plain, 1, &[300; 12], &mut context);
     assert_eq!(
         flows(&mut plain, 14, late),
         [0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1]
@@ -247,11 +232,11 @@ fn fq_codel(limit: u32) -> Manager {
 
 #[test]
 fn fq_2_the_fattest_queue_loses_half_from_its_head() {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = fq_codel(4);
-    fill(&mut manager, 0, &[1500; 3], &mut environment);
-    fill(&mut manager, 1, &[1500; 2], &mut environment);
-    let drops: Vec<_> = environment.drops().collect();
+    fill(&mut manager, 0, &[1500; 3], &mut context);
+    fill(&mut manager, 1, &[1500; 2], &mut context);
+    let drops: Vec<_> = context.drops().collect();
     assert_eq!(
         drops,
         [(&(0, 0), Reason::FatFlow), (&(0, 1), Reason::FatFlow)]
@@ -261,7 +246,7 @@ fn fq_2_the_fattest_queue_loses_half_from_its_head() {
 
 #[test]
 fn an_arrival_can_be_its_own_victim() {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let config = FqCodelConfig::RFC8290;
     let mut lists = config.flows;
     lists.limit = Limit::Bytes(Bytes(1000));
@@ -270,9 +255,9 @@ fn an_arrival_can_be_its_own_victim() {
         ..config
     })
     .build();
-    let verdict = manager.enqueue(Instant::ZERO, packet(1500, 0), (0, 0), &mut environment);
+    let verdict = manager.enqueue(Instant::ZERO, packet(1500, 0), (0, 0), &mut context);
     assert_eq!(verdict, Verdict::Dropped(Reason::FatFlow));
-    assert_eq!(environment.dropped.len(), 1);
+    assert_eq!(context.dropped.len(), 1);
     assert!(flows(&mut manager, 1, Instant::ZERO).is_empty());
 }
 
@@ -282,15 +267,15 @@ fn serve_at(
     manager: &mut Manager,
     rate: BitRate,
     until: Instant,
-    environment: &mut TestEnvironment<(u32, u32)>,
-    mut refill: impl FnMut(&mut Manager, Instant, &mut TestEnvironment<(u32, u32)>),
+    context: &mut TestContext<(u32, u32)>,
+    mut refill: impl FnMut(&mut Manager, Instant, &mut TestContext<(u32, u32)>),
 ) -> Vec<(Instant, u32, u32, Span)> {
     let mut line = Serializer::new(rate);
     let mut now = Instant::ZERO;
     let mut served = vec![];
     while now < until {
-        refill(manager, now, environment);
-        let Some(packet) = manager.dequeue(now, environment) else {
+        refill(manager, now, context);
+        let Some(packet) = manager.dequeue(now, context) else {
             now += Span::from_us(100);
             continue;
         };
@@ -305,22 +290,22 @@ fn serve_at(
 fn fq_3_a_sparse_flow_waits_for_one_packet_at_most() {
     let rate = BitRate::from_mbps(10);
     let mut manager = fq_codel(10_240);
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut next_sparse = Instant::from_ms(7);
     let served = serve_at(
         &mut manager,
         rate,
         Instant::from_s(5),
-        &mut environment,
-        |manager, now, environment| {
+        &mut context,
+        |manager, now, context| {
             // Two flows that always have five packets, and one packet each 20 ms.
             while manager.backlog().packets < Packets(10) {
                 for flow in [0, 1] {
-                    let _ = manager.enqueue(now, packet(1514, flow), (flow, 0), environment);
+                    let _ = manager.enqueue(now, packet(1514, flow), (flow, 0), context);
                 }
             }
             while next_sparse <= now {
-                let _ = manager.enqueue(next_sparse, packet(200, 2), (2, 0), environment);
+                let _ = manager.enqueue(next_sparse, packet(200, 2), (2, 0), context);
                 next_sparse += Span::from_ms(20);
             }
         },
@@ -337,14 +322,14 @@ fn fq_3_a_sparse_flow_waits_for_one_packet_at_most() {
 
 /// Bytes and packets per flow while four flows with packets of these lengths are always backlogged.
 fn shares(mut manager: Manager, lengths: [u32; 4]) -> ([f64; 4], [f64; 4]) {
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for (flow, length) in (0..).zip(lengths) {
-        fill(&mut manager, flow, &vec![length; 9000], &mut environment);
+        fill(&mut manager, flow, &vec![length; 9000], &mut context);
     }
     let (mut bytes, mut packets) = ([0.0; 4], [0.0; 4]);
     for _ in 0..9000 {
         let packet = manager
-            .dequeue(Instant::ZERO, &mut environment)
+            .dequeue(Instant::ZERO, &mut context)
             .expect("all are backlogged");
         bytes[packet.item.0 as usize] += f64::from(packet.meta.length);
         packets[packet.item.0 as usize] += 1.0;
@@ -373,14 +358,14 @@ fn two_busy_sub_flows_are_never_further_apart_than_a_quantum_and_a_packet() {
     let largest = 1500_u64;
     for quantum in [300, 1514, 0] {
         let mut manager = sfq_codel(quantum, Limit::Packets(Packets(100_000)));
-        let mut environment = TestEnvironment::without_draws();
+        let mut context = TestContext::without_draws();
         let lengths: Vec<u32> = (0..4000_u32).map(|n| 40 + n * 7919 % 1461).collect();
-        fill(&mut manager, 0, &lengths, &mut environment);
-        fill(&mut manager, 1, &[1500; 4000], &mut environment);
+        fill(&mut manager, 0, &lengths, &mut context);
+        fill(&mut manager, 1, &[1500; 4000], &mut context);
         let (mut bytes, mut packets) = ([0_u64; 2], [0_u64; 2]);
         for _ in 0..4000 {
             let packet = manager
-                .dequeue(Instant::ZERO, &mut environment)
+                .dequeue(Instant::ZERO, &mut context)
                 .expect("both are backlogged");
             bytes[packet.item.0 as usize] += u64::from(packet.meta.length);
             packets[packet.item.0 as usize] += 1;
@@ -396,19 +381,14 @@ fn two_busy_sub_flows_are_never_further_apart_than_a_quantum_and_a_packet() {
 #[test]
 fn on_exhaustion_the_victim_is_always_the_longest_sub_flow() {
     // Claim W13-38.
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, Limit::Packets(Packets(100)));
     let mut held = [0_u32; 4];
     for n in 0..5000_u32 {
         // Flow 0 sends half of all packets, flow 1 a quarter, and so on.
         let flow = n.trailing_ones().min(3);
-        let _ = manager.enqueue(
-            Instant::ZERO,
-            packet(1500, flow),
-            (flow, n),
-            &mut environment,
-        );
-        for (victim, _) in environment.dropped.drain(..) {
+        let _ = manager.enqueue(Instant::ZERO, packet(1500, flow), (flow, n), &mut context);
+        for (victim, _) in context.dropped.drain(..) {
             let flow = victim.item.0 as usize;
             assert!(
                 held.iter().all(|other| *other <= held[flow]),
@@ -430,7 +410,7 @@ fn losses_beside(others: u32, stalled: u32) -> usize {
         ..SfqConfig::WHITE2013
     })
     .build();
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     let mut line = Serializer::new(BitRate::from_mbps(5));
     let (mut next_paced, mut next_growth) = (Instant::ZERO, Instant::ZERO);
     let (mut now, mut growth) = (Instant::ZERO, 0);
@@ -438,12 +418,12 @@ fn losses_beside(others: u32, stalled: u32) -> usize {
         &mut manager,
         PACED,
         &vec![218; stalled as usize],
-        &mut environment,
+        &mut context,
     );
     while now < Instant::from_s(120) {
         while next_paced <= now {
             let meta = packet(218, PACED);
-            let _ = manager.enqueue(next_paced, meta, (PACED, 0), &mut environment);
+            let _ = manager.enqueue(next_paced, meta, (PACED, 0), &mut context);
             next_paced += Span::from_ms(20);
         }
         // The others replace what leaves, and each sends one packet more per 100 ms, so that the
@@ -453,20 +433,18 @@ fn losses_beside(others: u32, stalled: u32) -> usize {
                 // Sizes between 600 and 1499 keep the others' deficits from marching in step.
                 growth = (growth * 7919 + 1) % 900;
                 let meta = packet(600 + growth, flow);
-                let _ = manager.enqueue(now, meta, (flow, 0), &mut environment);
+                let _ = manager.enqueue(now, meta, (flow, 0), &mut context);
             }
             next_growth += Span::from_ms(100);
         }
-        let sent = manager
-            .dequeue(now, &mut environment)
-            .expect("a deep queue");
+        let sent = manager.dequeue(now, &mut context).expect("a deep queue");
         if sent.item.0 != PACED {
-            let _ = manager.enqueue(now, sent.meta, sent.item, &mut environment);
+            let _ = manager.enqueue(now, sent.meta, sent.item, &mut context);
         }
         now += line.send(Bytes(u64::from(sent.meta.length)));
     }
     let of = |paced: bool| {
-        environment
+        context
             .drops()
             .filter(move |((flow, _), _)| (*flow == PACED) == paced)
     };
@@ -499,9 +477,9 @@ fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
         let (mut shared, mut apart) = (0, 0);
         for (one, other) in (0..8).flat_map(|one| (1000..1064).map(move |other| (one, other))) {
             let mut manager: Manager = config.build();
-            let mut environment = TestEnvironment::always(1.0);
-            fill(&mut manager, one, &[1514; 2], &mut environment);
-            fill(&mut manager, other, &[1514], &mut environment);
+            let mut context = TestContext::always(1.0);
+            fill(&mut manager, one, &[1514; 2], &mut context);
+            fill(&mut manager, other, &[1514], &mut context);
             let of = |flow| manager.sub_flow(&packet(0, flow)).expect("there are some");
             let second = if of(one) == of(other) {
                 shared += 1;

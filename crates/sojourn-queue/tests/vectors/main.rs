@@ -8,7 +8,7 @@ mod pie;
 
 use sojourn_base::{Instant, Meta};
 use sojourn_queue::{ManagerConfig, QueueManager, Verdict};
-use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::context::TestContext;
 
 /// A packet of `length` bytes of flow `flow`.
 fn packet(length: u32, flow: u32) -> Meta {
@@ -22,12 +22,12 @@ fn packet(length: u32, flow: u32) -> Meta {
 /// Offers packets of these lengths at time 0 and spells what became of them: `A` accepted, `D` not.
 fn verdicts(config: &ManagerConfig, lengths: &[u32]) -> String {
     let mut manager = config.build();
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     lengths
         .iter()
         .enumerate()
         .map(|(item, &length)| {
-            match manager.enqueue(Instant::ZERO, packet(length, 0), item, &mut environment) {
+            match manager.enqueue(Instant::ZERO, packet(length, 0), item, &mut context) {
                 Verdict::Accepted => 'A',
                 Verdict::Dropped(_) => 'D',
             }

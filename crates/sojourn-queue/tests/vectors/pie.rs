@@ -7,7 +7,7 @@ use sojourn_queue::{
     DocsisPieConfig, DocsisPieLaw, DocsisPieQueue, FlowListsConfig, FqPieConfig, FqPieQueue,
     ManagerConfig, PieConfig, PieLaw, PieQueue, QueueManager, Reason, Shaper, Verdict,
 };
-use sojourn_testkit::environment::TestEnvironment;
+use sojourn_testkit::context::TestContext;
 use sojourn_testkit::operations::{Operation, operations, run};
 
 /// PIE without a burst allowance.
@@ -22,18 +22,18 @@ fn hold_at_40_ms(
     manager: &mut impl QueueManager<u64>,
     flow: u32,
     until_ms: u64,
-    environment: &mut TestEnvironment<u64>,
+    context: &mut TestContext<u64>,
 ) {
     for ms in 0..until_ms {
         let now = Instant::from_ms(ms);
         while let Some(due) = manager.next_timer()
             && due <= now
         {
-            manager.on_timer(due, environment);
+            manager.on_timer(due, context);
         }
-        let _ = manager.enqueue(now, packet(1500, flow), ms, environment);
+        let _ = manager.enqueue(now, packet(1500, flow), ms, context);
         if ms >= 40 {
-            let _ = manager.dequeue(now, environment);
+            let _ = manager.dequeue(now, context);
         }
     }
 }
@@ -45,13 +45,13 @@ fn pie_measures_sojourn_and_raises_its_probability() {
         limit: Limit::Packets(Packets(10_000)),
     };
     let mut queue = PieQueue::new(config);
-    let mut environment = TestEnvironment::always(0.999_999);
-    hold_at_40_ms(&mut queue, 0, 76, &mut environment);
+    let mut context = TestContext::always(0.999_999);
+    hold_at_40_ms(&mut queue, 0, 76, &mut context);
     // Updates at 15 and 30 ms see no departure; those at 45, 60 and 75 ms see 40 ms. By hand: first
     // 0.125·25 ms + 1.25·40 ms = 0.053125, over 2048; then 0.125·25 ms = 0.003125, over 128, twice.
     let expected = 0.053_125 / 2048.0 + 0.003_125 / 128.0 + 0.003_125 / 128.0;
     assert!((queue.pie().probability() - expected).abs() < 1e-12);
-    assert_eq!(environment.dropped.len(), 0);
+    assert_eq!(context.dropped.len(), 0);
 }
 
 #[test]
@@ -60,20 +60,20 @@ fn fp_2_a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
         law: EAGER,
         ..FqPieConfig::NS3
     });
-    let mut environment = TestEnvironment::always(0.999_999);
-    hold_at_40_ms(&mut queue, 5, 400, &mut environment);
+    let mut context = TestContext::always(0.999_999);
+    hold_at_40_ms(&mut queue, 5, 400, &mut context);
     assert!(queue.pie(5).probability() > 0.0);
     assert!(queue.pie(6).probability() <= 0.0);
     // Nothing is drawn for the idle flow.
-    let drawn = environment.drawn;
+    let drawn = context.drawn;
     for n in 0..10 {
-        let verdict = queue.enqueue(Instant::from_ms(400), packet(1500, 6), n, &mut environment);
+        let verdict = queue.enqueue(Instant::from_ms(400), packet(1500, 6), n, &mut context);
         assert_eq!(verdict, Verdict::Accepted);
     }
     // Nor would the busy flow at rest: but it is not, so each arrival draws.
-    assert_eq!(environment.drawn, drawn);
-    let _ = queue.enqueue(Instant::from_ms(400), packet(1500, 5), 0, &mut environment);
-    assert_eq!(environment.drawn, drawn + 1);
+    assert_eq!(context.drawn, drawn);
+    let _ = queue.enqueue(Instant::from_ms(400), packet(1500, 5), 0, &mut context);
+    assert_eq!(context.drawn, drawn + 1);
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn fp_3_the_fattest_queue_pays_as_in_fq_codel() {
         },
         law: EAGER,
     });
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for item in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)] {
-        let _ = queue.enqueue(Instant::ZERO, packet(1500, item.0), item, &mut environment);
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, item.0), item, &mut context);
     }
-    let drops: Vec<_> = environment.drops().collect();
+    let drops: Vec<_> = context.drops().collect();
     assert_eq!(
         drops,
         [(&(0, 0), Reason::FatFlow), (&(0, 1), Reason::FatFlow)]
@@ -133,9 +133,9 @@ fn marks_are_made_at_the_tail() {
         law,
         limit: Limit::Packets(Packets(1000)),
     });
-    let mut environment = TestEnvironment::always(0.999_999);
-    hold_at_40_ms(&mut queue, 0, 400, &mut environment);
-    let mut certain = TestEnvironment::always(0.0);
+    let mut context = TestContext::always(0.999_999);
+    hold_at_40_ms(&mut queue, 0, 400, &mut context);
+    let mut certain = TestContext::always(0.0);
     let now = Instant::from_ms(400);
     let capable = Meta {
         ecn: Ecn::Ect0,
@@ -166,25 +166,25 @@ fn docsis_pie_reads_the_shaper_and_what_is_staged() {
         limit: Limit::Bytes(Bytes(62_500)),
     };
     let mut queue = DocsisPieQueue::new(config);
-    let mut environment = TestEnvironment::without_draws();
-    environment.shaper = Shaper {
+    let mut context = TestContext::without_draws();
+    context.shaper = Shaper {
         tokens: Bytes(20_000),
         sustained: BitRate::from_mbps(5),
         peak: BitRate::from_mbps(20),
     };
-    environment.staged = Bytes(800);
+    context.staged = Bytes(800);
     // 20,500 bytes in the queue: below a third of the buffer until the last arrival, so no draws.
     for item in 0..14 {
-        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), item, &mut environment);
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), item, &mut context);
     }
-    queue.on_timer(Instant::from_ms(16), &mut environment);
+    queue.on_timer(Instant::from_ms(16), &mut context);
     // 21,800 bytes: 20,000 at 20 Mb/s (8 ms), 1800 at 5 Mb/s (2.88 ms); 0.88 ms above the target:
     // (0.25·0.00088 + 2.5·0.01088)/2048.
     let expected = (0.25 * 0.000_88 + 2.5 * 0.010_88) / 2048.0;
     assert!((queue.pie().probability() - expected).abs() < 1e-12);
     // Updates have a period of 16 ms, and an early call changes nothing.
     assert_eq!(queue.next_timer(), Some(Instant::from_ms(32)));
-    queue.on_timer(Instant::from_ms(31), &mut environment);
+    queue.on_timer(Instant::from_ms(31), &mut context);
     assert!((queue.pie().probability() - expected).abs() < 1e-12);
 }
 
@@ -195,13 +195,13 @@ fn docsis_pie_wakes_up_at_a_third_of_the_buffer() {
         law: DocsisPieLaw::RFC8034,
         limit: Limit::Bytes(Bytes(buffer)),
     });
-    let mut environment = TestEnvironment::without_draws();
+    let mut context = TestContext::without_draws();
     for item in 0..20 {
         assert!(queue.pie().is_inactive());
-        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), item, &mut environment);
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), item, &mut context);
     }
     // 30,000 bytes wait: this arrival sees a third.
-    let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), 20, &mut environment);
+    let _ = queue.enqueue(Instant::ZERO, packet(1500, 0), 20, &mut context);
     assert!(!queue.pie().is_inactive());
 }
 

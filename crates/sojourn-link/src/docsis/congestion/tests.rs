@@ -5,9 +5,13 @@ use std::vec::Vec;
 fn limits(config: CongestionConfig, maps: impl Iterator<Item = u64>) -> Vec<u64> {
     let interval = Span::from_ms(2);
     let mut limit = GrantLimit::new(config, interval, BitRate::from_kbps(98_304));
-    let mut output = Collector::<u32>::default();
-    maps.map(|map| limit.at(map, Instant::ZERO + interval * map, &mut output).0)
-        .collect()
+    let mut context = Collector::<u32>::default();
+    maps.map(|map| {
+        limit
+            .at(map, Instant::ZERO + interval * map, &mut context)
+            .0
+    })
+    .collect()
 }
 
 #[test]

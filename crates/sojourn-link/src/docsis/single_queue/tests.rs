@@ -27,8 +27,8 @@ fn level(kbps: u64) -> SingleQueueConfig {
     }))
 }
 
-fn passages(output: &Collector<u32>) -> Vec<Passage> {
-    output
+fn passages(context: &Collector<u32>) -> Vec<Passage> {
+    context
         .delivered
         .iter()
         .map(|(_, _, passage)| *passage)
@@ -39,10 +39,10 @@ fn passages(output: &Collector<u32>) -> Vec<Passage> {
 /// phases of the MAP interval.
 fn lone_latencies(count: u64) -> Vec<f64> {
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let arrivals = (0..count).map(|n| (Instant::from_ns(20_037_100 * n), 100));
-    drive(&mut modem, arrivals, Instant::NEVER, &mut output);
-    passages(&output)
+    drive(&mut modem, arrivals, Instant::NEVER, &mut context);
+    passages(&context)
         .iter()
         .map(|p| (p.delay.total().saturating_sub(p.delay.serialisation)).as_ms_f64())
         .collect()
@@ -52,15 +52,15 @@ fn lone_latencies(count: u64) -> Vec<f64> {
 fn a_lone_packet_is_requested_at_the_next_map_and_granted_two_maps_later() {
     // B1: at 0.5 ms; requested at 2 ms, granted in [6, 8) ms, at the CMTS 1 ms and its bits later.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let wakeups = drive(
         &mut modem,
         [(Instant::from_us(500), 1500)],
         Instant::NEVER,
-        &mut output,
+        &mut context,
     );
     assert_eq!(wakeups, 2, "a request and a grant");
-    let passage = passages(&output)[0];
+    let passage = passages(&context)[0];
     let begins_at = passage.dequeued_at.as_ns();
     assert!(
         (6_000_000..8_000_000).contains(&begins_at),
@@ -87,14 +87,14 @@ fn a_lone_packet_is_requested_at_the_next_map_and_granted_two_maps_later() {
 fn a_packet_at_the_start_of_a_map_waits_for_the_next_one() {
     // The wait for the request is U(0, M], unlike the cascade's.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     drive(
         &mut modem,
         [(Instant::from_ms(4), 100)],
         Instant::NEVER,
-        &mut output,
+        &mut context,
     );
-    let passage = passages(&output)[0];
+    let passage = passages(&context)[0];
     assert_eq!(passage.delay.request_wait, Span::from_ms(2));
     assert!(passage.dequeued_at >= Instant::from_ms(10));
 }
@@ -119,10 +119,10 @@ fn the_latency_of_lone_packets_is_five_to_nine_milliseconds() {
 fn grants_are_uniform_in_their_interval() {
     // W13-42: Kolmogorov-Smirnov distance of 5000 offsets below the 1 % point, 1.63 / √n.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let arrivals = (0..5_000).map(|n| (Instant::from_us(1_000 + 20_000 * n), 50));
-    drive(&mut modem, arrivals, Instant::NEVER, &mut output);
-    let mut offsets: Vec<f64> = passages(&output)
+    drive(&mut modem, arrivals, Instant::NEVER, &mut context);
+    let mut offsets: Vec<f64> = passages(&context)
         .iter()
         // 50 B leave room for offsets up to 2 ms less 4.07 µs.
         .map(|p| (p.dequeued_at.as_ps() % 2_000_000_000) as f64 / (2e9 - 4.069e6))
@@ -147,11 +147,11 @@ fn isolated_packets_stay_below_the_codel_target_of_ten_milliseconds() {
         &SingleQueueConfig::WHITE2013,
         CodelQueue::new(CodelConfig::WHITE2013),
     );
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let arrivals = (0..5_000).map(|n| (Instant::from_ns(20_037_100 * n), 300));
-    drive(&mut modem, arrivals, Instant::NEVER, &mut output);
-    assert_eq!(output.dropped.len(), 0);
-    for passage in passages(&output) {
+    drive(&mut modem, arrivals, Instant::NEVER, &mut context);
+    assert_eq!(context.dropped.len(), 0);
+    for passage in passages(&context) {
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
         assert!(
             (Span::from_ms(4)..Span::from_ms(8)).contains(&sojourn),
@@ -164,13 +164,13 @@ fn isolated_packets_stay_below_the_codel_target_of_ten_milliseconds() {
 fn without_drops_no_packet_beats_the_loop_and_no_grant_is_unused() {
     // W13-33: in a first-in, first-out queue, less than one loop happens only after a drop.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     // Bursts of up to eight packets at awkward distances.
     let arrivals =
         (0..4_000_u64).map(|n| (Instant::from_us(1_700 * (n / 8) * 9 + 311 * (n % 8)), 900));
-    drive(&mut modem, arrivals, Instant::NEVER, &mut output);
-    assert_eq!(output.delivered.len(), 4_000);
-    for passage in passages(&output) {
+    drive(&mut modem, arrivals, Instant::NEVER, &mut context);
+    assert_eq!(context.delivered.len(), 4_000);
+    for passage in passages(&context) {
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
         assert!(sojourn >= Span::from_ms(4), "{sojourn}");
     }
@@ -183,17 +183,17 @@ fn after_a_head_drop_a_later_packet_rides_the_grant_of_the_dropped_one() {
     // packet of 200 B that comes at 5.9 ms, just before their grant, takes it and leaves 50 B unused. Its own 200 B were
     // requested at 6 ms, before the drops, and are granted for nothing.
     let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Picky::default());
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let short = [(Instant::from_us(500), 50); 5];
     let late = (Instant::from_us(5_900), 200);
     drive(
         &mut modem,
         short.into_iter().chain([late]),
         Instant::NEVER,
-        &mut output,
+        &mut context,
     );
-    assert_eq!(output.dropped.len(), 5);
-    let passage = passages(&output)[0];
+    assert_eq!(context.dropped.len(), 5);
+    let passage = passages(&context)[0];
     assert!(passage.dequeued_at < Instant::from_ms(8));
     let beginning = passage.dequeued_at.saturating_since(passage.entered_at);
     assert_eq!(passage.delay.grant_wait, beginning);
@@ -205,12 +205,16 @@ fn after_a_head_drop_a_later_packet_rides_the_grant_of_the_dropped_one() {
 #[test]
 fn with_codel_what_is_granted_is_sent_or_counted_as_unused() {
     let mut modem = SingleQueue::new(&level(1_000), CodelQueue::new(CodelConfig::WHITE2013));
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     // 1.3 Mb/s for 30 s into 1 Mb/s.
     let bulk = (0..3_250_u64).map(|n| (Instant::from_us(9_230 * n), 1500));
-    drive(&mut modem, bulk, Instant::NEVER, &mut output);
-    assert!(output.dropped.iter().any(|drop| drop.4 == Reason::Target));
-    let sent: u64 = output.delivered.iter().map(|d| u64::from(d.1.length)).sum();
+    drive(&mut modem, bulk, Instant::NEVER, &mut context);
+    assert!(context.dropped.iter().any(|drop| drop.4 == Reason::Target));
+    let sent: u64 = context
+        .delivered
+        .iter()
+        .map(|d| u64::from(d.1.length))
+        .sum();
     let counters = modem.counters();
     assert_eq!(counters.granted, counters.requested);
     assert_eq!(counters.granted, Bytes(sent) + counters.unused_grant);
@@ -220,11 +224,11 @@ fn with_codel_what_is_granted_is_sent_or_counted_as_unused() {
 fn a_congested_packet_ends_in_its_third_grant() {
     // B3: light, 20 to 30 s is the 2.5 Mb/s dwell: 625 B per MAP, so 625 + 625 + 250.
     let mut modem = drop_tail(&congested(CongestionConfig::white2013_light()), 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let at = Instant::from_us(20_000_500);
-    let wakeups = drive(&mut modem, [(at, 1500)], Instant::NEVER, &mut output);
+    let wakeups = drive(&mut modem, [(at, 1500)], Instant::NEVER, &mut context);
     assert_eq!(wakeups, 4, "a request and three grants");
-    let passage = passages(&output)[0];
+    let passage = passages(&context)[0];
     let last_byte = passage.arrives_at.as_ns() - 1_000_000;
     assert!(
         (20_010_000_000..20_012_000_000).contains(&last_byte),
@@ -244,10 +248,10 @@ fn longest_sojourn(kbps: u64, limit: u64) -> f64 {
         ..level(kbps)
     };
     let mut modem = drop_tail(&config, limit);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let arrivals = (0..20_000_u64).map(|n| (Instant::from_us(400 * n), 1500));
-    drive(&mut modem, arrivals, Instant::from_s(8), &mut output);
-    passages(&output)
+    drive(&mut modem, arrivals, Instant::from_s(8), &mut context);
+    passages(&context)
         .iter()
         .map(|p| p.dequeued_at.saturating_since(p.entered_at).as_ms_f64())
         .fold(0.0, f64::max)
@@ -281,12 +285,12 @@ fn a_full_buffer_delays_by_its_size_over_the_rate_left() {
 fn a_backlog_is_served_at_exactly_the_sustained_rate() {
     // B5: with an empty bucket 1250 B are requested per MAP.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let mut offer = (0..).map(|n| (Instant::from_us(500 * n), 1500)).peekable();
     let mut until = |modem: &mut _, ms: u64| {
         let until = Instant::from_ms(ms);
         let due: Vec<_> = core::iter::from_fn(|| offer.next_if(|(at, _)| *at <= until)).collect();
-        drive(modem, due, until, &mut output);
+        drive(modem, due, until, &mut context);
     };
     until(&mut modem, 20_000);
     let before = modem.counters().requested;
@@ -305,11 +309,11 @@ fn a_backlog_is_served_at_exactly_the_sustained_rate() {
 fn a_greedy_flow_gets_the_peak_rate_for_its_burst_only() {
     // B6: 20 Mb/s for at most 5.33 s, then 5 Mb/s.
     let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     let offer = (0..70_000_u64).map(|n| (Instant::from_us(440 * n), 1500));
-    drive(&mut modem, offer, Instant::from_s(30), &mut output);
+    drive(&mut modem, offer, Instant::from_s(30), &mut context);
     let mut bytes_in_second = [0_u64; 32];
-    for (_, meta, passage) in &output.delivered {
+    for (_, meta, passage) in &context.delivered {
         let second = usize::try_from(passage.arrives_at.as_ns() / 1_000_000_000).unwrap();
         bytes_in_second[second] += u64::from(meta.length);
     }
@@ -329,17 +333,17 @@ fn unspent_grants_are_refunded() {
     // 90 B are requested at 2 ms and paid; 0.1 ms at 5 Mb/s bring back 62.5 B. At the grant the manager
     // drops the packet: everything comes back, and the bucket is no fuller than full.
     let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Picky::default());
-    let mut output = Collector::default();
+    let mut context = Collector::default();
     drive(
         &mut modem,
         [(Instant::ZERO, 90)],
         Instant::from_ms(2),
-        &mut output,
+        &mut context,
     );
     let soon = Instant::from_us(2_100);
     assert_eq!(modem.tokens(soon), Bytes(10_000_000 - 90 + 62));
-    drive(&mut modem, [], Instant::NEVER, &mut output);
-    assert_eq!(output.dropped.len(), 1);
+    drive(&mut modem, [], Instant::NEVER, &mut context);
+    assert_eq!(context.dropped.len(), 1);
     assert_eq!(modem.counters().unused_grant, Bytes(90));
     assert_eq!(modem.tokens(Instant::from_ms(8)), Bytes(10_000_000));
     assert_eq!(modem.next_wakeup(), Instant::NEVER);
@@ -357,12 +361,12 @@ fn unspent_grants_are_refunded() {
             },
             Picky::default(),
         );
-        let mut output = Collector::default();
+        let mut context = Collector::default();
         drive(
             &mut modem,
             [(Instant::ZERO, length)],
             Instant::NEVER,
-            &mut output,
+            &mut context,
         );
         modem.tokens(Instant::from_ms(10))
     };
@@ -376,14 +380,14 @@ fn two_queue_managers_meet_the_same_grants_in_the_same_maps() {
     // same place, whatever happened before.
     let run = |early: &[u64]| {
         let mut modem = drop_tail(&SingleQueueConfig::WHITE2013, 625_000);
-        let mut output = Collector::default();
+        let mut context = Collector::default();
         let arrivals: Vec<_> = early
             .iter()
             .chain(&[900])
             .map(|ms| (Instant::from_ms(*ms), 218))
             .collect();
-        drive(&mut modem, arrivals, Instant::NEVER, &mut output);
-        passages(&output).last().unwrap().arrives_at
+        drive(&mut modem, arrivals, Instant::NEVER, &mut context);
+        passages(&context).last().unwrap().arrives_at
     };
     assert_eq!(run(&[]), run(&[1, 20, 21, 500]));
 }

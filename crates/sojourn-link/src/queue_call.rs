@@ -1,13 +1,13 @@
 //! What a queue manager sees of the link that owns it.
 //!
-//! Source: the contract of [`sojourn_queue::Environment`].
+//! Source: the contract of [`sojourn_queue::QueueContext`].
 //! Deviations: timers that fall due while a queue is empty are run, each at its own time, before the
 //! next packet is offered; an empty queue therefore needs no wake-ups.
 
 use crate::shaper::RateShaper;
-use crate::{Draw, LinkOutput, Stage};
+use crate::{Draw, LinkContext, Stage};
 use sojourn_base::{Bytes, Instant, ServiceQueue, Span};
-use sojourn_queue::{Environment, Held, QueueManager, Reason, Shaper};
+use sojourn_queue::{Held, QueueContext, QueueManager, Reason, Shaper};
 
 /// How fast the queue can drain.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +18,9 @@ pub(crate) enum Drain<'a> {
     Buckets(&'a RateShaper),
 }
 
-/// The environment of a managed queue during one call.
+/// The context of a managed queue during one call.
 #[derive(Debug)]
-pub(crate) struct Surroundings<'a, O> {
+pub(crate) struct QueueCall<'a, C> {
     /// When the call happens.
     pub(crate) now: Instant,
     /// How fast the queue can drain.
@@ -30,12 +30,12 @@ pub(crate) struct Surroundings<'a, O> {
     /// Mean time from request to grant.
     pub(crate) loop_delay: Span,
     /// Where drops go and draws come from.
-    pub(crate) output: &'a mut O,
+    pub(crate) context: &'a mut C,
 }
 
-impl<T, O: LinkOutput<T>> Environment<T> for Surroundings<'_, O> {
+impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
     fn dropped(&mut self, packet: Held<T>, reason: Reason) {
-        self.output.dropped(
+        self.context.dropped(
             packet.item,
             &packet.meta,
             packet.enqueued_at,
@@ -45,7 +45,7 @@ impl<T, O: LinkOutput<T>> Environment<T> for Surroundings<'_, O> {
     }
 
     fn unit(&mut self) -> f64 {
-        self.output.unit(Draw::QueueManager)
+        self.context.unit(Draw::QueueManager)
     }
 
     fn shaper(&self) -> Shaper {
@@ -72,18 +72,18 @@ pub(crate) fn next_timer<T, M: QueueManager<T>>(manager: &M) -> Instant {
 
 /// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
 #[cold]
-pub(crate) fn run_timers<T, M: QueueManager<T>, O: LinkOutput<T>>(
+pub(crate) fn run_timers<T, M: QueueManager<T>, C: LinkContext<T>>(
     manager: &mut M,
     until: Instant,
-    surroundings: &mut Surroundings<'_, O>,
+    call: &mut QueueCall<'_, C>,
 ) -> Instant {
     let mut due = next_timer(manager);
     while due <= until {
-        surroundings.now = due;
-        manager.on_timer(due, surroundings);
+        call.now = due;
+        manager.on_timer(due, call);
         due = next_timer(manager);
     }
-    surroundings.now = until;
+    call.now = until;
     due
 }
 
@@ -117,20 +117,20 @@ mod tests {
         late: bool,
         manager: fn(&L) -> &Diary,
     ) -> Vec<(Call, Instant)> {
-        let mut output = Collector::default();
+        let mut context = Collector::default();
         let last = Instant::from_ms(100);
         let first = [(Instant::from_us(500), 1500); 10];
         if late {
             for (number, (at, length)) in (0..).zip(first) {
-                link.on_arrival(at, packet(length), number, &mut output);
+                link.on_arrival(at, packet(length), number, &mut context);
             }
-            link.on_arrival(last, packet(1500), 10, &mut output);
+            link.on_arrival(last, packet(1500), 10, &mut context);
         } else {
             drive(
                 &mut link,
                 first.into_iter().chain([(last, 1500)]),
                 last,
-                &mut output,
+                &mut context,
             );
         }
         manager(&link).calls.clone()

@@ -1,7 +1,7 @@
-//! An environment for queue managers that plays back draws and writes down what happens.
+//! A context for queue managers that plays back draws and writes down what happens.
 
 use sojourn_base::{Bytes, RandomStream, Seed, ServiceQueue, Span};
-use sojourn_queue::{Environment, Held, Reason, Shaper};
+use sojourn_queue::{Held, QueueContext, Reason, Shaper};
 use std::collections::VecDeque;
 
 /// Where uniform draws come from.
@@ -15,9 +15,9 @@ enum Draws {
     Stream(Box<RandomStream>),
 }
 
-/// A queue manager's surroundings under a test's control.
+/// A queue manager's call under a test's control.
 #[derive(Clone, Debug)]
-pub struct TestEnvironment<T> {
+pub struct TestContext<T> {
     draws: Draws,
     /// Draws taken so far.
     pub drawn: usize,
@@ -33,7 +33,7 @@ pub struct TestEnvironment<T> {
     pub loop_delay: Span,
 }
 
-impl<T> TestEnvironment<T> {
+impl<T> TestContext<T> {
     /// For managers that must not draw: the first draw panics.
     pub fn without_draws() -> Self {
         Self::with_draws(&[])
@@ -74,7 +74,7 @@ impl<T> TestEnvironment<T> {
     }
 }
 
-impl<T: Clone> Environment<T> for TestEnvironment<T> {
+impl<T: Clone> QueueContext<T> for TestContext<T> {
     fn dropped(&mut self, packet: Held<T>, reason: Reason) {
         self.dropped.push((packet, reason));
     }
