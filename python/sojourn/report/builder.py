@@ -24,6 +24,7 @@ from sojourn.report.files import (
 from sojourn.studies.parts import StudyParts
 from sojourn.studies.view import StudyView
 from sojourn.study.result import ReportSummary, StudyResult
+from sojourn.study.summary import write_summary
 
 #: Kinds of claims that the command line counts.
 _COUNTED_USES = ("gate", "unit", "report")
@@ -34,6 +35,7 @@ def build_report(result: StudyResult) -> ReportSummary:
     view = StudyView(result)
     parts = study_parts(result, view)
     directory = result.directory
+    write_summary(result)
     _write_tables(directory, parts)
     drawings = _draw(directory, parts, quick=result.quick)
     write_comparison(directory / "comparison.csv", parts.tables)

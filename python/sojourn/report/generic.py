@@ -16,9 +16,10 @@ from sojourn.plots.box import box_panel
 from sojourn.plots.ccdf import ccdf_panel
 from sojourn.plots.cdf import cdf_panel
 from sojourn.plots.spec import Panel, PlotSpec
-from sojourn.studies.estimate import mean_of
+from sojourn.studies.estimate import bounded_mean_of
 from sojourn.studies.figure import Figure
 from sojourn.studies.parts import PlainCell, PlainTable, StudyParts
+from sojourn.studies.quantity import quantity_of
 from sojourn.studies.view import NotRecorded, StudyView
 
 #: Metrics worth a box plot, as far as a study has them; chosen: what a subscriber feels, then links.
@@ -69,8 +70,9 @@ def _table(view: StudyView, subject: str, points: Sequence[str]) -> PlainTable:
     body: list[tuple[PlainCell, ...]] = []
     for point in points:
         cells = [PlainCell(point)]
-        for metric, _ in pairs:
-            estimate = mean_of(view.values_or_nan(point, subject, metric))
+        for metric, unit in pairs:
+            values = view.values_or_nan(point, subject, metric)
+            estimate = bounded_mean_of(values, quantity_of(metric, unit))
             if estimate.value is None:
                 cells.append(PlainCell("–", "muted"))
                 continue

@@ -2,7 +2,9 @@
 
 Source: Student's t interval over runs with different seeds (Gosset 1908); the run is the unit of
 replication, packets and pages within a run are not independent. Positive, skewed metrics are
-treated on the log scale.
+treated on the log scale. Shares and scores get Wilson's interval (JASA 22, 1927) with the effective
+number of trials that the spread between runs implies (Korn and Graubard, Survey Methodology 24,
+1998; Dean and Pagano, Journal of Survey Statistics and Methodology 3, 2015).
 Deviations: none known.
 """
 
@@ -13,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from sojourn.studies.quantity import Quantity
 
 #: Confidence of every interval in the reports; the field's convention.
 CONFIDENCE = 0.95
@@ -97,6 +101,111 @@ def mean_of(values: Sequence[float] | np.ndarray) -> Estimate:
     if half is None:
         return Estimate(centre, count=1)
     return Estimate(centre, centre - half, centre + half, int(data.size))
+
+
+def bounded_mean_of(values: Sequence[float] | np.ndarray, quantity: Quantity) -> Estimate:
+    """Mean over runs with an interval that stays within the bounds of the quantity.
+
+    See `interval_within` for how. Runs without a value (NaN) are left out.
+
+    Examples
+    --------
+    >>> late = bounded_mean_of([0.0, 0.0, 0.0, 0.0, 0.5], Quantity(0.0, 100.0))
+    >>> round(late.value, 3), round(late.low, 3), round(late.high, 3)
+    (0.1, 0.01, 0.953)
+    """
+    data = _finite(values)
+    if data.size == 0:
+        return NOTHING
+    centre = float(np.mean(data))
+    if data.size == 1:
+        return Estimate(centre, count=1)
+    spread = float(np.std(data, ddof=1))
+    ends = interval_within(np.array([centre]), np.array([spread]), np.array([data.size]), quantity)
+    low, high = (None if math.isnan(end[0]) else float(end[0]) for end in ends)
+    return Estimate(centre, low, high, int(data.size))
+
+
+def interval_within(
+    mean: np.ndarray, deviation: np.ndarray, count: np.ndarray, quantity: Quantity
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the 95 % intervals of means over runs, within the quantity's bounds.
+
+    - Without bounds: Student's t interval.
+    - With a lower bound, such as a delay's: the t interval of the logarithm of the mean (delta method),
+      so that the interval is a factor up and down, and zero in some runs does no harm.
+    - With both, such as a share's: Wilson's score interval. Its number of trials is what the variance
+      between runs implies, since packets are not independent, and Student's quantile takes the
+      place of the normal one.
+
+    Parameters
+    ----------
+    mean, deviation, count
+        Mean and standard deviation over runs, and the number of runs; one element per interval.
+    quantity
+        The bounds.
+
+    Returns
+    -------
+    tuple
+        Lower and upper ends; NaN where they are unknown: with fewer than two runs, and for the far end
+        where all runs lie on a bound (that no run lost a packet does not say how rare losses are).
+    """
+    from scipy.special import stdtrit
+
+    mean = np.asarray(mean, dtype=float)
+    count = np.asarray(count, dtype=float)
+    enough = count >= 2
+    error = np.where(enough, deviation, 0.0) / np.sqrt(np.maximum(count, 1))
+    # Equal floats may vary in the last bit; that is no variance.
+    error = np.where(error <= 1e-12 * np.abs(mean), 0.0, error)
+    quantile = stdtrit(np.maximum(count - 1, 1), 0.5 + CONFIDENCE / 2)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if quantity.is_share:
+            low, high = _score_interval(mean, error, quantile, quantity)
+        elif math.isfinite(quantity.low):
+            above = mean - quantity.low
+            factor = np.exp(quantile * error / above)
+            low, high = quantity.low + above / factor, quantity.low + above * factor
+        else:
+            low, high = mean - quantile * error, mean + quantile * error
+    equal = error == 0
+    low, high = np.where(equal, mean, low), np.where(equal, mean, high)
+    # All runs lie on a bound.
+    low = np.where(mean >= quantity.high, np.nan, low)
+    high = np.where(mean <= quantity.low, np.nan, high)
+    return np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+
+
+def _score_interval(
+    mean: np.ndarray, error: np.ndarray, quantile: np.ndarray, quantity: Quantity
+) -> tuple[np.ndarray, np.ndarray]:
+    width = quantity.high - quantity.low
+    share = np.clip((mean - quantity.low) / width, 0.0, 1.0)
+    trials = share * (1 - share) / (error / width) ** 2
+    weight = quantile**2 / trials
+    centre = (share + weight / 2) / (1 + weight)
+    half = np.sqrt(quantile**2 * (error / width) ** 2 + weight**2 / 4) / (1 + weight)
+    low, high = np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
+    return quantity.low + width * low, quantity.low + width * high
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, such as that of runs in which something happened.
+
+    Examples
+    --------
+    >>> low, high = wilson(0, 5)
+    >>> round(low, 4), round(high, 4)
+    (0.0, 0.4345)
+    """
+    from scipy.special import ndtri
+
+    quantile = float(ndtri(0.5 + CONFIDENCE / 2))
+    share, weight = successes / trials, quantile**2 / trials
+    centre = (share + weight / 2) / (1 + weight)
+    half = quantile / (1 + weight) * math.sqrt(share * (1 - share) / trials + weight / trials / 4)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def log_mean_of(values: Sequence[float] | np.ndarray) -> Estimate:

@@ -26,6 +26,15 @@ __all__ = [
     "parse_definition",
 ]
 
+RUN_COLUMNS = frozenset(
+    {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "study"}
+)
+"""Columns of `runs.parquet` beside the labels of a study."""
+SUMMARY_COLUMNS = frozenset(
+    {"subject", "metric", "unit", "n", "mean", "low", "high", "median", "interval", "note"}
+)
+"""Columns of `summary.csv` beside these and the labels."""
+
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 LabelValue = str | int | float | bool
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -252,17 +261,17 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
         for number, table in enumerate(definition.keep, 1)
         if table not in recorded
     ]
-    reserved = {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events", "study"}
-    for name, point in definition.points.items():
+    labelled = [
+        (f"points.{name}.labels", set(point.labels)) for name, point in definition.points.items()
+    ]
+    labelled += [
+        (f"matrix[{number}]", set(matrix.labels) | set(matrix.axes))
+        for number, matrix in enumerate(definition.matrix, 1)
+    ]
+    for columns, table in ((RUN_COLUMNS, "runs.parquet"), (SUMMARY_COLUMNS, "summary.csv")):
         problems += [
-            Problem(
-                f"points.{name}.labels.{label}", "this name is a column of runs.parquet", file=file
-            )
-            for label in sorted(reserved & set(point.labels))
-        ]
-    for number, matrix in enumerate(definition.matrix, 1):
-        problems += [
-            Problem(f"matrix[{number}].{label}", "this name is a column of runs.parquet", file=file)
-            for label in sorted(reserved & (set(matrix.labels) | set(matrix.axes)))
+            Problem(f"{path}.{label}", f"this name is a column of {table}", file=file)
+            for path, labels in labelled
+            for label in sorted(columns & labels)
         ]
     return problems

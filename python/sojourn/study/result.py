@@ -13,6 +13,7 @@ import polars as pl
 
 from sojourn.errors import RecordError, nearest
 from sojourn.study.definition import StudyDefinition, load_definition
+from sojourn.study.summary import summarise
 
 __all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult"]
 
@@ -121,6 +122,11 @@ class StudyResult:
     def points(self) -> pl.DataFrame:
         """One row per point: `point` and its labels, in the order of the study."""
         return self.runs.select("point", *self.labels).unique(keep="first", maintain_order=True)
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """One row per point, subject and metric: labels, `n, mean, low, high, median`; see `summarise`."""
+        return summarise(self.metrics, self.runs, self.labels)
 
     def tables(self) -> list[str]:
         """Names of the record tables that were kept."""

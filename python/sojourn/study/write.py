@@ -15,7 +15,8 @@ from sojourn.errors import EnvironmentFailure
 from sojourn.store import Entry
 from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
-from sojourn.study.result import METRICS_SCHEMA
+from sojourn.study.result import METRICS_SCHEMA, StudyResult
+from sojourn.study.summary import write_summary
 
 __all__ = ["write_result", "write_table"]
 
@@ -45,8 +46,10 @@ def write_result(
     """
     finished = list(zip(plan.runs, entries, strict=True))
     definition = plan.study.definition
-    write_table(_metrics(definition.name, finished), directory / "metrics.parquet")
-    write_table(_runs(plan, finished), directory / "runs.parquet")
+    metrics, runs = _metrics(definition.name, finished), _runs(plan, finished)
+    write_table(metrics, directory / "metrics.parquet")
+    write_table(runs, directory / "runs.parquet")
+    write_summary(StudyResult(directory, definition, metrics, runs, manifest))
     _write_records(directory / "records", definition.keep, finished)
     shutil.copyfile(plan.study.path, directory / "study.toml")
     scenarios = directory / "scenarios"

@@ -1,0 +1,103 @@
+"""What kind of number a metric is: between which bounds it lies, and which way is better.
+
+Intervals and comparisons ask this, so that no loss falls below zero and no score above its scale.
+
+Source: units of the table `metrics`; MOS and R of ITU-T G.107 Annex B. Deviations: none known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Better", "Quantity", "quantity_of"]
+
+Better = Literal["lower", "higher", ""]
+"""Which way a measure is better; empty where neither is (packets sent, connections)."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A kind of number.
+
+    Attributes
+    ----------
+    low, high
+        Bounds that no value can pass; infinite where there are none.
+    better
+        Which way is better for a subscriber.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    better: Better = ""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether both ends are bounded, as of a share or a score."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+#: Unitless metrics with bounds of their own. Source: ITU-T G.107 Annex B; shares of what was possible.
+_SCALES: dict[str, tuple[float, float]] = {
+    "mos": (1.0, 4.5),
+    "mos_min": (1.0, 4.5),
+    "mos_loss_only": (1.0, 4.5),
+    "rating": (0.0, 100.0),
+    "fairness": (0.0, 1.0),
+}
+
+#: Beginnings of names, the longest that fits decides. chosen: what a subscriber would say.
+_BETTER: dict[str, Better] = {
+    "mos": "higher",
+    "rating": "higher",
+    "fairness": "higher",
+    "utilisation": "higher",
+    "goodput": "higher",
+    "forwarded_volume": "higher",
+    "pages_completed": "higher",
+    "transfers_completed": "higher",
+    "delay": "lower",
+    "delay_share_under": "higher",
+    "queue_delay": "lower",
+    "queue_delay_share_under": "higher",
+    "sojourn": "lower",
+    "backlog": "lower",
+    "lost": "lower",
+    "late": "lower",
+    "loss": "lower",
+    "page_load_time": "lower",
+    "pages_unfinished": "lower",
+    "transfer_time": "lower",
+    "retransmissions": "lower",
+    "timeouts": "lower",
+    "connect_retries": "lower",
+    "dropped_packets": "lower",
+}
+
+
+def quantity_of(metric: str, unit: str) -> Quantity:
+    """Return what kind of number a metric is; what is not known otherwise is positive.
+
+    Examples
+    --------
+    >>> quantity_of("loss_total", "%")
+    Quantity(low=0.0, high=100.0, better='lower')
+    >>> quantity_of("delay_share_under_5ms", "%").better
+    'higher'
+    """
+    fitting = [beginning for beginning in _BETTER if _begins(metric, beginning)]
+    better = _BETTER[max(fitting, key=len)] if fitting else ""
+    if metric in _SCALES:
+        low, high = _SCALES[metric]
+    elif unit == "%":
+        low, high = 0.0, 100.0
+    else:
+        low, high = 0.0, math.inf
+    return Quantity(low, high, better)
+
+
+def _begins(metric: str, beginning: str) -> bool:
+    """Whether the first words of a metric are these."""
+    return metric == beginning or metric.startswith(f"{beginning}_")
