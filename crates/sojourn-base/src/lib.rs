@@ -12,6 +12,7 @@
 //! | [`header`] | [`Meta`], [`Ecn`]: what a queue knows of a packet |
 //! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: which flow a packet belongs to |
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
+//! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
 //! | [`random`], [`dist`] | named random streams and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
 //!
@@ -33,6 +34,7 @@ pub mod quantity;
 pub mod random;
 pub mod rate;
 pub mod ratio;
+pub mod report;
 pub mod size;
 pub mod time;
 

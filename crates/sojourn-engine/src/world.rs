@@ -8,10 +8,10 @@ use crate::network::Network;
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
+use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
 use sojourn_record::{
-    Cause, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, ObjectRow, PageRow, Recorder,
-    TrafficId, TransferRow,
+    Cause, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, TrafficId,
 };
 use sojourn_transport::{Endpoint, Journey, SackBlocks, Segment, StackConfig, Timer};
 use std::collections::VecDeque;
@@ -597,41 +597,18 @@ impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
         self.world.traffic[usize::from(self.traffic)].streams[purpose as usize].unit()
     }
 
-    fn record_transfer(&mut self, transfer: &apps::Transfer) {
-        self.world.network.recorder.on_transfer(&TransferRow {
-            traffic: TrafficId(self.traffic),
-            lane: transfer.lane,
-            index: transfer.index,
-            started_at: transfer.started_at,
-            ended_at: transfer.ended_at,
-            bytes: transfer.bytes,
-        });
+    fn record_transfer(&mut self, transfer: &Transfer) {
+        let traffic = TrafficId(self.traffic);
+        self.world.network.recorder.on_transfer(traffic, transfer);
     }
 
-    fn record_page(&mut self, page: &apps::Page) {
-        self.world.network.recorder.on_page(&PageRow {
-            traffic: TrafficId(self.traffic),
-            client: page.user,
-            page: page.index,
-            started_at: page.started_at,
-            index_loaded_at: page.index_loaded_at,
-            ended_at: page.ended_at,
-            objects: page.objects,
-            bytes: page.bytes,
-        });
+    fn record_page(&mut self, page: &Page) {
+        let traffic = TrafficId(self.traffic);
+        self.world.network.recorder.on_page(traffic, page);
     }
 
-    fn record_object(&mut self, object: &apps::Object) {
-        self.world.network.recorder.on_object(&ObjectRow {
-            traffic: TrafficId(self.traffic),
-            client: object.user,
-            page: object.page,
-            server: object.server,
-            index: object.index,
-            started_at: object.started_at,
-            first_byte_at: object.first_byte_at,
-            ended_at: object.ended_at,
-            bytes: object.bytes,
-        });
+    fn record_object(&mut self, object: &Object) {
+        let traffic = TrafficId(self.traffic);
+        self.world.network.recorder.on_object(traffic, object);
     }
 }

@@ -1,11 +1,10 @@
 //! Steady state allocates nothing, and records without rows do not grow: counted by an allocator, not
 //! believed.
 
+use sojourn_base::report::Page;
 use sojourn_base::{Direction, Seed, Span};
 use sojourn_engine::run;
-use sojourn_record::{
-    ColumnData, ColumnRecorder, NoRecords, PageRow, RecordConfig, Records, TrafficId,
-};
+use sojourn_record::{ColumnData, ColumnRecorder, NoRecords, RecordConfig, Records, TrafficId};
 use sojourn_scenario::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -185,7 +184,7 @@ fn a_quiet_household_needs_memory_for_its_pages_only() {
     let (short, long) = (short.pages().len(), long.pages().len());
     assert!(short >= 5 && long > 3 * short, "{short} and {long} pages");
     // A vector has room for up to twice its rows, and four at first.
-    let rows = i64::try_from(2 * long * size_of::<PageRow>()).expect("a few pages");
+    let rows = i64::try_from(2 * long * size_of::<(TrafficId, Page)>()).expect("a few pages");
     assert!(many - few <= rows, "{few} and {many} bytes");
 }
 

@@ -175,7 +175,7 @@ fn tables_count_what_the_counters_count() {
     // 20 s in bins of 100 ms for two links.
     assert_eq!(table("series").rows(), 400);
     assert!(
-        records.pages().iter().any(|page| page.objects == 101),
+        records.pages().iter().any(|(_, page)| page.objects == 101),
         "a page was loaded"
     );
 }

@@ -9,10 +9,9 @@ use crate::loss::share;
 use crate::quantile;
 use crate::voice::{Call, DelayTerm};
 use crate::web::LoadTimes;
+use sojourn_base::report::Page;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
-use sojourn_record::{
-    ColumnData, DelayHistogram, PageRow, Records, Table, TrafficId, TransferTally,
-};
+use sojourn_record::{ColumnData, DelayHistogram, Records, Table, TrafficId, TransferTally};
 
 /// What the records of a run do not say about it.
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +101,10 @@ fn traffic_metrics(
     if let Some(histogram) = records.access_delay(id, Direction::Upstream) {
         delay_metrics(rows, name, histogram);
     }
-    let pages: Vec<&PageRow> = records
+    let pages: Vec<&Page> = records
         .pages()
         .iter()
-        .filter(|page| page.traffic == id)
+        .filter_map(|(traffic, page)| (*traffic == id).then_some(page))
         .collect();
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);
@@ -204,7 +203,7 @@ fn transfer_metrics(rows: &mut Rows, name: &str, transfers: &TransferTally) {
     rows.add_some(name, "transfer_time_median", median, "s");
 }
 
-fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&PageRow]) {
+fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&Page]) {
     let end = Instant::ZERO.saturating_add(facts.duration);
     let (mut completed, mut unfinished) = (Vec::new(), Vec::new());
     for page in pages {

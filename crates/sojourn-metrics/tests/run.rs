@@ -2,11 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a missing metric fails the test")]
 
+use sojourn_base::report::Transfer;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 use sojourn_metrics::run::{RunFacts, metric_table};
 use sojourn_record::{
     ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkId, LinkPassage, RecordConfig,
-    Recorder, Table, TrafficId, TransferRow,
+    Recorder, Table, TrafficId,
 };
 
 /// No rows at all, of anything.
@@ -122,25 +123,29 @@ fn transfer_metrics_do_not_need_rows() {
         // 2, 4, 5 and 9 s, and one under way at the end.
         for (index, seconds) in (0..).zip([Some(4), Some(2), Some(9), None, Some(5)]) {
             let started_at = Instant::from_ms(250);
-            recorder.on_transfer(&TransferRow {
-                traffic: TrafficId(1),
-                lane: 0,
-                index,
-                started_at,
-                ended_at: seconds.map(|s| started_at.saturating_add(Span::from_s(s))),
-                bytes: 100_000,
-            });
+            recorder.on_transfer(
+                TrafficId(1),
+                &Transfer {
+                    lane: 0,
+                    index,
+                    started_at,
+                    ended_at: seconds.map(|s| started_at.saturating_add(Span::from_s(s))),
+                    bytes: 100_000,
+                },
+            );
         }
     };
     let endless = |recorder: &mut ColumnRecorder| {
-        recorder.on_transfer(&TransferRow {
-            traffic: TrafficId(0),
-            lane: 0,
-            index: 0,
-            started_at: Instant::ZERO,
-            ended_at: None,
-            bytes: u64::MAX,
-        });
+        recorder.on_transfer(
+            TrafficId(0),
+            &Transfer {
+                lane: 0,
+                index: 0,
+                started_at: Instant::ZERO,
+                ended_at: None,
+                bytes: u64::MAX,
+            },
+        );
     };
     let both = |recorder: &mut ColumnRecorder| {
         files(recorder);
@@ -164,14 +169,16 @@ fn rows_are_kept_only_where_they_are_asked_for() {
     let kept = |config| {
         let mut recorder = ColumnRecorder::new(config, vec!["quiet".into(), "calls".into()]);
         two_calls(&mut recorder);
-        recorder.on_transfer(&TransferRow {
-            traffic: TrafficId(1),
-            lane: 0,
-            index: 0,
-            started_at: Instant::ZERO,
-            ended_at: Some(Instant::from_ms(7)),
-            bytes: 1,
-        });
+        recorder.on_transfer(
+            TrafficId(1),
+            &Transfer {
+                lane: 0,
+                index: 0,
+                started_at: Instant::ZERO,
+                ended_at: Some(Instant::from_ms(7)),
+                bytes: 1,
+            },
+        );
         let tables = recorder.into_records().tables();
         ["datagrams", "transfers"].map(|name| {
             let table = tables.iter().find(|table| table.name == name);

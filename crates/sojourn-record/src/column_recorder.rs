@@ -9,8 +9,9 @@ use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::tally::{FlowTallies, TransferTally};
 use crate::{
     Cause, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop, LinkId, LinkPassage,
-    ObjectRow, PageRow, Recorder, SegmentArrival, TrafficId, TransferRow, Waiting,
+    Recorder, SegmentArrival, TrafficId, Waiting,
 };
+use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 
 /// What to record.
@@ -85,9 +86,9 @@ pub struct ColumnRecorder {
     datagram_tallies: Vec<FlowTallies>,
     transfer_tallies: Vec<TransferTally>,
     datagrams: Vec<Datagram>,
-    pages: Vec<PageRow>,
-    objects: Vec<ObjectRow>,
-    transfers: Vec<TransferRow>,
+    pages: Vec<(TrafficId, Page)>,
+    objects: Vec<(TrafficId, Object)>,
+    transfers: Vec<(TrafficId, Transfer)>,
     flows: Vec<FlowRow>,
 }
 
@@ -239,20 +240,20 @@ impl Recorder for ColumnRecorder {
         self.flows.push(*row);
     }
 
-    fn on_transfer(&mut self, row: &TransferRow) {
-        self.transfer_tallies[usize::from(row.traffic.0)].add(row);
+    fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {
+        self.transfer_tallies[usize::from(traffic.0)].add(transfer);
         if self.config.transfers {
-            self.transfers.push(*row);
+            self.transfers.push((traffic, *transfer));
         }
     }
 
-    fn on_page(&mut self, row: &PageRow) {
-        self.pages.push(*row);
+    fn on_page(&mut self, traffic: TrafficId, page: &Page) {
+        self.pages.push((traffic, *page));
     }
 
-    fn on_object(&mut self, row: &ObjectRow) {
+    fn on_object(&mut self, traffic: TrafficId, object: &Object) {
         if self.config.objects {
-            self.objects.push(*row);
+            self.objects.push((traffic, *object));
         }
     }
 

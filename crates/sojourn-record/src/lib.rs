@@ -18,6 +18,7 @@ pub use column_recorder::{ColumnRecorder, RecordConfig, Records};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, TransferTally};
 
+use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Packets, Span};
 
 /// Number of a link in the records: 0 is the upstream access link, 1 the downstream one.
@@ -188,67 +189,6 @@ pub struct Waiting {
     pub staged: Packets,
 }
 
-/// A file transfer, finished or not.
-#[derive(Clone, Copy, Debug)]
-pub struct TransferRow {
-    /// Whose.
-    pub traffic: TrafficId,
-    /// Parallel loop.
-    pub lane: u32,
-    /// Number within the loop.
-    pub index: u32,
-    /// Start.
-    pub started_at: Instant,
-    /// Last byte acknowledged.
-    pub ended_at: Option<Instant>,
-    /// Size; `u64::MAX` without end.
-    pub bytes: u64,
-}
-
-/// A web page, finished or not.
-#[derive(Clone, Copy, Debug)]
-pub struct PageRow {
-    /// Whose.
-    pub traffic: TrafficId,
-    /// Which of the users of this traffic entry.
-    pub client: u32,
-    /// Number of the page.
-    pub page: u32,
-    /// Start.
-    pub started_at: Instant,
-    /// Index object complete.
-    pub index_loaded_at: Option<Instant>,
-    /// Last object complete.
-    pub ended_at: Option<Instant>,
-    /// Completed objects.
-    pub objects: u32,
-    /// Bytes of completed objects.
-    pub bytes: u64,
-}
-
-/// An object of a web page.
-#[derive(Clone, Copy, Debug)]
-pub struct ObjectRow {
-    /// Whose.
-    pub traffic: TrafficId,
-    /// Which of the users of this traffic entry.
-    pub client: u32,
-    /// Number of its page.
-    pub page: u32,
-    /// Its server.
-    pub server: u32,
-    /// Number at its server.
-    pub index: u32,
-    /// Start.
-    pub started_at: Instant,
-    /// First byte.
-    pub first_byte_at: Option<Instant>,
-    /// Last byte.
-    pub ended_at: Option<Instant>,
-    /// Size.
-    pub bytes: u64,
-}
-
 /// What one end sends to the other: over a connection, or the datagrams between the client and a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowRow {
@@ -313,11 +253,11 @@ pub trait Recorder {
     /// A flow has ended, or the run has.
     fn on_flow(&mut self, row: &FlowRow) {}
     /// A transfer has ended, or the run has.
-    fn on_transfer(&mut self, row: &TransferRow) {}
+    fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {}
     /// A page has ended, or the run has.
-    fn on_page(&mut self, row: &PageRow) {}
+    fn on_page(&mut self, traffic: TrafficId, page: &Page) {}
     /// An object has ended, or the run has.
-    fn on_object(&mut self, row: &ObjectRow) {}
+    fn on_object(&mut self, traffic: TrafficId, object: &Object) {}
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
 }

@@ -7,7 +7,8 @@
 //! are kept as a histogram and judged by the middle of their bin: the resolution is 0.1 % of the delay.
 
 use crate::accumulate::DelayHistogram;
-use crate::{Datagram, Fate, TransferRow};
+use crate::{Datagram, Fate};
+use sojourn_base::report::Transfer;
 use sojourn_base::{Direction, PerDirection, Span};
 
 /// What became of the datagrams of one flow in one direction.
@@ -91,12 +92,12 @@ pub struct TransferTally {
 
 impl TransferTally {
     /// Counts a transfer that has ended, or was under way when the run ended.
-    pub(crate) fn add(&mut self, row: &TransferRow) {
+    pub(crate) fn add(&mut self, transfer: &Transfer) {
         self.recorded += 1;
-        if let Some(ended_at) = row.ended_at {
+        if let Some(ended_at) = transfer.ended_at {
             self.times
                 .get_or_insert_with(|| DelayHistogram::up_to(Span::MAX))
-                .record(ended_at.saturating_since(row.started_at));
+                .record(ended_at.saturating_since(transfer.started_at));
         }
     }
 
@@ -160,8 +161,7 @@ mod tests {
     fn transfers_of_hours_are_timed_and_unfinished_ones_counted() {
         let mut tally = TransferTally::default();
         let mut add = |ended_at| {
-            tally.add(&TransferRow {
-                traffic: TrafficId(0),
+            tally.add(&Transfer {
                 lane: 0,
                 index: 0,
                 started_at: Instant::from_ms(1000),

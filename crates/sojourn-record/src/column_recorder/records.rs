@@ -5,9 +5,8 @@ use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, TransferTally};
-use crate::{
-    Cause, Datagram, Fate, FlowConnection, FlowRow, ObjectRow, PageRow, TrafficId, TransferRow,
-};
+use crate::{Cause, Datagram, Fate, FlowConnection, FlowRow, TrafficId};
+use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Direction, Instant, PerDirection};
 
 /// The finished records of one run.
@@ -75,8 +74,8 @@ impl Records {
         &self.recorder.datagrams
     }
 
-    /// All pages in the order of their ends.
-    pub fn pages(&self) -> &[PageRow] {
+    /// All pages, and whose they are, in the order of their ends.
+    pub fn pages(&self) -> &[(TrafficId, Page)] {
         &self.recorder.pages
     }
 
@@ -85,8 +84,8 @@ impl Records {
         &self.recorder.transfer_tallies[usize::from(traffic.0)]
     }
 
-    /// All transfers in the order of their ends; none if no rows were asked for.
-    pub fn transfers(&self) -> &[TransferRow] {
+    /// All transfers, and whose they are, in the order of their ends; none if no rows were asked for.
+    pub fn transfers(&self) -> &[(TrafficId, Transfer)] {
         &self.recorder.transfers
     }
 
@@ -131,6 +130,10 @@ impl Records {
             ids.map(|id| i32::from(id.0)).collect(),
             &self.recorder.traffic_names,
         )
+    }
+
+    fn traffic_of<T>(&self, rows: &[(TrafficId, T)]) -> ColumnData {
+        self.traffic_words(rows.iter().map(|(traffic, _)| *traffic))
     }
 
     fn datagram_table(&self) -> Table {
@@ -190,37 +193,24 @@ impl Records {
 
     fn page_table(&self) -> Table {
         let rows = &self.recorder.pages;
-        let time = |value: fn(&PageRow) -> Option<Instant>| {
-            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(Instant::as_ns)))
-        };
+        let u32s = |value: fn(&Page) -> u32| ColumnData::U32(values(rows, value).collect());
+        let times = |value: fn(&Page) -> Option<Instant>| optional_times(rows, value);
         Table::new(
             "pages",
             [
-                (
-                    "traffic",
-                    self.traffic_words(rows.iter().map(|row| row.traffic)),
-                ),
-                (
-                    "client",
-                    ColumnData::U32(rows.iter().map(|row| row.client).collect()),
-                ),
-                (
-                    "page",
-                    ColumnData::U32(rows.iter().map(|row| row.page).collect()),
-                ),
+                ("traffic", self.traffic_of(rows)),
+                ("client", u32s(|page| page.user)),
+                ("page", u32s(|page| page.index)),
                 (
                     "started_ns",
-                    ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                    ColumnData::U64(values(rows, |page| page.started_at.as_ns()).collect()),
                 ),
-                ("index_loaded_ns", time(|row| row.index_loaded_at)),
-                ("ended_ns", time(|row| row.ended_at)),
-                (
-                    "objects",
-                    ColumnData::U32(rows.iter().map(|row| row.objects).collect()),
-                ),
+                ("index_loaded_ns", times(|page| page.index_loaded_at)),
+                ("ended_ns", times(|page| page.ended_at)),
+                ("objects", u32s(|page| page.objects)),
                 (
                     "bytes",
-                    ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+                    ColumnData::U64(values(rows, |page| page.bytes).collect()),
                 ),
             ],
         )
@@ -228,30 +218,25 @@ impl Records {
 
     fn object_table(&self) -> Table {
         let rows = &self.recorder.objects;
-        let u32s = |value: fn(&ObjectRow) -> u32| ColumnData::U32(rows.iter().map(value).collect());
-        let time = |value: fn(&ObjectRow) -> Option<Instant>| {
-            ColumnData::optional_u64(rows.iter().map(|row| value(row).map(Instant::as_ns)))
-        };
+        let u32s = |value: fn(&Object) -> u32| ColumnData::U32(values(rows, value).collect());
+        let times = |value: fn(&Object) -> Option<Instant>| optional_times(rows, value);
         Table::new(
             "objects",
             [
-                (
-                    "traffic",
-                    self.traffic_words(rows.iter().map(|row| row.traffic)),
-                ),
-                ("client", u32s(|row| row.client)),
-                ("page", u32s(|row| row.page)),
-                ("server", u32s(|row| row.server)),
-                ("index", u32s(|row| row.index)),
+                ("traffic", self.traffic_of(rows)),
+                ("client", u32s(|object| object.user)),
+                ("page", u32s(|object| object.page)),
+                ("server", u32s(|object| object.server)),
+                ("index", u32s(|object| object.index)),
                 (
                     "started_ns",
-                    ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                    ColumnData::U64(values(rows, |object| object.started_at.as_ns()).collect()),
                 ),
-                ("first_byte_ns", time(|row| row.first_byte_at)),
-                ("ended_ns", time(|row| row.ended_at)),
+                ("first_byte_ns", times(|object| object.first_byte_at)),
+                ("ended_ns", times(|object| object.ended_at)),
                 (
                     "bytes",
-                    ColumnData::U64(rows.iter().map(|row| row.bytes).collect()),
+                    ColumnData::U64(values(rows, |object| object.bytes).collect()),
                 ),
             ],
         )
@@ -259,38 +244,23 @@ impl Records {
 
     fn transfer_table(&self) -> Table {
         let rows = &self.recorder.transfers;
+        let u32s = |value: fn(&Transfer) -> u32| ColumnData::U32(values(rows, value).collect());
+        let size = |transfer: &Transfer| (transfer.bytes != u64::MAX).then_some(transfer.bytes);
         Table::new(
             "transfers",
             [
-                (
-                    "traffic",
-                    self.traffic_words(rows.iter().map(|row| row.traffic)),
-                ),
-                (
-                    "lane",
-                    ColumnData::U32(rows.iter().map(|row| row.lane).collect()),
-                ),
-                (
-                    "index",
-                    ColumnData::U32(rows.iter().map(|row| row.index).collect()),
-                ),
+                ("traffic", self.traffic_of(rows)),
+                ("lane", u32s(|transfer| transfer.lane)),
+                ("index", u32s(|transfer| transfer.index)),
                 (
                     "started_ns",
-                    ColumnData::U64(rows.iter().map(|row| row.started_at.as_ns()).collect()),
+                    ColumnData::U64(values(rows, |transfer| transfer.started_at.as_ns()).collect()),
                 ),
                 (
                     "ended_ns",
-                    ColumnData::optional_u64(
-                        rows.iter().map(|row| row.ended_at.map(Instant::as_ns)),
-                    ),
+                    optional_times(rows, |transfer| transfer.ended_at),
                 ),
-                (
-                    "bytes",
-                    ColumnData::optional_u64(
-                        rows.iter()
-                            .map(|row| (row.bytes != u64::MAX).then_some(row.bytes)),
-                    ),
-                ),
+                ("bytes", ColumnData::optional_u64(values(rows, size))),
             ],
         )
     }
@@ -547,6 +517,16 @@ impl Records {
             ],
         )
     }
+}
+
+/// One value of each row.
+fn values<T, V>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> V) -> impl Iterator<Item = V> {
+    rows.iter().map(move |(_, row)| value(row))
+}
+
+/// Times that need not have come.
+fn optional_times<T>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> Option<Instant>) -> ColumnData {
+    ColumnData::optional_u64(values(rows, |row| value(row).map(Instant::as_ns)))
 }
 
 /// Code of a missing word.
