@@ -8,6 +8,8 @@
 //! Deviations: a downstream file is sent as soon as the server sees the connection, without a request;
 //! a random size is drawn when the transfer begins, not when its handshake ends.
 
+mod file_size;
+
 use crate::connections::Connections;
 use crate::{Application, ConnectionId, Draw, End, Event, Host, Interest, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Span, dist};

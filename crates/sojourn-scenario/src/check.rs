@@ -12,7 +12,7 @@ use sojourn_link::{LinkConfig, ShaperConfig};
 use crate::keys::scenario::{Draft, TrafficDraft};
 use crate::keys::{application, link, queue};
 use crate::reader::{Notes, join};
-use crate::value::{Mismatch, quoted};
+use sojourn_keys::value::{Mismatch, quoted};
 
 /// Notes everything that does not fit. What is wrong in itself already is not judged again.
 pub(crate) fn check(draft: &Draft, notes: &mut Notes) {

@@ -11,8 +11,9 @@ use crate::model::Scenario;
 use crate::printer::Printer;
 use crate::problem::{Problem, ScenarioProblems};
 use crate::reader::{Notes, Origin, Reader, join};
-use crate::tree::{self, Content, Node, Table};
-use crate::value::{Mismatch, shown};
+use crate::tree;
+use sojourn_keys::content::{Content, Node, Position, Table};
+use sojourn_keys::value::{Mismatch, shown};
 
 /// The text of a scenario, spelt as TOML, with the settings that were made on top of it.
 #[derive(Clone)]
@@ -225,8 +226,8 @@ fn same_text(one: &Node, other: &Node) -> bool {
 fn empty_table() -> Node {
     Node {
         content: Content::Table(Table::default()),
-        key_at: tree::Position::default(),
-        at: tree::Position::default(),
+        key_at: Position::default(),
+        at: Position::default(),
     }
 }
 

@@ -15,16 +15,13 @@
 mod check;
 pub mod describe;
 pub mod file;
-mod form;
 mod keys;
 pub mod model;
-mod nearest;
 pub mod plan;
 mod printer;
 pub mod problem;
 mod reader;
 mod tree;
-mod value;
 
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::form::{Choice, Items, Key, Visitor};
 use crate::reader::{Origin, join};
-use crate::value::{Value, quoted};
+use sojourn_keys::value::{Value, quoted};
+use sojourn_keys::{Choice, Items, Key, Visitor};
 
 /// A table as it will be printed.
 #[derive(Debug, Default)]

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::form::{Choice, Items, Key, Visitor};
-use crate::nearest::nearest;
 use crate::problem::Problem;
-use crate::tree::{Content, Node, Position, Table};
-use crate::value::{Mismatch, Value, quoted, unknown_word};
+use sojourn_keys::content::{Content, Node, Position, Table};
+use sojourn_keys::nearest;
+use sojourn_keys::value::{Mismatch, Value, quoted, unknown_word};
+use sojourn_keys::{Choice, Items, Key, Visitor};
 
 /// Where a value in force comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,85 +5,9 @@
 
 use toml::de::{DeTable, DeValue};
 
+use sojourn_keys::content::{Content, Node, Position, Table};
+
 use crate::problem::{Problem, ScenarioProblems};
-
-/// A place in the text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Position {
-    /// From 1; 0 for what came from a setting instead of the text.
-    pub(crate) line: u32,
-    /// In characters, from 1.
-    pub(crate) column: u32,
-}
-
-/// A value and its places.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) content: Content,
-    /// Where the key stands.
-    pub(crate) key_at: Position,
-    /// Where the value stands.
-    pub(crate) at: Position,
-}
-
-/// What a key may hold.
-#[derive(Clone, Debug)]
-pub(crate) enum Content {
-    Text(String),
-    /// The digits as written, for messages, and the number if it fits.
-    Integer(String, Option<i128>),
-    /// The digits as written, and the number.
-    Float(String, f64),
-    Boolean(bool),
-    Date,
-    List(Vec<Node>),
-    Table(Table),
-}
-
-/// Keys and their values, sorted by key.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
-    entries: Vec<(String, Node)>,
-}
-
-impl Table {
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
-        self.entries.iter().find(|(k, _)| k == key).map(|(_, n)| n)
-    }
-
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
-        self.entries
-            .iter_mut()
-            .find(|(k, _)| k == key)
-            .map(|(_, n)| n)
-    }
-
-    pub(crate) fn insert(&mut self, key: &str, node: Node) {
-        match self.get_mut(key) {
-            Some(old) => *old = node,
-            None => self.entries.push((key.to_owned(), node)),
-        }
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
-        self.entries.iter().map(|(k, n)| (k.as_str(), n))
-    }
-}
-
-impl Content {
-    /// What it is, for messages.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Self::Text(_) => "a text",
-            Self::Integer(..) => "a whole number",
-            Self::Float(..) => "a number",
-            Self::Boolean(_) => "true or false",
-            Self::Date => "a date",
-            Self::List(_) => "a list",
-            Self::Table(_) => "a table",
-        }
-    }
-}
 
 /// Most syntax errors that are reported of one text; what follows is usually noise.
 const SYNTAX_ERRORS: usize = 20;
@@ -173,7 +97,7 @@ pub(crate) fn parse_value(value: &str) -> Node {
 }
 
 fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
-    let entries = table
+    table
         .iter()
         .map(|(key, value)| {
             let node = Node {
@@ -183,8 +107,7 @@ fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
             };
             (key.get_ref().to_string(), node)
         })
-        .collect();
-    Table { entries }
+        .collect()
 }
 
 fn convert(value: &DeValue<'_>, lines: &Lines<'_>) -> Content {

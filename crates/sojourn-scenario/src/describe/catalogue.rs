@@ -1,7 +1,7 @@
 //! The keys of a scenario file as data.
 
-use crate::form::{Choice, Items, Key, KindInfo, Visitor};
-use crate::value::{Shape, Value};
+use sojourn_keys::value::{Shape, Value};
+use sojourn_keys::{Choice, Items, Key, KindInfo, Visitor};
 
 /// A key and what belongs to it.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::catalogue::{Entry, Group};
-use crate::form::Key;
-use crate::value::Shape;
+use sojourn_keys::Key;
+use sojourn_keys::value::Shape;
 
 /// What stands above the generated part.
 const INTRODUCTION: &str = include_str!("introduction.md");

@@ -5,8 +5,8 @@ use sojourn_base::Direction;
 use sojourn_base::quantity::Unit;
 
 use super::catalogue::{Entry, Group};
-use crate::form::Key;
-use crate::value::Shape;
+use sojourn_keys::Key;
+use sojourn_keys::value::Shape;
 
 /// The schema of a file with these keys.
 pub(super) fn schema(entries: &[Entry]) -> String {

@@ -3,29 +3,22 @@
 //! Source: White 2012 §3.2, White 2013 §3.6 and Table 2, White 2019 Appendix B.
 //! Deviations: none known.
 
-use core::cmp::Ordering;
-
 use sojourn_apps::{
-    ApplicationConfig, BulkConfig, ConstantRateConfig, FileSize, GeneratedPage, NameLookupConfig,
-    PageModel, WebConfig,
+    ApplicationConfig, BulkConfig, ConstantRateConfig, GeneratedPage, NameLookupConfig, PageModel,
+    WebConfig,
 };
-use sojourn_base::{Bytes, Direction, Span};
+use sojourn_base::{Direction, Span};
 
-use crate::form::{Key, Kind, OneOf, Profile, Visitor, key};
-use crate::tree::Content;
-use crate::value::{Mismatch, Or, Shape, Value, Word, Words, quoted};
+use sojourn_keys::value::{Or, Word, Words};
+use sojourn_keys::{Kind, OneOf, Profile, Visitor, bytes, key};
 
 /// An application as a choice among all kinds.
 pub(crate) fn choice(value: &mut ApplicationConfig) -> OneOf<'_, ApplicationConfig> {
-    OneOf {
-        value,
-        kinds: &KINDS,
-        selected: |config| match config {
-            ApplicationConfig::Bulk(_) => "bulk",
-            ApplicationConfig::ConstantRate(_) => "constant-rate",
-            ApplicationConfig::Web(_) => "web",
-        },
-    }
+    OneOf::new(value, &KINDS, |config| match config {
+        ApplicationConfig::Bulk(_) => "bulk",
+        ApplicationConfig::ConstantRate(_) => "constant-rate",
+        ApplicationConfig::Web(_) => "web",
+    })
 }
 
 /// Whether the application opens connections, and so needs a stack.
@@ -324,15 +317,11 @@ fn web_keys(config: &mut WebConfig, visitor: &mut dyn Visitor) {
             "what a page consists of beside its index object",
             "White 2012 §3.2.3",
         ),
-        &mut OneOf {
-            value: &mut config.page,
-            kinds: &PAGES,
-            selected: |page| match page {
-                PageModel::White2012Fixed => "white2012",
-                PageModel::White2012AppendixA => "white2012-appendix-a",
-                PageModel::Generated(_) => "generated",
-            },
-        },
+        &mut OneOf::new(&mut config.page, &PAGES, |page| match page {
+            PageModel::White2012Fixed => "white2012",
+            PageModel::White2012AppendixA => "white2012-appendix-a",
+            PageModel::Generated(_) => "generated",
+        }),
     );
     visitor.value(
         key("index", "size of the index object", "White 2012 §3.2.3")
@@ -402,11 +391,9 @@ fn web_keys(config: &mut WebConfig, visitor: &mut dyn Visitor) {
             "look up each server's name before its first connection of a page",
             "White 2013 §3.6: none",
         ),
-        &mut OneOf {
-            value: &mut config.name_lookup,
-            kinds: &NAME_LOOKUPS,
-            selected: |lookup| if lookup.is_some() { "datagram" } else { "off" },
-        },
+        &mut OneOf::new(&mut config.name_lookup, &NAME_LOOKUPS, |lookup| {
+            if lookup.is_some() { "datagram" } else { "off" }
+        }),
     );
 }
 
@@ -497,12 +484,12 @@ const NAME_LOOKUPS: [Kind<Option<NameLookupConfig>>; 2] = [
             if let Some(lookup) = lookup {
                 const SIZES: &str = "chosen: a short name and a few addresses";
                 let size = |name, about| key(name, about, SIZES).least("20 B").most("64 KiB");
-                super::bytes(
+                bytes(
                     size("query", "IP length of the query"),
                     &mut lookup.query,
                     visitor,
                 );
-                super::bytes(
+                bytes(
                     size("answer", "IP length of the answer"),
                     &mut lookup.answer,
                     visitor,
@@ -522,93 +509,3 @@ const NAME_LOOKUPS: [Kind<Option<NameLookupConfig>>; 2] = [
         },
     },
 ];
-
-/// The word for [`FileSize::Endless`].
-const ENDLESS: &str = "endless";
-
-/// `"endless"`, a size, or a log-normal distribution `{ mu = …, sigma = … }`.
-impl Value for FileSize {
-    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
-        if let Content::Table(table) = content {
-            let number = |name: &str| {
-                let mut value = f64::NAN;
-                let node = table.get(name).ok_or_else(|| {
-                    Mismatch::new(
-                        format!("a distribution without {name}"),
-                        "for instance { mu = 14.8, sigma = 2.0 }",
-                    )
-                })?;
-                value.read(&node.content, key)?;
-                Ok(value)
-            };
-            let (mu, sigma) = (number("mu")?, number("sigma")?);
-            if let Some((other, _)) = table
-                .iter()
-                .find(|(name, _)| !matches!(*name, "mu" | "sigma"))
-            {
-                return Err(Mismatch::new(
-                    format!("a distribution with {}", quoted(other)),
-                    "mu and sigma are all it has",
-                ));
-            }
-            *self = Self::LogNormal { mu, sigma };
-            return Ok(());
-        }
-        let mut size = None;
-        Or {
-            value: &mut size,
-            word: ENDLESS,
-            example: Bytes(5_000_000),
-        }
-        .read(content, key)?;
-        *self = size.map_or(Self::Endless, Self::Bytes);
-        Ok(())
-    }
-
-    fn print(&self) -> String {
-        match self {
-            Self::Endless => quoted(ENDLESS),
-            Self::Bytes(size) => size.print(),
-            Self::LogNormal { mu, sigma } => format!("{{ mu = {mu:?}, sigma = {sigma:?} }}"),
-        }
-    }
-
-    fn shape(&self) -> Shape {
-        let sizes = Shape::Either(
-            Box::new(Bytes(0).shape()),
-            Box::new(Shape::Numbers(&LOG_NORMAL)),
-        );
-        Shape::WordOr(ENDLESS, Box::new(sizes))
-    }
-
-    fn compare(&self, _bound: &str) -> Option<Ordering> {
-        None
-    }
-
-    fn check(&self, _key: &Key) -> Result<(), Mismatch> {
-        match self {
-            Self::Bytes(size) if size.0 == 0 || size.0 > MOST_BYTES => Err(Mismatch::new(
-                format!("{size} is out of range"),
-                format!("allowed are 1 B to {}, or \"{ENDLESS}\"", Bytes(MOST_BYTES)),
-            )),
-            // e^40 B are 235 PB; four standard deviations of 5 span nine decades each way.
-            Self::LogNormal { mu, sigma }
-                if !(0.0..=40.0).contains(mu) || !(0.0..=5.0).contains(sigma) =>
-            {
-                Err(Mismatch::new(
-                    format!("mu = {mu}, sigma = {sigma} are out of range"),
-                    "allowed are mu from 0 to 40 and sigma from 0 to 5",
-                ))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-const LOG_NORMAL: [(&str, &str); 2] = [
-    ("mu", "mean of the natural logarithm of the bytes"),
-    ("sigma", "standard deviation of the natural logarithm"),
-];
-
-/// Largest file. chosen: a petabyte; what is larger is endless.
-const MOST_BYTES: u64 = 1_000_000_000_000_000;

@@ -9,16 +9,12 @@ use sojourn_link::{
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
 
-use crate::form::{Key, Kind, OneOf, Profile, Visitor, key};
-use crate::value::{ListOf, Mismatch, Or, Word, Words};
+use sojourn_keys::value::{ListOf, Mismatch, Or, Word, Words};
+use sojourn_keys::{Key, Kind, OneOf, Profile, Visitor, key};
 
 /// A link as a choice among all kinds. Its queue manager has a table of its own.
 pub(crate) fn choice(value: &mut LinkConfig) -> OneOf<'_, LinkConfig> {
-    OneOf {
-        value,
-        kinds: &KINDS,
-        selected: LinkConfig::kind,
-    }
+    OneOf::new(value, &KINDS, LinkConfig::kind)
 }
 
 /// A link without a rate, and a queue without a limit: what a reader starts from.
@@ -346,11 +342,7 @@ fn cascade_keys(link: &mut CascadeConfig, visitor: &mut dyn Visitor) {
 }
 
 fn congestion(value: &mut CongestionConfig) -> OneOf<'_, CongestionConfig> {
-    OneOf {
-        value,
-        kinds: &CONGESTION_KINDS,
-        selected: CongestionConfig::kind,
-    }
+    OneOf::new(value, &CONGESTION_KINDS, CongestionConfig::kind)
 }
 
 const CONGESTION_KINDS: [Kind<CongestionConfig>; 3] = [

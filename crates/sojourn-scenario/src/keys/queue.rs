@@ -14,26 +14,18 @@ use sojourn_queue::{
 
 use codel::codel_keys;
 
-use crate::form::{Key, Kind, OneOf, Profile, Visitor, key};
-use crate::value::{Mismatch, Word, Words};
+use sojourn_keys::value::{Mismatch, Word, Words};
+use sojourn_keys::{Key, Kind, OneOf, Profile, Visitor, bytes, key};
 
 /// A queue manager as a choice among all kinds.
 pub(crate) fn choice(value: &mut ManagerConfig) -> OneOf<'_, ManagerConfig> {
-    OneOf {
-        value,
-        kinds: &KINDS,
-        selected: ManagerConfig::kind,
-    }
+    OneOf::new(value, &KINDS, ManagerConfig::kind)
 }
 
 /// A queue manager behind a lane for acknowledgements: any kind but another such lane.
 fn inner_choice(value: &mut ManagerConfig) -> OneOf<'_, ManagerConfig> {
     let (_, kinds) = KINDS.split_last().expect("there are kinds");
-    OneOf {
-        value,
-        kinds,
-        selected: ManagerConfig::kind,
-    }
+    OneOf::new(value, kinds, ManagerConfig::kind)
 }
 
 macro_rules! drop_tail {
@@ -404,7 +396,7 @@ const INNER: Key = key(MANAGER, "the manager of everything else", "no default")
 const MANAGER: &str = "manager";
 
 fn lane_keys(lane: &mut AckPriorityConfig, visitor: &mut dyn Visitor) {
-    super::bytes(
+    bytes(
         key(
             "longest",
             "longest packet that counts as an acknowledgement",

@@ -10,11 +10,11 @@ use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_link::LinkConfig;
 use sojourn_transport::StackConfig;
 
-use crate::form::{ItemsOf, Key, Visitor, key};
 use crate::keys::{application, link, queue, stack};
 use crate::model::{AccessLink, Ports, RecordConfig, Scenario, Server, Stack, Traffic};
-use crate::tree::Content;
-use crate::value::{Mismatch, OneOrMany, Or, Shape, Value, Word, Words};
+use sojourn_keys::Content;
+use sojourn_keys::value::{Mismatch, OneOrMany, Or, Shape, Value, Word, Words};
+use sojourn_keys::{ItemsOf, Key, Visitor, key};
 
 /// Version of the file format that is read and written.
 pub(crate) const SCHEMA: u32 = 1;

@@ -19,9 +19,9 @@ use words::{
     RECOVERIES, REDUCTION_BASES, SAMPLINGS, THRESHOLDS, WINDOW_UNITS,
 };
 
-use crate::form::{Choice, Key, KindInfo, OneOf, Visitor, key};
 use crate::model::Stack;
-use crate::value::{Or, Value, Word, Words};
+use sojourn_keys::value::{Or, Value, Word, Words};
+use sojourn_keys::{Choice, Key, KindInfo, OneOf, Visitor, bytes, key};
 
 /// A stack as a choice among all named ones.
 pub(crate) struct StackChoice<'a>(pub(crate) &'a mut Stack);
@@ -125,7 +125,7 @@ fn optional<T: Value + Clone>(
 }
 
 fn keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
-    super::bytes(
+    bytes(
         key("maximum_segment_size", "payload of a full segment", ORIGIN)
             .least("1 B")
             .most(LARGEST_PACKET),
@@ -230,50 +230,48 @@ fn keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
 fn sub_tables(config: &mut StackConfig, visitor: &mut dyn Visitor) {
     visitor.choice(
         key("controller", "congestion controller", ORIGIN),
-        &mut OneOf {
-            value: &mut config.controller,
-            kinds: &CONTROLLERS,
-            selected: |controller| match controller {
+        &mut OneOf::new(
+            &mut config.controller,
+            &CONTROLLERS,
+            |controller| match controller {
                 ControllerConfig::Reno(_) => "reno",
                 ControllerConfig::Cubic(_) => "cubic",
                 ControllerConfig::CubicV21(_) => "cubic-v21",
                 ControllerConfig::Ledbat(_) => "ledbat",
                 ControllerConfig::LedbatNs2(_) => "ledbat-ns2",
             },
-        },
+        ),
     );
     visitor.choice(
         key("slow_start", "growth in slow start", ORIGIN),
-        &mut OneOf {
-            value: &mut config.slow_start,
-            kinds: &SLOW_STARTS,
-            selected: |slow_start| match slow_start {
+        &mut OneOf::new(
+            &mut config.slow_start,
+            &SLOW_STARTS,
+            |slow_start| match slow_start {
                 SlowStart::PerAck => "per-ack",
                 SlowStart::Bytes { .. } => "bytes",
                 SlowStart::Linux => "linux",
             },
-        },
+        ),
     );
     visitor.choice(
         key("idle_restart", "what idleness does to the window", ORIGIN),
-        &mut OneOf {
-            value: &mut config.idle_restart,
-            kinds: &IDLE_RESTARTS,
-            selected: |restart| match restart {
+        &mut OneOf::new(
+            &mut config.idle_restart,
+            &IDLE_RESTARTS,
+            |restart| match restart {
                 IdleRestart::None => "none",
                 IdleRestart::Reset { .. } => "reset",
                 IdleRestart::Rfc5681 => "rfc5681",
                 IdleRestart::Rfc2861 { .. } => "rfc2861",
             },
-        },
+        ),
     );
     visitor.choice(
         key("pacing", "spreading over the round trip", ORIGIN),
-        &mut OneOf {
-            value: &mut config.pacing,
-            kinds: &PACINGS,
-            selected: |pacing| if pacing.is_some() { "on" } else { "off" },
-        },
+        &mut OneOf::new(&mut config.pacing, &PACINGS, |pacing| {
+            if pacing.is_some() { "on" } else { "off" }
+        }),
     );
     visitor.table(key("wire", "sizes of packets", ORIGIN), &mut |visitor| {
         wire_keys(&mut config.wire, visitor);
@@ -323,7 +321,7 @@ fn wire_keys(wire: &mut WireSizes, visitor: &mut dyn Visitor) {
         ),
         (size("syn", "SYN and SYN-ACK").least("20 B"), &mut wire.syn),
     ] {
-        super::bytes(key, value, visitor);
+        bytes(key, value, visitor);
     }
 }
 

@@ -2,14 +2,11 @@
 //!
 //! Source: RFC 8289. Deviations: none known.
 
-use core::cmp::Ordering;
+use sojourn_base::Span;
+use sojourn_queue::{CodelLaw, CodelVariant};
 
-use sojourn_base::{Bytes, Span};
-use sojourn_queue::{CodelFloor, CodelLaw, CodelVariant};
-
-use crate::form::{Key, Visitor, key};
-use crate::tree::Content;
-use crate::value::{Mismatch, Or, Shape, Value, Word, Words, quoted};
+use sojourn_keys::value::{Or, Word, Words};
+use sojourn_keys::{Visitor, key};
 
 const VARIANTS: [Word<CodelVariant>; 4] = [
     Word {
@@ -103,47 +100,3 @@ pub(super) fn codel_keys(law: &mut CodelLaw, visitor: &mut dyn Visitor) {
         &mut law.l4s,
     );
 }
-
-/// `"largest-seen"`, or a size.
-impl Value for CodelFloor {
-    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
-        let mut size = match self {
-            Self::Fixed(size) => Some(Bytes(u64::from(*size))),
-            Self::LargestSeen => None,
-        };
-        Or {
-            value: &mut size,
-            word: LARGEST_SEEN,
-            example: Bytes(1500),
-        }
-        .read(content, key)?;
-        *self = match size {
-            None => Self::LargestSeen,
-            Some(Bytes(size)) => Self::Fixed(u32::try_from(size).map_err(|_| {
-                Mismatch::new(
-                    format!("{} is more than can be held", Bytes(size)),
-                    "for instance \"1500 B\"",
-                )
-            })?),
-        };
-        Ok(())
-    }
-
-    fn print(&self) -> String {
-        match self {
-            Self::LargestSeen => quoted(LARGEST_SEEN),
-            Self::Fixed(size) => Bytes(u64::from(*size)).print(),
-        }
-    }
-
-    fn shape(&self) -> Shape {
-        Shape::WordOr(LARGEST_SEEN, Box::new(Bytes(0).shape()))
-    }
-
-    fn compare(&self, _bound: &str) -> Option<Ordering> {
-        None
-    }
-}
-
-/// The word for [`CodelFloor::LargestSeen`].
-const LARGEST_SEEN: &str = "largest-seen";

@@ -7,9 +7,9 @@ use sojourn_base::Bytes;
 use sojourn_queue::{FatMetric, FlowListsConfig, SfqConfig, SfqNs2Config, Victim};
 
 use super::LIMIT;
-use crate::form::{Key, Visitor, key};
-use crate::keys::bytes;
-use crate::value::{Or, Word, Words};
+use sojourn_keys::bytes;
+use sojourn_keys::value::{Or, Word, Words};
+use sojourn_keys::{Key, Visitor, key};
 
 /// Largest quantum. chosen: the largest packet.
 const LARGEST_QUANTUM: &str = "64 KiB";

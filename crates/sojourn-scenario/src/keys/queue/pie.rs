@@ -8,9 +8,9 @@ use sojourn_queue::{
     PieScope, RateAverage,
 };
 
-use crate::form::{Key, Kind, OneOf, Visitor, key};
-use crate::keys::bytes;
-use crate::value::{Or, Word, Words};
+use sojourn_keys::bytes;
+use sojourn_keys::value::{Or, Word, Words};
+use sojourn_keys::{Key, Kind, OneOf, Visitor, key};
 
 /// Longest delay of a control law. chosen: beyond ten minutes no run would ever see a signal.
 const LONGEST: &str = "600 s";
@@ -158,14 +158,14 @@ fn parts(law: &mut PieLaw, visitor: &mut dyn Visitor) {
             "where the current delay comes from",
             "RFC 8033 §5.2",
         ),
-        &mut OneOf {
-            value: &mut law.delay_source,
-            kinds: &DELAY_SOURCES,
-            selected: |source| match source {
+        &mut OneOf::new(
+            &mut law.delay_source,
+            &DELAY_SOURCES,
+            |source| match source {
                 DelaySource::LastSojourn => "last-sojourn",
                 DelaySource::DepartureRate(_) => "departure-rate",
             },
-        },
+        ),
     );
     visitor.choice(
         key(
@@ -173,14 +173,10 @@ fn parts(law: &mut PieLaw, visitor: &mut dyn Visitor) {
             "when the burst allowance is granted again",
             "RFC 8033 §4.4",
         ),
-        &mut OneOf {
-            value: &mut law.burst_rule,
-            kinds: &BURST_RULES,
-            selected: |rule| match rule {
-                BurstRule::WhenQuiet => "when-quiet",
-                BurstRule::AfterQuiet(_) => "after-quiet",
-            },
-        },
+        &mut OneOf::new(&mut law.burst_rule, &BURST_RULES, |rule| match rule {
+            BurstRule::WhenQuiet => "when-quiet",
+            BurstRule::AfterQuiet(_) => "after-quiet",
+        }),
     );
     visitor.choice(
         key(
@@ -188,15 +184,15 @@ fn parts(law: &mut PieLaw, visitor: &mut dyn Visitor) {
             "sleep until there is a queue worth controlling",
             "RFC 8033 §5.3: off",
         ),
-        &mut OneOf {
-            value: &mut law.activation,
-            kinds: &ACTIVATIONS,
-            selected: |activation| match activation {
+        &mut OneOf::new(
+            &mut law.activation,
+            &ACTIVATIONS,
+            |activation| match activation {
                 None => "off",
                 Some(Activation::Delay(_)) => "delay",
                 Some(Activation::Backlog(_)) => "backlog",
             },
-        },
+        ),
     );
 }
 

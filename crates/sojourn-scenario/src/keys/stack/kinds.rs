@@ -10,7 +10,7 @@ use sojourn_transport::config::{
 
 use super::words::AVOIDANCES;
 use super::{LARGEST_WINDOW, flag, window, word};
-use crate::form::{Kind, Visitor, key};
+use sojourn_keys::{Kind, Visitor, key};
 
 pub(super) const CONTROLLERS: [Kind<ControllerConfig>; 5] = [
     Kind {

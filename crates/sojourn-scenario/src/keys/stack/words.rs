@@ -8,7 +8,7 @@ use sojourn_transport::config::{
     RecoveryMode, ReductionBase, RoundTripSampling, TimeoutFormula, WindowUnit,
 };
 
-use crate::value::Word;
+use sojourn_keys::value::Word;
 
 macro_rules! words {
     ($name:ident: $type:ty = $($word:literal $value:expr, $about:literal;)*) => {

@@ -6,32 +6,36 @@
 //!
 //! Source: none. Deviations: none known.
 
+use sojourn_base::Bytes;
+
 use crate::value::Value;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
+#[must_use]
+pub struct Key {
+    /// As it is written in a file.
+    pub name: &'static str,
     /// What it means, in a line.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// Where its default or its meaning comes from.
-    pub(crate) origin: &'static str,
+    pub origin: &'static str,
     /// It has no default: a table without a profile must have it.
-    pub(crate) required: bool,
+    pub required: bool,
     /// Whether it is required depends on other keys.
-    pub(crate) conditional: bool,
+    pub conditional: bool,
     /// The least allowed value as written in a file; empty for none.
-    pub(crate) least: &'static str,
+    pub least: &'static str,
     /// The greatest allowed value as written in a file; empty for none.
-    pub(crate) most: &'static str,
+    pub most: &'static str,
     /// The unit that hints suggest; empty for the usual one of the type.
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
     /// An example for the hint when a required key is missing, as TOML.
-    pub(crate) example: &'static str,
+    pub example: &'static str,
 }
 
 /// A key with a default.
-pub(crate) const fn key(name: &'static str, about: &'static str, origin: &'static str) -> Key {
+pub const fn key(name: &'static str, about: &'static str, origin: &'static str) -> Key {
     Key {
         name,
         about,
@@ -47,39 +51,39 @@ pub(crate) const fn key(name: &'static str, about: &'static str, origin: &'stati
 
 impl Key {
     /// It must be written; `example` is a value as TOML.
-    pub(crate) const fn required(mut self, example: &'static str) -> Self {
+    pub const fn required(mut self, example: &'static str) -> Self {
         self.required = true;
         self.example = example;
         self
     }
 
     /// It must be written in some cases, which its meaning names, and makes no sense in others.
-    pub(crate) const fn conditional(mut self) -> Self {
+    pub const fn conditional(mut self) -> Self {
         self.conditional = true;
         self
     }
 
     /// Its value must not be below `least`.
-    pub(crate) const fn least(mut self, least: &'static str) -> Self {
+    pub const fn least(mut self, least: &'static str) -> Self {
         self.least = least;
         self
     }
 
     /// Its value must not be above `most`.
-    pub(crate) const fn most(mut self, most: &'static str) -> Self {
+    pub const fn most(mut self, most: &'static str) -> Self {
         self.most = most;
         self
     }
 
     /// Hints suggest this unit.
-    pub(crate) const fn unit(mut self, unit: &'static str) -> Self {
+    pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
         self
     }
 }
 
 /// Somebody who is shown the keys of a configuration, in the order of the canonical print.
-pub(crate) trait Visitor {
+pub trait Visitor {
     /// A key with a single value.
     fn value(&mut self, key: Key, value: &mut dyn Value);
     /// A key with a table of fixed keys, which `keys` shows.
@@ -101,15 +105,17 @@ pub(crate) trait Visitor {
 
 /// A kind of something, as it is described.
 #[derive(Clone, Debug)]
-pub(crate) struct KindInfo {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
+pub struct KindInfo {
+    /// The word for it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
     /// Names and meanings of its profiles.
-    pub(crate) profiles: Vec<(&'static str, &'static str)>,
+    pub profiles: Vec<(&'static str, &'static str)>,
 }
 
 /// A value that is one of several kinds.
-pub(crate) trait Choice {
+pub trait Choice {
     /// All kinds.
     fn kinds(&self) -> Vec<KindInfo>;
     /// Name of the present kind.
@@ -122,7 +128,7 @@ pub(crate) trait Choice {
 }
 
 /// Tables in a list.
-pub(crate) trait Items {
+pub trait Items {
     /// How many there are.
     fn count(&self) -> usize;
     /// Makes them `count`, new ones with defaults.
@@ -131,71 +137,15 @@ pub(crate) trait Items {
     fn keys(&mut self, index: usize, visitor: &mut dyn Visitor);
 }
 
-/// One kind of `T`, with its keys.
-pub(crate) struct Kind<T: 'static> {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    /// The defaults; the values of required keys do not matter.
-    pub(crate) base: fn() -> T,
-    pub(crate) profiles: &'static [Profile<T>],
-    /// Shows the keys of a value of this kind, and none of any other.
-    pub(crate) keys: fn(&mut T, &mut dyn Visitor),
-}
-
-/// A named, complete set of values.
-pub(crate) struct Profile<T: 'static> {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) values: fn() -> T,
-}
-
-/// [`Choice`] among the variants of an enum.
-pub(crate) struct OneOf<'a, T: 'static> {
-    pub(crate) value: &'a mut T,
-    pub(crate) kinds: &'static [Kind<T>],
-    pub(crate) selected: fn(&T) -> &'static str,
-}
-
-impl<T> OneOf<'_, T> {
-    fn kind(&self, name: &str) -> Option<&'static Kind<T>> {
-        self.kinds.iter().find(|kind| kind.name == name)
-    }
-}
-
-impl<T> Choice for OneOf<'_, T> {
-    fn kinds(&self) -> Vec<KindInfo> {
-        self.kinds
-            .iter()
-            .map(|kind| KindInfo {
-                name: kind.name,
-                about: kind.about,
-                profiles: kind.profiles.iter().map(|p| (p.name, p.about)).collect(),
-            })
-            .collect()
-    }
-
-    fn selected(&self) -> &'static str {
-        (self.selected)(self.value)
-    }
-
-    fn select(&mut self, kind: &str, profile: Option<&str>) {
-        let Some(kind) = self.kind(kind) else { return };
-        let values = profile.and_then(|name| kind.profiles.iter().find(|p| p.name == name));
-        *self.value = values.map_or(kind.base, |profile| profile.values)();
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        if let Some(kind) = self.kind(self.selected()) {
-            (kind.keys)(self.value, visitor);
-        }
-    }
-}
-
 /// [`Items`] of a vector.
-pub(crate) struct ItemsOf<'a, T> {
-    pub(crate) items: &'a mut Vec<T>,
-    pub(crate) base: fn() -> T,
-    pub(crate) keys: fn(&mut T, &mut dyn Visitor),
+#[derive(Debug)]
+pub struct ItemsOf<'a, T> {
+    /// The tables.
+    pub items: &'a mut Vec<T>,
+    /// A new one.
+    pub base: fn() -> T,
+    /// Shows the keys of one.
+    pub keys: fn(&mut T, &mut dyn Visitor),
 }
 
 impl<T> Items for ItemsOf<'_, T> {
@@ -211,4 +161,12 @@ impl<T> Items for ItemsOf<'_, T> {
     fn keys(&mut self, index: usize, visitor: &mut dyn Visitor) {
         (self.keys)(&mut self.items[index], visitor);
     }
+}
+
+/// Shows a size that a configuration holds in 32 bits.
+pub fn bytes(key: Key, value: &mut u32, visitor: &mut dyn Visitor) {
+    let mut size = Bytes(u64::from(*value));
+    visitor.value(key, &mut size);
+    // Every such key has a greatest value; what is above it was noted as a problem.
+    *value = u32::try_from(size.0).unwrap_or(*value);
 }

@@ -4,7 +4,7 @@
 //! Deviations: none known.
 
 /// The word of `known` that is most likely meant by `word`, if one is near.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = fold(word);
     // A word of three letters may have one wrong, one of nine may have three.
     let near = (folded.len() / 3).clamp(1, 3);

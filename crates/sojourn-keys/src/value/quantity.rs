@@ -8,8 +8,8 @@ use sojourn_base::quantity::{self, Quantity, QuantityError, Unit};
 use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
 
 use super::{Mismatch, Shape, Value, quoted, shown, unquoted};
+use crate::content::Content;
 use crate::form::Key;
-use crate::tree::Content;
 
 macro_rules! quantity_value {
     ($($name:ty),*) => {$(

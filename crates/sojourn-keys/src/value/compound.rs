@@ -5,22 +5,28 @@
 use core::cmp::Ordering;
 
 use super::{Mismatch, Shape, Value, quoted, shown};
+use crate::content::Content;
 use crate::form::Key;
 use crate::nearest::nearest;
-use crate::tree::Content;
 
 /// One word of an enumeration.
 #[derive(Debug)]
-pub(crate) struct Word<T: 'static> {
-    pub(crate) name: &'static str,
-    pub(crate) value: T,
-    pub(crate) about: &'static str,
+pub struct Word<T: 'static> {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it stands for.
+    pub value: T,
+    /// What it means, in a line.
+    pub about: &'static str,
 }
 
 /// An enumeration whose values are words.
-pub(crate) struct Words<'a, T: 'static> {
-    pub(crate) value: &'a mut T,
-    pub(crate) words: &'static [Word<T>],
+#[derive(Debug)]
+pub struct Words<'a, T: 'static> {
+    /// The value.
+    pub value: &'a mut T,
+    /// All words.
+    pub words: &'static [Word<T>],
 }
 
 impl<T: Copy + PartialEq> Value for Words<'_, T> {
@@ -59,10 +65,7 @@ impl<T: Copy + PartialEq> Value for Words<'_, T> {
 }
 
 /// `text` is none of the `known` words.
-pub(crate) fn unknown_word<'a>(
-    text: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Mismatch {
+pub fn unknown_word<'a>(text: &str, known: impl Iterator<Item = &'a str> + Clone) -> Mismatch {
     let list: Vec<String> = known.clone().map(quoted).collect();
     let mut hint = match list.as_slice() {
         [one] => format!("the only one is {one}"),
@@ -75,12 +78,14 @@ pub(crate) fn unknown_word<'a>(
 }
 
 /// A value, or the word that stands for its absence.
-pub(crate) struct Or<'a, T> {
-    pub(crate) value: &'a mut Option<T>,
+#[derive(Debug)]
+pub struct Or<'a, T> {
+    /// The value, if there is one.
+    pub value: &'a mut Option<T>,
     /// The word, for instance `off` or `unlimited`.
-    pub(crate) word: &'static str,
+    pub word: &'static str,
     /// Any value of the type, to describe it.
-    pub(crate) example: T,
+    pub example: T,
 }
 
 impl<T: Value + Clone> Value for Or<'_, T> {
@@ -117,9 +122,12 @@ impl<T: Value + Clone> Value for Or<'_, T> {
 const LONGEST_LIST: usize = 10_000;
 
 /// One value, or a list of them; never empty.
-pub(crate) struct OneOrMany<'a, T> {
-    pub(crate) values: &'a mut Vec<T>,
-    pub(crate) example: T,
+#[derive(Debug)]
+pub struct OneOrMany<'a, T> {
+    /// The values.
+    pub values: &'a mut Vec<T>,
+    /// Any value of the type, to describe it.
+    pub example: T,
 }
 
 impl<T: Value + Clone> Value for OneOrMany<'_, T> {
@@ -165,9 +173,12 @@ impl<T: Value + Clone> Value for OneOrMany<'_, T> {
 }
 
 /// A list of values, possibly empty.
-pub(crate) struct ListOf<'a, T> {
-    pub(crate) values: &'a mut Vec<T>,
-    pub(crate) example: T,
+#[derive(Debug)]
+pub struct ListOf<'a, T> {
+    /// The values.
+    pub values: &'a mut Vec<T>,
+    /// Any value of the type, to describe it.
+    pub example: T,
 }
 
 impl<T: Value + Clone> Value for ListOf<'_, T> {

@@ -5,8 +5,8 @@
 use core::cmp::Ordering;
 
 use super::{Mismatch, Shape, Value, quoted, shown};
+use crate::content::Content;
 use crate::form::Key;
-use crate::tree::Content;
 
 macro_rules! whole_value {
     ($($name:ty),*) => {$(

@@ -7,25 +7,28 @@ mod compound;
 mod plain;
 mod quantity;
 
-pub(crate) use compound::{ListOf, OneOrMany, Or, Word, Words, unknown_word};
+pub use compound::{ListOf, OneOrMany, Or, Word, Words, unknown_word};
 
 use core::cmp::Ordering;
 use core::fmt::Write as _;
 
 use sojourn_base::quantity::Unit;
 
+use crate::content::Content;
 use crate::form::Key;
-use crate::tree::Content;
 
 /// Why a value does not fit its key, and what would.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch {
-    pub(crate) message: String,
-    pub(crate) hint: String,
+pub struct Mismatch {
+    /// What is wrong.
+    pub message: String,
+    /// What would be right; may be empty.
+    pub hint: String,
 }
 
 impl Mismatch {
-    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    /// `message` says what is wrong, `hint` what would be right.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             hint: hint.into(),
@@ -43,10 +46,12 @@ impl Mismatch {
 
 /// What may be written for a value, for the JSON schema and the reference page.
 #[derive(Clone, Debug)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// A text of number and unit.
     Quantity {
+        /// What it is.
         name: &'static str,
+        /// The units that may be written.
         units: &'static [Unit],
     },
     /// A whole number.
@@ -74,7 +79,7 @@ pub(crate) enum Shape {
 }
 
 /// A value that a key may hold.
-pub(crate) trait Value {
+pub trait Value {
     /// Takes the value from the file, or says why it cannot.
     fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch>;
     /// The value as TOML.
@@ -104,7 +109,7 @@ pub(crate) trait Value {
 }
 
 /// `text` as a TOML string.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -132,7 +137,7 @@ fn unquoted(print: &str) -> &str {
 const REPEATED: usize = 60;
 
 /// `text` as a message repeats it.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     if text.chars().count() <= REPEATED {
         return quoted(text);
     }

@@ -1,0 +1,99 @@
+//! What stands in a file, as values take it.
+//!
+//! Source: TOML 1.0. Deviations: none known; dates are read and refused later, because no key is a date.
+
+/// A place in the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// From 1; 0 for what came from a setting instead of the text.
+    pub line: u32,
+    /// In characters, from 1.
+    pub column: u32,
+}
+
+/// A value and its places.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The value.
+    pub content: Content,
+    /// Where the key stands.
+    pub key_at: Position,
+    /// Where the value stands.
+    pub at: Position,
+}
+
+/// What a key may hold.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// The digits as written, for messages, and the number if it fits.
+    Integer(String, Option<i128>),
+    /// The digits as written, and the number.
+    Float(String, f64),
+    /// True or false.
+    Boolean(bool),
+    /// A date or a time of day.
+    Date,
+    /// Values in a row.
+    List(Vec<Node>),
+    /// Keys with values.
+    Table(Table),
+}
+
+/// Keys and their values, sorted by key.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    entries: Vec<(String, Node)>,
+}
+
+impl FromIterator<(String, Node)> for Table {
+    fn from_iter<I: IntoIterator<Item = (String, Node)>>(entries: I) -> Self {
+        Self {
+            entries: entries.into_iter().collect(),
+        }
+    }
+}
+
+impl Table {
+    /// What `key` holds.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries.iter().find(|(k, _)| k == key).map(|(_, n)| n)
+    }
+
+    /// What `key` holds, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.entries
+            .iter_mut()
+            .find(|(k, _)| k == key)
+            .map(|(_, n)| n)
+    }
+
+    /// Puts `node` in place of what `key` holds.
+    pub fn insert(&mut self, key: &str, node: Node) {
+        match self.get_mut(key) {
+            Some(old) => *old = node,
+            None => self.entries.push((key.to_owned(), node)),
+        }
+    }
+
+    /// All keys with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+        self.entries.iter().map(|(k, n)| (k.as_str(), n))
+    }
+}
+
+impl Content {
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Integer(..) => "a whole number",
+            Self::Float(..) => "a number",
+            Self::Boolean(_) => "true or false",
+            Self::Date => "a date",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}

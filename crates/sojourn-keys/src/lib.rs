@@ -1,0 +1,25 @@
+//! The keys of configurations: how a parameter is called in a file, what it means, which values it may have and
+//! where they come from, said once beside the configuration that holds it.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`form`] | [`Key`], and [`Visitor`], who is shown every key with its value |
+//! | [`kind`] | [`Configured`]: a kind of something with its keys and profiles; [`Kinds`]: all of them |
+//! | [`value`] | [`Value`]: how single values are spelt, read, printed and described |
+//! | [`content`] | what stands in a file, as it is read |
+//!
+//! Reading, printing, the JSON schema and the reference page are visitors; they live in `sojourn-scenario`. Nothing
+//! here reads a file, a clock or an environment variable.
+#![forbid(unsafe_code)]
+
+pub mod content;
+pub mod form;
+pub mod kind;
+mod nearest;
+pub mod value;
+
+pub use content::Content;
+pub use form::{Choice, Items, ItemsOf, Key, KindInfo, Visitor, bytes, key};
+pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile, Variant};
+pub use nearest::nearest;
+pub use value::{Mismatch, Or, Shape, Value, Word, Words};
