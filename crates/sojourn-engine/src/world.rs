@@ -13,7 +13,7 @@ use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQu
 use sojourn_record::{
     Cause, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, TrafficId,
 };
-use sojourn_transport::{Endpoint, Journey, SackBlocks, Segment, StackConfig, Timer};
+use sojourn_transport::{Endpoint, SackBlocks, Segment, SendTimes, StackConfig, Timer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -157,7 +157,7 @@ impl<R: Recorder> World<R> {
         now: Instant,
         id: ConnectionId,
         end: End,
-        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointHost<'_, R>),
+        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointCall<'_, R>),
     ) {
         if let Some(slot) = self.connections.slot_of(id) {
             let generation = self.connections.in_slot(slot).generation;
@@ -239,7 +239,7 @@ impl<R: Recorder> World<R> {
         slot: u32,
         generation: u8,
         end: End,
-        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointHost<'_, R>),
+        action: impl FnOnce(&mut sojourn_transport::TcpEndpoint, &mut EndpointCall<'_, R>),
     ) {
         let Some(connection) = self.connections.get(slot, generation) else {
             return; // the connection was given up while this was on its way
@@ -400,9 +400,9 @@ fn server_number(server: usize) -> u32 {
     u32::try_from(server).expect("servers are numbered in 16 bits")
 }
 
-/// What surrounds an endpoint during a call.
+/// The context of an endpoint during one call.
 #[derive(Debug)]
-pub(crate) struct EndpointHost<'a, R> {
+pub(crate) struct EndpointCall<'a, R> {
     now: Instant,
     slot: u32,
     generation: u8,
@@ -426,11 +426,11 @@ fn surround<'a, R>(
     connection: &'a mut Connection,
     network: &'a mut Network<R>,
     events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
-) -> (&'a mut sojourn_transport::TcpEndpoint, EndpointHost<'a, R>) {
+) -> (&'a mut sojourn_transport::TcpEndpoint, EndpointCall<'a, R>) {
     let (generation, traffic) = (connection.generation, connection.traffic);
     let dscp = connection.dscp;
     let state = connection.end(end);
-    let host = EndpointHost {
+    let host = EndpointCall {
         now,
         slot,
         generation,
@@ -448,24 +448,24 @@ fn surround<'a, R>(
     (&mut state.endpoint, host)
 }
 
-impl<R> EndpointHost<'_, R> {
+impl<R> EndpointCall<'_, R> {
     /// The direction of what this end sends.
     const fn sends(&self) -> Direction {
         direction_from(self.end)
     }
 }
 
-impl<R: Recorder> sojourn_transport::Host for EndpointHost<'_, R> {
+impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
-    fn emit(&mut self, segment: &Segment, journey: Journey) {
+    fn emit(&mut self, segment: &Segment, times: SendTimes) {
         let split = self.network.records_delays().then(|| {
             let mut split = DelaySplit::default();
             split.add(
                 Cause::Sender,
-                elapsed(journey.first_sent_at, journey.written_at),
+                elapsed(times.first_sent_at, times.written_at),
             );
-            split.add(Cause::Recovery, elapsed(self.now, journey.first_sent_at));
+            split.add(Cause::Recovery, elapsed(self.now, times.first_sent_at));
             split
         });
         let itinerary = Itinerary {

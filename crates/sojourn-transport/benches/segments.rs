@@ -7,7 +7,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::{
-    Endpoint, Event, Host, Journey, Segment, StackConfig, TcpEndpoint, Timer, stacks,
+    Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer, stacks,
 };
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -20,8 +20,8 @@ struct Wire {
     last: Option<Event>,
 }
 
-impl Host for Wire {
-    fn emit(&mut self, segment: &Segment, _: Journey) {
+impl EndpointContext for Wire {
+    fn emit(&mut self, segment: &Segment, _: SendTimes) {
         self.segments.push_back(*segment);
     }
 

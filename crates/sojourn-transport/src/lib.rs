@@ -1,8 +1,8 @@
 //! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name.
 //!
 //! An [`Endpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
-//! packets and due timers, and what it wants to happen leaves through [`Host`]. The two ends of a
-//! connection share nothing but segments. Payload is counted, never copied.
+//! packets and due timers, and what it wants to happen leaves through [`EndpointContext`]. The two ends
+//! of a connection share nothing but segments. Payload is counted, never copied.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ mod statistics;
 mod tcp;
 
 pub use config::StackConfig;
-pub use segment::{Flags, Journey, SackBlocks, Segment};
+pub use segment::{Flags, SackBlocks, Segment, SendTimes};
 pub use statistics::{CongestionState, ConnectionSnapshot, ConnectionStatistics};
 pub use tcp::TcpEndpoint;
 
@@ -54,11 +54,12 @@ pub enum Event {
     Aborted,
 }
 
-/// What surrounds an endpoint: the network below, the clock beside, the application above.
-pub trait Host {
-    /// Hand `segment`, whose data came to be as `journey` says, to the first link, now. Segments emitted in
-    /// one call leave in that order.
-    fn emit(&mut self, segment: &Segment, journey: Journey);
+/// What an endpoint may ask of its owner during a call: of the network below, the clock beside, and the
+/// application above.
+pub trait EndpointContext {
+    /// Hand `segment`, whose data were written and first sent at `times`, to the first link, now. Segments
+    /// emitted in one call leave in that order.
+    fn emit(&mut self, segment: &Segment, times: SendTimes);
     /// Call [`Endpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
     /// [`Instant::NEVER`] disarms it. The caller may also call early or too often: the endpoint
     /// compares the time with its own deadline.
@@ -70,15 +71,21 @@ pub trait Host {
 /// One end of a connection.
 pub trait Endpoint {
     /// Start connecting (client only).
-    fn open(&mut self, now: Instant, host: &mut impl Host);
+    fn open(&mut self, now: Instant, context: &mut impl EndpointContext);
     /// The application has `bytes` more to send; `u64::MAX` means without end.
-    fn write(&mut self, now: Instant, bytes: u64, host: &mut impl Host);
+    fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext);
     /// The application will write no more.
-    fn close(&mut self, now: Instant, host: &mut impl Host);
+    fn close(&mut self, now: Instant, context: &mut impl EndpointContext);
     /// Drop all state without telling the peer.
-    fn abort(&mut self, now: Instant, host: &mut impl Host);
+    fn abort(&mut self, now: Instant, context: &mut impl EndpointContext);
     /// A segment arrives; `ce` says that it was marked on its way.
-    fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool, host: &mut impl Host);
+    fn on_segment(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        ce: bool,
+        context: &mut impl EndpointContext,
+    );
     /// A timer may be due.
-    fn on_timer(&mut self, now: Instant, timer: Timer, host: &mut impl Host);
+    fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext);
 }

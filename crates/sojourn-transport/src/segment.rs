@@ -72,18 +72,18 @@ impl SackBlocks {
     }
 }
 
-/// When the data of a segment came to be: where its sender's share of the delay comes from. Not on the wire.
+/// When the data of a segment were written and first sent: its sender's share of the delay. Not on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Journey {
+pub struct SendTimes {
     /// When the application wrote the first byte (for a source without end: when it was first sent).
     pub written_at: Instant,
     /// When the segment was sent for the first time.
     pub first_sent_at: Instant,
 }
 
-impl Journey {
-    /// That of a segment which is sent as soon as there is a reason to.
-    pub const fn beginning(now: Instant) -> Self {
+impl SendTimes {
+    /// Those of a segment that is sent as soon as there is a reason to.
+    pub const fn all_at(now: Instant) -> Self {
         Self {
             written_at: now,
             first_sent_at: now,

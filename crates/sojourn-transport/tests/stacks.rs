@@ -236,8 +236,8 @@ fn idle_senders_restart_as_their_stack_says() {
         let before = path.client().snapshot().window;
         assert!(before >= 100.0, "{name}: {before}");
         path.now = Instant::from_s(40);
-        path.call(End::Client, None, &mut |endpoint, now, host| {
-            endpoint.write(now, 1_000_000, host);
+        path.call(End::Client, None, &mut |endpoint, now, context| {
+            endpoint.write(now, 1_000_000, context);
         });
         let burst = path.rows.last().expect("a write").sends.len();
         if name == "ns3-2019" {
@@ -324,8 +324,8 @@ fn an_aborted_end_is_silent() {
     path.to_answer = u64::MAX;
     path.run(1000, Instant::from_ms(400));
     let sent = path.sent[0];
-    path.call(End::Client, None, &mut |endpoint, now, host| {
-        endpoint.abort(now, host);
+    path.call(End::Client, None, &mut |endpoint, now, context| {
+        endpoint.abort(now, context);
     });
     let events = path.events[0].len();
     path.go_on(Instant::from_s(5));

@@ -14,8 +14,8 @@ use super::sender::Sender;
 use super::transmit::Outlet;
 use crate::config::{EcnMode, Handshake, RoundTripSampling, StackConfig};
 use crate::{
-    ConnectionSnapshot, ConnectionStatistics, Endpoint, Event, Flags, Host, Journey, SackBlocks,
-    Segment, Timer,
+    ConnectionSnapshot, ConnectionStatistics, Endpoint, EndpointContext, Event, Flags, SackBlocks,
+    Segment, SendTimes, Timer,
 };
 use alloc::sync::Arc;
 use sojourn_base::{Ecn, Instant, Span};
@@ -60,7 +60,7 @@ impl Opening {
     };
 }
 
-/// Deadlines as the host knows them.
+/// Deadlines as the caller knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Armed {
     main: Instant,
@@ -82,12 +82,12 @@ impl Armed {
 ///
 /// ```
 /// use sojourn_base::Instant;
-/// use sojourn_transport::{Endpoint, Event, Flags, Host, Journey, Segment, TcpEndpoint, Timer, stacks};
+/// use sojourn_transport::{Endpoint, Event, Flags, EndpointContext, SendTimes, Segment, TcpEndpoint, Timer, stacks};
 ///
 /// #[derive(Default)]
 /// struct Wire(Vec<Segment>);
-/// impl Host for Wire {
-///     fn emit(&mut self, segment: &Segment, _: Journey) {
+/// impl EndpointContext for Wire {
+///     fn emit(&mut self, segment: &Segment, _: SendTimes) {
 ///         self.0.push(*segment);
 ///     }
 ///     fn arm(&mut self, _: Timer, _: Instant) {}
@@ -148,7 +148,7 @@ impl TcpEndpoint {
     }
 
     /// Become a new connection of the same role with `config`, reusing the memory of this one. The
-    /// host forgets this endpoint's timers.
+    /// caller forgets this endpoint's timers.
     pub fn reset(&mut self, config: &Arc<StackConfig>) {
         self.sender.reset(config);
         self.receiver.reset(
@@ -206,13 +206,13 @@ impl TcpEndpoint {
         self.sender.board.is_consistent()
     }
 
-    fn with_sender<H: Host, R>(
+    fn with_sender<C: EndpointContext, R>(
         &mut self,
-        host: &mut H,
-        act: impl FnOnce(&mut Sender, &mut Outlet<'_, H>) -> R,
+        context: &mut C,
+        act: impl FnOnce(&mut Sender, &mut Outlet<'_, C>) -> R,
     ) -> R {
         let mut outlet = Outlet {
-            host,
+            context,
             receiver: &mut self.receiver,
             config: &self.config,
             statistics: &mut self.statistics,
@@ -220,7 +220,7 @@ impl TcpEndpoint {
         act(&mut self.sender, &mut outlet)
     }
 
-    fn send_opening(&mut self, now: Instant, host: &mut impl Host) {
+    fn send_opening(&mut self, now: Instant, context: &mut impl EndpointContext) {
         let policy = &self.config.connect;
         self.opening.attempts += 1;
         if self.opening.attempts > 1 {
@@ -234,20 +234,20 @@ impl TcpEndpoint {
         }
         self.opening.deadline = now.saturating_add(self.opening.wait);
         self.opening.sent_at = now;
-        self.emit_opening(now, host);
+        self.emit_opening(now, context);
     }
 
     /// SYN of the client, SYN-ACK of the server.
-    fn emit_opening(&mut self, now: Instant, host: &mut impl Host) {
+    fn emit_opening(&mut self, now: Instant, context: &mut impl EndpointContext) {
         let mut segment = bare_segment(now, Flags::SYN, self.config.wire.syn);
         if self.role == Role::Server {
             self.receiver.stamp(&mut segment);
         }
         self.statistics.wire_bytes_sent += u64::from(segment.length);
-        host.emit(&segment, Journey::beginning(segment.sent_at));
+        context.emit(&segment, SendTimes::all_at(segment.sent_at));
     }
 
-    fn emit_acknowledgement(&mut self, now: Instant, host: &mut impl Host) {
+    fn emit_acknowledgement(&mut self, now: Instant, context: &mut impl EndpointContext) {
         let wire = self.config.wire;
         let mut segment = bare_segment(now, Flags::ACK, wire.acknowledgement);
         segment.sequence = self.sender.board.next();
@@ -258,11 +258,11 @@ impl TcpEndpoint {
         }
         self.statistics.acknowledgements_sent += 1;
         self.statistics.wire_bytes_sent += u64::from(segment.length);
-        host.emit(&segment, Journey::beginning(segment.sent_at));
+        context.emit(&segment, SendTimes::all_at(segment.sent_at));
     }
 
     /// The handshake is over.
-    fn establish(&mut self, now: Instant, echo: Instant, host: &mut impl Host) {
+    fn establish(&mut self, now: Instant, echo: Instant, context: &mut impl EndpointContext) {
         let repeated = self.opening.attempts > 1;
         let stamped = self.config.sampling == RoundTripSampling::Timestamps;
         let sample = if stamped {
@@ -278,7 +278,7 @@ impl TcpEndpoint {
         self.cut_initial_window(self.opening.attempts.saturating_sub(1));
         self.opening.deadline = Instant::NEVER;
         self.phase = Phase::Established;
-        host.notify(Event::Connected);
+        context.notify(Event::Connected);
     }
 
     fn cut_initial_window(&mut self, losses: u32) {
@@ -291,7 +291,12 @@ impl TcpEndpoint {
     /// Handshake segments; true if the segment needs no further attention. Nothing happens here to an
     /// established connection, unless a SYN comes again.
     #[cold]
-    fn on_handshake(&mut self, now: Instant, segment: &Segment, host: &mut impl Host) -> bool {
+    fn on_handshake(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        context: &mut impl EndpointContext,
+    ) -> bool {
         let syn = segment.flags.has(Flags::SYN);
         let one_way = self.config.connect.handshake != Handshake::ThreeWay;
         match (self.role, self.phase) {
@@ -299,14 +304,14 @@ impl TcpEndpoint {
             (Role::Server, Phase::Idle) if one_way => {
                 self.phase = Phase::Established;
                 self.sender.establish(now, None, &self.config);
-                host.notify(Event::Connected);
+                context.notify(Event::Connected);
                 false
             }
             (Role::Server, Phase::Idle) => {
                 if syn {
                     self.phase = Phase::Accepting;
                     self.receiver.note_echo(now, segment.sent_at);
-                    self.send_opening(now, host);
+                    self.send_opening(now, context);
                 }
                 true
             }
@@ -314,33 +319,33 @@ impl TcpEndpoint {
                 self.receiver.note_echo(now, segment.sent_at);
                 self.statistics.syn_retransmissions += 1;
                 self.opening.attempts += u32::from(self.phase == Phase::Accepting);
-                self.emit_opening(now, host);
+                self.emit_opening(now, context);
                 true
             }
             (Role::Server, Phase::Accepting) => {
                 if segment.flags.has(Flags::ACK) {
-                    self.establish(now, segment.echo, host);
+                    self.establish(now, segment.echo, context);
                 }
                 !segment.flags.has(Flags::ACK)
             }
             (Role::Client, Phase::Connecting) if !one_way => {
                 if syn && segment.flags.has(Flags::ACK) {
                     self.receiver.note_echo(now, segment.sent_at);
-                    self.establish(now, segment.echo, host);
+                    self.establish(now, segment.echo, context);
                     self.receiver.acknowledge_soon();
                     if self.config.connect.separate_acknowledgement {
-                        self.emit_acknowledgement(now, host);
+                        self.emit_acknowledgement(now, context);
                     }
-                    self.with_sender(host, |sender, out| sender.transmit(now, out));
+                    self.with_sender(context, |sender, out| sender.transmit(now, out));
                     if self.receiver.wants_acknowledgement() {
-                        self.emit_acknowledgement(now, host);
+                        self.emit_acknowledgement(now, context);
                     }
                 }
                 true
             }
             (Role::Client, Phase::Established) if syn => {
                 // The SYN-ACK again: our acknowledgement was lost.
-                self.emit_acknowledgement(now, host);
+                self.emit_acknowledgement(now, context);
                 true
             }
             _ => false,
@@ -349,18 +354,24 @@ impl TcpEndpoint {
 
     /// The acknowledgement of the SYN that is data lets the rest go.
     #[cold]
-    fn on_syn_acknowledged(&mut self, now: Instant, host: &mut impl Host) {
+    fn on_syn_acknowledged(&mut self, now: Instant, context: &mut impl EndpointContext) {
         let initial = f64::from(self.config.initial_window);
         self.sender.control.window_mut().size = initial;
         let losses = u32::try_from(self.statistics.syn_retransmissions).unwrap_or(u32::MAX);
         self.cut_initial_window(losses);
         self.sender.establish(now, None, &self.config);
         self.phase = Phase::Established;
-        host.notify(Event::Connected);
-        self.with_sender(host, |sender, out| sender.transmit(now, out));
+        context.notify(Event::Connected);
+        self.with_sender(context, |sender, out| sender.transmit(now, out));
     }
 
-    fn take_data(&mut self, now: Instant, segment: &Segment, ce: bool, host: &mut impl Host) {
+    fn take_data(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        ce: bool,
+        context: &mut impl EndpointContext,
+    ) {
         let before = (self.receiver.delivered(), self.receiver.next());
         if segment.sequence < before.1 {
             self.statistics.duplicates_received += 1;
@@ -374,21 +385,21 @@ impl TcpEndpoint {
         let ce = ce && self.config.ecn != EcnMode::Off;
         self.receiver.on_segment(now, segment, ce, idle_limit);
         if self.receiver.delivered() > before.0 {
-            host.notify(Event::Delivered(self.receiver.delivered()));
+            context.notify(Event::Delivered(self.receiver.delivered()));
         }
         if !self.peer_closed && self.receiver.is_finished() {
             self.peer_closed = true;
-            host.notify(Event::PeerClosed);
+            context.notify(Event::PeerClosed);
         }
     }
 
     /// What every call ends with: death, the end, and the timers.
-    fn settle(&mut self, now: Instant, host: &mut impl Host) {
+    fn settle(&mut self, now: Instant, context: &mut impl EndpointContext) {
         if self.sender.has_given_up() && self.phase != Phase::Dead {
-            self.give_up(host);
+            self.give_up(context);
         }
         if !self.closed && self.peer_closed && self.sender.is_finished() {
-            self.finish(host);
+            self.finish(context);
         }
         let due = if self.phase == Phase::Dead {
             Armed::NONE
@@ -400,31 +411,31 @@ impl TcpEndpoint {
             }
         };
         if due.main != self.armed.main {
-            host.arm(Timer::Main, due.main);
+            context.arm(Timer::Main, due.main);
         }
         if due.delayed_ack != self.armed.delayed_ack {
-            host.arm(Timer::DelayedAck, due.delayed_ack);
+            context.arm(Timer::DelayedAck, due.delayed_ack);
         }
         if due.pacing != self.armed.pacing {
-            host.arm(Timer::Pacing, due.pacing);
+            context.arm(Timer::Pacing, due.pacing);
         }
         self.armed = due;
     }
 
     #[cold]
-    fn give_up(&mut self, host: &mut impl Host) {
+    fn give_up(&mut self, context: &mut impl EndpointContext) {
         self.phase = Phase::Dead;
-        host.notify(Event::Aborted);
+        context.notify(Event::Aborted);
     }
 
     #[cold]
-    fn finish(&mut self, host: &mut impl Host) {
+    fn finish(&mut self, context: &mut impl EndpointContext) {
         self.closed = true;
-        host.notify(Event::Closed);
+        context.notify(Event::Closed);
     }
 
     #[cold]
-    fn on_opening_timer(&mut self, now: Instant, host: &mut impl Host) {
+    fn on_opening_timer(&mut self, now: Instant, context: &mut impl EndpointContext) {
         if now < self.opening.deadline {
             return;
         }
@@ -432,99 +443,105 @@ impl TcpEndpoint {
         if limit.is_some_and(|limit| self.opening.attempts >= limit) {
             self.opening.deadline = Instant::NEVER;
             self.phase = Phase::Dead;
-            host.notify(Event::ConnectFailed);
+            context.notify(Event::ConnectFailed);
         } else {
-            self.send_opening(now, host);
+            self.send_opening(now, context);
         }
     }
 }
 
 impl Endpoint for TcpEndpoint {
-    fn open(&mut self, now: Instant, host: &mut impl Host) {
+    fn open(&mut self, now: Instant, context: &mut impl EndpointContext) {
         if self.role != Role::Client || self.phase != Phase::Idle {
             return;
         }
         match self.config.connect.handshake {
             Handshake::ThreeWay => {
                 self.phase = Phase::Connecting;
-                self.send_opening(now, host);
+                self.send_opening(now, context);
             }
             Handshake::SynAsData => {
                 self.phase = Phase::Connecting;
-                self.with_sender(host, |sender, out| sender.send_syn_as_data(now, out));
+                self.with_sender(context, |sender, out| sender.send_syn_as_data(now, out));
             }
             Handshake::SynInFirstWindow => {
                 self.phase = Phase::Established;
                 self.sender.establish(now, None, &self.config);
-                self.with_sender(host, |sender, out| sender.send_syn_as_data(now, out));
-                host.notify(Event::Connected);
-                self.with_sender(host, |sender, out| sender.transmit(now, out));
+                self.with_sender(context, |sender, out| sender.send_syn_as_data(now, out));
+                context.notify(Event::Connected);
+                self.with_sender(context, |sender, out| sender.transmit(now, out));
             }
         }
-        self.settle(now, host);
+        self.settle(now, context);
     }
 
-    fn write(&mut self, now: Instant, bytes: u64, host: &mut impl Host) {
+    fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
         self.sender.stream.write(now, bytes);
-        self.with_sender(host, |sender, out| sender.transmit(now, out));
-        self.settle(now, host);
+        self.with_sender(context, |sender, out| sender.transmit(now, out));
+        self.settle(now, context);
     }
 
-    fn close(&mut self, now: Instant, host: &mut impl Host) {
+    fn close(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.sender.stream.close();
-        self.with_sender(host, |sender, out| sender.transmit(now, out));
-        self.settle(now, host);
+        self.with_sender(context, |sender, out| sender.transmit(now, out));
+        self.settle(now, context);
     }
 
-    fn abort(&mut self, now: Instant, host: &mut impl Host) {
+    fn abort(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.phase = Phase::Dead;
-        self.settle(now, host);
+        self.settle(now, context);
     }
 
-    fn on_segment(&mut self, now: Instant, segment: &Segment, ce: bool, host: &mut impl Host) {
+    fn on_segment(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        ce: bool,
+        context: &mut impl EndpointContext,
+    ) {
         self.statistics.packets_received += 1;
         self.statistics.wire_bytes_received += u64::from(segment.length);
         self.statistics.marks_received += u64::from(ce);
         let opening = self.phase != Phase::Established || segment.flags.has(Flags::SYN);
-        if opening && self.on_handshake(now, segment, host) {
-            self.settle(now, host);
+        if opening && self.on_handshake(now, segment, context) {
+            self.settle(now, context);
             return;
         }
         let has_place =
             segment.payload > 0 || segment.flags.has(Flags::FIN) || segment.flags.has(Flags::SYN);
         if has_place {
-            self.take_data(now, segment, ce, host);
+            self.take_data(now, segment, ce, context);
         }
         if segment.flags.has(Flags::ACK) {
-            self.with_sender(host, |sender, out| sender.on_ack(now, segment, out));
+            self.with_sender(context, |sender, out| sender.on_ack(now, segment, out));
             if self.phase == Phase::Connecting && self.sender.board.first() > 0 {
-                self.on_syn_acknowledged(now, host);
+                self.on_syn_acknowledged(now, context);
             }
         }
         if self.receiver.wants_acknowledgement() {
-            self.emit_acknowledgement(now, host);
+            self.emit_acknowledgement(now, context);
         }
-        self.settle(now, host);
+        self.settle(now, context);
     }
 
-    fn on_timer(&mut self, now: Instant, timer: Timer, host: &mut impl Host) {
+    fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {
         if self.phase == Phase::Dead {
             return;
         }
         match timer {
             Timer::Main => {
-                self.on_opening_timer(now, host);
-                self.with_sender(host, |sender, out| sender.on_timer(now, out));
+                self.on_opening_timer(now, context);
+                self.with_sender(context, |sender, out| sender.on_timer(now, out));
             }
             Timer::DelayedAck => {
                 self.receiver.on_timer(now);
                 if self.receiver.wants_acknowledgement() {
-                    self.emit_acknowledgement(now, host);
+                    self.emit_acknowledgement(now, context);
                 }
             }
-            Timer::Pacing => self.with_sender(host, |sender, out| sender.transmit(now, out)),
+            Timer::Pacing => self.with_sender(context, |sender, out| sender.transmit(now, out)),
         }
-        self.settle(now, host);
+        self.settle(now, context);
     }
 }
 

@@ -21,7 +21,7 @@ use crate::config::{
     EcnMode, GrowthGate, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling, StackConfig,
 };
 use crate::congestion::{Ack, CongestionControl};
-use crate::{CongestionState, Event, Flags, Host, Segment};
+use crate::{CongestionState, EndpointContext, Event, Flags, Segment};
 use sojourn_base::{Instant, Span};
 
 /// A tail-loss probe in flight.
@@ -162,11 +162,11 @@ impl Sender {
     }
 
     /// A segment that acknowledges has arrived.
-    pub(crate) fn on_ack<H: Host>(
+    pub(crate) fn on_ack<C: EndpointContext>(
         &mut self,
         now: Instant,
         segment: &Segment,
-        out: &mut Outlet<'_, H>,
+        out: &mut Outlet<'_, C>,
     ) {
         let before = self.board.first();
         let end = segment.acknowledgement;
@@ -269,7 +269,7 @@ impl Sender {
         self.arm_probe(now, out.config, acked > 0);
         if covered.bytes > 0 {
             self.acknowledged += u64::from(covered.bytes);
-            out.host.notify(Event::Acknowledged(self.acknowledged));
+            out.context.notify(Event::Acknowledged(self.acknowledged));
         }
     }
 
@@ -391,12 +391,12 @@ impl Sender {
     }
 
     /// New data are acknowledged: timers, back-off, probe.
-    fn on_progress<H>(
+    fn on_progress<C>(
         &mut self,
         now: Instant,
         segment: &Segment,
         sampled: bool,
-        out: &mut Outlet<'_, H>,
+        out: &mut Outlet<'_, C>,
     ) {
         if sampled {
             self.backoff = 0;

@@ -12,12 +12,14 @@ use super::scoreboard::Sent;
 use super::sender::Sender;
 use crate::config::{EcnMode, LossDetection, Pacing, RoundTripSampling, StackConfig, WindowUnit};
 use crate::congestion::whole;
-use crate::{CongestionState, ConnectionStatistics, Flags, Host, Journey, SackBlocks, Segment};
+use crate::{
+    CongestionState, ConnectionStatistics, EndpointContext, Flags, SackBlocks, Segment, SendTimes,
+};
 use sojourn_base::{Ecn, Instant, Span};
 
 /// Where segments go, and what they carry besides the sender's own words.
-pub(crate) struct Outlet<'a, H> {
-    pub(crate) host: &'a mut H,
+pub(crate) struct Outlet<'a, C> {
+    pub(crate) context: &'a mut C,
     pub(crate) receiver: &'a mut Receiver,
     pub(crate) config: &'a StackConfig,
     pub(crate) statistics: &'a mut ConnectionStatistics,
@@ -63,7 +65,7 @@ impl Pacer {
 
 impl Sender {
     /// Send what may be sent.
-    pub(crate) fn transmit<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+    pub(crate) fn transmit<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         if self.waiting {
             return;
         }
@@ -135,7 +137,11 @@ impl Sender {
     }
 
     /// Send new data if there are any, without asking the window. Returns whether something was sent.
-    pub(super) fn send_new<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) -> bool {
+    pub(super) fn send_new<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+    ) -> bool {
         if self.exceeds_receive_window(out.config) {
             return false;
         }
@@ -164,7 +170,11 @@ impl Sender {
     }
 
     /// The SYN as a data segment without payload (ns-2 one-way agents).
-    pub(crate) fn send_syn_as_data<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+    pub(crate) fn send_syn_as_data<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+    ) {
         let sent = Sent {
             sent_at: now,
             first_sent_at: now,
@@ -180,11 +190,11 @@ impl Sender {
     }
 
     /// Send `number`, which is lost, again.
-    pub(super) fn retransmit<H: Host>(
+    pub(super) fn retransmit<C: EndpointContext>(
         &mut self,
         now: Instant,
         number: u32,
-        out: &mut Outlet<'_, H>,
+        out: &mut Outlet<'_, C>,
     ) {
         let is_syn = self.board.segment(number).flags.has(Flags::SYN);
         *match self.state {
@@ -196,7 +206,12 @@ impl Sender {
     }
 
     /// Send `number` again, for whatever reason.
-    pub(super) fn repeat<H: Host>(&mut self, now: Instant, number: u32, out: &mut Outlet<'_, H>) {
+    pub(super) fn repeat<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        number: u32,
+        out: &mut Outlet<'_, C>,
+    ) {
         let sent = self.board.retransmit(number, now);
         self.detector.on_retransmitted(number, &self.board, now);
         // Karn: a timed segment is no longer unambiguous.
@@ -272,7 +287,11 @@ impl Sender {
 
     /// RFC 6675 rules 3 and 4: in recovery, with nothing else to send, repeat a segment that is not
     /// known to be lost.
-    fn send_speculatively<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) -> bool {
+    fn send_speculatively<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+    ) -> bool {
         let applies = self.state == CongestionState::Recovery
             && out.config.loss_detection == LossDetection::Sack6675
             && self.has_room(out.config.maximum_segment_size, false, out.config);
@@ -303,7 +322,13 @@ impl Sender {
         true
     }
 
-    fn emit<H: Host>(&mut self, now: Instant, number: u32, sent: &Sent, out: &mut Outlet<'_, H>) {
+    fn emit<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        number: u32,
+        sent: &Sent,
+        out: &mut Outlet<'_, C>,
+    ) {
         let config = out.config;
         let payload = u32::from(sent.length);
         let first = sent.transmissions == 1;
@@ -342,11 +367,11 @@ impl Sender {
         if self.state == CongestionState::Recovery {
             self.recovery.on_sent(self.board.pipe());
         }
-        let journey = Journey {
+        let times = SendTimes {
             written_at: sent.written_at,
             first_sent_at: sent.first_sent_at,
         };
-        out.host.emit(&segment, journey);
+        out.context.emit(&segment, times);
     }
 
     /// Time that a packet of `length` bytes takes at the pacing rate.

@@ -2,7 +2,9 @@
 //! pass it; what servers answer comes back without queueing.
 
 use sojourn_base::{BitRate, Bytes, Instant, Span};
-use sojourn_transport::{Endpoint, Event, Host, Journey, Segment, StackConfig, TcpEndpoint, Timer};
+use sojourn_transport::{
+    Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
+};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -22,8 +24,8 @@ struct Wishes {
     timers: Vec<(Timer, Instant)>,
 }
 
-impl Host for Wishes {
-    fn emit(&mut self, segment: &Segment, _: Journey) {
+impl EndpointContext for Wishes {
+    fn emit(&mut self, segment: &Segment, _: SendTimes) {
         self.segments.push(*segment);
     }
 

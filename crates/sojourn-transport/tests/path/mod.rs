@@ -7,7 +7,8 @@
 
 use sojourn_base::{Instant, Span};
 use sojourn_transport::{
-    ConnectionSnapshot, Endpoint, Event, Host, Journey, Segment, StackConfig, TcpEndpoint, Timer,
+    ConnectionSnapshot, Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig,
+    TcpEndpoint, Timer,
 };
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -76,12 +77,12 @@ pub(crate) struct Wishes {
     pub(crate) events: Vec<Event>,
 }
 
-impl Host for Wishes {
-    fn emit(&mut self, segment: &Segment, journey: Journey) {
-        assert!(journey.written_at <= journey.first_sent_at);
-        assert!(journey.first_sent_at <= segment.sent_at);
+impl EndpointContext for Wishes {
+    fn emit(&mut self, segment: &Segment, times: SendTimes) {
+        assert!(times.written_at <= times.first_sent_at);
+        assert!(times.first_sent_at <= segment.sent_at);
         if segment.payload > 0 {
-            let wait = journey.first_sent_at.saturating_since(journey.written_at);
+            let wait = times.first_sent_at.saturating_since(times.written_at);
             self.waits.push(wait);
         }
         self.segments.push(*segment);
@@ -208,7 +209,9 @@ impl Path {
     /// or `limit` is reached.
     pub(crate) fn run(&mut self, bytes: u64, limit: Instant) {
         self.to_send = bytes;
-        self.call(End::Client, None, &mut |end, now, host| end.open(now, host));
+        self.call(End::Client, None, &mut |end, now, context| {
+            end.open(now, context)
+        });
         self.go_on(limit);
     }
 
@@ -227,14 +230,14 @@ impl Path {
                     if self.keep_events && end == End::Server && segment.payload > 0 {
                         self.arrivals.push((at, segment.sequence));
                     }
-                    self.call(end, Some(&segment), &mut |endpoint, now, host| {
-                        endpoint.on_segment(now, &segment, marked, host);
+                    self.call(end, Some(&segment), &mut |endpoint, now, context| {
+                        endpoint.on_segment(now, &segment, marked, context);
                     });
                 }
                 Happening::Due(end, timer) => {
                     if self.deadlines[end.index()][timer as usize] == at {
-                        self.call(end, None, &mut |endpoint, now, host| {
-                            endpoint.on_timer(now, timer, host);
+                        self.call(end, None, &mut |endpoint, now, context| {
+                            endpoint.on_timer(now, timer, context);
                         });
                     }
                 }
@@ -298,24 +301,24 @@ impl Path {
                 End::Server if self.answer_after > 0 => 0,
                 End::Server => self.to_answer,
             };
-            self.call(end, None, &mut |endpoint, now, host| {
-                endpoint.write(now, bytes, host);
+            self.call(end, None, &mut |endpoint, now, context| {
+                endpoint.write(now, bytes, context);
             });
             if self.close && end == End::Client {
-                self.call(end, None, &mut |endpoint, now, host| {
-                    endpoint.close(now, host);
+                self.call(end, None, &mut |endpoint, now, context| {
+                    endpoint.close(now, context);
                 });
             }
         }
         if answers {
             let bytes = self.to_answer;
-            self.call(end, None, &mut |endpoint, now, host| {
-                endpoint.write(now, bytes, host);
+            self.call(end, None, &mut |endpoint, now, context| {
+                endpoint.write(now, bytes, context);
             });
         }
         if closed && self.close && end == End::Server {
-            self.call(end, None, &mut |endpoint, now, host| {
-                endpoint.close(now, host);
+            self.call(end, None, &mut |endpoint, now, context| {
+                endpoint.close(now, context);
             });
         }
     }

@@ -11,16 +11,16 @@ use crate::congestion::Congestion;
 use crate::tcp::loss_detection::DUPLICATE_THRESHOLD;
 use crate::tcp::recovery::Progress;
 use crate::tcp::transmit::Outlet;
-use crate::{CongestionState, Host};
+use crate::{CongestionState, EndpointContext};
 use sojourn_base::Instant;
 
 impl Sender {
     /// End recovery or the repair of a timeout, or go on after a partial acknowledgement.
-    pub(super) fn leave_episode<H: Host>(
+    pub(super) fn leave_episode<C: EndpointContext>(
         &mut self,
         now: Instant,
         acked: u32,
-        out: &mut Outlet<'_, H>,
+        out: &mut Outlet<'_, C>,
     ) {
         if acked == 0 {
             return;
@@ -43,7 +43,7 @@ impl Sender {
     }
 
     #[cold]
-    fn end_episode<H>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+    fn end_episode<C>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         let after_timeout = self.state == CongestionState::Loss;
         if out.config.loss_detection == LossDetection::ForwardAck {
             // Losses above the recovery point are found again, from the three blocks that the next
@@ -80,11 +80,11 @@ impl Sender {
     }
 
     #[cold]
-    pub(super) fn enter_recovery<H: Host>(
+    pub(super) fn enter_recovery<C: EndpointContext>(
         &mut self,
         now: Instant,
         delivered: u32,
-        out: &mut Outlet<'_, H>,
+        out: &mut Outlet<'_, C>,
     ) {
         let by_duplicates = matches!(
             out.config.loss_detection,
@@ -135,14 +135,18 @@ impl Sender {
 
     /// Send the lowest lost segment again, whatever the window says.
     #[cold]
-    pub(super) fn retransmit_first<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+    pub(super) fn retransmit_first<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+    ) {
         if let Some(number) = self.board.next_lost() {
             self.retransmit(now, number, out);
         }
     }
 
     /// Lower the threshold for a detected loss.
-    pub(super) fn reduce<H>(&mut self, base: f64, out: &mut Outlet<'_, H>) {
+    pub(super) fn reduce<C>(&mut self, base: f64, out: &mut Outlet<'_, C>) {
         self.control.on_congestion(&Congestion {
             base,
             timeout: false,
@@ -177,7 +181,7 @@ impl Sender {
     }
 
     #[cold]
-    pub(super) fn on_mark<H>(&mut self, config: &StackConfig, out: &mut Outlet<'_, H>) {
+    pub(super) fn on_mark<C>(&mut self, config: &StackConfig, out: &mut Outlet<'_, C>) {
         // The first segment above carries the confirmation; its acknowledgement echoes no old mark.
         let once = self.board.first() > self.reduced_until;
         if !once || self.state != CongestionState::Open || self.control.window().whole() <= 1 {
@@ -195,11 +199,11 @@ impl Sender {
         self.confirm_reduction = true;
     }
 
-    pub(super) fn set_state<H>(
+    pub(super) fn set_state<C>(
         &mut self,
         now: Instant,
         state: CongestionState,
-        out: &mut Outlet<'_, H>,
+        out: &mut Outlet<'_, C>,
     ) {
         let spent = now.saturating_since(self.state_since);
         *match self.state {

@@ -9,7 +9,7 @@ use crate::congestion::Congestion;
 use crate::tcp::recovery::{Progress, Recovery};
 use crate::tcp::rto::{backed_off, base_timeout};
 use crate::tcp::transmit::Outlet;
-use crate::{CongestionState, Host};
+use crate::{CongestionState, EndpointContext};
 use sojourn_base::{Instant, Span};
 
 /// Probe timeout without a round-trip sample (RFC 8985 section 7.2).
@@ -20,7 +20,7 @@ const WORST_DELAYED_ACK: Span = Span::from_ms(200);
 
 impl Sender {
     /// Whichever timer of this sender is due.
-    pub(crate) fn on_timer<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+    pub(crate) fn on_timer<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         if now >= self.detector.deadline() {
             let newly_lost = self.detect(now);
             if self.should_recover(out.config) {
@@ -92,7 +92,7 @@ impl Sender {
     }
 
     #[cold]
-    fn send_probe<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+    fn send_probe<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         self.probe_at = Instant::NEVER;
         if self.state != CongestionState::Open || self.board.flight() == 0 {
             return;
@@ -111,7 +111,7 @@ impl Sender {
     }
 
     #[cold]
-    fn on_timeout<H: Host>(&mut self, now: Instant, out: &mut Outlet<'_, H>) {
+    fn on_timeout<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         if self.board.flight() == 0 {
             self.timeout_at = Instant::NEVER;
             return;
