@@ -88,9 +88,8 @@ impl<R: Recorder> World<R> {
                 ref header,
             } => {
                 let segment = header.in_packet(&packet.meta, self.network.blocks(id));
-                let marked = packet.meta.ecn == Ecn::Ce;
                 self.with_end(now, slot, generation, end, |endpoint, host| {
-                    endpoint.on_segment(now, &segment, marked, host);
+                    endpoint.on_segment(now, &segment, host);
                 });
             }
             Body::Datagram { tag, .. } => {

@@ -73,8 +73,7 @@ impl Flow {
     fn step(&mut self) {
         self.now += STEP;
         if let Some(segment) = self.up.segments.pop_front() {
-            self.server
-                .on_segment(self.now, &segment, false, &mut self.down);
+            self.server.on_segment(self.now, &segment, &mut self.down);
         } else {
             // The flow waits for a delayed acknowledgement.
             self.now += Span::from_ms(500);
@@ -82,8 +81,7 @@ impl Flow {
                 .on_timer(self.now, Timer::DelayedAck, &mut self.down);
         }
         while let Some(answer) = self.down.segments.pop_front() {
-            self.client
-                .on_segment(self.now, &answer, false, &mut self.up);
+            self.client.on_segment(self.now, &answer, &mut self.up);
         }
     }
 }
@@ -120,12 +118,10 @@ fn acknowledgements(criterion: &mut Criterion) {
             let Some(segment) = flow.up.segments.pop_front() else {
                 break;
             };
-            flow.server
-                .on_segment(flow.now, &segment, false, &mut flow.down);
+            flow.server.on_segment(flow.now, &segment, &mut flow.down);
             while let Some(answer) = flow.down.segments.pop_front() {
                 recorded.push((flow.now, answer));
-                flow.client
-                    .on_segment(flow.now, &answer, false, &mut flow.up);
+                flow.client.on_segment(flow.now, &answer, &mut flow.up);
             }
         }
         group.throughput(Throughput::Elements(recorded.len() as u64));
@@ -138,7 +134,7 @@ fn acknowledgements(criterion: &mut Criterion) {
                 },
                 |flow| {
                     for (now, answer) in &recorded {
-                        flow.client.on_segment(*now, answer, false, &mut flow.up);
+                        flow.client.on_segment(*now, answer, &mut flow.up);
                         // The segments go; only their creation is measured.
                         flow.up.segments.clear();
                     }
@@ -171,7 +167,7 @@ fn data_segments(criterion: &mut Criterion) {
                 || start.clone(),
                 |flow| {
                     for (now, segment) in &recorded {
-                        flow.server.on_segment(*now, segment, false, &mut flow.down);
+                        flow.server.on_segment(*now, segment, &mut flow.down);
                         black_box(flow.down.segments.pop_front());
                     }
                 },

@@ -19,7 +19,9 @@ mod tcp;
 
 pub use config::StackConfig;
 pub use segment::{Flags, SackBlocks, Segment, SendTimes};
-pub use statistics::{CongestionState, ConnectionSnapshot, ConnectionStatistics};
+pub use statistics::{
+    CongestionSnapshot, CongestionState, ConnectionSnapshot, ConnectionStatistics,
+};
 pub use tcp::TcpEndpoint;
 
 use sojourn_base::Instant;
@@ -78,14 +80,8 @@ pub trait Endpoint {
     fn close(&mut self, now: Instant, context: &mut impl EndpointContext);
     /// Drop all state without telling the peer.
     fn abort(&mut self, now: Instant, context: &mut impl EndpointContext);
-    /// A segment arrives; `ce` says that it was marked on its way.
-    fn on_segment(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        ce: bool,
-        context: &mut impl EndpointContext,
-    );
+    /// A segment arrives, with the ECN field as the path has left it.
+    fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext);
     /// A timer may be due.
     fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext);
 }

@@ -111,7 +111,8 @@ pub struct Segment {
     pub one_way_delay_ps: u64,
     /// Control bits.
     pub flags: Flags,
-    /// ECN field as sent.
+    /// ECN field of its IP packet: what it is sent with where it is emitted, and what the path has made of
+    /// that where it arrives.
     pub ecn: Ecn,
     /// Selective acknowledgement.
     pub sack: SackBlocks,

@@ -51,6 +51,8 @@ pub struct ConnectionStatistics {
     pub syn_retransmissions: u64,
     /// Packets received with a congestion mark.
     pub marks_received: u64,
+    /// Acknowledgements received that echo a congestion mark.
+    pub echoes_received: u64,
     /// Window reductions after a detected loss.
     pub loss_reductions: u64,
     /// Window reductions after a mark.
@@ -76,7 +78,24 @@ impl ConnectionStatistics {
     }
 }
 
-/// The sender of one end at one moment.
+/// Window and round trip of a sender at one moment: what a series of them is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CongestionSnapshot {
+    /// Congestion window in segments.
+    pub window: f64,
+    /// Slow-start threshold in segments; infinite before the first reduction of a modern stack.
+    pub threshold: f64,
+    /// Segments that are probably in the network.
+    pub pipe: u32,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub smoothed_round_trip: Option<Span>,
+    /// Variation of the round-trip time.
+    pub round_trip_variation: Span,
+    /// Congestion state.
+    pub state: CongestionState,
+}
+
+/// One end of a connection at one moment, with everything that tests ask about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionSnapshot {
     /// Congestion window in segments.

@@ -270,7 +270,10 @@ fn a_mark_reduces_the_window_once_per_round_trip_and_is_confirmed() {
         (statistics.mark_reductions, statistics.loss_reductions),
         (1, 0)
     );
-    assert!(path.server().statistics().marks_received > 1);
+    let marks = path.server().statistics().marks_received;
+    assert!(marks > 1);
+    // The echo lasts until the confirmation arrives.
+    assert!(statistics.echoes_received > 1, "{statistics:?}");
     let confirmations = log
         .borrow()
         .iter()

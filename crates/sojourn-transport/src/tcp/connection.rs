@@ -14,8 +14,8 @@ use super::sender::Sender;
 use super::transmit::Outlet;
 use crate::config::{EcnMode, Handshake, RoundTripSampling, StackConfig};
 use crate::{
-    ConnectionSnapshot, ConnectionStatistics, Endpoint, EndpointContext, Event, Flags, SackBlocks,
-    Segment, SendTimes, Timer,
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, Endpoint, EndpointContext, Event,
+    Flags, SackBlocks, Segment, SendTimes, Timer,
 };
 use alloc::sync::Arc;
 use sojourn_base::{Ecn, Instant, Span};
@@ -179,22 +179,34 @@ impl TcpEndpoint {
         self.closed
     }
 
-    /// The sender at this moment.
+    /// Window and round trip of the sender at this moment; costs a few loads, for recorders.
+    pub fn congestion(&self) -> CongestionSnapshot {
+        self.sender.congestion()
+    }
+
+    /// This end at this moment.
     pub fn snapshot(&self) -> ConnectionSnapshot {
         let sender = &self.sender;
-        let window = sender.control.window();
+        let CongestionSnapshot {
+            window,
+            threshold,
+            pipe,
+            smoothed_round_trip,
+            round_trip_variation,
+            state,
+        } = sender.congestion();
         ConnectionSnapshot {
-            window: window.size,
-            threshold: window.threshold,
-            smoothed_round_trip: sender.round_trip.smoothed(),
-            round_trip_variation: sender.round_trip.variation(),
+            window,
+            threshold,
+            smoothed_round_trip,
+            round_trip_variation,
             timeout: sender.timeout(&self.config).1,
             timeout_at: sender.timeout_at,
-            pipe: sender.board.pipe(),
+            pipe,
             flight: sender.board.flight(),
             sacked: sender.board.sacked(),
             lost: sender.board.pending(),
-            state: sender.state(),
+            state,
             delivered: self.receiver.delivered(),
             acknowledged: sender.acknowledged(),
         }
@@ -365,13 +377,7 @@ impl TcpEndpoint {
         self.with_sender(context, |sender, out| sender.transmit(now, out));
     }
 
-    fn take_data(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        ce: bool,
-        context: &mut impl EndpointContext,
-    ) {
+    fn take_data(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
         let before = (self.receiver.delivered(), self.receiver.next());
         if segment.sequence < before.1 {
             self.statistics.duplicates_received += 1;
@@ -382,8 +388,8 @@ impl TcpEndpoint {
         } else {
             Span::MAX
         };
-        let ce = ce && self.config.ecn != EcnMode::Off;
-        self.receiver.on_segment(now, segment, ce, idle_limit);
+        let echoes = self.config.ecn != EcnMode::Off;
+        self.receiver.on_segment(now, segment, echoes, idle_limit);
         if self.receiver.delivered() > before.0 {
             context.notify(Event::Delivered(self.receiver.delivered()));
         }
@@ -492,16 +498,10 @@ impl Endpoint for TcpEndpoint {
         self.settle(now, context);
     }
 
-    fn on_segment(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        ce: bool,
-        context: &mut impl EndpointContext,
-    ) {
+    fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
         self.statistics.packets_received += 1;
         self.statistics.wire_bytes_received += u64::from(segment.length);
-        self.statistics.marks_received += u64::from(ce);
+        self.statistics.marks_received += u64::from(segment.ecn == Ecn::Ce);
         let opening = self.phase != Phase::Established || segment.flags.has(Flags::SYN);
         if opening && self.on_handshake(now, segment, context) {
             self.settle(now, context);
@@ -510,7 +510,7 @@ impl Endpoint for TcpEndpoint {
         let has_place =
             segment.payload > 0 || segment.flags.has(Flags::FIN) || segment.flags.has(Flags::SYN);
         if has_place {
-            self.take_data(now, segment, ce, context);
+            self.take_data(now, segment, context);
         }
         if segment.flags.has(Flags::ACK) {
             self.with_sender(context, |sender, out| sender.on_ack(now, segment, out));

@@ -8,6 +8,7 @@
 
 use super::rtt::RoundTrip;
 use super::scoreboard::{Scoreboard, Sent};
+use crate::CongestionState;
 use crate::config::LossDetection;
 use alloc::collections::VecDeque;
 use sojourn_base::{Instant, Span};
@@ -48,14 +49,6 @@ struct Rack {
     raised_until: u32,
     /// Every segment below has been judged; those sent once are SACKed, lost or repaired.
     judged_below: u32,
-}
-
-/// State of the sender that detection depends on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Circumstances {
-    pub(crate) now: Instant,
-    pub(crate) recovery: bool,
-    pub(crate) loss: bool,
 }
 
 /// Loss detection of one sender.
@@ -210,7 +203,7 @@ impl Detector {
     /// Mark what is lost by now; returns how many marks are new.
     pub(crate) fn detect(
         &mut self,
-        at: Circumstances,
+        (now, state): (Instant, CongestionState),
         board: &mut Scoreboard,
         round_trip: &RoundTrip,
     ) -> u32 {
@@ -219,12 +212,12 @@ impl Detector {
             LossDetection::Sack6675 => board
                 .third_highest_sacked()
                 .map_or(0, |third| board.mark_lost_below(third)),
-            LossDetection::FullTcpSack if !at.recovery => 0,
+            LossDetection::FullTcpSack if state != CongestionState::Recovery => 0,
             LossDetection::FullTcpSack => board
                 .highest_sacked()
                 .map_or(0, |highest| board.mark_lost_below(highest)),
             LossDetection::ForwardAck => self.detect_forward(board),
-            LossDetection::Rack => self.detect_by_time(at, board, round_trip),
+            LossDetection::Rack => self.detect_by_time((now, state), board, round_trip),
         }
     }
 
@@ -247,7 +240,7 @@ impl Detector {
 
     fn detect_by_time(
         &mut self,
-        at: Circumstances,
+        (now, state): (Instant, CongestionState),
         board: &mut Scoreboard,
         round_trip: &RoundTrip,
     ) -> u32 {
@@ -255,14 +248,14 @@ impl Detector {
         if !self.rack.valid {
             return 0;
         }
-        let patience = self.rack.round_trip + self.reordering_window(at, board, round_trip);
+        let patience = self.rack.round_trip + self.reordering_window(state, board, round_trip);
         let latest = (self.rack.sent_at, self.rack.number);
         let mut count = 0;
 
         let mut from = self.rack.judged_below;
         while let Some(number) = board.next_untouched(from, board.next()) {
             let sent_at = board.segment(number).sent_at;
-            if (sent_at, number) >= latest || !self.is_overdue(at.now, sent_at + patience) {
+            if (sent_at, number) >= latest || !self.is_overdue(now, sent_at + patience) {
                 from = number;
                 break;
             }
@@ -275,7 +268,7 @@ impl Detector {
             let sent_at = front.sent_at;
             // Of two transmissions in one instant, a new segment numbered `next` or above was later.
             let earlier = sent_at < latest.0 || (sent_at == latest.0 && latest.1 >= front.next);
-            if !earlier || !self.is_overdue(at.now, sent_at + patience) {
+            if !earlier || !self.is_overdue(now, sent_at + patience) {
                 break;
             }
             count += u32::from(board.mark_lost(front.number));
@@ -295,11 +288,12 @@ impl Detector {
     /// RFC 8985 section 6.2, step 4.
     fn reordering_window(
         &self,
-        at: Circumstances,
+        state: CongestionState,
         board: &Scoreboard,
         round_trip: &RoundTrip,
     ) -> Span {
-        let certain = at.recovery || at.loss || board.sacked() >= DUPLICATE_THRESHOLD;
+        let repairs = matches!(state, CongestionState::Recovery | CongestionState::Loss);
+        let certain = repairs || board.sacked() >= DUPLICATE_THRESHOLD;
         if !self.rack.reordering_seen && certain {
             return Span::ZERO;
         }

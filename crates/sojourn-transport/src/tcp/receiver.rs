@@ -124,16 +124,16 @@ impl Receiver {
         };
     }
 
-    /// A segment with data, a FIN, or a place in the sequence has arrived. `idle_limit` is the time
-    /// after which the connection counts as idle.
+    /// A segment with data, a FIN, or a place in the sequence has arrived. `echoes`: the peer is told of a
+    /// congestion mark. `idle_limit` is the time after which the connection counts as idle.
     pub(crate) fn on_segment(
         &mut self,
         now: Instant,
         segment: &Segment,
-        ce: bool,
+        echoes: bool,
         idle_limit: Span,
     ) {
-        self.note_congestion(segment, ce);
+        self.note_congestion(segment, echoes);
         if now.saturating_since(self.last_arrival) > idle_limit {
             self.quick_left = self.policy.quick;
         }
@@ -370,11 +370,11 @@ impl Receiver {
         }
     }
 
-    fn note_congestion(&mut self, segment: &Segment, ce: bool) {
+    fn note_congestion(&mut self, segment: &Segment, echoes: bool) {
         if segment.flags.has(Flags::CWR) {
             self.echo_congestion = false;
         }
-        if ce || segment.ecn == Ecn::Ce {
+        if echoes && segment.ecn == Ecn::Ce {
             self.echo_congestion = true;
         }
     }

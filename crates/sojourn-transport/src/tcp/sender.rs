@@ -11,7 +11,7 @@
 mod episodes;
 mod timers;
 
-use super::loss_detection::{Circumstances, Detector};
+use super::loss_detection::Detector;
 use super::recovery::{Progress, Recovery};
 use super::rtt::RoundTrip;
 use super::scoreboard::{Covered, Scoreboard};
@@ -21,7 +21,7 @@ use crate::config::{
     EcnMode, GrowthGate, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling, StackConfig,
 };
 use crate::congestion::{Ack, CongestionControl};
-use crate::{CongestionState, EndpointContext, Event, Flags, Segment};
+use crate::{CongestionSnapshot, CongestionState, EndpointContext, Event, Flags, Segment};
 use sojourn_base::{Instant, Span};
 
 /// A tail-loss probe in flight.
@@ -253,6 +253,7 @@ impl Sender {
             }
         }
         if marked {
+            out.statistics.echoes_received += 1;
             self.on_mark(out.config, out);
         }
         if !linux_of_ns2 {
@@ -278,6 +279,19 @@ impl Sender {
         news.next = self.board.next();
         news.after_timeout = self.state == CongestionState::Loss;
         self.control.on_ack(&news);
+    }
+
+    /// Window and round trip at this moment.
+    pub(crate) fn congestion(&self) -> CongestionSnapshot {
+        let window = self.control.window();
+        CongestionSnapshot {
+            window: window.size,
+            threshold: window.threshold,
+            pipe: self.board.pipe(),
+            smoothed_round_trip: self.round_trip.smoothed(),
+            round_trip_variation: self.round_trip.variation(),
+            state: self.state(),
+        }
     }
 
     /// The congestion state, disorder included.
@@ -448,12 +462,8 @@ impl Sender {
     }
 
     fn detect(&mut self, now: Instant) -> u32 {
-        let at = Circumstances {
-            now,
-            recovery: self.state == CongestionState::Recovery,
-            loss: self.state == CongestionState::Loss,
-        };
-        self.detector.detect(at, &mut self.board, &self.round_trip)
+        self.detector
+            .detect((now, self.state), &mut self.board, &self.round_trip)
     }
 
     fn gate_is_open(&self, pipe_before: u32, gate: GrowthGate) -> bool {

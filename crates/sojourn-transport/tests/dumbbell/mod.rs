@@ -108,7 +108,7 @@ impl Dumbbell {
                 }
                 Kind::Arrival => {
                     let segment = self.wires[end].pop_front().expect("it was sent");
-                    self.ends[end].on_segment(at, &segment, false, &mut wishes);
+                    self.ends[end].on_segment(at, &segment, &mut wishes);
                 }
                 Kind::Timer(timer) => {
                     if self.deadlines[end][timer] == at {

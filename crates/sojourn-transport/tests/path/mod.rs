@@ -5,7 +5,7 @@
     reason = "each test program uses the part of the driver that it needs"
 )]
 
-use sojourn_base::{Instant, Span};
+use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::{
     ConnectionSnapshot, Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig,
     TcpEndpoint, Timer,
@@ -51,7 +51,7 @@ pub(crate) type Judge = Box<dyn FnMut(End, &Segment) -> Fate>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happening {
-    Arrival(End, Segment, bool),
+    Arrival(End, Segment),
     Due(End, Timer),
 }
 
@@ -210,7 +210,7 @@ impl Path {
     pub(crate) fn run(&mut self, bytes: u64, limit: Instant) {
         self.to_send = bytes;
         self.call(End::Client, None, &mut |end, now, context| {
-            end.open(now, context)
+            end.open(now, context);
         });
         self.go_on(limit);
     }
@@ -226,12 +226,12 @@ impl Path {
             self.vacant.push(slot);
             self.now = at;
             match happening {
-                Happening::Arrival(end, segment, marked) => {
+                Happening::Arrival(end, segment) => {
                     if self.keep_events && end == End::Server && segment.payload > 0 {
                         self.arrivals.push((at, segment.sequence));
                     }
                     self.call(end, Some(&segment), &mut |endpoint, now, context| {
-                        endpoint.on_segment(now, &segment, marked, context);
+                        endpoint.on_segment(now, &segment, context);
                     });
                 }
                 Happening::Due(end, timer) => {
@@ -323,7 +323,7 @@ impl Path {
         }
     }
 
-    fn send(&mut self, from: End, segment: Segment) {
+    fn send(&mut self, from: End, mut segment: Segment) {
         self.sent[from.index()] += 1;
         let fate = (self.judge)(from, &segment);
         if fate == Fate::Drop {
@@ -351,7 +351,10 @@ impl Path {
         if let Fate::Late(extra) = fate {
             arrives += extra;
         }
-        let arrival = Happening::Arrival(from.peer(), segment, fate == Fate::Mark);
+        if fate == Fate::Mark {
+            segment.ecn = Ecn::Ce;
+        }
+        let arrival = Happening::Arrival(from.peer(), segment);
         self.schedule(arrives, arrival);
         if fate == Fate::Repeat {
             self.schedule(arrives, arrival);
