@@ -9,9 +9,9 @@ import pytest
 
 import sojourn
 from sojourn import _engine
+from sojourn.engine import simulate
 from sojourn.errors import InterruptedRun, UsageError
 from sojourn.scenario import Scenario, check_scenario, load_scenario
-from sojourn.simulation import simulate
 from sojourn.store import Store
 from support import write_scenario
 
@@ -67,6 +67,20 @@ def test_the_parts_of_each_delay_sum_to_the_whole_and_to_the_table_of_delays(
     for cause in CAUSES:
         assert totals[cause] == arrived[f"{cause}_ns"].sum()
     assert (totals["sender"], totals["recovery"]) == (0, 0)
+
+
+def test_who_watches_sees_a_run_go_on_and_may_stop_it(scenario: Scenario) -> None:
+    endless = scenario.with_settings("duration=1000000 s", "access.upstream.link.rate=500 Mb/s")
+    shares: list[float] = []
+
+    def watch(share: float) -> None:
+        shares.append(share)
+        if len(shares) == 3:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        _engine.run(endless.compiled, 1, None, watch)
+    assert 0 < shares[0] < shares[1] < shares[2] < 0.01
 
 
 def test_cancelling_stops_the_engine_within_its_budget(scenario: Scenario) -> None:

@@ -1,6 +1,6 @@
 """The compiled part of Sojourn: scenarios, runs and metric definitions. Private; see `sojourn`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypedDict, final
 
 class ArrowStream(Protocol):
@@ -66,6 +66,18 @@ class Scenario:
     def name(self) -> str: ...
     @property
     def duration_s(self) -> float: ...
+    @property
+    def seed(self) -> int:
+        """The first seed that the file asks for."""
+
+    @property
+    def seed_count(self) -> int:
+        """How many seeds it asks for."""
+
+    @property
+    def full_packets(self) -> float:
+        """Packets of full size that fill both access links at their sustained rates for the run."""
+
     def canonical(self) -> str:
         """The complete scenario as TOML; two scenarios are equal if and only if this is."""
 
@@ -78,6 +90,9 @@ class Records:
 
     @property
     def statistics(self) -> RunStatistics: ...
+    def metrics(self) -> list[tuple[str, str, float, str]]:
+        """The rows of the table `metrics`: subject, metric, value, unit."""
+
     def table_names(self) -> list[str]: ...
     def table(self, name: str) -> ArrowStream: ...
 
@@ -90,8 +105,17 @@ def check(text: str) -> list[Problem]:
 def scenario_schema() -> str:
     """JSON Schema of the scenario file."""
 
-def run(scenario: Scenario, seed: int, cancel: CancelToken | None = None) -> Records:
-    """Run one scenario with the interpreter lock released. Raises `Interrupted` if cancelled."""
+def run(
+    scenario: Scenario,
+    seed: int,
+    cancel: CancelToken | None = None,
+    watch: Callable[[float], None] | None = None,
+) -> Records:
+    """Run one scenario with the interpreter lock released. Raises `Interrupted` if cancelled.
+
+    `watch` is called some twenty times a second with the share of the run that is done, on the thread that
+    called; what it raises ends the run and is raised here.
+    """
 
 def table_schemas() -> list[dict[str, Any]]:
     """Tables of `Records`: name, meaning, and per column name, type, unit, meaning."""

@@ -5,7 +5,6 @@ The command line prints these without a traceback; programs catch `SojournError`
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import ClassVar
 
 __all__ = [
@@ -144,6 +143,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("x", ["duration", "name"])
     'known: duration, name'
     """
+    from difflib import get_close_matches
+
     names = sorted(known)
     close = get_close_matches(name, names, n=1, cutoff=0.6)
     if close:

@@ -3,10 +3,11 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from support import CommandLine
+from support import CommandLine, write_scenario
 
 HEAVY = ["polars", "matplotlib", "scipy", "plotly", "numpy", "duckdb", "distributed", "pydantic"]
 
@@ -49,6 +50,26 @@ def test_help_and_the_package_load_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_short_run_loads_nothing_that_takes_its_time(tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    slow = [*HEAVY, "dataclasses", "inspect", "pathlib", "tomllib", "json", "typing"]
+    code = (
+        "import sys; from sojourn.cli import run_command\n"
+        "before = set(sys.modules)\n"
+        "assert run_command(['run', 'household.toml']) == 0\n"
+        f"print([name for name in {slow!r} if name in set(sys.modules) - before], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_a_misspelt_option_is_told_the_nearest(sojourn: CommandLine) -> None:
+    done = sojourn("run", "x.toml", "--sed", "5")
+    assert "did you mean --seed?" in done.stderr
+
+
 def test_help_takes_less_than_its_budget(sojourn: CommandLine) -> None:
     # CPU time: the machine may be busy. The first call compiles the modules and does not count.
     import resource
@@ -66,11 +87,13 @@ def test_help_takes_less_than_its_budget(sojourn: CommandLine) -> None:
     ("arguments", "words"),
     [
         (["stdy"], "no such command 'stdy'"),
-        (["run"], "missing argument 'FILE'"),
+        (["run"], "required: FILE"),
         (["run", "x.toml", "--sed", "5"], "no such option: --sed"),
-        (["run", "x.toml", "--seed", "five"], "invalid value for '--seed'"),
-        (["run", "x.toml", "--seed", "-1"], "invalid value for '--seed'"),
-        (["study", "run", "x", "--jobs", "0"], "invalid value for '--jobs'"),
+        (["run", "x.toml", "--seed", "five"], "--seed: 'five' is not a whole number"),
+        (["run", "x.toml", "--seed", "-1"], "--seed: -1 is out of range"),
+        (["study", "run", "x", "--jobs", "0"], "--jobs: 0 is out of range: at least 1"),
+        (["study", "rum"], "no such command 'rum'"),
+        (["compare", "a", "b", "c"], "unexpected: c"),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_a_hint(

@@ -1,6 +1,7 @@
 """`sojourn run`: one scenario from the file to the numbers."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -21,14 +22,44 @@ def test_metrics_go_to_stdout_and_words_to_stderr(sojourn: CommandLine, tmp_path
 
 def test_json_is_one_object_with_the_same_numbers(sojourn: CommandLine, tmp_path: Path) -> None:
     write_scenario(tmp_path)
-    first = sojourn("run", "household.toml", "--json", "--seed", "3").json()
-    again = sojourn("run", "household.toml", "--json", "--seed", "3").json()
+    command = ("run", "household.toml", "--json", "--seed", "3", "--store", "kept")
+    first, again = sojourn(*command).json(), sojourn(*command).json()
     assert first["seed"] == 3
     assert first["simulated_s"] == 2.0
     assert (first["from_store"], again["from_store"]) == (False, True)
     assert first["metrics"] == again["metrics"]
     assert first["key"] == again["key"]
     assert {"subject", "metric", "value", "unit"} == set(first["metrics"][0])
+
+
+def test_a_run_that_is_made_in_no_time_is_made_again_rather_than_kept(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_scenario(tmp_path)
+    made = sojourn("run", "household.toml", "--json").json()
+    assert sojourn.stored_runs() == []
+    kept = sojourn("run", "household.toml", "--json", "--store", "kept").json()
+    assert made["metrics"] == kept["metrics"]
+    # 5 + 20 Mb/s for 1000 s: two million packets, should somebody send them.
+    write_scenario(
+        tmp_path, duration="1000 s", traffic=[{"name": "call", "app": {"kind": "voice"}}]
+    )
+    assert sojourn("run", "household.toml").status == 0
+    assert len(sojourn.stored_runs()) == 1
+
+
+def test_a_run_that_takes_its_time_tells_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from sojourn.cli import progress, run_command
+
+    monkeypatch.setattr(progress, "SILENT_S", 0.0)
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
+    path = write_scenario(tmp_path, duration="200 s", record={"datagrams": False})
+    assert run_command(["run", str(path)]) == 0
+    lines = capsys.readouterr().err.splitlines()[:-1]
+    assert lines
+    assert all(re.fullmatch(r"household: \d+ % after \d+ s(, about \d+ s left)?", x) for x in lines)
 
 
 def test_settings_change_the_scenario(sojourn: CommandLine, tmp_path: Path) -> None:

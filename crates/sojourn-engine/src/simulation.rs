@@ -58,6 +58,20 @@ pub fn run<R: Recorder>(
     recorder: R,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Outcome<R>, Cancelled> {
+    run_watched(scenario, seed, recorder, &|_| is_cancelled())
+}
+
+/// The same, for somebody who wants to see how far it is: `is_cancelled` is told the time that the run has
+/// reached.
+///
+/// # Errors
+/// [`Cancelled`] if `is_cancelled` said so; nothing of the run is kept.
+pub fn run_watched<R: Recorder>(
+    scenario: &Scenario,
+    seed: Seed,
+    recorder: R,
+    is_cancelled: &dyn Fn(Instant) -> bool,
+) -> Result<Outcome<R>, Cancelled> {
     let mut simulation = Simulation::new(scenario, seed, recorder);
     let end = Instant::ZERO.saturating_add(scenario.duration);
     let events = simulation.run_until(end, is_cancelled)?;
@@ -107,7 +121,7 @@ impl<R: Recorder> Simulation<R> {
     fn run_until(
         &mut self,
         end: Instant,
-        is_cancelled: &dyn Fn() -> bool,
+        is_cancelled: &dyn Fn(Instant) -> bool,
     ) -> Result<u64, Cancelled> {
         for index in 0..self.applications.len() {
             self.with_application(Instant::ZERO, index, |application, host| {
@@ -121,7 +135,7 @@ impl<R: Recorder> Simulation<R> {
                 break;
             }
             events += 1;
-            if events % EVENTS_PER_LOOK == 0 && is_cancelled() {
+            if events % EVENTS_PER_LOOK == 0 && is_cancelled(now) {
                 return Err(Cancelled);
             }
             self.handle(now, event);

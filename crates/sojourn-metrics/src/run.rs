@@ -23,12 +23,12 @@ pub struct RunFacts {
 }
 
 /// Subject, metric, value, unit.
-type Row = (String, &'static str, f64, &'static str);
+pub type MetricRow = (String, &'static str, f64, &'static str);
 
 /// Metrics as rows.
 #[derive(Debug, Default)]
 struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<MetricRow>,
 }
 
 impl Rows {
@@ -49,8 +49,8 @@ impl Rows {
     }
 }
 
-/// The table `metrics` of a run.
-pub fn metric_table(facts: &RunFacts, records: &Records) -> Table {
+/// All metrics of a run, one after the other.
+pub fn metric_rows(facts: &RunFacts, records: &Records) -> Vec<MetricRow> {
     let mut rows = Rows::default();
     for (id, name) in (0..).zip(records.traffic_names()) {
         traffic_metrics(&mut rows, facts, records, TrafficId(id), name);
@@ -58,7 +58,7 @@ pub fn metric_table(facts: &RunFacts, records: &Records) -> Table {
     for direction in Direction::BOTH {
         link_metrics(&mut rows, facts, records, direction);
     }
-    into_table(&rows)
+    rows.rows
 }
 
 fn traffic_metrics(
@@ -287,9 +287,10 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction:
     rows.add_some(subject, "sojourn_max", sojourn.max_ns().map(ms), "ms");
 }
 
-fn into_table(rows: &Rows) -> Table {
-    let words = |word: &dyn Fn(&Row) -> String| {
-        let all: Vec<String> = rows.rows.iter().map(word).collect();
+/// The table `metrics` of a run.
+pub fn metric_table(rows: &[MetricRow]) -> Table {
+    let words = |word: &dyn Fn(&MetricRow) -> String| {
+        let all: Vec<String> = rows.iter().map(word).collect();
         let mut dictionary = all.clone();
         dictionary.sort_unstable();
         dictionary.dedup();
@@ -308,7 +309,7 @@ fn into_table(rows: &Rows) -> Table {
             ("metric", words(&|row| row.1.to_owned())),
             (
                 "value",
-                ColumnData::F64(rows.rows.iter().map(|row| row.2).collect()),
+                ColumnData::F64(rows.iter().map(|row| row.2).collect()),
             ),
             ("unit", words(&|row| row.3.to_owned())),
         ],

@@ -4,7 +4,7 @@
 
 use sojourn_base::report::Transfer;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
-use sojourn_metrics::run::{RunFacts, metric_table};
+use sojourn_metrics::run::{RunFacts, metric_rows, metric_table};
 use sojourn_record::{
     ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkId, LinkPassage, RecordConfig,
     Recorder, Table, TrafficId,
@@ -30,7 +30,7 @@ fn metrics(config: RecordConfig, events: &dyn Fn(&mut ColumnRecorder)) -> Table 
         duration: Span::from_ms(10_000),
         allowance: PerDirection::default(),
     };
-    metric_table(&facts, &recorder.into_records())
+    metric_table(&metric_rows(&facts, &recorder.into_records()))
 }
 
 fn words(table: &Table, column: &str) -> Vec<String> {

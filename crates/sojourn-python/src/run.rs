@@ -7,12 +7,14 @@ use cpu_time::ThreadTime;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_base::{Direction, PerDirection, Seed};
+use sojourn_base::{Direction, Instant, PerDirection, Seed, Span};
 use sojourn_engine::{Outcome, RunStatistics};
-use sojourn_metrics::run::{RunFacts, metric_table};
+use sojourn_metrics::run::{MetricRow, RunFacts, metric_rows, metric_table};
 use sojourn_record::ColumnRecorder;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 pyo3::create_exception!(
     _engine,
@@ -58,6 +60,7 @@ pub struct Cost {
 /// What happened in one run.
 #[pyclass(frozen, module = "sojourn._engine")]
 pub struct Records {
+    metrics: Vec<MetricRow>,
     tables: Vec<(&'static str, RecordBatch)>,
     cost: Cost,
 }
@@ -75,6 +78,11 @@ impl Records {
         Ok(entry)
     }
 
+    /// The rows of the table `metrics`, for whoever has no use for a data frame.
+    fn metrics(&self) -> Vec<MetricRow> {
+        self.metrics.clone()
+    }
+
     fn table_names(&self) -> Vec<&'static str> {
         self.tables.iter().map(|(name, _)| *name).collect()
     }
@@ -90,43 +98,90 @@ impl Records {
 
 /// Run one scenario; the interpreter lock is released.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, cancel=None))]
+#[pyo3(signature = (scenario, seed, cancel=None, watch=None))]
 fn run(
     py: Python<'_>,
     scenario: &Scenario,
     seed: u64,
     cancel: Option<&CancelToken>,
+    watch: Option<Py<PyAny>>,
 ) -> PyResult<Records> {
     let scenario = &scenario.inner;
     let flag = cancel.map(|token| Arc::clone(&token.flag));
-    let (tables, cost) = py.detach(|| {
+    let watch = watch.map(|callback| Watch::new(callback, scenario.duration));
+    py.detach(|| {
         let names = scenario
             .traffic
             .iter()
             .map(|entry| entry.name.clone())
             .collect();
         let recorder = ColumnRecorder::new(scenario.record, names);
-        let is_cancelled = || {
+        let is_cancelled = |now| {
             flag.as_ref()
                 .is_some_and(|flag| flag.load(Ordering::Relaxed))
+                || watch.as_ref().is_some_and(|watch| watch.objects(now))
         };
         let (outcome, cost) = timed(scenario, |scenario| {
-            sojourn_engine::run(scenario, Seed(seed), recorder, &is_cancelled)
+            sojourn_engine::run_watched(scenario, Seed(seed), recorder, &is_cancelled)
         });
+        if let Some(error) = watch.and_then(|watch| watch.raised.into_inner()) {
+            return Err(error);
+        }
         let Outcome {
             recorder,
             statistics,
         } = outcome.map_err(|cancelled| Interrupted::new_err(cancelled.to_string()))?;
         let records = recorder.into_records();
-        let mut tables = vec![metric_table(&facts(scenario), &records)];
+        let metrics = metric_rows(&facts(scenario), &records);
+        let mut tables = vec![metric_table(&metrics)];
         tables.extend(records.tables());
         let tables = tables
             .into_iter()
             .map(|table| Ok((table.name, record_batch(table)?)))
             .collect::<PyResult<Vec<_>>>()?;
-        Ok::<_, PyErr>((tables, Cost { statistics, ..cost }))
-    })?;
-    Ok(Records { tables, cost })
+        Ok(Records {
+            metrics,
+            tables,
+            cost: Cost { statistics, ..cost },
+        })
+    })
+}
+
+/// Somebody in Python who is told from time to time how far a run is, and may stop it by an exception.
+struct Watch {
+    callback: Py<PyAny>,
+    duration: Span,
+    last: Cell<std::time::Instant>,
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Watch {
+    /// Time between two calls. chosen: a quarter of the 0.2 s within which an interrupt has to work.
+    const EVERY: Duration = Duration::from_millis(50);
+
+    #[expect(clippy::disallowed_methods, reason = "people wait by the clock")]
+    fn new(callback: Py<PyAny>, duration: Span) -> Self {
+        Self {
+            callback,
+            duration,
+            last: Cell::new(std::time::Instant::now()),
+            raised: RefCell::new(None),
+        }
+    }
+
+    /// Calls back with the share of the run that is done if it is time to; whether that raised.
+    fn objects(&self, now: Instant) -> bool {
+        if self.last.get().elapsed() < Self::EVERY {
+            return false;
+        }
+        let share = now.saturating_since(Instant::ZERO).as_secs_f64() / self.duration.as_secs_f64();
+        let outcome = Python::attach(|py| self.callback.call1(py, (share,)).map(drop));
+        #[expect(clippy::disallowed_methods, reason = "people wait by the clock")]
+        self.last.set(std::time::Instant::now());
+        let objects = outcome.is_err();
+        self.raised.replace(outcome.err());
+        objects
+    }
 }
 
 /// What the metrics need to know of the scenario.

@@ -3,8 +3,11 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sojourn_base::Seed;
+use sojourn_base::{Direction, Seed};
 use sojourn_scenario::Problem;
+
+/// An IP packet of full size on Ethernet.
+const FULL_PACKET_BYTES: f64 = 1500.0;
 
 pyo3::create_exception!(
     _engine,
@@ -44,6 +47,28 @@ impl Scenario {
     #[getter]
     fn duration_s(&self) -> f64 {
         self.inner.duration.as_secs_f64()
+    }
+
+    /// The first seed that the file asks for.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.seed.0
+    }
+
+    /// How many seeds it asks for.
+    #[getter]
+    fn seed_count(&self) -> u32 {
+        self.inner.seed_count
+    }
+
+    /// Packets of full size that fill both access links at their sustained rates for the whole run.
+    #[getter]
+    fn full_packets(&self) -> f64 {
+        let bits: f64 = Direction::BOTH
+            .into_iter()
+            .map(|direction| self.inner.access_rate(direction).as_bps() as f64)
+            .sum();
+        bits * self.inner.duration.as_secs_f64() / (8.0 * FULL_PACKET_BYTES)
     }
 
     /// The complete scenario as TOML.

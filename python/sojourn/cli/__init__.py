@@ -1,21 +1,15 @@
 """The command line: `sojourn`.
 
 Data go to stdout; words, progress and errors go to stderr. Exit status: 0 done, 1 failed, 2 wrong usage
-or invalid input, 3 interrupted. One file per command; whatever is heavy is imported inside functions, so
-that help comes at once.
+or invalid input, 3 interrupted. One file per command, listed in `sojourn.cli.app`; whatever is heavy is
+imported inside functions, so that help comes at once and a short run costs little more than itself.
 """
 
 import os
 import signal
 import sys
-from types import FrameType
-
-from sojourn.errors import ExitStatus, SojournError
 
 __all__ = ["main", "run_command"]
-
-INTERRUPTED_BY_TYPER = 130
-"""What typer makes of a keyboard interrupt (128 + SIGINT)."""
 
 
 def main() -> None:
@@ -30,30 +24,29 @@ def main() -> None:
     sys.exit(status)
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+def _interrupt(_signal: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
 def run_command(arguments: list[str]) -> int:
     """Run one command and return its exit status; errors of input and environment become words."""
-    from typer import TyperException
-
-    from sojourn.cli.app import app
-    from sojourn.cli.console import note, show_error, show_usage_error
+    from sojourn.cli.app import execute
 
     try:
-        status = app(arguments, prog_name="sojourn", standalone_mode=False)
-    except TyperException as error:
-        show_usage_error(error)
-        return error.exit_code
-    except SojournError as error:
-        show_error(error)
-        return error.exit_status
+        return execute(arguments)
     except BrokenPipeError:
-        return ExitStatus.DONE
+        return 0
     except KeyboardInterrupt:
-        status = INTERRUPTED_BY_TYPER
-    if status == INTERRUPTED_BY_TYPER:
+        from sojourn.cli.console import note
+        from sojourn.errors import ExitStatus
+
         note("interrupted")
         return ExitStatus.INTERRUPTED
-    return status if isinstance(status, int) else ExitStatus.DONE
+    except Exception as error:
+        from sojourn.cli.console import show_error
+        from sojourn.errors import SojournError
+
+        if not isinstance(error, SojournError):
+            raise
+        show_error(error)
+        return error.exit_status

@@ -1,54 +1,119 @@
-"""The commands, put together."""
+"""All commands: their words, where they are, and what they do in a sentence."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
 
-from sojourn.cli.bench import bench
-from sojourn.cli.check import check
-from sojourn.cli.compare import compare
-from sojourn.cli.query import query
-from sojourn.cli.report import report
-from sojourn.cli.run import run
-from sojourn.cli.study import study_app
+    from sojourn.cli.arguments import Parser
 
-__all__ = ["app"]
+__all__ = ["COMMANDS", "execute", "parser_of"]
 
-app = typer.Typer(
-    name="sojourn",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: 0 done, 1 failed, 2 wrong usage or invalid input, 3 interrupted.",
-)
+COMMANDS = {
+    "check": ("check", "Validate scenarios and studies; all problems at once."),
+    "run": ("run", "Simulate one scenario and print what it means."),
+    "study list": ("study_list", "List the studies that come with Sojourn."),
+    "study show": ("study_show", "Show what a study runs."),
+    "study run": ("study_run", "Run what is missing of a study and write its report."),
+    "report": ("report", "Rebuild tables, figures and page of a result from its records."),
+    "compare": ("compare", "Show what moved between two results, with significance."),
+    "query": ("query", "Ask the store, or one result, in SQL (DuckDB)."),
+    "bench": ("bench", "Measure the engine on fixed worlds."),
+}
+"""Words of each command, its module in this package, and what it does."""
+
+GROUPS = {"study": "List, show and run studies: many runs and what to make of them."}
+"""What the commands with the same first word are about."""
+
+ABOUT = "Simulate access networks under load, and set the results beside published ones."
+STATUS = "Exit status: 0 done, 1 failed, 2 wrong usage or invalid input, 3 interrupted."
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def execute(arguments: list[str]) -> int:
+    """Do what the arguments say and return the exit status."""
+    words = _words(arguments)
+    rest = arguments[len(words.split()) :]
+    if words in COMMANDS:
+        return _command(words, rest)
+    if rest and rest[0] == "--version" and not words:
         from sojourn import __version__
 
         print(f"sojourn {__version__}")
-        raise typer.Exit
+        return 0
+    if not rest or rest[0] in ("-h", "--help"):
+        print(_overview(words))
+        return 0
+    return _refuse(words, rest[0])
 
 
-@app.callback()
-def sojourn(
-    *,
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True),
-    ] = False,
-) -> None:
-    """Simulate access networks under load, and set the results beside published ones."""
-    del version
+def _words(arguments: list[str]) -> str:
+    """Return what of the arguments names a command or a group of commands."""
+    first = arguments[0] if arguments else ""
+    if first in GROUPS:
+        both = " ".join(arguments[:2])
+        return both if both in COMMANDS else first
+    return first if first in COMMANDS else ""
 
 
-app.command()(check)
-app.command()(run)
-app.add_typer(study_app, name="study")
-app.command()(report)
-app.command()(compare)
-app.command()(query)
-app.command()(bench)
+def _command(words: str, arguments: list[str]) -> int:
+    from sojourn.cli.arguments import HelpWanted
+
+    try:
+        options = parser_of(words).parse_args(arguments)
+    except HelpWanted as help_text:
+        print(help_text, end="")
+        return 0
+    return _module(words).execute(options) or 0
+
+
+def _module(words: str) -> ModuleType:
+    from importlib import import_module
+
+    return import_module(f"sojourn.cli.{COMMANDS[words][0]}")
+
+
+def parser_of(words: str) -> Parser:
+    """Return the parser of a command."""
+    from sojourn.cli.arguments import Parser
+
+    parser = Parser(words, COMMANDS[words][1])
+    _module(words).arguments(parser)
+    return parser
+
+
+def _overview(group: str) -> str:
+    """Return the help of the whole program, or of commands with the same first word."""
+    if group:
+        lines: Iterable[tuple[str, str]] = [
+            (words.partition(" ")[2], about)
+            for words, (_, about) in COMMANDS.items()
+            if words.startswith(f"{group} ")
+        ]
+        usage, about = f"sojourn {group} COMMAND ...", GROUPS[group]
+    else:
+        first = dict.fromkeys(words.partition(" ")[0] for words in COMMANDS)
+        lines = [(word, GROUPS[word] if word in GROUPS else COMMANDS[word][1]) for word in first]
+        usage, about = "sojourn [--version] COMMAND ...", ABOUT
+    width = max(len(word) for word, _ in lines)
+    listing = "\n".join(f"  {word:{width}}  {sentence}" for word, sentence in lines)
+    again = f"sojourn {group} COMMAND".replace("  ", " ")
+    return (
+        f"Usage: {usage}\n\n{about}\n\nCommands:\n{listing}\n\n"
+        f"`{again} --help` tells what a command takes.\n{STATUS}"
+    )
+
+
+def _refuse(group: str, word: str) -> int:
+    from difflib import get_close_matches
+
+    from sojourn.errors import UsageError
+
+    prefix = f"{group} " if group else ""
+    start = len(prefix)
+    known = [words[start:].partition(" ")[0] for words in COMMANDS if words.startswith(prefix)]
+    close = get_close_matches(word, known, n=1)
+    meant = f"did you mean {close[0]}? See " if close else ""
+    kind = "option" if word.startswith("-") else "command"
+    raise UsageError(f"no such {kind} '{word}'", f"{meant}sojourn {prefix}--help")

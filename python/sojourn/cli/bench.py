@@ -1,26 +1,32 @@
 """`sojourn bench`: what one packet costs, on fixed worlds."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-__all__ = ["bench"]
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
 
 
-def bench(
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
     """Measure the engine on fixed worlds: packet-hops/s, time per packet-hop, peak memory."""
     from sojourn.bench import measure, world_names
     from sojourn.cli.console import note, print_json, print_table
 
     worlds: list[dict[str, object]] = []
     for name in world_names():
-        if not as_json:
+        if not options.json:
             note(f"measuring {name}")
         worlds.append({**measure(name)})
-    if as_json:
+    if options.json:
         print_json({"worlds": worlds})
         return
     rows: list[list[object]] = []

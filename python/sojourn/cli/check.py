@@ -1,23 +1,32 @@
 """`sojourn check`: everything that is wrong with scenarios and studies, without running them."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
 
-import typer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-from sojourn.errors import ExitStatus, ScenarioError, SojournError
+    from sojourn.cli.arguments import Parser
 
-__all__ = ["check"]
+__all__ = ["arguments", "execute"]
 
 
-def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", show_default=False)],
-) -> None:
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument(
+        "files", metavar="FILE|NAME", nargs="+", help="Scenario or study file, or a study by name."
+    )
+
+
+def execute(options: Namespace) -> int:
     """Validate scenario and study files; all problems at once."""
     from sojourn.cli.console import note, show_error
+    from sojourn.errors import ExitStatus, SojournError
 
     failed = False
-    for file in files:
+    for file in options.files:
         try:
             kind = _check_file(file)
         except SojournError as error:
@@ -25,24 +34,36 @@ def check(
             failed = True
         else:
             note(f"{file}: valid {kind}")
-    if failed:
-        raise typer.Exit(ExitStatus.INVALID)
+    return ExitStatus.INVALID if failed else ExitStatus.DONE
 
 
-def _check_file(file: Path) -> str:
+def _check_file(file: str) -> str:
+    from sojourn.errors import ScenarioError
     from sojourn.scenario import check_scenario, read_text
 
+    if not Path(file).exists() and _is_builtin(file):
+        return _check_study(file)
     text = read_text(file)
     if _is_study(text):
-        from sojourn.study.library import load_study
-        from sojourn.study.plan import RunOptions, make_plan
-
-        make_plan(load_study(str(file)), RunOptions())
-        return "study"
-    problems = check_scenario(text, str(file))
+        return _check_study(file)
+    problems = check_scenario(text, file)
     if problems:
         raise ScenarioError(problems)
     return "scenario"
+
+
+def _is_builtin(name: str) -> bool:
+    from sojourn.study.library import builtin_names
+
+    return name in builtin_names()
+
+
+def _check_study(name: str) -> str:
+    from sojourn.study.library import load_study
+    from sojourn.study.plan import RunOptions, make_plan
+
+    make_plan(load_study(name), RunOptions())
+    return "study"
 
 
 def _is_study(text: str) -> bool:

@@ -1,20 +1,27 @@
 """`sojourn compare`: what moved between two results of a study."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
 
-import typer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-__all__ = ["compare"]
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
 
 
-def compare(
-    before: Annotated[Path, typer.Argument(metavar="DIR_A", help="Result to compare with.")],
-    after: Annotated[Path, typer.Argument(metavar="DIR_B", help="Result to compare.")],
-    *,
-    show_all: Annotated[bool, typer.Option("--all", help="Also print what has not moved.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("before", metavar="DIR_A", type=Path, help="Result to compare with.")
+    parser.add_argument("after", metavar="DIR_B", type=Path, help="Result to compare.")
+    parser.flag("--all", "Also print what has not moved.")
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
     """Show what moved from A to B, paired by seed, with significance."""
     import polars as pl
 
@@ -23,6 +30,7 @@ def compare(
     from sojourn.study.compare import compare_results
     from sojourn.study.result import StudyResult
 
+    before, after = options.before, options.after
     table = compare_results(StudyResult.load(before), StudyResult.load(after))
     if table.is_empty():
         raise UsageError(
@@ -31,8 +39,8 @@ def compare(
         )
     verdicts = ["same", "within chance", "one seed", "moved"]
     counts = {name: table.filter(pl.col("verdict") == name).height for name in verdicts}
-    shown = table if show_all else table.filter(pl.col("verdict").is_in(["moved", "one seed"]))
-    if as_json:
+    shown = table if options.all else table.filter(pl.col("verdict").is_in(["moved", "one seed"]))
+    if options.json:
         print_json({"counts": counts, "changes": shown.to_dicts()})
         return
     note(

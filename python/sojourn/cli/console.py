@@ -1,13 +1,14 @@
 """How the command line speaks: errors with hints, notes, aligned columns, one JSON object."""
 
-import json
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
 
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from typer import TyperException
+    from collections.abc import Sequence
+    from typing import Any
 
     from sojourn.errors import Problem, SojournError
 
@@ -18,7 +19,6 @@ __all__ = [
     "print_table",
     "show_error",
     "show_problems",
-    "show_usage_error",
 ]
 
 RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
@@ -46,7 +46,7 @@ def _complain(message: str, hint: str) -> None:
         note(f"  hint: {hint}")
 
 
-def show_error(error: "SojournError") -> None:
+def show_error(error: SojournError) -> None:
     """Print an error; if it lists problems, each of them."""
     problems: list[Problem] | None = getattr(error, "problems", None)
     if problems is None:
@@ -55,22 +55,16 @@ def show_error(error: "SojournError") -> None:
         show_problems(problems)
 
 
-def show_problems(problems: Sequence["Problem"]) -> None:
+def show_problems(problems: Sequence[Problem]) -> None:
     """Print what is wrong with a file."""
     for problem in problems:
         _complain(str(problem), problem.hint)
 
 
-def show_usage_error(error: "TyperException") -> None:
-    """Print what is wrong with the command itself."""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "sojourn"
-    message = error.format_message().rstrip(".")
-    _complain(message[:1].lower() + message[1:], f"{command} --help")
-
-
 def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object to stdout; what is not a number there becomes null."""
+    import json
+
     print(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
 
 
@@ -78,9 +72,9 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in cast("dict[str, Any]", value).items()}
+        return {key: _finite(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, list):
-        return [_finite(item) for item in cast("list[Any]", value)]
+        return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value
 
 

@@ -1,20 +1,71 @@
-"""Progress of a study: a bar with an estimate on a terminal, plain lines elsewhere.
+"""Progress of runs and studies: a bar with an estimate on a terminal, plain lines elsewhere.
 
-The estimate goes by simulated seconds, which predict the work better than the number of runs.
+A single run says nothing before its second second. Of a study, the estimate goes by simulated seconds, which predict the work better than the number of runs.
 """
+
+from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
+    from typing import Any
+
     from sojourn.study.execute import Finished
     from sojourn.study.plan import Plan, RunSpec
 
-__all__ = ["StudyProgress"]
+__all__ = ["RunProgress", "StudyProgress"]
 
 LINE_EVERY_S = 5.0
 """chosen: often enough to see life in a log, seldom enough not to fill it."""
+
+
+SILENT_S = 1.0
+"""A run that ends earlier shows no progress."""
+
+
+class RunProgress:
+    """Tells how far one run is; to be given to a simulation as its `watch`.
+
+    Parameters
+    ----------
+    name
+        Of the scenario.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._began = time.monotonic()
+        self._next = self._began + SILENT_S
+        self._is_terminal = sys.stderr.isatty()
+        self._shown = False
+
+    def __call__(self, share: float) -> None:
+        """Note the share of the run that is done."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        elapsed = now - self._began
+        left = f", about {elapsed * (1 - share) / share:.0f} s left" if share > 0 else ""
+        text = f"{self._name}: {100 * share:.0f} % after {elapsed:.0f} s{left}"
+        if self._is_terminal:
+            bar = "━" * round(BAR_WIDTH * share)
+            print(f"\r\x1b[K{bar:╌<{BAR_WIDTH}} {text}", end="", file=sys.stderr, flush=True)
+            self._next = now + REDRAW_EVERY_S
+        else:
+            print(text, file=sys.stderr, flush=True)
+            self._next = now + LINE_EVERY_S
+        self._shown = True
+
+    def stop(self) -> None:
+        """Note that the run has ended: a bar goes, lines stay."""
+        if self._shown and self._is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+BAR_WIDTH = 30
+REDRAW_EVERY_S = 0.2  # chosen: five times a second looks alive
 
 
 class StudyProgress:
@@ -40,7 +91,7 @@ class StudyProgress:
         self.found = 0
         """Runs that the store had."""
 
-    def start(self, plan: "Plan", to_do: "list[RunSpec]") -> None:
+    def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
         """Note that runs begin."""
         from sojourn.cli.console import note
 
@@ -78,7 +129,7 @@ class StudyProgress:
         self._bar.start()
         self._task = self._bar.add_task("", total=self._total_s, runs=f"0 of {self._total}")
 
-    def advance(self, finished: "Finished") -> None:
+    def advance(self, finished: Finished) -> None:
         """Note that a run ended."""
         self.done += 1
         self._done_s += finished.spec.scenario.duration_s

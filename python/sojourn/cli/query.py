@@ -1,32 +1,36 @@
 """`sojourn query`: SQL over finished runs."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
 
-import typer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-__all__ = ["query"]
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
 
 
-def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="For example: select * from runs")],
-    *,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="A store, or the result directory of a study."),
-    ] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of columns.")] = False,
-) -> None:
-    """Ask the store, or one result, in SQL (DuckDB).
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.epilog = (
+        "Over a store: `runs`, and one view per record table with the column `key`. Over a result "
+        "directory: `metrics`, `runs`, and the tables that the study kept."
+    )
+    parser.add_argument("sql", metavar="SQL", help='For example: "select * from runs"')
+    parser.option("--store", "DIR", "A store, or the result directory of a study.", type=Path)
+    parser.flag("--csv", "Print CSV instead of columns.")
 
-    Over a store: `runs`, and one view per record table with the column `key`. Over a result directory:
-    `metrics`, `runs`, and the tables that the study kept.
-    """
+
+def execute(options: Namespace) -> None:
+    """Ask the store, or one result, in SQL (DuckDB)."""
     from sojourn.cli.console import print_table
     from sojourn.query import run_query
 
-    columns, rows = run_query(sql, store)
-    if as_csv:
+    columns, rows = run_query(options.sql, options.store)
+    if options.csv:
         import csv
         import sys
 

@@ -1,22 +1,30 @@
 """`sojourn report`: tables, figures and page of a finished study, from its records alone."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
 
-import typer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-__all__ = ["report"]
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
 
 
-def report(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Result of a study.")],
-) -> None:
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("directory", metavar="DIR", type=Path, help="Result of a study or run.")
+
+
+def execute(options: Namespace) -> None:
     """Rebuild tables, figures and the page of a result directory."""
     from sojourn import report as report_package
     from sojourn.output import writing
     from sojourn.study.result import StudyResult
 
-    result = StudyResult.load(directory)
-    with writing(directory):
+    result = StudyResult.load(options.directory)
+    with writing(options.directory):
         report_package.build(result)
-    print(directory / "report.html")
+    print(options.directory / "report.html")

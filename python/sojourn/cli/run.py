@@ -1,90 +1,155 @@
 """`sojourn run`: one scenario, one seed."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from __future__ import annotations
 
-import typer
-
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+    from typing import Any
+
+    from sojourn import _engine
+    from sojourn.cli.arguments import Parser
+    from sojourn.cli.progress import RunProgress
     from sojourn.simulation import Run
 
-__all__ = ["run"]
+    Row = tuple[str, str, float, str]
+
+__all__ = ["arguments", "execute"]
+
+LARGEST_SEED = 2**64 - 1
+
+WORTH_KEEPING_PACKETS = 1e6
+"""Runs whose links cannot carry so many packets are made again rather than kept.
+
+chosen: the engine makes them in some tenths of a second, which is what reading a data frame back takes a
+new process.
+"""
 
 
-def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file.")],
-    *,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="A.B.C=V",
-            help="Change the scenario, for example traffic.bulk.rtt=100ms. May be repeated.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            min=0,
-            max=2**64 - 1,
-            help="Seed of all that is random.",
-            show_default="the file's first, or 1",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Write all record tables into a new directory."),
-    ] = None,
-    store: Annotated[
-        Path | None, typer.Option("--store", metavar="DIR", help="Where finished runs are kept.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.add_argument("file", metavar="FILE", help="Scenario file.")
+    parser.option(
+        "--set",
+        "A.B.C=V",
+        "Change the scenario, for example traffic.bulk.rtt=100ms. May be repeated.",
+        action="append",
+        default=[],
+        dest="settings",
+    )
+    parser.option(
+        "--seed",
+        "N",
+        "Seed of all that is random (default: the file's first, or 1).",
+        type=whole_number(0, LARGEST_SEED),
+    )
+    parser.option("--out", "DIR", "Write all record tables into a new directory.")
+    parser.option(
+        "--store",
+        "DIR",
+        "Where finished runs are kept; without it, short ones are not kept.",
+    )
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
     """Simulate one scenario and print its metrics."""
-    from sojourn.cli.console import note, print_json, print_table, warn
-    from sojourn.output import refuse_used
-    from sojourn.scenario import load_scenario
-    from sojourn.simulation import run as run_scenario
-    from sojourn.store import Store
+    from sojourn.cli.console import note, print_json, print_table
+    from sojourn.cli.progress import RunProgress
 
-    scenario = load_scenario(file, settings or [])
-    if out is not None:
-        refuse_used(out)
-    finished = run_scenario(scenario, seed, Store(store, on_damage=warn))
-    if out is not None:
-        _write(finished, out)
-    statistics = finished.statistics
-    metrics = finished.metrics
-    if as_json:
+    scenario = _scenario(options.file, options.settings)
+    seed = scenario.seed if options.seed is None else options.seed
+    if options.out is not None:
+        _refuse_used(options.out)
+    progress = RunProgress(scenario.name)
+    finished: Run | None = None
+    if options.out is None and not _is_kept(scenario, options.store):
+        from sojourn.engine import simulate
+
+        records = simulate(scenario, seed, watch=progress)
+        statistics, rows, from_store = records.statistics, records.metrics(), False
+    else:
+        finished = _kept_run(scenario, options, seed, progress)
+        statistics, from_store = finished.statistics, finished.from_store
+        rows: Sequence[Row] = finished.metrics.rows()
+    progress.stop()
+    if finished is not None and options.out is not None:
+        _write(finished, options.out)
+    if options.json:
         print_json(
             {
                 "scenario": scenario.name,
-                "seed": finished.seed,
-                "key": finished.key,
-                "out": str(out) if out is not None else None,
-                "from_store": finished.from_store,
+                "seed": seed,
+                "key": scenario.key(seed),
+                "out": options.out,
+                "from_store": from_store,
                 **statistics,
-                "metrics": metrics.to_dicts(),
+                "metrics": [dict(zip(_COLUMNS, row, strict=True)) for row in rows],
             }
         )
         return
-    source = "from the store; it took" if finished.from_store else "in"
+    source = "from the store; it took" if from_store else "in"
     note(
-        f"{scenario.name}, seed {finished.seed}: {statistics['simulated_s']:g} s simulated "
+        f"{scenario.name}, seed {seed}: {statistics['simulated_s']:g} s simulated "
         f"{source} {statistics['wall_s']:.2f} s, {statistics['packet_hops']:,} packet-hops"
     )
-    print_table(metrics.columns, metrics.rows())
-    if seed is None and scenario.seed_count > 1:
+    print_table(_COLUMNS, rows)
+    if options.seed is None and scenario.seed_count > 1:
         note(
             f"the file asks for {scenario.seed_count} seeds; this was the first, --seed runs others"
         )
-    if out is not None:
-        note(f"records: {out}")
+    if options.out is not None:
+        note(f"records: {options.out}")
 
 
-def _write(finished: "Run", out: Path) -> None:
+_COLUMNS = ("subject", "metric", "value", "unit")
+
+
+def _scenario(file: str, settings: list[str]) -> _engine.Scenario:
+    """Read a scenario; without settings and mistakes, nothing but the engine is needed."""
+    from sojourn import _engine
+
+    if not settings:
+        try:
+            with open(file, encoding="utf-8") as text:  # noqa: PTH123 - pathlib takes its time
+                return _engine.Scenario.parse(text.read())
+        except (OSError, ValueError):
+            pass  # said properly below
+    from sojourn.scenario import load_scenario
+
+    return load_scenario(file, settings).compiled
+
+
+def _refuse_used(out: str) -> None:
+    from pathlib import Path
+
+    from sojourn.output import refuse_used
+
+    refuse_used(Path(out))
+
+
+def _is_kept(scenario: _engine.Scenario, store: str | None) -> bool:
+    return store is not None or scenario.full_packets >= WORTH_KEEPING_PACKETS
+
+
+def _kept_run(
+    scenario: _engine.Scenario, options: Namespace, seed: int, progress: RunProgress
+) -> Run:
+    from sojourn.cli.console import warn
+    from sojourn.scenario import load_scenario
+    from sojourn.simulation import run
+    from sojourn.store import Store
+
+    store = Store(options.store, on_damage=warn) if _is_kept(scenario, options.store) else None
+    return run(load_scenario(options.file, options.settings), seed, store, progress)
+
+
+def _write(finished: Run, out: str) -> None:
+    from pathlib import Path
+
     from sojourn.output import new_directory, writing
     from sojourn.study.manifest import describe_machine, describe_source, write_json
     from sojourn.study.write import write_table
@@ -98,7 +163,8 @@ def _write(finished: "Run", out: Path) -> None:
         "machine": describe_machine(),
         "statistics": dict(finished.statistics),
     }
-    with new_directory(out) as directory, writing(out):
+    destination = Path(out)
+    with new_directory(destination) as directory, writing(destination):
         for name, table in finished.tables.items():
             write_table(table, directory / f"{name}.parquet")
         (directory / "scenario.toml").write_text(finished.scenario.text, encoding="utf-8")

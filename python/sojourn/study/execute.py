@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _engine
+from sojourn.engine import NOTICE_EVERY_S, simulate
 from sojourn.errors import (
     EnvironmentFailure,
     InterruptedRun,
@@ -20,7 +21,6 @@ from sojourn.errors import (
     SojournError,
 )
 from sojourn.scenario import Scenario
-from sojourn.simulation import NOTICE_EVERY_S, simulate
 from sojourn.store import Entry, Store, pack
 from sojourn.study.plan import RunSpec
 

@@ -8,17 +8,21 @@ replace those of the base. Three rules go beyond that:
 - `remove` lists key paths (`access.upstream.queue.limit`, `traffic.call`) to take out first.
 """
 
+from __future__ import annotations
+
 import copy
 import itertools
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import tomli_w
 
 from sojourn.errors import Problem, StudyError, UsageError, nearest
-from sojourn.study.definition import LabelValue, StudyDefinition
+
+if TYPE_CHECKING:  # settings of one scenario need no study
+    from sojourn.study.definition import LabelValue, StudyDefinition
 
 __all__ = ["Document", "Point", "apply_settings", "expand", "merge", "select"]
 
@@ -216,7 +220,7 @@ def _unknown_traffic(before: Document, after: Document, overlay: str, file: str)
     ]
 
 
-_Outline = tuple[str, str, list[str], dict[str, LabelValue]]
+_Outline = tuple[str, str, list[str], "dict[str, LabelValue]"]
 
 
 def _outlines(definition: StudyDefinition, file: str, problems: list[Problem]) -> list[_Outline]:

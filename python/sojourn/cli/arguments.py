@@ -1,0 +1,102 @@
+"""Arguments of commands: what argparse reads, with our way of saying what is wrong.
+
+A command is a module with a function `arguments`, which declares what the command takes, and a function
+`execute`, which does it. Only the module of the command that was called is loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+__all__ = ["HelpWanted", "Parser", "whole_number"]
+
+
+class HelpWanted(Exception):
+    """Somebody asked for help; its text is the message."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises instead of leaving the process.
+
+    Parameters
+    ----------
+    words
+        The command, such as `study run`.
+    about
+        What it does, in a sentence.
+    """
+
+    def __init__(self, words: str, about: str) -> None:
+        super().__init__(
+            prog=f"sojourn {words}",
+            description=about,
+            allow_abbrev=False,
+            add_help=False,
+            formatter_class=_Formatter,
+        )
+        self.add_argument("-h", "--help", action=_Help, help="Show this and leave.")
+
+    def option(self, name: str, metavar: str, about: str, **how: object) -> None:
+        """Declare an option with a value."""
+        self.add_argument(name, metavar=metavar, help=about, **how)  # pyright: ignore[reportArgumentType]
+
+    def flag(self, name: str, about: str, *, to: str = "") -> None:
+        """Declare an option without a value; `to` is its name in the program if it differs."""
+        target = to or name.lstrip("-").replace("-", "_")
+        self.add_argument(name, action="store_true", dest=target, help=about)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong as an error of usage."""
+        from sojourn.errors import UsageError
+
+        hint = f"{self.prog} --help"
+        _, unknown, rest = message.partition("unrecognized arguments: ")
+        if unknown:
+            first = rest.split()[0]
+            message = f"no such option: {first}" if first[0] == "-" else f"unexpected: {rest}"
+            hint = self._meant(first) + hint
+        raise UsageError(message.replace("argument -", "option -", 1), hint)
+
+    def _meant(self, word: str) -> str:
+        from difflib import get_close_matches
+
+        known = [name for action in self._actions for name in action.option_strings]
+        close = get_close_matches(word.partition("=")[0], known, n=1)
+        return f"did you mean {close[0]}? See " if close else ""
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Help that begins with a capital letter, and texts that keep their paragraphs."""
+
+    def add_usage(self, usage, actions, groups, prefix=None):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
+
+
+class _Help(argparse.Action):
+    def __init__(self, option_strings: list[str], dest: str, help: str) -> None:  # noqa: A002
+        super().__init__(option_strings, dest=argparse.SUPPRESS, nargs=0, help=help)
+        del dest
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        raise HelpWanted(parser.format_help())
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a reader of whole numbers from `least` on."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if value < least or (most is not None and value > most):
+            bound = f"at least {least}" if value < least else f"at most {most}"
+            raise argparse.ArgumentTypeError(f"{text} is out of range: {bound}")
+        return value
+
+    return read

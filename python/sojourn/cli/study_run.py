@@ -1,0 +1,137 @@
+"""`sojourn study run`: what is missing of a study, and its report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+    from sojourn.study.plan import Plan
+    from sojourn.study.result import ReportSummary
+    from sojourn.study.runner import Outcome
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
+    parser.option(
+        "--points",
+        "GLOB",
+        "Only points whose name fits. May be repeated.",
+        action="append",
+        default=[],
+    )
+    parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1))
+    parser.option("--duration", "T", 'Of each run, such as "60 s".')
+    parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1))
+    parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
+    parser.flag("--quick", "Shorter runs, fewer seeds: a look in some 10 s.")
+    parser.option(
+        "--out",
+        "DIR",
+        "New directory for the result (default: results/STUDY/DATE-TIME).",
+        type=Path,
+    )
+    parser.option("--store", "DIR", "Where finished runs are kept.", type=Path)
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
+    """Run what is missing of a study and write its report."""
+    from sojourn.cli.console import note, print_json, warn
+    from sojourn.cli.progress import StudyProgress
+    from sojourn.errors import InterruptedRun
+    from sojourn.output import refuse_used
+    from sojourn.store import Store
+    from sojourn.study.library import load_study
+    from sojourn.study.plan import RunOptions, make_plan
+    from sojourn.study.runner import run_study
+
+    wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
+    plan = make_plan(load_study(options.name), wishes)
+    out, cluster, quick = options.out, options.cluster, options.quick
+    if out is not None:
+        refuse_used(out)
+    workers = options.jobs or _available_cores()
+    progress = StudyProgress(cluster or ("1 thread" if workers == 1 else f"{workers} threads"))
+    kept_runs = Store(options.store, on_damage=warn)
+    summaries: list[ReportSummary] = []
+
+    def finish(directory: Path) -> None:
+        from sojourn import report
+        from sojourn.study.result import StudyResult
+
+        note("writing the report")
+        summaries.append(report.build(StudyResult.load(directory)))
+
+    try:
+        outcome = run_study(
+            plan,
+            kept_runs,
+            out=out,
+            jobs=workers,
+            cluster=cluster,
+            progress=progress,
+            finish=finish,
+        )
+    except KeyboardInterrupt as error:
+        kept = sum(kept_runs.holds(run.key) for run in plan.runs)
+        raise InterruptedRun(
+            f"interrupted; {kept} of {len(plan.runs)} runs are kept in the store",
+            "the same command continues from there",
+        ) from error
+    (summary,) = summaries
+    if options.json:
+        print_json(
+            {
+                "study": plan.study.definition.name,
+                "out": str(outcome.directory),
+                "quick": quick,
+                "comparison": summary.comparison,
+                "claims": summary.claims,
+                "runs": {"computed": outcome.computed, "reused": outcome.reused},
+                "simulated_s": outcome.simulated_s,
+                "wall_s": outcome.wall_s,
+                "packet_hops": outcome.packet_hops,
+            }
+        )
+    else:
+        _tell(plan, outcome, summary)
+
+
+def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
+    from sojourn.cli.console import note
+
+    note(
+        f"{outcome.computed} runs computed, {outcome.reused} from the store; "
+        f"{outcome.simulated_s:,.0f} s simulated, {outcome.packet_hops:,} packet-hops, "
+        f"{outcome.wall_s:.1f} s in all"
+    )
+    label = " (quick: shortened runs, not the study's verdict)" if plan.options.quick else ""
+    cells = summary.comparison
+    if sum(cells.values()):
+        note(
+            f"printed cells{label}: {cells['match']} match, {cells['miss']} miss, "
+            f"{cells['unjudged']} unjudged"
+        )
+    for use, counts in summary.claims.items():
+        if sum(counts.values()):
+            note(
+                f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, "
+                f"{counts['not_run']} not run"
+            )
+    print(outcome.directory / "report.html")
+
+
+def _available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,62 @@
+"""One run of the compiled engine, with its failures as errors of this package."""
+
+from __future__ import annotations
+
+from sojourn import _engine
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["NOTICE_EVERY_S", "simulate"]
+
+NOTICE_EVERY_S = 0.05
+"""How long a wait may last before Python looks for an interrupt.
+
+chosen: a quarter of the 0.2 s within which an interrupt has to work. Waiting without a limit would be
+simpler, but once polars is loaded its signal handler restarts system calls, and the wait goes on.
+"""
+
+
+def simulate(
+    scenario: _engine.Scenario,
+    seed: int,
+    cancel: _engine.CancelToken | None = None,
+    watch: Callable[[float], None] | None = None,
+) -> _engine.Records:
+    """Run the engine, with its failures as errors of this package.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    seed
+        What decides all that is random.
+    cancel
+        What stops the run from another thread.
+    watch
+        Called some twenty times a second with the share that is done; without it, signals wait for the end.
+
+    Raises
+    ------
+    InterruptedRun
+        If `cancel` was used.
+    RunError
+        If the engine fails.
+    """
+    try:
+        return _engine.run(scenario, seed, cancel, watch)
+    except _engine.Interrupted as error:
+        from sojourn.errors import InterruptedRun
+
+        raise InterruptedRun("the run was interrupted") from error
+    except (KeyboardInterrupt, SystemExit):  # by way of `watch`
+        raise
+    except BaseException as error:  # a panic of the engine is not an Exception
+        from sojourn.errors import RunError
+
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        raise RunError(
+            f"the run of {scenario.name} with seed {seed} failed: {first}",
+            "this is a fault of the simulator, not of the scenario; please report it",
+        ) from error
