@@ -155,6 +155,7 @@ fn jittered(start: Span, jitter: Span, host: &mut impl Host) -> Span {
     if jitter.is_zero() {
         start
     } else {
-        start + Span::from_secs_f64(jitter.as_secs_f64() * host.unit(Draw::Start))
+        let later = Span::from_secs_f64(jitter.as_secs_f64() * host.unit(Draw::Start));
+        start.saturating_add(later)
     }
 }

@@ -156,6 +156,12 @@ impl Span {
         self.0 == 0
     }
 
+    /// The sum, clamped to the longest length.
+    #[must_use]
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// The difference, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
@@ -169,16 +175,17 @@ impl Span {
     }
 }
 
+/// Stays at [`Instant::NEVER`]: what would happen after 213 days does not happen, instead of long ago.
 impl Add<Span> for Instant {
     type Output = Self;
     fn add(self, span: Span) -> Self {
-        Self(self.0 + span.0)
+        self.saturating_add(span)
     }
 }
 
 impl AddAssign<Span> for Instant {
     fn add_assign(&mut self, span: Span) {
-        self.0 += span.0;
+        *self = self.saturating_add(span);
     }
 }
 
@@ -277,6 +284,17 @@ mod tests {
         ] {
             assert_eq!(format!("{span}"), text);
         }
+    }
+
+    #[test]
+    fn time_that_is_over_does_not_begin_again() {
+        // 213 days are 18,403,200 s; the type ends at 18,446,744.07 s.
+        let late = Instant::from_s(18_000_000);
+        assert_eq!(late + Span::from_s(446_744), Instant::from_s(18_446_744));
+        assert_eq!(late + Span::from_s(446_745), Instant::NEVER);
+        let mut clock = Instant::NEVER;
+        clock += Span::from_ps(1);
+        assert_eq!(clock, Instant::NEVER);
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct Calendar<E> {
     /// Sequence numbers of what joins the heap at its end and at its beginning.
     last: i64,
     first: i64,
+    /// Time of the event that was taken last.
+    now: Instant,
 }
 
 impl<E: Copy> Calendar<E> {
@@ -60,12 +62,17 @@ impl<E: Copy> Calendar<E> {
             far_from: Instant::NEVER,
             last: 0,
             first: 0,
+            now: Instant::ZERO,
         }
     }
 
     /// `event` happens at `at`, after everything that was scheduled for the same instant earlier.
+    ///
+    /// # Panics
+    /// If `at` is in the past: a clock that ran backwards would falsify what it passes again.
     #[inline(never)] // many places schedule, most of them rarely
     pub(crate) fn schedule(&mut self, at: Instant, event: E) {
+        assert!(at >= self.now, "an event is scheduled in the past");
         // The capacity is `NEAR`; asked this way, the list is known not to grow here.
         if at >= self.far_from || self.near.len() == self.near.capacity() {
             self.schedule_far(at, event);
@@ -124,7 +131,9 @@ impl<E: Copy> Calendar<E> {
         if self.near.is_empty() {
             self.refill();
         }
-        self.near.pop().map(|next| (next.at, next.event))
+        let Near { at, event } = self.near.pop()?;
+        self.now = at;
+        Some((at, event))
     }
 
     #[cold]
@@ -212,6 +221,15 @@ mod tests {
             .map(|(_, e)| e)
             .collect();
         assert_eq!(order, [1, 3, 5, 7, 9, 0, 2, 4, 6, 8]);
+    }
+
+    #[test]
+    #[should_panic(expected = "scheduled in the past")]
+    fn nothing_is_scheduled_in_the_past() {
+        let mut calendar = Calendar::new();
+        calendar.schedule(Instant::from_ms(5), ());
+        calendar.pop();
+        calendar.schedule(Instant::from_ms(4), ());
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Whole runs: conservation, the split of delay, determinism, cancellation.
 
-use sojourn_base::{Bytes, Direction, PerDirection, Seed};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, Seed};
 use sojourn_engine::run;
 use sojourn_record::{
     Cause, ColumnData, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords,
@@ -178,6 +178,56 @@ fn tables_count_what_the_counters_count() {
         records.pages().iter().any(|(_, page)| page.objects == 101),
         "a page was loaded"
     );
+}
+
+/// A page after 135 h of a run of 140 h, with the same pauses for everything that pauses: the sums are
+/// beyond the 213 days that a clock of picoseconds has.
+const LATE: &str = r#"
+schema = 1
+name = "late"
+duration = "140 h"
+
+[access.upstream]
+link = { kind = "serial", rate = "5 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 packets" }
+
+[access.downstream]
+link = { kind = "serial", rate = "20 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 packets" }
+
+[[traffic]]
+name = "page"
+app = { kind = "web", start = "135 h", think = "5000 h" }
+stack = "linux-cubic"
+rtt = "20 ms"
+
+[[traffic]]
+name = "file"
+app = { kind = "bulk", file = "10 kB", start = "135 h", gap = "5000 h" }
+stack = "linux-cubic"
+rtt = "20 ms"
+
+[[traffic]]
+name = "never"
+app = { kind = "bulk", file = "10 kB", start = "5000 h", start_jitter = "5000 h" }
+stack = "linux-cubic"
+rtt = "20 ms"
+
+[record]
+series = "off"
+"#;
+
+#[test]
+fn what_would_happen_beyond_the_end_of_time_does_not_happen() {
+    let scenario = scenario(LATE);
+    let names = ["page", "file", "never"].map(str::to_owned).to_vec();
+    let recorder = ColumnRecorder::new(scenario.record, names);
+    let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
+    let records = outcome.recorder.into_records();
+    let starts: Vec<Instant> = records.pages().iter().map(|page| page.started_at).collect();
+    assert_eq!(starts, [Instant::from_s(135 * 3600)]);
+    assert_eq!(records.transfers().len(), 1);
+    assert_eq!(records.counters(TrafficId(2)).upstream.sent_packets, 0);
 }
 
 /// Values of a column, as far as they are there.
