@@ -1,6 +1,7 @@
 //! Packets in flight: a slab with 32-bit handles and a free list, so that steady state allocates
 //! nothing.
 
+use crate::network::HopId;
 use sojourn_base::{Instant, Meta};
 use sojourn_record::DelaySplit;
 use sojourn_transport::{Flags, SackBlocks, Segment};
@@ -10,17 +11,18 @@ use sojourn_transport::{Flags, SackBlocks, Segment};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketId {
     index: u32,
-    /// Its way.
-    pub(crate) itinerary: Itinerary,
+    /// Where it is on its route.
+    pub(crate) hop: HopId,
 }
 
-/// Whose packet, and which way it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Itinerary {
-    /// Entry of the traffic list.
-    pub(crate) traffic: u16,
-    /// Number of its route.
-    pub(crate) route: u16,
+impl PacketId {
+    /// The packet after this hop.
+    pub(crate) const fn one_hop_on(self) -> Self {
+        Self {
+            hop: self.hop.next(),
+            ..self
+        }
+    }
 }
 
 /// What is stored of a packet until it arrives: a line of a cache, since that of a packet which arrives was
@@ -139,7 +141,7 @@ impl Arena {
     )]
     pub(crate) fn insert(
         &mut self,
-        itinerary: Itinerary,
+        hop: HopId,
         packet: Packet,
         blocks: &SackBlocks,
         split: Option<DelaySplit>,
@@ -159,7 +161,7 @@ impl Arena {
         if let Some(split) = split {
             self.splits[index as usize] = split;
         }
-        PacketId { index, itinerary }
+        PacketId { index, hop }
     }
 
     /// Ends a packet's life and hands it out.

@@ -2,6 +2,7 @@
 
 use crate::calendar::Calendar;
 use crate::event::Event;
+use crate::network::HopId;
 use sojourn_apps::{ConnectionId, End, Interest};
 use sojourn_base::Instant;
 use sojourn_transport::{TcpEndpoint, Timer};
@@ -91,8 +92,8 @@ impl Awaited {
 pub(crate) struct EndState {
     pub(crate) endpoint: TcpEndpoint,
     pub(crate) timers: Timers,
-    /// Route of the packets that this end sends.
-    pub(crate) route: u16,
+    /// First hop of the packets that this end sends.
+    pub(crate) first_hop: HopId,
     /// Hash of the flow that this end sends.
     pub(crate) flow_hash: u32,
     /// Bytes delivered in order to this end.
@@ -135,8 +136,8 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) dscp: u8,
     /// What the application listens to.
     pub(crate) interest: Interest,
-    /// Routes from client and from server.
-    pub(crate) routes: [u16; 2],
+    /// First hops from client and from server.
+    pub(crate) first_hops: [HopId; 2],
     /// Flow hashes from client and from server.
     pub(crate) flow_hashes: [u32; 2],
 }
@@ -166,10 +167,10 @@ impl Connections {
                 .reset(new.stack);
             slot
         } else {
-            let end = |endpoint| EndState {
+            let end = |endpoint, first_hop| EndState {
                 endpoint,
                 timers: Timers::IDLE,
-                route: 0,
+                first_hop,
                 flow_hash: 0,
                 delivered: 0,
                 awaited: Awaited::by(new.interest),
@@ -184,8 +185,8 @@ impl Connections {
                 opened_at: new.opened_at,
                 dscp: new.dscp,
                 ends: [
-                    end(TcpEndpoint::client(new.stack)),
-                    end(TcpEndpoint::server(new.stack)),
+                    end(TcpEndpoint::client(new.stack), new.first_hops[0]),
+                    end(TcpEndpoint::server(new.stack), new.first_hops[1]),
                 ],
             });
             u32::try_from(self.slots.len() - 1).expect("the scenario limits connections")
@@ -198,13 +199,13 @@ impl Connections {
         connection.place = new.place;
         connection.opened_at = new.opened_at;
         connection.dscp = new.dscp;
-        for (end, (route, flow_hash)) in connection
+        for (end, (first_hop, flow_hash)) in connection
             .ends
             .iter_mut()
-            .zip(new.routes.into_iter().zip(new.flow_hashes))
+            .zip(new.first_hops.into_iter().zip(new.flow_hashes))
         {
             end.timers = Timers::IDLE;
-            end.route = route;
+            end.first_hop = first_hop;
             end.flow_hash = flow_hash;
             end.delivered = 0;
             end.awaited = Awaited::by(new.interest);

@@ -1,22 +1,25 @@
 //! What can happen at an instant.
 
-use sojourn_base::Direction;
+use sojourn_record::LinkId;
 use sojourn_transport::Timer;
 
 /// An event, eight bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// The first packet in flight on the wire of a route arrives.
+    /// The first packet on a wire arrives.
     WireDelivery {
-        /// The route.
-        route: u16,
+        /// Number of the wire.
+        wire: u32,
     },
-    /// The first packet in flight on the access link downstream arrives.
-    AccessDelivery,
-    /// An access link wants to be called.
+    /// The first packet that a link has announced arrives.
+    LinkDelivery {
+        /// The link.
+        link: LinkId,
+    },
+    /// A link wants to be called.
     Wakeup {
-        /// Which of the two.
-        direction: Direction,
+        /// The link.
+        link: LinkId,
     },
     /// A timer of an endpoint may be due.
     EndpointTimer {

@@ -1,34 +1,87 @@
 //! Links, the packets in them, and the events that move them.
 //!
-//! A route is one direction between the subscriber and one server: the access link, and a wire of the
-//! server's own. Upstream a packet passes the access link first. When it leaves there is then known for
-//! good, and nothing else enters its wire, so its way over the wire is worked out at once. Downstream the
-//! wires come first and meet at the access link, where each packet is an event.
+//! A route is one direction between a subscriber and one server: a list of hops, each over a link with a
+//! queue, which routes share, or over a wire, which is the server's own. Upstream the wire is the last hop,
+//! downstream the first.
 //!
-//! What is on its way to an event stands in a ring, with one pending event for the first packet, and an
-//! access link has one pending wake-up: the calendar stays small at any rate.
+//! What a link has announced stands on its line and is an event when it arrives, because it then enters
+//! another link. The wire behind a link is the exception: nothing else enters it, so a packet's way over it
+//! is worked out when the link announces it, if the link announces in order of arrival. Each line has one pending event, for its first packet, and each
+//! link one pending wake-up: the calendar stays small at any rate.
 
-use crate::arena::{Arena, Body, Itinerary, Packet, PacketId};
+use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
-use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, PerDirection, RandomStream, Seed};
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed};
 use sojourn_link::{
-    AnyLink, DelayParts, Draw, Link, LinkConfig, LinkContext, Passage, Stage, Wire, WireConfig,
+    AnyLink, DelayParts, Draw, Line, Link, LinkConfig, LinkContext, Passage, Stage, Wire,
+    WireConfig,
 };
 use sojourn_queue::{QueueManager, Reason};
 use sojourn_record::{
     Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival,
     TrafficId, Waiting,
 };
-use sojourn_scenario::AccessLink;
 use sojourn_transport::SackBlocks;
-use std::collections::VecDeque;
 
-/// An access link, in one direction.
+/// A hop of a route; the one after it has the next number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HopId(u32);
+
+impl HopId {
+    /// The hop after it.
+    pub(crate) const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// Where a packet is on its way, and whose it is.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    over: Over,
+    direction: Direction,
+    traffic: TrafficId,
+}
+
+/// What carries a packet over a hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    /// A link with a queue.
+    Link(LinkId),
+    /// A wire.
+    Wire {
+        /// Its number.
+        wire: u32,
+        /// It follows a link that keeps order.
+        at_once: bool,
+    },
+    /// Nothing: the route ends here.
+    End,
+}
+
+/// All hops of all routes.
+#[derive(Debug, Default)]
+struct Hops(Vec<Hop>);
+
+impl Hops {
+    #[inline]
+    fn at(&self, hop: HopId) -> &Hop {
+        &self.0[hop.0 as usize]
+    }
+
+    #[inline]
+    fn of(&self, id: PacketId) -> &Hop {
+        self.at(id.hop)
+    }
+}
+
+/// A link with a queue, in one direction.
 #[derive(Debug)]
-struct Access {
+struct ManagedLink {
     model: AnyLink<PacketId>,
-    streams: [RandomStream; 3],
+    direction: Direction,
+    /// One for each purpose.
+    streams: [RandomStream; Draw::ALL.len()],
     /// Time of the pending wake-up event.
     wakeup_at: Instant,
     /// When the model wants to be called: not before the pending wake-up, and later if its plans have
@@ -36,50 +89,32 @@ struct Access {
     wanted_at: Instant,
     /// Last queue length that the recorder knows.
     waiting: Waiting,
+    /// What it has announced, unless that is on a wire already.
+    line: EventLine,
 }
 
-impl Access {
-    /// An idle link, whose random streams are called after its direction.
-    fn new(direction: Direction, config: &LinkConfig, seed: Seed) -> Self {
-        let name = direction.as_str();
-        let stream = |purpose: &str| seed.stream(&format!("link/{name}/{purpose}"));
-        Self {
-            model: config.build(),
-            streams: [
-                stream("queue_manager"),
-                stream("grant_size"),
-                stream("grant_offset"),
-            ],
-            wakeup_at: Instant::NEVER,
-            wanted_at: Instant::NEVER,
-            waiting: Waiting::default(),
-        }
-    }
-}
-
-/// The line between the access network and one server, in one direction: fast enough never to need
-/// management.
+/// A wire, in one direction: fast enough never to need management.
 #[derive(Debug)]
-struct Route {
+struct PrivateWire {
     wire: Wire,
-    direction: Direction,
-    line: Line,
+    line: EventLine,
+    /// Hops that a delivery ends: that over the link before, too, if there was no event between them.
+    hops: u64,
 }
 
 /// Packets on their way to an event.
 #[derive(Debug)]
-struct Line {
-    /// In order of arrival.
-    in_flight: VecDeque<(Instant, PacketId)>,
-    /// Whether a delivery event for the first of them is pending (or being handled).
-    delivery_pending: bool,
+struct EventLine {
+    line: Line<PacketId>,
+    /// Time of the pending event (or of the one that is being handled).
+    pending_at: Instant,
 }
 
-impl Line {
+impl EventLine {
     fn new() -> Self {
         Self {
-            in_flight: VecDeque::with_capacity(64),
-            delivery_pending: false,
+            line: Line::default(),
+            pending_at: Instant::NEVER,
         }
     }
 
@@ -92,15 +127,11 @@ impl Line {
         event: Event,
         calendar: &mut Calendar<Event>,
     ) {
-        debug_assert!(
-            self.in_flight.back().is_none_or(|(last, _)| *last <= at),
-            "a link delivers in order"
-        );
-        if !self.delivery_pending {
-            self.delivery_pending = true;
+        if at < self.pending_at {
+            self.pending_at = at;
             calendar.schedule(at, event);
         }
-        self.in_flight.push_back((at, id));
+        self.line.push(at, id);
     }
 
     /// The next packet that has arrived by `now`; without one, `event` tells when the next one does.
@@ -111,25 +142,28 @@ impl Line {
         event: Event,
         calendar: &mut Calendar<Event>,
     ) -> Option<PacketId> {
-        match self.in_flight.front() {
-            Some(&(at, id)) if at <= now => {
-                self.in_flight.pop_front();
-                return Some(id);
-            }
-            Some(&(at, _)) => calendar.schedule(at, event),
-            None => self.delivery_pending = false,
+        if self.pending_at != now {
+            return None; // an earlier event took over
         }
-        None
+        let taken = self.line.take(now);
+        if taken.is_none() {
+            let next = self.line.next_due();
+            self.pending_at = next;
+            if next < Instant::NEVER {
+                calendar.schedule(next, event);
+            }
+        }
+        taken
     }
 }
 
 /// All links of a run.
 #[derive(Debug)]
 pub(crate) struct Network<R> {
-    access: PerDirection<Box<Access>>,
-    /// What the access link delivers downstream.
-    access_line: Line,
-    routes: Vec<Route>,
+    /// In the order of their numbers.
+    links: Vec<ManagedLink>,
+    wires: Vec<PrivateWire>,
+    hops: Hops,
     packets: Arena,
     pub(crate) calendar: Calendar<Event>,
     pub(crate) recorder: R,
@@ -139,15 +173,11 @@ pub(crate) struct Network<R> {
 }
 
 impl<R: Recorder> Network<R> {
-    pub(crate) fn new(recorder: R, access: &PerDirection<AccessLink>, seed: Seed) -> Self {
-        let access = |direction| Box::new(Access::new(direction, &access[direction].link, seed));
+    pub(crate) fn new(recorder: R) -> Self {
         Self {
-            access: PerDirection {
-                upstream: access(Direction::Upstream),
-                downstream: access(Direction::Downstream),
-            },
-            access_line: Line::new(),
-            routes: Vec::new(),
+            links: Vec::new(),
+            wires: Vec::new(),
+            hops: Hops::default(),
             packets: Arena::default(),
             calendar: Calendar::new(),
             record_delays: recorder.wants_delays(),
@@ -157,14 +187,60 @@ impl<R: Recorder> Network<R> {
         }
     }
 
-    /// Adds a route over `wire`.
-    pub(crate) fn add_route(&mut self, wire: WireConfig, direction: Direction) -> u16 {
-        self.routes.push(Route {
-            wire: Wire::new(wire),
+    /// Adds an idle link, whose random streams are called after `name`.
+    pub(crate) fn add_link(
+        &mut self,
+        name: &str,
+        direction: Direction,
+        config: &LinkConfig,
+        seed: Seed,
+    ) -> LinkId {
+        let stream = |purpose: Draw| seed.stream(&format!("link/{name}/{}", purpose.as_str()));
+        self.links.push(ManagedLink {
+            model: config.build(),
             direction,
-            line: Line::new(),
+            streams: Draw::ALL.map(stream),
+            wakeup_at: Instant::NEVER,
+            wanted_at: Instant::NEVER,
+            waiting: Waiting::default(),
+            line: EventLine::new(),
         });
-        u16::try_from(self.routes.len() - 1).expect("the scenario limits the number of servers")
+        LinkId(number(self.links.len() - 1))
+    }
+
+    /// Adds a route over `links`, in the order in which its packets meet them, and over `wire` at the
+    /// server's end. Its first hop is what [`Network::send`] wants to know.
+    pub(crate) fn add_route(
+        &mut self,
+        traffic: TrafficId,
+        direction: Direction,
+        links: &[LinkId],
+        wire: WireConfig,
+    ) -> HopId {
+        let first = HopId(number(self.hops.0.len()));
+        let last_link = links.last().map(|link| &self.links[usize::from(link.0)]);
+        let follows_a_link = direction == Direction::Upstream
+            && last_link.is_some_and(|link| Link::<PacketId>::keeps_order(&link.model));
+        self.wires.push(PrivateWire {
+            wire: Wire::new(wire),
+            line: EventLine::new(),
+            hops: if follows_a_link { 2 } else { 1 },
+        });
+        let wire = Over::Wire {
+            wire: number(self.wires.len() - 1),
+            at_once: follows_a_link,
+        };
+        let links = links.iter().map(|link| Over::Link(*link));
+        let hops: Vec<Over> = match direction {
+            Direction::Upstream => links.chain([wire, Over::End]).collect(),
+            Direction::Downstream => [wire].into_iter().chain(links).chain([Over::End]).collect(),
+        };
+        self.hops.0.extend(hops.into_iter().map(|over| Hop {
+            over,
+            direction,
+            traffic,
+        }));
+        first
     }
 
     /// Packets delivered by links so far.
@@ -177,85 +253,113 @@ impl<R: Recorder> Network<R> {
         self.packets.in_flight()
     }
 
-    /// A packet enters the first link of its route, with the SACK blocks of its segment. `split` is the
-    /// delay that it brings along, if delays are recorded.
+    /// A packet enters a route by its first hop, with the SACK blocks of its segment. `split` is the delay
+    /// that it brings along, if delays are recorded.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
     pub(crate) fn send(
         &mut self,
         now: Instant,
-        (direction, itinerary): (Direction, Itinerary),
+        first: HopId,
         packet: Packet,
         blocks: &SackBlocks,
         split: Option<DelaySplit>,
     ) {
         let meta = packet.meta;
-        self.recorder.on_sent(
-            TrafficId(itinerary.traffic),
-            direction,
-            Bytes(u64::from(meta.length)),
-        );
-        let id = self.packets.insert(itinerary, packet, blocks, split);
-        match direction {
-            Direction::Upstream => self.enter_access(now, direction, id, meta),
-            Direction::Downstream => {
-                let route = &mut self.routes[usize::from(itinerary.route)];
-                let passage = route.carry(now, id, meta.length, &mut self.calendar);
+        let Hop {
+            direction, traffic, ..
+        } = *self.hops.at(first);
+        self.recorder
+            .on_sent(traffic, direction, Bytes(u64::from(meta.length)));
+        let id = self.packets.insert(first, packet, blocks, split);
+        self.enter(now, id, meta);
+    }
+
+    /// A packet that has come to the hop of `id` enters what carries it over.
+    #[inline]
+    fn enter(&mut self, now: Instant, id: PacketId, meta: Meta) {
+        match self.hops.of(id).over {
+            Over::Link(link) => self.enter_link(now, link, id, meta),
+            Over::Wire { wire, .. } => {
+                let delay = carry(
+                    &mut self.wires,
+                    wire,
+                    now,
+                    id,
+                    meta.length,
+                    &mut self.calendar,
+                );
                 if self.record_delays {
-                    add_delay(self.packets.split_mut(id), &passage.delay);
+                    add_delay(self.packets.split_mut(id), &delay);
                 }
             }
+            Over::End => unreachable!("a packet at its end is received"),
         }
     }
 
-    /// A wake-up event of an access link is due.
-    pub(crate) fn on_wakeup(&mut self, now: Instant, direction: Direction) {
-        let access = &mut self.access[direction];
-        if access.wakeup_at != now {
+    /// A wake-up event of a link is due.
+    pub(crate) fn on_wakeup(&mut self, now: Instant, link: LinkId) {
+        let state = &mut self.links[usize::from(link.0)];
+        if state.wakeup_at != now {
             return; // an earlier wake-up has been scheduled since
         }
-        access.wakeup_at = Instant::NEVER;
-        if access.wanted_at <= now {
-            let (model, mut call) = self.split(now, direction);
+        state.wakeup_at = Instant::NEVER;
+        if state.wanted_at <= now {
+            let (model, mut call) = self.split(now, link);
             model.on_wakeup(now, &mut call);
         }
-        self.after_call(now, direction);
+        self.after_call(now, link);
     }
 
-    /// A delivery event of a route's wire is due. Upstream it returns a packet at its server; the caller
-    /// asks again until there is none. Downstream packets enter the access link.
-    pub(crate) fn take_from_wire(&mut self, now: Instant, route: u16) -> Option<PacketId> {
-        let event = Event::WireDelivery { route };
+    /// A delivery event of a wire is due: returns a packet at the end of its route; the caller asks again
+    /// until there is none. Others enter their next link.
+    pub(crate) fn take_from_wire(&mut self, now: Instant, wire: u32) -> Option<PacketId> {
         loop {
-            let slot = &mut self.routes[usize::from(route)];
-            let id = slot.line.take(now, event, &mut self.calendar)?;
-            match slot.direction {
-                Direction::Upstream => {
-                    self.packet_hops += 2; // that of the access link, too
-                    return Some(id);
-                }
-                Direction::Downstream => {
-                    self.packet_hops += 1;
-                    let meta = self.packets.get(id).meta;
-                    self.enter_access(now, Direction::Downstream, id, meta);
-                }
+            let state = &mut self.wires[wire as usize];
+            let event = Event::WireDelivery { wire };
+            let id = state.line.take(now, event, &mut self.calendar)?;
+            self.packet_hops += state.hops;
+            if let Some(arrived) = self.go_on(now, id) {
+                return Some(arrived);
             }
         }
     }
 
-    /// A delivery event of the access link downstream is due: a packet at the subscriber's end. The
-    /// caller asks again until there is none.
-    pub(crate) fn take_from_access(&mut self, now: Instant) -> Option<PacketId> {
-        let event = Event::AccessDelivery;
-        let id = self.access_line.take(now, event, &mut self.calendar)?;
-        self.packet_hops += 1;
-        Some(id)
+    /// A delivery event of a link is due: as [`Network::take_from_wire`].
+    pub(crate) fn take_from_link(&mut self, now: Instant, link: LinkId) -> Option<PacketId> {
+        loop {
+            let state = &mut self.links[usize::from(link.0)];
+            let event = Event::LinkDelivery { link };
+            let id = state.line.take(now, event, &mut self.calendar)?;
+            self.packet_hops += 1;
+            if let Some(arrived) = self.go_on(now, id) {
+                return Some(arrived);
+            }
+        }
+    }
+
+    /// A packet has made its hop: returns it if that was the last one.
+    #[inline]
+    fn go_on(&mut self, now: Instant, id: PacketId) -> Option<PacketId> {
+        let id = id.one_hop_on();
+        if self.hops.of(id).over == Over::End {
+            return Some(id);
+        }
+        let meta = self.packets.get(id).meta;
+        self.enter(now, id, meta);
+        None
+    }
+
+    /// Where a packet goes, and whose it is.
+    pub(crate) fn way(&self, id: PacketId) -> (Direction, TrafficId) {
+        let hop = self.hops.of(id);
+        (hop.direction, hop.traffic)
     }
 
     /// Tells the recorder what arrived, and takes it out of the network.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Instant, direction: Direction, id: PacketId) -> Packet {
-        self.record_arrival(now, direction, id);
+    pub(crate) fn receive(&mut self, now: Instant, id: PacketId) -> Packet {
+        self.record_arrival(now, id);
         self.packets.remove(id)
     }
 
@@ -264,10 +368,12 @@ impl<R: Recorder> Network<R> {
         self.packets.blocks(id)
     }
 
-    fn record_arrival(&mut self, now: Instant, direction: Direction, id: PacketId) {
+    fn record_arrival(&mut self, now: Instant, id: PacketId) {
         let packet = self.packets.get(id);
         let split = self.packets.split(id);
-        let traffic = TrafficId(id.itinerary.traffic);
+        let Hop {
+            direction, traffic, ..
+        } = *self.hops.of(id);
         match packet.body {
             Body::Segment { ref header, .. } => {
                 if self.record_delays {
@@ -309,14 +415,24 @@ impl<R: Recorder> Network<R> {
         }
     }
 
-    /// The sub-flow that the packets of a flow go to in the access link, if its manager has any.
-    pub(crate) fn sub_flow(&self, direction: Direction, flow_hash: u32, dscp: u8) -> Option<u32> {
+    /// The sub-flow of a flow on the route that begins with `first`, in the first queue there whose manager
+    /// has any.
+    pub(crate) fn sub_flow(&self, first: HopId, flow_hash: u32, dscp: u8) -> Option<u32> {
         let meta = Meta {
             flow_hash,
             dscp,
             ..Meta::default()
         };
-        self.access[direction].model.manager().sub_flow(&meta)
+        self.hops.0[first.0 as usize..]
+            .iter()
+            .take_while(|hop| hop.over != Over::End)
+            .find_map(|hop| match hop.over {
+                Over::Link(link) => {
+                    let model = &self.links[usize::from(link.0)].model;
+                    model.manager().sub_flow(&meta)
+                }
+                Over::Wire { .. } | Over::End => None,
+            })
     }
 
     /// Whether packets shall carry the split of their delay.
@@ -324,62 +440,59 @@ impl<R: Recorder> Network<R> {
         self.record_delays
     }
 
-    fn enter_access(&mut self, now: Instant, direction: Direction, id: PacketId, meta: Meta) {
-        let (model, mut call) = self.split(now, direction);
+    fn enter_link(&mut self, now: Instant, link: LinkId, id: PacketId, meta: Meta) {
+        let (model, mut call) = self.split(now, link);
         model.on_arrival(now, meta, id, &mut call);
-        self.after_call(now, direction);
+        self.after_call(now, link);
     }
 
-    /// The model of an access link, and what it may do to the rest of the network during a call.
-    fn split(
-        &mut self,
-        now: Instant,
-        direction: Direction,
-    ) -> (&mut AnyLink<PacketId>, LinkCall<'_, R>) {
-        let access = &mut *self.access[direction];
+    /// The model of a link, and what it may do to the rest of the network during a call.
+    fn split(&mut self, now: Instant, link: LinkId) -> (&mut AnyLink<PacketId>, LinkCall<'_, R>) {
+        let state = &mut self.links[usize::from(link.0)];
         let call = LinkCall {
             now,
-            direction,
-            streams: &mut access.streams,
-            line: &mut self.access_line,
-            routes: &mut self.routes,
+            link,
+            direction: state.direction,
+            streams: &mut state.streams,
+            line: &mut state.line,
+            wires: &mut self.wires,
+            hops: &self.hops,
             packets: &mut self.packets,
             calendar: &mut self.calendar,
             recorder: &mut self.recorder,
             record_delays: self.record_delays,
         };
-        (&mut access.model, call)
+        (&mut state.model, call)
     }
 
-    /// Schedules the wake-up that an access link wants, and follows its queue length.
-    fn after_call(&mut self, now: Instant, direction: Direction) {
-        let access = &mut *self.access[direction];
-        let next = access.model.next_wakeup();
-        access.wanted_at = next;
-        if next < access.wakeup_at {
+    /// Schedules the wake-up that a link wants, and follows its queue length.
+    fn after_call(&mut self, now: Instant, link: LinkId) {
+        let state = &mut self.links[usize::from(link.0)];
+        let next = state.model.next_wakeup();
+        state.wanted_at = next;
+        if next < state.wakeup_at {
             debug_assert!(next >= now, "a link wants to be woken in the past");
-            access.wakeup_at = next;
-            self.calendar.schedule(next, Event::Wakeup { direction });
+            state.wakeup_at = next;
+            self.calendar.schedule(next, Event::Wakeup { link });
         }
         if self.record_waiting {
-            self.record_queue_length(now, direction);
+            self.record_queue_length(now, link);
         }
     }
 
     /// Tells the recorder how long the queue is, if that has changed.
     #[inline(never)] // `after_call` is short without it
-    fn record_queue_length(&mut self, now: Instant, direction: Direction) {
-        let access = &mut *self.access[direction];
-        let (backlog, staged) = (access.model.backlog(), access.model.staged());
+    fn record_queue_length(&mut self, now: Instant, link: LinkId) {
+        let state = &mut self.links[usize::from(link.0)];
+        let (backlog, staged) = (state.model.backlog(), state.model.staged());
         let waiting = Waiting {
             packets: backlog.packets,
             bytes: backlog.bytes,
             staged: staged.packets,
         };
-        if waiting != access.waiting {
-            access.waiting = waiting;
-            self.recorder
-                .on_waiting(now, access_link(direction), waiting);
+        if waiting != state.waiting {
+            state.waiting = waiting;
+            self.recorder.on_waiting(now, link, waiting);
         }
     }
 }
@@ -397,39 +510,40 @@ fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
     }
 }
 
-impl Route {
-    /// A packet of so many bytes enters the wire.
-    #[inline]
-    fn carry(
-        &mut self,
-        now: Instant,
-        id: PacketId,
-        length: u32,
-        calendar: &mut Calendar<Event>,
-    ) -> Passage {
-        let passage = self.wire.carry(now, length);
-        let event = Event::WireDelivery {
-            route: id.itinerary.route,
-        };
-        self.line.announce(passage.arrives_at, id, event, calendar);
-        passage
-    }
+/// A packet of so many bytes enters a wire; returns what that takes it.
+#[inline]
+fn carry(
+    wires: &mut [PrivateWire],
+    wire: u32,
+    now: Instant,
+    id: PacketId,
+    length: u32,
+    calendar: &mut Calendar<Event>,
+) -> DelayParts {
+    let state = &mut wires[wire as usize];
+    let passage = state.wire.carry(now, length);
+    let event = Event::WireDelivery { wire };
+    state.line.announce(passage.arrives_at, id, event, calendar);
+    passage.delay
 }
 
-/// Number of an access link in the records.
-const fn access_link(direction: Direction) -> LinkId {
-    LinkId(direction as u16)
+/// Number of a thing among others of its kind.
+fn number<N: TryFrom<usize>>(index: usize) -> N {
+    N::try_from(index)
+        .ok()
+        .expect("the scenario limits links and servers")
 }
 
-/// The context of an access link during one call.
+/// The context of a link during one call.
 struct LinkCall<'a, R> {
     now: Instant,
+    link: LinkId,
     direction: Direction,
-    streams: &'a mut [RandomStream; 3],
-    /// What is delivered downstream.
-    line: &'a mut Line,
-    /// Where it goes upstream.
-    routes: &'a mut [Route],
+    streams: &'a mut [RandomStream; Draw::ALL.len()],
+    /// Where to put what is delivered, unless a wire follows.
+    line: &'a mut EventLine,
+    wires: &'a mut [PrivateWire],
+    hops: &'a Hops,
     packets: &'a mut Arena,
     calendar: &'a mut Calendar<Event>,
     recorder: &'a mut R,
@@ -441,29 +555,32 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
         if passage.marked {
             self.packets.get_mut(item).meta.ecn = Ecn::Ce;
         }
-        let Itinerary { route, traffic } = item.itinerary;
         let at = passage.arrives_at;
         if self.record_delays {
             add_delay(self.packets.split_mut(item), &passage.delay);
         }
-        match self.direction {
-            Direction::Upstream => {
-                let onward =
-                    self.routes[usize::from(route)].carry(at, item, meta.length, self.calendar);
+        let behind = item.one_hop_on();
+        let Hop { over, traffic, .. } = *self.hops.of(behind);
+        match over {
+            Over::Wire {
+                wire,
+                at_once: true,
+            } => {
+                let delay = carry(self.wires, wire, at, behind, meta.length, self.calendar);
                 if self.record_delays {
-                    add_delay(self.packets.split_mut(item), &onward.delay);
+                    add_delay(self.packets.split_mut(item), &delay);
                 }
             }
-            Direction::Downstream => {
-                self.line
-                    .announce(at, item, Event::AccessDelivery, self.calendar);
+            Over::Link(_) | Over::Wire { .. } | Over::End => {
+                let event = Event::LinkDelivery { link: self.link };
+                self.line.announce(at, item, event, self.calendar);
             }
         }
         self.recorder.on_passage(
             self.direction,
             &LinkPassage {
-                link: access_link(self.direction),
-                traffic: TrafficId(traffic),
+                link: self.link,
+                traffic,
                 length: Bytes(u64::from(meta.length)),
                 entered_at: passage.entered_at,
                 dequeued_at: passage.dequeued_at,
@@ -481,11 +598,11 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
         _reason: Reason,
     ) {
         let packet = self.packets.get(item);
-        let traffic = TrafficId(item.itinerary.traffic);
+        let traffic = self.hops.of(item).traffic;
         let behind_queue = stage == Stage::TransmitQueue;
         self.recorder.on_drop(&LinkDrop {
             at: self.now,
-            link: access_link(self.direction),
+            link: self.link,
             traffic,
             direction: self.direction,
             length: Bytes(u64::from(meta.length)),

@@ -2,13 +2,13 @@
 
 use crate::address::flow_hash;
 use crate::event::Event;
-use crate::network::Network;
+use crate::network::{HopId, Network};
 use crate::ports::PortPool;
 use crate::world::{ApplicationHost, TrafficState, World};
 use sojourn_apps::{AnyApplication, Application, End, Interest};
 use sojourn_base::{Direction, Instant, Seed};
 use sojourn_link::WireConfig;
-use sojourn_record::Recorder;
+use sojourn_record::{LinkId, Recorder, TrafficId};
 use sojourn_scenario::Scenario;
 use sojourn_transport::stacks;
 
@@ -96,7 +96,11 @@ struct Simulation<R> {
 
 impl<R: Recorder> Simulation<R> {
     fn new(scenario: &Scenario, seed: Seed, recorder: R) -> Self {
-        let mut network = Network::new(recorder, &scenario.access, seed);
+        let mut network = Network::new(recorder);
+        let access = Direction::BOTH.map(|direction| {
+            let link = &scenario.access[direction].link;
+            network.add_link(direction.as_str(), direction, link, seed)
+        });
         let applications: Vec<AnyApplication> = scenario
             .traffic
             .iter()
@@ -108,7 +112,8 @@ impl<R: Recorder> Simulation<R> {
             .zip(applications.iter().map(Application::interest))
             .zip(0..)
             .map(|((entry, interest), number)| {
-                TrafficState::build(scenario, (number, entry), interest, seed, &mut network)
+                let place = (scenario, access);
+                TrafficState::build(place, (number, entry), interest, seed, &mut network)
             })
             .collect();
         Self {
@@ -146,17 +151,17 @@ impl<R: Recorder> Simulation<R> {
 
     fn handle(&mut self, now: Instant, event: Event) {
         match event {
-            Event::WireDelivery { route } => {
-                while let Some(packet) = self.world.network.take_from_wire(now, route) {
-                    self.world.on_arrival(now, Direction::Upstream, packet);
+            Event::WireDelivery { wire } => {
+                while let Some(packet) = self.world.network.take_from_wire(now, wire) {
+                    self.world.on_arrival(now, packet);
                 }
             }
-            Event::AccessDelivery => {
-                while let Some(packet) = self.world.network.take_from_access(now) {
-                    self.world.on_arrival(now, Direction::Downstream, packet);
+            Event::LinkDelivery { link } => {
+                while let Some(packet) = self.world.network.take_from_link(now, link) {
+                    self.world.on_arrival(now, packet);
                 }
             }
-            Event::Wakeup { direction } => self.world.network.on_wakeup(now, direction),
+            Event::Wakeup { link } => self.world.network.on_wakeup(now, link),
             Event::EndpointTimer {
                 end,
                 timer,
@@ -216,13 +221,13 @@ impl TrafficState {
     /// The far side of the access link is one node (White 2012, Figure 1): each server hangs on it with
     /// a wire of its own in each direction.
     fn build<R: Recorder>(
-        scenario: &Scenario,
+        (scenario, access): (&Scenario, [LinkId; 2]),
         (number, entry): (u16, &sojourn_scenario::Traffic),
         interest: Interest,
         seed: Seed,
         network: &mut Network<R>,
     ) -> Self {
-        let routes: Vec<[u16; 2]> = entry
+        let first_hops: Vec<[HopId; 2]> = entry
             .servers
             .iter()
             .map(|server| {
@@ -230,13 +235,16 @@ impl TrafficState {
                     rate: server.line_rate,
                     delay: server.wire_delay(&scenario.access),
                 };
-                Direction::BOTH.map(|direction| network.add_route(wire, direction))
+                Direction::BOTH.map(|direction| {
+                    let links = [access[direction as usize]];
+                    network.add_route(TrafficId(number), direction, &links, wire)
+                })
             })
             .collect();
         let stream = |purpose: &str| seed.stream(&format!("traffic/{}/{purpose}", entry.name));
         let [.., a, b, c, d] = seed.stream("flow_hash").bits().to_be_bytes();
         let perturbation = u32::from_be_bytes([a, b, c, d]);
-        let servers = routes.len();
+        let servers = first_hops.len();
         Self {
             stack: entry
                 .stack
@@ -246,8 +254,8 @@ impl TrafficState {
             dscp: entry.dscp,
             ecn: entry.ecn,
             interest,
-            next_datagram: vec![[0; 2]; routes.len()],
-            routes,
+            next_datagram: vec![[0; 2]; servers],
+            first_hops,
             streams: ["start", "size", "gap", "choice"].map(stream),
             ports: vec![PortPool::new(entry.ports); servers],
             datagram_hashes: (0..servers)

@@ -1,10 +1,10 @@
 //! Everything but the applications: the network and the connections over it.
 
 use crate::address::flow_hash;
-use crate::arena::{Body, Header, Itinerary, Packet, PacketId};
+use crate::arena::{Body, Header, Packet, PacketId};
 use crate::connections::{Awaited, Connection, Connections, NewConnection, Timers};
 use crate::event::Event;
-use crate::network::Network;
+use crate::network::{HopId, Network};
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
@@ -26,8 +26,8 @@ pub(crate) struct TrafficState {
     pub(crate) ecn: Ecn,
     /// What the application listens to.
     pub(crate) interest: apps::Interest,
-    /// Per server: routes from the client and from the server.
-    pub(crate) routes: Vec<[u16; 2]>,
+    /// Per server: first hops from the client and from the server.
+    pub(crate) first_hops: Vec<[HopId; 2]>,
     /// Per server and end: number of the next datagram.
     pub(crate) next_datagram: Vec<[u32; 2]>,
     /// One stream per purpose of an application's draws.
@@ -75,8 +75,9 @@ impl<R: Recorder> World<R> {
     }
 
     /// A packet has reached the end of its route.
-    pub(crate) fn on_arrival(&mut self, now: Instant, direction: Direction, id: PacketId) {
-        let packet = self.network.receive(now, direction, id);
+    pub(crate) fn on_arrival(&mut self, now: Instant, id: PacketId) {
+        let packet = self.network.receive(now, id);
+        let (direction, traffic) = self.network.way(id);
         let end = match direction {
             Direction::Upstream => End::Server,
             Direction::Downstream => End::Client,
@@ -95,7 +96,7 @@ impl<R: Recorder> World<R> {
             Body::Datagram { tag, .. } => {
                 if let Some(tag) = tag {
                     self.notices.push_back(Notice {
-                        traffic: id.itinerary.traffic,
+                        traffic: traffic.0,
                         event: apps::Event::Datagram(end, tag),
                     });
                 }
@@ -140,7 +141,7 @@ impl<R: Recorder> World<R> {
             opened_at: now,
             dscp: state.dscp,
             interest: state.interest,
-            routes: state.routes[server],
+            first_hops: state.first_hops[server],
             flow_hashes: [hash(End::Client), hash(End::Server)],
         });
         let generation = self.connections.in_slot(slot).generation;
@@ -195,10 +196,7 @@ impl<R: Recorder> World<R> {
         let next = &mut state.next_datagram[server][from as usize];
         let sequence = *next;
         *next += 1;
-        let itinerary = Itinerary {
-            traffic,
-            route: state.routes[server][from as usize],
-        };
+        let first = state.first_hops[server][from as usize];
         let packet = Packet {
             meta: Meta {
                 length,
@@ -217,9 +215,8 @@ impl<R: Recorder> World<R> {
             },
         };
         let split = self.network.records_delays().then(DelaySplit::default);
-        let way = (direction, itinerary);
         self.network
-            .send(now, way, packet, &SackBlocks::NONE, split);
+            .send(now, first, packet, &SackBlocks::NONE, split);
     }
 
     /// Records the connections that are open when the run ends, and the flows of datagrams.
@@ -343,9 +340,11 @@ impl<R: Recorder> World<R> {
                 traffic: TrafficId(connection.traffic),
                 server: server_number(connection.place.0),
                 direction,
-                sub_flow: self
-                    .network
-                    .sub_flow(direction, sender.flow_hash, connection.dscp),
+                sub_flow: self.network.sub_flow(
+                    sender.first_hop,
+                    sender.flow_hash,
+                    connection.dscp,
+                ),
                 connection: Some(FlowConnection {
                     number: connection.id.0,
                     opened_at: connection.opened_at,
@@ -370,13 +369,13 @@ impl<R: Recorder> World<R> {
                     if sent[from as usize] == 0 {
                         continue;
                     }
-                    let direction = direction_from(from);
                     let hash = hashes[from as usize];
+                    let first = state.first_hops[server][from as usize];
                     let row = FlowRow {
                         traffic: TrafficId(traffic),
                         server: server_number(server),
-                        direction,
-                        sub_flow: self.network.sub_flow(direction, hash, state.dscp),
+                        direction: direction_from(from),
+                        sub_flow: self.network.sub_flow(first, hash, state.dscp),
                         connection: None,
                     };
                     self.network.recorder.on_flow(&row);
@@ -408,7 +407,7 @@ pub(crate) struct EndpointCall<'a, R> {
     end: End,
     traffic: u16,
     dscp: u8,
-    route: u16,
+    first_hop: HopId,
     flow_hash: u32,
     /// From which totals on the application listens.
     awaited: Awaited,
@@ -436,7 +435,7 @@ fn surround<'a, R>(
         end,
         traffic,
         dscp,
-        route: state.route,
+        first_hop: state.first_hop,
         flow_hash: state.flow_hash,
         awaited: state.awaited,
         delivered: &mut state.delivered,
@@ -467,10 +466,6 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
             split.add(Cause::Recovery, elapsed(self.now, times.first_sent_at));
             split
         });
-        let itinerary = Itinerary {
-            traffic: self.traffic,
-            route: self.route,
-        };
         let packet = Packet {
             meta: Meta {
                 length: segment.length,
@@ -487,9 +482,8 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
                 header: Header::of(segment),
             },
         };
-        let way = (self.sends(), itinerary);
         self.network
-            .send(self.now, way, packet, &segment.sack, split);
+            .send(self.now, self.first_hop, packet, &segment.sack, split);
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {

@@ -224,7 +224,11 @@ fn what_would_happen_beyond_the_end_of_time_does_not_happen() {
     let recorder = ColumnRecorder::new(scenario.record, names);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
     let records = outcome.recorder.into_records();
-    let starts: Vec<Instant> = records.pages().iter().map(|page| page.started_at).collect();
+    let starts: Vec<Instant> = records
+        .pages()
+        .iter()
+        .map(|(_, page)| page.started_at)
+        .collect();
     assert_eq!(starts, [Instant::from_s(135 * 3600)]);
     assert_eq!(records.transfers().len(), 1);
     assert_eq!(records.counters(TrafficId(2)).upstream.sent_packets, 0);

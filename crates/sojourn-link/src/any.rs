@@ -93,6 +93,10 @@ impl<T> Link<T> for AnyLink<T> {
         each!(self, link => Link::<T>::staged(link))
     }
 
+    fn keeps_order(&self) -> bool {
+        each!(self, link => Link::<T>::keeps_order(link))
+    }
+
     fn counters(&self) -> LinkCounters {
         each!(self, link => Link::<T>::counters(link))
     }

@@ -14,6 +14,7 @@ extern crate std;
 pub mod any;
 pub mod config;
 pub mod docsis;
+pub mod line;
 mod queue_call;
 mod rate_shaping_queue;
 pub mod serial;
@@ -32,6 +33,7 @@ pub use config::{
 pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
 pub use docsis::single_queue::SingleQueue;
+pub use line::Line;
 pub use serial::Serial;
 pub use shaped::Shaped;
 pub use wire::Wire;
@@ -105,10 +107,24 @@ pub enum Draw {
     GrantOffset,
 }
 
+impl Draw {
+    /// All purposes.
+    pub const ALL: [Self; 3] = [Self::QueueManager, Self::GrantSize, Self::GrantOffset];
+
+    /// The word in the name of its random stream.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::QueueManager => "queue_manager",
+            Self::GrantSize => "grant_size",
+            Self::GrantOffset => "grant_offset",
+        }
+    }
+}
+
 /// Where a link's results go.
 pub trait LinkContext<T> {
-    /// `item` arrives at the far end at `passage.arrives_at`. Deliveries of one link are announced in
-    /// the order of their arrival.
+    /// `item` arrives at the far end at `passage.arrives_at`. Deliveries of one queue of a link are
+    /// announced in the order of their arrival; see [`Link::keeps_order`].
     fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage);
     /// `item` is lost; it entered the link at `entered_at`.
     fn dropped(&mut self, item: T, meta: &Meta, entered_at: Instant, stage: Stage, reason: Reason);
@@ -148,6 +164,12 @@ pub trait Link<T> {
     /// What waits behind the managed queue (transmit queue, staged fragments).
     fn staged(&self) -> Backlog {
         Backlog::default()
+    }
+
+    /// Whether everything is announced in the order of its arrival, as by a link with one queue. What has
+    /// left such a link for a wire of its own can be followed to the end of the wire at once.
+    fn keeps_order(&self) -> bool {
+        true
     }
 
     /// What the link's MAC has counted.

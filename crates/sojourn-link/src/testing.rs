@@ -22,15 +22,10 @@ impl<T> Default for Collector<T> {
 
 impl<T> Collector<T> {
     pub(crate) fn seeded(seed: u64) -> Self {
-        let stream = |name| Seed(seed).stream(name);
         Self {
             delivered: Vec::new(),
             dropped: Vec::new(),
-            streams: [
-                stream("queue"),
-                stream("grant_size"),
-                stream("grant_offset"),
-            ],
+            streams: Draw::ALL.map(|purpose| Seed(seed).stream(purpose.as_str())),
             draws: [0; 3],
         }
     }
@@ -46,13 +41,8 @@ impl<T> LinkContext<T> for Collector<T> {
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
-        let index = match purpose {
-            Draw::QueueManager => 0,
-            Draw::GrantSize => 1,
-            Draw::GrantOffset => 2,
-        };
-        self.draws[index] += 1;
-        self.streams[index].unit()
+        self.draws[purpose as usize] += 1;
+        self.streams[purpose as usize].unit()
     }
 }
 

@@ -24,11 +24,7 @@ impl Recorder {
         Self {
             now: Instant::ZERO,
             outcomes: Vec::new(),
-            streams: [
-                stream(Draw::QueueManager),
-                stream(Draw::GrantSize),
-                stream(Draw::GrantOffset),
-            ],
+            streams: Draw::ALL.map(stream),
         }
     }
 
@@ -43,12 +39,7 @@ impl Recorder {
 
 /// The random stream of a purpose; the same in every run.
 pub(crate) fn stream(purpose: Draw) -> RandomStream {
-    let name = match purpose {
-        Draw::QueueManager => "queue",
-        Draw::GrantSize => "grant_size",
-        Draw::GrantOffset => "grant_offset",
-    };
-    Seed(42).stream(name)
+    Seed(42).stream(purpose.as_str())
 }
 
 impl LinkContext<u32> for Recorder {
@@ -70,12 +61,7 @@ impl LinkContext<u32> for Recorder {
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
-        self.streams[match purpose {
-            Draw::QueueManager => 0,
-            Draw::GrantSize => 1,
-            Draw::GrantOffset => 2,
-        }]
-        .unit()
+        self.streams[purpose as usize].unit()
     }
 }
 
