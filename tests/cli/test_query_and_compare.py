@@ -111,3 +111,43 @@ def test_results_without_common_points_cannot_be_compared(
     done = studied("compare", "out", "other")
     assert done.status == 2
     assert "no point and seed in common" in done.stderr
+
+
+def test_points_of_one_result_are_compared_by_a_label(studied: CommandLine, tmp_path: Path) -> None:
+    done = studied("compare", "out", "--by", "buffer", "--html", "page.html")
+    assert done.status == 0, done.stderr
+    headline = done.stdout.splitlines()[0]
+    assert headline.startswith("long instead of short (buffer): ")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "What buffer changes" in page
+    assert "Point by point" in page
+    found = studied(
+        "compare", "out", "--by", "buffer", "--against", "long", "--json", "--all"
+    ).json()
+    assert (found["by"], found["against"]) == ("buffer", "long")
+    assert {row["rtt"] for row in found["changes"]} == {"near", "far"}
+    assert sum(found["counts"].values()) == len(found["changes"])
+
+
+def test_a_change_fails_only_if_asked_to(studied: CommandLine) -> None:
+    assert studied("compare", "out", "--by", "buffer").status == 0
+    assert studied("compare", "out", "--by", "buffer", "--fail-on-change").status == 1
+    assert studied("compare", "out", "out", "--fail-on-change").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["out"], "compare two results, or the points of one by a label"),
+        (["out", "out", "--by", "rtt"], "compare two results, or the points of one by a label"),
+        (["out", "out", "--against", "near"], "--against needs --by"),
+        (["out", "--by", "bufer"], 'did you mean "buffer"?'),
+        (["out", "--by", "buffer", "--html", "no/such/place.html"], "cannot write"),
+    ],
+)
+def test_a_comparison_that_makes_no_sense_says_so(
+    studied: CommandLine, arguments: list[str], words: str
+) -> None:
+    done = studied("compare", *arguments)
+    assert done.status in (1, 2)
+    assert words in done.stderr

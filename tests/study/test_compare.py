@@ -1,13 +1,18 @@
 """What moved between two results."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from sojourn.study.compare import compare_results, holm
+from sojourn.errors import UsageError
+from sojourn.studies.pairs import Contest, Standing, holm, paired_test, who_wins
+from sojourn.study.compare import compare_labels, compare_results
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
 from support import STUDY
@@ -84,3 +89,174 @@ def test_holm_never_lowers_and_never_reorders(p_values: list[float]) -> None:
     assert all(p <= q <= 1 for p, q in zip(p_values, adjusted, strict=True))
     ordered = [q for _, q in sorted(zip(p_values, adjusted, strict=True))]
     assert ordered == sorted(ordered)
+
+
+def labelled(
+    values: dict[tuple[str, str], list[float]], metric: str = "delay_p99", unit: str = "ms"
+) -> StudyResult:
+    """Return a result whose points have the labels `queue` and `rtt`, with one value per seed."""
+    runs = [
+        {"point": f"{queue}-{rtt}", "seed": seed, "queue": queue, "rtt": rtt}
+        for (queue, rtt), column in values.items()
+        for seed in range(1, len(column) + 1)
+    ]
+    rows = [
+        ("small", f"{queue}-{rtt}", seed, "game", metric, value, unit)
+        for (queue, rtt), column in values.items()
+        for seed, value in enumerate(column, 1)
+    ]
+    metrics = pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
+    definition = StudyDefinition.model_validate(STUDY)
+    return StudyResult(Path(), definition, metrics, pl.DataFrame(runs), {})
+
+
+TWO_QUEUES = {
+    ("pie", "near"): [10.0, 12.0, 11.0, 10.5],
+    ("pie", "far"): [20.0, 22.0, 21.0, 20.5],
+    ("codel", "near"): [5.0, 7.1, 6.0, 5.4],
+    ("codel", "far"): [15.0, 16.9, 16.0, 15.6],
+}
+
+
+def test_points_that_differ_in_one_label_are_paired_by_the_others_and_seeds() -> None:
+    found = compare_labels(labelled(TWO_QUEUES), "queue")
+    assert (found.against, found.others) == ("pie", ("rtt",))
+    near, far = found.each.to_dicts()
+    assert (near["queue"], near["rtt"], near["seeds"]) == ("codel", "near", 4)
+    # Differences -5, -4.9, -5, -5.1.
+    assert near["difference"] == pytest.approx(-5.0)
+    assert near["effect"] == pytest.approx(-5 / 0.0816497, rel=1e-5)
+    assert near["change"] == pytest.approx(-100 * 5 / 10.875)
+    assert {near["verdict"], far["verdict"]} == {"better"}
+    # By seed: means of -5 and -5, -4.9 and -5.1, -5 and -5, -5.1 and -4.9: all are -5.
+    (overall,) = found.overall.to_dicts()
+    assert overall["difference"] == pytest.approx(-5.0)
+    assert overall["seeds"] == 4
+    assert found.changed
+    assert found.headline == (
+        "codel instead of pie (queue): delay p99 of game falls by 31 %, from 15.9 to 10.9 ms; "
+        "of 1 measures, 1 better beyond chance."
+    )
+
+
+def test_a_comparison_the_other_way_round_has_the_other_sign() -> None:
+    there = compare_labels(labelled(TWO_QUEUES), "queue").each
+    back = compare_labels(labelled(TWO_QUEUES), "queue", "codel").each
+    assert back["difference"].to_list() == [-value for value in there["difference"]]
+    assert back["low"].to_list() == pytest.approx([-value for value in there["high"]])
+    assert set(back["verdict"]) == {"worse"}
+
+
+def test_what_lies_within_chance_is_said_so() -> None:
+    values = {("pie", "near"): [10.0, 12.0, 11.0], ("codel", "near"): [11.0, 11.0, 11.5]}
+    found = compare_labels(labelled(values), "queue")
+    assert found.each["verdict"].to_list() == ["within chance"]
+    assert not found.changed
+    assert found.headline == "codel instead of pie (queue): nothing moved beyond chance."
+
+
+def test_one_seed_gives_differences_and_no_verdict() -> None:
+    values = {("pie", "near"): [10.0], ("codel", "near"): [11.0]}
+    found = compare_labels(labelled(values), "queue")
+    assert found.each["verdict"].to_list() == ["one seed"]
+    assert "one seed, which cannot tell" in found.headline
+    assert found.changed
+
+
+def test_a_label_that_follows_from_the_other_is_not_paired_by() -> None:
+    result = labelled({("pie", "15 ms"): [10.0, 11.0], ("codel", "5 ms"): [5.0, 6.5]})
+    found = compare_labels(result, "queue")
+    assert found.others == ()
+    assert found.each.height == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "by", "against", "message", "hint"),
+    [
+        (TWO_QUEUES, "quue", None, 'no point has a label "quue"', 'did you mean "queue"?'),
+        (TWO_QUEUES, "queue", "codl", 'no point has queue "codl"', 'did you mean "codel"?'),
+        (
+            {("pie", "near"): [1.0], ("pie", "far"): [1.0]},
+            "queue",
+            None,
+            'all points have the same "queue": pie',
+            "compare by a label that varies",
+        ),
+        (
+            {
+                ("pie", "near"): [1.0],
+                ("pie", "mid"): [1.0],
+                ("codel", "far"): [1.0],
+                ("codel", "out"): [1.0],
+            },
+            "queue",
+            None,
+            'no two points differ in "queue" alone',
+            "the other labels are rtt",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_says_why(
+    values: dict[tuple[str, str], list[float]],
+    by: str,
+    against: str | None,
+    message: str,
+    hint: str,
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        compare_labels(labelled(values), by, against)
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+
+
+def test_points_with_the_same_labels_are_refused() -> None:
+    result = labelled(TWO_QUEUES)
+    twins = result.runs.with_columns(pl.lit("near").alias("rtt"))
+    with pytest.raises(UsageError, match="the same labels"):
+        compare_labels(StudyResult(Path(), result.definition, result.metrics, twins, {}), "queue")
+
+
+@given(st.lists(st.tuples(st.floats(-50, 50), st.floats(-50, 50)), min_size=3, max_size=9))
+def test_the_paired_test_is_scipys(pairs: list[tuple[float, float]]) -> None:
+    differences = [round(a - b, 3) for a, b in pairs]
+    mean, deviation = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    if deviation < 1e-6:
+        return
+    library: Any = stats
+    expected = library.ttest_1samp(differences, 0.0)
+    low, high, p = paired_test(mean, deviation, len(differences))
+    assert p == pytest.approx(float(expected.pvalue), rel=1e-6, abs=1e-12)
+    ends = expected.confidence_interval(0.95)
+    assert (low, high) == pytest.approx((float(ends.low), float(ends.high)), rel=1e-6, abs=1e-6)
+
+
+def test_who_beats_all_others_wins_and_who_is_beaten_by_none_is_best() -> None:
+    slow, fast, as_fast = [12.0, 13.0, 11.5], [5.0, 5.9, 4.6], [5.1, 5.7, 4.7]
+    fastest = [2.0, 2.9, 1.6]
+    three = {"slow": slow, "fast": fast, "as fast": as_fast}
+    assert who_wins([Contest(three, "lower")]) == [Standing(frozenset({"fast", "as fast"}))]
+    assert who_wins([Contest(three, "higher")]) == [Standing(frozenset({"slow"}), "slow")]
+    (standing,) = who_wins([Contest({**three, "fastest": fastest}, "lower")])
+    assert (standing.best, standing.winner) == ({"fastest"}, "fastest")
+
+
+def test_a_significant_difference_that_does_not_matter_beats_nobody() -> None:
+    values = {"a": [5.0, 6.0, 7.0], "b": [5.5, 6.5, 7.5]}
+    assert who_wins([Contest(values, "lower")])[0].winner == "a"
+    assert who_wins([Contest(values, "lower", indifference=1.0)])[0] == Standing(
+        frozenset({"a", "b"})
+    )
+
+
+def test_many_rows_make_each_of_them_harder_to_win() -> None:
+    # t = 1.5 / (0.5 / sqrt 3) = 5.2 with 2 degrees of freedom: p = 0.035.
+    close = Contest({"a": [1.0, 1.5, 2.0], "b": [2.0, 3.0, 4.0]}, "lower")
+    assert who_wins([close])[0].winner == "a"
+    assert who_wins([close, close])[0].winner == ""
+
+
+def test_one_run_or_no_better_direction_has_no_best() -> None:
+    one = Contest({"a": [1.0], "b": [2.0]}, "lower")
+    neutral = Contest({"a": [1.0, 1.1], "b": [2.0, 2.2]}, "")
+    standings = who_wins([one, neutral])
+    assert [standing.best for standing in standings] == [frozenset(), frozenset()]
+    assert "chance cannot be told" in standings[0].note

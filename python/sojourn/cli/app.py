@@ -18,7 +18,7 @@ COMMANDS = {
     "study show": ("study_show", "Show what a study runs."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
     "report": ("report", "Rebuild tables, figures and page of a result from its records."),
-    "compare": ("compare", "Show what moved between two results, with significance."),
+    "compare": ("compare", "Show what moved between two results, or between the points of one."),
     "query": ("query", "Ask the store, or one result, in SQL (DuckDB)."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }

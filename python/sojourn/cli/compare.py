@@ -1,4 +1,4 @@
-"""`sojourn compare`: what moved between two results of a study."""
+"""`sojourn compare`: what moved between two results of a study, or between the points of one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
+
+    import polars as pl
 
     from sojourn.cli.arguments import Parser
+    from sojourn.studies.parts import PlainTable
 
 __all__ = ["arguments", "execute"]
 
@@ -16,34 +20,97 @@ __all__ = ["arguments", "execute"]
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("before", metavar="DIR_A", type=Path, help="Result to compare with.")
-    parser.add_argument("after", metavar="DIR_B", type=Path, help="Result to compare.")
-    parser.flag("--all", "Also print what has not moved.")
+    parser.add_argument(
+        "after",
+        metavar="DIR_B",
+        type=Path,
+        nargs="?",
+        help="Result to compare; without it, give --by.",
+    )
+    parser.option("--by", "LABEL", "Compare the points of DIR_A that differ in this label.")
+    parser.option(
+        "--against", "VALUE", "Value of the label to compare with; default: the study's first."
+    )
+    parser.option("--html", "FILE", "Also write a page.", type=Path)
+    parser.flag("--fail-on-change", "Exit with 1 if something moved, or may have.")
+    parser.flag("--all", "Also print what has not moved, and each point.")
     parser.flag("--json", "Print one JSON object.")
 
 
-def execute(options: Namespace) -> None:
-    """Show what moved from A to B, paired by seed, with significance."""
+def execute(options: Namespace) -> int:
+    """Show what moved from A to B, or what a label changes: paired by seed, with significance."""
+    from sojourn.errors import ExitStatus, UsageError
+
+    if (options.after is None) == (options.by is None):
+        raise UsageError(
+            "compare two results, or the points of one by a label",
+            "sojourn compare DIR_A DIR_B, or: sojourn compare DIR --by LABEL",
+        )
+    if options.against is not None and options.by is None:
+        raise UsageError("--against needs --by", "for example: --by queue --against pie")
+    changed = _results(options) if options.by is None else _points(options)
+    return ExitStatus.FAILED if options.fail_on_change and changed else ExitStatus.DONE
+
+
+def _points(options: Namespace) -> bool:
+    from sojourn.cli.console import note, print_json, print_table
+    from sojourn.report.comparison import comparison_table, frame_table
+    from sojourn.study.compare import compare_labels
+    from sojourn.study.result import StudyResult
+
+    by, html, show_all = options.by, options.html, options.all
+    result = StudyResult.load(options.before)
+    found = compare_labels(result, by, options.against)
+    overall, each = _shown(found.overall, show_all=show_all), _shown(found.each, show_all=show_all)
+    if html is not None:
+        details = frame_table(
+            each, name="each", title="Point by point", caption="Paired by seed within each point."
+        )
+        title = f"{result.definition.title or result.name}: what {by} changes"
+        _write_page(html, title, found.headline, [comparison_table(found), details])
+    if options.json:
+        print_json(
+            {
+                "by": by,
+                "against": found.against,
+                "headline": found.headline,
+                "counts": _counts(found.each),
+                "overall": overall.to_dicts(),
+                "changes": each.to_dicts(),
+            }
+        )
+    else:
+        if result.quick:
+            note("quick: shortened runs, not the study's verdict")
+        print(found.headline)
+        if not overall.is_empty():
+            print()
+            print_table(overall.columns, overall.rows())
+        if show_all:
+            print()
+            print_table(each.columns, each.rows())
+    return found.changed
+
+
+def _results(options: Namespace) -> bool:
     import polars as pl
 
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.errors import UsageError
-    from sojourn.study.compare import compare_results
+    from sojourn.report.comparison import frame_table
+    from sojourn.study.compare import CHANGED, compare_results
     from sojourn.study.result import StudyResult
 
-    before, after = options.before, options.after
+    before, after, html = options.before, options.after, options.html
     table = compare_results(StudyResult.load(before), StudyResult.load(after))
     if table.is_empty():
         raise UsageError(
             f"{before} and {after} have no point and seed in common",
             "compare two results of the same study",
         )
-    verdicts = ["same", "within chance", "one seed", "moved"]
-    counts = {name: table.filter(pl.col("verdict") == name).height for name in verdicts}
-    shown = table if options.all else table.filter(pl.col("verdict").is_in(["moved", "one seed"]))
-    if options.json:
-        print_json({"counts": counts, "changes": shown.to_dicts()})
-        return
-    note(
+    counts = _counts(table)
+    shown = _shown(table, show_all=options.all)
+    sentence = (
         f"{table.height} values: {counts['same']} the same bit for bit, "
         f"{counts['within chance']} within chance, {counts['moved']} moved"
         + (
@@ -52,5 +119,43 @@ def execute(options: Namespace) -> None:
             else ""
         )
     )
-    if not shown.is_empty():
-        print_table(shown.columns, shown.rows())
+    if html is not None:
+        changes = frame_table(
+            shown,
+            name="changes",
+            title="What moved",
+            caption="Paired by seed, with 95 % t intervals; p after Holm's correction.",
+        )
+        _write_page(html, f"{before} and {after}", sentence, [changes])
+    if options.json:
+        print_json({"counts": counts, "changes": shown.to_dicts()})
+    else:
+        note(sentence)
+        if not shown.is_empty():
+            print_table(shown.columns, shown.rows())
+    return bool(table.select(pl.col("verdict").is_in(list(CHANGED)).any()).item())
+
+
+def _counts(table: pl.DataFrame) -> dict[str, int]:
+    found: dict[str, Any] = dict(table["verdict"].value_counts().iter_rows())
+    verdicts = ["same", "within chance", "one seed", "moved", "better", "worse"]
+    return {name: int(found.get(name, 0)) for name in verdicts}
+
+
+def _shown(table: pl.DataFrame, *, show_all: bool) -> pl.DataFrame:
+    from sojourn.study.compare import CHANGED
+
+    return table if show_all else table.filter(table["verdict"].is_in(list(CHANGED)))
+
+
+def _write_page(path: Path, title: str, headline: str, tables: list[PlainTable]) -> None:
+    from sojourn.cli.console import note
+    from sojourn.errors import EnvironmentFailure
+    from sojourn.report.comparison import write_comparison_page
+
+    try:
+        write_comparison_page(path, title=title, headline=headline, tables=tables)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise EnvironmentFailure(f"cannot write {path}: {reason}") from error
+    note(f"page: {path}")

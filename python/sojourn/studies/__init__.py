@@ -7,6 +7,8 @@ prints, `printed/tolerances.toml` and `printed/claims.toml` when we call it repr
 | module | content |
 |---|---|
 | `estimate` | a value over runs with its interval |
+| `quantity` | what kind of number a metric is, and which way is better |
+| `pairs` | tests on runs paired by their seed, and who wins |
 | `tolerance` | rules that judge a printed cell |
 | `table` | a printed table beside ours |
 | `view` | questions to a study result |

@@ -6,5 +6,7 @@
 | `expand` | definition to points: merging overlays into the base scenario |
 | `runner` | points to results: scheduling, the store, the output directory |
 | `result` | what report authors read |
+| `summary` | the tidy summary with intervals |
+| `compare` | what moved between results, or between the points of one |
 | `library` | the studies that come with the package |
 """

@@ -1,41 +1,36 @@
-"""What moved between two results, and whether it is more than chance.
+"""What moved between two results, or between the points of one, and whether it is more than chance.
 
 Runs are paired by seed: with the same seed both sides see the same arrivals, so the differences vary
-less than the values. Each point, subject and metric gets the mean difference with a t interval and the
-p-value of a paired t test; Holm's step-down procedure corrects for the number of tests.
-
-Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-Statistics 6 (1979). Deviations: where all differences are the same and not zero (a deterministic
-metric), the test has no variance to go by; the change counts as certain.
+less than the values. Each row has the mean difference with a t interval and the p-value of a paired t test;
+Holm's step-down procedure corrects for the number of tests in a table. See `sojourn.studies.pairs`.
 """
 
+from __future__ import annotations
+
 import math
+import re
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
+from sojourn.errors import UsageError, nearest
+from sojourn.studies.pairs import SIGNIFICANCE, holm, paired_test
+from sojourn.studies.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["compare_results", "holm"]
+__all__ = ["CHANGED", "LabelComparison", "compare_labels", "compare_results"]
 
-SIGNIFICANCE = 0.05  # chosen: the level that readers expect where none is named
 PAIRED_BY = ["point", "subject", "metric", "unit"]
 
+CHANGED = ("better", "worse", "moved", "one seed")
+"""Verdicts of values that are not the same and not known to lie within chance."""
 
-def holm(p_values: list[float]) -> list[float]:
-    """Return p-values adjusted by Holm's procedure, in the order given.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
+_HEADLINES = (
+    r"mos|loss_total|page_load_time_median|transfer_time_median|goodput(_.*)?"
+    r"|delay(_up|_down)?_p99|queue_delay(_.*)?_p99|sojourn_p99"
+)
+"""Measures that a headline may name. chosen: what a subscriber feels, then the queue."""
 
 
 def compare_results(before: StudyResult, after: StudyResult) -> pl.DataFrame:
@@ -48,10 +43,136 @@ def compare_results(before: StudyResult, after: StudyResult) -> pl.DataFrame:
     left = before.metrics.select(*PAIRED_BY, "seed", pl.col("value").alias("before"))
     right = after.metrics.select(*PAIRED_BY, "seed", pl.col("value").alias("after"))
     pairs = left.join(right, on=[*PAIRED_BY, "seed"], how="inner", maintain_order="left")
+    table = _test(pairs, PAIRED_BY, directed=False)
+    return table.drop("change", "effect")
+
+
+@dataclass(frozen=True)
+class LabelComparison:
+    """The points of one result against each other, by one label.
+
+    Both tables have `VALUE, against` (two values of the label), `subject, metric, unit, seeds` (pairs),
+    `before` (mean of `against`), `after` (mean of `VALUE`), `difference` with `low` and `high` (95 % t
+    interval), `change` (in percent of `before`), `effect` (mean of the differences over their standard
+    deviation: Cohen's d for pairs), `p` (after Holm's correction within the table) and `verdict`:
+    `better`, `worse` or `moved` significantly, `within chance`, `same` bit for bit, or `one seed`.
+    `VALUE` is a column of the label's own name.
+    """
+
+    by: str
+    """The label."""
+    against: str
+    """The value that the others are compared with."""
+    others: tuple[str, ...]
+    """Labels that are the same on both sides of each pair."""
+    overall: pl.DataFrame
+    """Averages over the other labels: one row per value, subject and metric. Seeds are the pairs."""
+    each: pl.DataFrame
+    """One row per value, combination of the other labels (further columns), subject and metric."""
+    headline: str
+    """One sentence."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything moved, or differs where one seed cannot tell."""
+        return bool(self.each["verdict"].is_in(list(CHANGED)).any())
+
+
+def compare_labels(result: StudyResult, by: str, against: str | None = None) -> LabelComparison:
+    """Compare the points of a result that differ in one label, paired by the other labels and seeds.
+
+    This is the table behind `sojourn compare DIR --by LABEL` and of every report.
+
+    Parameters
+    ----------
+    result
+        A finished study.
+    by
+        The label.
+    against
+        The value to compare with; the study's first if left out.
+
+    Raises
+    ------
+    UsageError
+        If no point has the label, it has one value only, or no two points differ in it alone.
+
+    Examples
+    --------
+    >>> compare_labels(StudyResult.load("results/mine/latest"), "queue").headline  # doctest: +SKIP
+    """
+    if by not in result.labels:
+        raise UsageError(f'no point has a label "{by}"', _known(by, result.labels, "labels"))
+    points = result.points.filter(pl.col(by).is_not_null())
+    values = points[by].unique(maintain_order=True).cast(pl.String).to_list()
+    points = points.with_columns(pl.col(by).cast(pl.String))
+    if len(values) < 2:
+        raise UsageError(
+            f'all points have the same "{by}": {values[0]}', "compare by a label that varies"
+        )
+    reference = values[0] if against is None else against
+    if reference not in values:
+        raise UsageError(f'no point has {by} "{reference}"', _known(reference, values, "values"))
+    others = _others(points, result.labels, by)
+    _refuse_twins(points, others, by)
+    key = [*others, "subject", "metric", "unit"]
+    rows = result.metrics.join(
+        points.select("point", by, *others), on="point", maintain_order="left"
+    ).select(by, *key, "seed", "value")
+    base = rows.filter(pl.col(by) == reference)
+    pairs = rows.filter(pl.col(by) != reference).join(
+        base.select(*key, "seed", pl.col("value").alias("before")),
+        on=[*key, "seed"],
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    if pairs.is_empty():
+        raise UsageError(
+            f'no two points differ in "{by}" alone', f"the other labels are {', '.join(others)}"
+        )
+    pairs = pairs.rename({"value": "after"}).with_columns(pl.lit(reference).alias("against"))
+    each = _test(pairs, [by, "against", *key], directed=True)
+    shared = [by, "against", "subject", "metric", "unit"]
+    finite = pl.col("before").is_finite() & pl.col("after").is_finite()
+    averages = (
+        pairs.filter(finite)
+        .group_by(*shared, "seed", maintain_order=True)
+        .agg(pl.col("before", "after").mean())
+    )
+    overall = _test(averages, shared, directed=True)
+    headline = _headline(by, reference, [v for v in values if v != reference], overall)
+    return LabelComparison(by, reference, tuple(others), overall, each, headline)
+
+
+def _known(name: str, names: list[str], what: str) -> str:
+    return nearest(name, names) or (f"its {what}: {', '.join(names)}" if names else "it has none")
+
+
+def _others(points: pl.DataFrame, labels: list[str], by: str) -> list[str]:
+    """Return the labels to pair by: those that vary among points with the same value of `by`."""
+    return [
+        label
+        for label in labels
+        if label != by and points.group_by(by).agg(pl.col(label).n_unique())[label].max() != 1
+    ]
+
+
+def _refuse_twins(points: pl.DataFrame, others: list[str], by: str) -> None:
+    twins = points.group_by(by, *others, maintain_order=True).agg("point")
+    for names in twins["point"].to_list():
+        if len(names) > 1:
+            raise UsageError(
+                f"points {names[0]} and {names[1]} have the same labels",
+                "give them labels that tell them apart in the study file",
+            )
+
+
+def _test(pairs: pl.DataFrame, key: list[str], *, directed: bool) -> pl.DataFrame:
+    """Compare `after` with `before` in each group of pairs; adjust p-values over all groups."""
     pairs = pairs.filter(pl.col("before").is_finite() & pl.col("after").is_finite())
     difference = pl.col("after") - pl.col("before")
-    grouped = pairs.group_by(PAIRED_BY, maintain_order=True).agg(
-        pl.len().alias("seeds"),
+    grouped = pairs.group_by(key, maintain_order=True).agg(
+        pl.len().cast(pl.UInt32).alias("seeds"),
         pl.col("before").mean(),
         pl.col("after").mean(),
         difference.mean().alias("difference"),
@@ -62,34 +183,88 @@ def compare_results(before: StudyResult, after: StudyResult) -> pl.DataFrame:
     tested: list[int] = []
     p_values: list[float] = []
     for index, row in enumerate(rows):
-        row["low"] = row["high"] = row["p"] = None
+        row["low"] = row["high"] = row["p"] = row["effect"] = row["change"] = None
+        if row["before"]:
+            row["change"] = 100 * row["difference"] / abs(row["before"])
         if row["equal"]:
             row["verdict"] = "same"
         elif row["seeds"] == 1:
             row["verdict"] = "one seed"
         else:
-            row["low"], row["high"], p = _paired(row["difference"], row["deviation"], row["seeds"])
+            mean, deviation = row["difference"], row["deviation"]
+            row["low"], row["high"], p = paired_test(mean, deviation, row["seeds"])
+            if row["low"] < row["high"]:
+                row["effect"] = mean / deviation
             tested.append(index)
             p_values.append(p)
     for index, p in zip(tested, holm(p_values), strict=True):
-        rows[index]["p"] = p
-        rows[index]["verdict"] = "moved" if p < SIGNIFICANCE else "within chance"
-    schema = {
-        **dict.fromkeys(PAIRED_BY, pl.String()),
+        row = rows[index]
+        row["p"] = p
+        row["verdict"] = _direction(row, directed=directed) if p < SIGNIFICANCE else "within chance"
+    schema: dict[str, Any] = {
+        **{name: pairs.schema[name] for name in key},
         "seeds": pl.UInt32(),
-        **dict.fromkeys(["before", "after", "difference", "low", "high", "p"], pl.Float64()),
+        **dict.fromkeys(
+            ["before", "after", "difference", "low", "high", "change", "effect", "p"], pl.Float64()
+        ),
         "verdict": pl.String(),
     }
     return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
 
 
-def _paired(mean: float, deviation: float, count: int) -> tuple[float, float, float]:
-    """Return interval and p-value of a mean difference."""
-    from scipy.special import stdtr, stdtrit
+def _direction(row: dict[str, Any], *, directed: bool) -> str:
+    better = quantity_of(row["metric"], row["unit"]).better if directed else ""
+    if not better:
+        return "moved"
+    return "better" if (row["difference"] < 0) == (better == "lower") else "worse"
 
-    error = deviation / math.sqrt(count)
-    # Differences of equal floats may vary in the last bit; that is no variance.
-    if error <= 1e-12 * abs(mean):
-        return mean, mean, 0.0
-    half = float(stdtrit(count - 1, 1 - SIGNIFICANCE / 2)) * error
-    return mean - half, mean + half, 2 * float(stdtr(count - 1, -abs(mean) / error))
+
+def _headline(by: str, against: str, values: list[str], overall: pl.DataFrame) -> str:
+    """Say what a change of the label does to what people feel most."""
+    sentences: list[str] = []
+    for value in values:
+        rows = [row for row in overall.to_dicts() if row[by] == value]
+        if not rows:
+            continue
+        counts = {v: sum(row["verdict"] == v for row in rows) for v in CHANGED}
+        start = f"{value} instead of {against} ({by})"
+        if counts["one seed"]:
+            sentences.append(
+                f"{start}: {counts['one seed']} of {len(rows)} measures differ, on one seed, which "
+                "cannot tell whether by chance."
+            )
+            continue
+        if not any(counts.values()):
+            sentences.append(f"{start}: nothing moved beyond chance.")
+            continue
+        named = [
+            row
+            for row in rows
+            if row["verdict"] in ("better", "worse") and re.fullmatch(_HEADLINES, row["metric"])
+        ]
+        named.sort(key=_weight, reverse=True)
+        most = 3  # chosen: what one reads at a glance
+        told = "; ".join(_told(row) for row in named[:most])
+        parts = [f"{counts[v]} {v}" for v in ("better", "worse", "moved") if counts[v]]
+        summary = f"of {len(rows)} measures, {', '.join(parts)} beyond chance"
+        sentences.append(f"{start}: {told}; {summary}." if told else f"{start}: {summary}.")
+    return " ".join(sentences)
+
+
+def _weight(row: dict[str, Any]) -> float:
+    """Return by what factor a value changed, up or down, as a logarithm."""
+    before, after = row["before"], row["after"]
+    return abs(math.log(after / before)) if before > 0 and after > 0 else math.inf
+
+
+def _told(row: dict[str, Any]) -> str:
+    """Write one change in words."""
+    name = row["metric"].replace("_", " ")
+    unit = f" {row['unit']}" if row["unit"] else ""
+    change = row["change"]
+    percent = f" by {abs(change):.0f} %" if change is not None and abs(change) < 1000 else ""
+    verb = "falls" if row["difference"] < 0 else "rises"
+    return (
+        f"{name} of {row['subject']} {verb}{percent}, from {row['before']:.3g} to "
+        f"{row['after']:.3g}{unit}"
+    )

@@ -1,0 +1,158 @@
+"""Whether one setting is better than another: tests on runs that are paired by their seed.
+
+With the same seed two settings see the same arrivals (common random numbers), so their differences vary less
+than their values. The unit of replication is the seed.
+
+Source: Student's paired t test (Gosset 1908); S. Holm, "A simple sequentially rejective multiple test
+procedure", Scandinavian Journal of Statistics 6 (1979).
+Deviations: where all differences are the same and not zero (a deterministic metric), the test has no
+variance to go by; the difference counts as certain.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.studies.quantity import Better
+
+__all__ = ["SIGNIFICANCE", "Contest", "Standing", "holm", "paired_test", "who_wins"]
+
+SIGNIFICANCE = 0.05
+"""chosen: the level that readers expect where none is named."""
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted by Holm's procedure, in the order given.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def paired_test(mean: float, deviation: float, count: int) -> tuple[float, float, float]:
+    """Return interval and p-value of a mean difference.
+
+    Parameters
+    ----------
+    mean, deviation
+        Of the differences; the deviation with n − 1.
+    count
+        Number of pairs, at least two.
+    """
+    from scipy.special import stdtr, stdtrit
+
+    error = deviation / math.sqrt(count)
+    # Differences of equal floats may vary in the last bit; that is no variance.
+    if error <= 1e-12 * abs(mean):
+        return mean, mean, 0.0 if mean else 1.0
+    half = float(stdtrit(count - 1, 1 - SIGNIFICANCE / 2)) * error
+    return mean - half, mean + half, 2 * float(stdtr(count - 1, -abs(mean) / error))
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One row of a table in which several settings meet.
+
+    Attributes
+    ----------
+    values
+        By setting, one value per run; the same place is the same seed, NaN where a run gave none.
+    better
+        Which way is better.
+    indifference
+        A difference up to this is no advantage, however significant.
+    """
+
+    values: Mapping[str, Sequence[float] | np.ndarray]
+    better: Better
+    indifference: float = 0.0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a contest ended.
+
+    Attributes
+    ----------
+    best
+        Settings that no other beats: what a table sets in bold. Empty if chance cannot be told.
+    winner
+        The one that beats each of the others; empty if there is none.
+    note
+        Why there is no best.
+    """
+
+    best: frozenset[str] = frozenset()
+    winner: str = ""
+    note: str = ""
+
+
+def who_wins(contests: Sequence[Contest]) -> list[Standing]:
+    """Decide all contests of a table.
+
+    One setting beats another if the paired t test says so at 5 % after Holm's correction for all
+    pairs of all contests given, and the difference is more than the indifference.
+
+    Examples
+    --------
+    >>> pie, codel, red = [12.0, 13.0, 11.5], [5.0, 5.9, 4.6], [5.1, 5.7, 4.7]
+    >>> (standing,) = who_wins([Contest({"pie": pie, "codel": codel, "red": red}, "lower")])
+    >>> sorted(standing.best), standing.winner
+    (['codel', 'red'], '')
+    """
+    meetings = [list(_meetings(contest)) for contest in contests]
+    adjusted = iter(holm([p for row in meetings for _, _, _, p in row]))
+    standings: list[Standing] = []
+    for contest, row in zip(contests, meetings, strict=True):
+        beaten: dict[str, set[str]] = {}
+        tested: set[str] = set()
+        for first, second, difference, _ in row:
+            p = next(adjusted)
+            tested |= {first, second}
+            if p < SIGNIFICANCE and abs(difference) > contest.indifference:
+                first_is_better = (difference < 0) == (contest.better == "lower")
+                loser, winner = (second, first) if first_is_better else (first, second)
+                beaten.setdefault(loser, set()).add(winner)
+        standings.append(_standing(contest, tested, beaten))
+    return standings
+
+
+def _meetings(contest: Contest) -> list[tuple[str, str, float, float]]:
+    """Return the pairs that can be tested: names, mean difference and p-value."""
+    if not contest.better:
+        return []
+    found: list[tuple[str, str, float, float]] = []
+    arrays = {name: np.asarray(values, dtype=float) for name, values in contest.values.items()}
+    for (first, ours), (second, theirs) in itertools.combinations(arrays.items(), 2):
+        differences = ours - theirs
+        differences = differences[np.isfinite(differences)]
+        if differences.size < 2:
+            continue
+        mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
+        found.append((first, second, mean, paired_test(mean, spread, differences.size)[2]))
+    return found
+
+
+def _standing(contest: Contest, tested: set[str], beaten: Mapping[str, set[str]]) -> Standing:
+    if not contest.better:
+        return Standing(note="neither way is better")
+    if not tested:
+        return Standing(note="fewer than two runs in common: chance cannot be told")
+    best = [name for name in contest.values if name in tested and not beaten.get(name)]
+    rivals = len(tested) - 1
+    winners = [name for name in best if sum(name in others for others in beaten.values()) == rivals]
+    return Standing(frozenset(best), winners[0] if winners else "")
