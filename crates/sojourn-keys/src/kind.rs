@@ -36,6 +36,11 @@ pub trait Configured: Sized + 'static {
 
     /// Shows each key with its value.
     fn keys(&mut self, visitor: &mut dyn Visitor);
+
+    /// [`Self::KIND`], of a value.
+    fn kind(&self) -> &'static str {
+        Self::KIND
+    }
 }
 
 /// A kind of `T`.

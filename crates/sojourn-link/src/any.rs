@@ -29,7 +29,7 @@ impl LinkConfig {
     ///
     /// # Panics
     /// If [`LinkConfig::problems`] or the manager's problems list something.
-    pub fn build<T>(&self) -> AnyLink<T> {
+    pub fn build<T: Send + 'static>(&self) -> AnyLink<T> {
         let manager = self.queue().clone().at(self.drain_rate()).build();
         match self {
             Self::Serial { link, .. } => AnyLink::Serial(Serial::new(*link, manager)),

@@ -9,8 +9,8 @@ use sojourn_link::{
     SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{
-    AckPriorityConfig, CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig,
-    ManagerConfig, PieConfig, SfqCodelConfig,
+    CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig,
+    PieConfig, PrioritisedConfig, SfqCodelConfig,
 };
 use support::{FLOWS, Manners, Outcome, Recorder, drive};
 
@@ -45,10 +45,9 @@ fn managers() -> impl Strategy<Value = ManagerConfig> {
         Just(ManagerConfig::FqCodel(FqCodelConfig::RFC8290)),
         Just(ManagerConfig::Pie(PieConfig::WHITE2013)),
         Just(ManagerConfig::DocsisPie(DocsisPieConfig::RFC8034).at(SHAPER.sustained)),
-        Just(ManagerConfig::AckPriority(
-            AckPriorityConfig::DEFAULT,
-            Box::new(ManagerConfig::DropTail(DropTailConfig::bytes(12_000))),
-        )),
+        Just(ManagerConfig::AckPriority(PrioritisedConfig::before(
+            ManagerConfig::DropTail(DropTailConfig::bytes(12_000))
+        ))),
     ]
 }
 

@@ -3,9 +3,7 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, ServiceQueue, Span};
 use sojourn_queue::{
-    AnyManager, CodelConfig, DocsisPieConfig, DropTailConfig, FqCodelConfig, FqPieConfig, Held,
-    ManagerConfig, PieConfig, QueueContext, QueueManager, Reason, SfqCodelConfig, SfqConfig,
-    SfqNs2Config, SfqPieConfig, Shaper, Verdict,
+    AnyManager, Held, ManagerConfig, QueueContext, QueueManager, Reason, Shaper, Verdict,
 };
 use std::hint::black_box;
 
@@ -37,37 +35,20 @@ impl QueueContext<u32> for QueueCall {
     }
 }
 
-/// Every manager, with a buffer that 400 packets of 1500 bytes fit into and time enough to stay quiet.
+/// Every kind, with a buffer that 400 packets of 1500 bytes fit into and time enough to stay quiet.
 fn managers() -> Vec<ManagerConfig> {
-    let limit = Limit::Bytes(Bytes(1_000_000));
-    let sub_flows = SfqConfig {
-        limit,
-        ..SfqConfig::WHITE2013
+    let roomy = |mut config: ManagerConfig| {
+        if let Some(limit) = config.limit_mut() {
+            *limit = Limit::Bytes(Bytes(1_000_000));
+        }
+        // Its limit is a number of packets, a tenth of which fits into a bucket.
+        if let ManagerConfig::SfqNs2(config) = &mut config {
+            config.limit = Packets(4000);
+        }
+        config
     };
-    vec![
-        ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000)),
-        ManagerConfig::Codel(CodelConfig {
-            limit,
-            ..CodelConfig::RFC8289
-        }),
-        ManagerConfig::Sfq(sub_flows),
-        ManagerConfig::SfqNs2(SfqNs2Config {
-            buckets: 16,
-            limit: Packets(4000),
-        }),
-        ManagerConfig::SfqCodel(SfqCodelConfig {
-            sub_flows,
-            ..SfqCodelConfig::WHITE2013
-        }),
-        ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
-        ManagerConfig::Pie(PieConfig::RFC8033),
-        ManagerConfig::SfqPie(SfqPieConfig {
-            sub_flows,
-            ..SfqPieConfig::WHITE2013
-        }),
-        ManagerConfig::FqPie(FqPieConfig::NS3),
-        ManagerConfig::DocsisPie(DocsisPieConfig::WHITE2019_UPSTREAM),
-    ]
+    let kinds = ManagerConfig::kinds().into_iter();
+    kinds.map(|kind| roomy(kind.values(None))).collect()
 }
 
 /// Full-size packets of four flows.

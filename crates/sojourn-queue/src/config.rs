@@ -2,41 +2,15 @@
 //!
 //! Source: the parameter tables named in each `*Config`. Deviations: none known.
 
-use crate::{
-    AckPriorityConfig, CodelConfig, DocsisPieConfig, DropTailConfig, FqCodelConfig, FqPieConfig,
-    PieConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
-};
-use alloc::boxed::Box;
+use crate::QueueManager;
+use crate::manager::{KINDS, ManagerConfig, each_config};
+use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Limit, Span};
-
-/// Any queue manager's parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ManagerConfig {
-    /// First in, first out, with a limit.
-    DropTail(DropTailConfig),
-    /// CoDel over one queue.
-    Codel(CodelConfig),
-    /// Hashed sub-flows in turns, without a policy.
-    Sfq(SfqConfig),
-    /// Stochastic fair queueing of ns-2.
-    SfqNs2(SfqNs2Config),
-    /// SFQ-CoDel of 2013.
-    SfqCodel(SfqCodelConfig),
-    /// FQ-CoDel.
-    FqCodel(FqCodelConfig),
-    /// PIE over one queue.
-    Pie(PieConfig),
-    /// PIE over hashed sub-flows in turns.
-    SfqPie(SfqPieConfig),
-    /// FQ-PIE.
-    FqPie(FqPieConfig),
-    /// DOCSIS-PIE over one service flow's queue.
-    DocsisPie(DocsisPieConfig),
-    /// A fast lane for pure acknowledgements before any other manager.
-    AckPriority(AckPriorityConfig, Box<Self>),
-}
+use core::fmt;
+use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
+use sojourn_keys::{AnyKind, Configured, Key, Mismatch, key};
 
 /// Something wrong with a manager's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,22 +23,62 @@ pub struct ConfigProblem {
     pub hint: &'static str,
 }
 
+/// A kind of queue manager: parameters, and how a running one is built from them. A line in
+/// `manager/mod.rs` makes it one of ours, [`add_manager`](crate::add_manager) somebody's own.
+pub trait ManagerKind: Configured + Clone + PartialEq + fmt::Debug + Send + Sync {
+    /// The running manager.
+    type Queue<T>: QueueManager<T>;
+
+    /// A running manager with these parameters, empty.
+    ///
+    /// # Panics
+    /// If a limit is still a time; see [`ManagerConfig::at`].
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T>;
+
+    /// The limit, if it may be anything but packets.
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        None
+    }
+
+    /// The least limit in packets that lets one wait.
+    fn least_packets(&self) -> Packets {
+        Packets(1)
+    }
+
+    /// The manager behind this one, and the key that holds it.
+    fn behind(&self) -> Option<(&'static str, &ManagerConfig)> {
+        None
+    }
+
+    /// Adds what is wrong with these parameters, apart from the bounds of single keys.
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        let _ = problems;
+    }
+}
+
+/// How much may wait.
+pub const LIMIT: Key = key(
+    "limit",
+    "how much may wait: packets, bytes, or the time it takes to drain at the link's rate",
+    "White 2012 §3.1.2 counts packets, White 2013 §3.2 bytes",
+);
+
+/// Largest quantum. chosen: the largest packet.
+const LARGEST_QUANTUM: &str = "64 KiB";
+
+pub(crate) const fn quantum(about: &'static str, origin: &'static str) -> Key {
+    key("quantum", about, origin).most(LARGEST_QUANTUM)
+}
+
 impl ManagerConfig {
+    /// All kinds, somebody's own among them.
+    pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
+        KINDS.all()
+    }
+
     /// The word for this kind of manager in files and records.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::DropTail(_) => "drop-tail",
-            Self::Codel(_) => "codel",
-            Self::Sfq(_) => "sfq",
-            Self::SfqNs2(_) => "sfq-ns2",
-            Self::SfqCodel(_) => "sfq-codel",
-            Self::FqCodel(_) => "fq-codel",
-            Self::Pie(_) => "pie",
-            Self::SfqPie(_) => "sfq-pie",
-            Self::FqPie(_) => "fq-pie",
-            Self::DocsisPie(_) => "docsis-pie",
-            Self::AckPriority(..) => "ack-priority",
-        }
+    pub fn kind(&self) -> &'static str {
+        each_config!(self, config => config.kind())
     }
 
     /// The same parameters with every limit in time turned into the bytes that `rate` sends in it.
@@ -81,46 +95,72 @@ impl ManagerConfig {
         self.clone().limit_mut().copied()
     }
 
-    /// The limit, if it may be anything but packets.
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        Some(match self {
-            Self::DropTail(config) => &mut config.limit,
-            Self::Codel(config) => &mut config.limit,
-            Self::Sfq(config) => &mut config.limit,
-            Self::SfqNs2(_) => return None,
-            Self::SfqCodel(config) => &mut config.sub_flows.limit,
-            Self::FqCodel(config) => &mut config.flows.limit,
-            Self::Pie(config) => &mut config.limit,
-            Self::SfqPie(config) => &mut config.sub_flows.limit,
-            Self::FqPie(config) => &mut config.flows.limit,
-            Self::DocsisPie(config) => &mut config.limit,
-            Self::AckPriority(_, inner) => return inner.limit_mut(),
-        })
+    /// The limit, if it may be anything but packets, to be changed.
+    pub fn limit_mut(&mut self) -> Option<&mut Limit> {
+        each_config!(self, config => config.limit_mut())
     }
 
     /// Everything that is wrong with these parameters; empty if a manager can be built from them
     /// (after [`ManagerConfig::at`], should a limit be a time).
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
-        match self {
-            Self::DropTail(config) => config.collect_problems(&mut problems),
-            Self::Codel(config) => config.collect_problems(&mut problems),
-            Self::Sfq(config) => config.collect_problems(&mut problems),
-            Self::SfqNs2(config) => config.collect_problems(&mut problems),
-            Self::SfqCodel(config) => config.collect_problems(&mut problems),
-            Self::FqCodel(config) => config.collect_problems(&mut problems),
-            Self::Pie(config) => config.collect_problems(&mut problems),
-            Self::SfqPie(config) => config.collect_problems(&mut problems),
-            Self::FqPie(config) => config.collect_problems(&mut problems),
-            Self::DocsisPie(config) => config.collect_problems(&mut problems),
-            Self::AckPriority(config, inner) => {
-                config.collect_problems(&mut problems);
-                problems.extend(inner.problems());
-            }
+        each_config!(self, config => config.collect_problems(&mut problems));
+        if let Some((_, inner)) = self.behind() {
+            problems.extend(inner.problems());
         }
         problems
     }
+
+    fn behind(&self) -> Option<(&'static str, &Self)> {
+        each_config!(self, config => config.behind())
+    }
+
+    /// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the
+    /// queue's table, and why.
+    pub fn problems_on(&self, rate: Option<BitRate>) -> Vec<(String, Mismatch)> {
+        let mut found = Vec::new();
+        if let Some((key, inner)) = self.behind() {
+            let inner = inner.problems_on(rate).into_iter();
+            found.extend(inner.map(|(below, mismatch)| (format!("{key}.{below}"), mismatch)));
+        } else if let Some(mismatch) = self.limit_problem(rate) {
+            found.push(("limit".to_owned(), mismatch));
+        }
+        let mut own = Vec::new();
+        each_config!(self, config => config.collect_problems(&mut own));
+        found.extend(own.into_iter().map(|problem| {
+            let mismatch = Mismatch::new(problem.message, problem.hint);
+            (problem.field.to_owned(), mismatch)
+        }));
+        found
+    }
+
+    /// What is wrong with a limit that holds hardly anything.
+    fn limit_problem(&self, rate: Option<BitRate>) -> Option<Mismatch> {
+        let least = each_config!(self, config => config.least_packets());
+        let hint = format!("at least \"{FULL_SIZE}\", one full-size packet");
+        match (self.limit()?, rate) {
+            (Limit::Packets(packets), _) if packets < least => Some(Mismatch::new(
+                format!("{packets} hold nothing under this admission rule"),
+                format!("at least \"{least}\""),
+            )),
+            (Limit::Time(span), Some(rate)) if rate.bytes_in(span) < FULL_SIZE => {
+                let bytes = rate.bytes_in(span);
+                Some(Mismatch::new(
+                    format!("{span} at {rate} are {bytes}, less than one full-size packet"),
+                    hint,
+                ))
+            }
+            (Limit::Bytes(bytes), _) if bytes < FULL_SIZE => Some(Mismatch::new(
+                format!("{bytes} are less than one full-size packet"),
+                hint,
+            )),
+            _ => None,
+        }
+    }
 }
+
+/// The full-size packet of the ns-2 studies (White 2012 §3.1.2): a buffer must hold one.
+const FULL_SIZE: Bytes = Bytes(1500);
 
 /// Adds a problem if a control law's two times are out of order.
 pub(crate) fn require_shorter(

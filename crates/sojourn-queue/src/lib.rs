@@ -31,20 +31,23 @@ pub mod manager;
 pub mod policy;
 pub mod store;
 
-pub use config::{ConfigProblem, ManagerConfig};
-pub use manager::ack_priority::{AckPriorityConfig, AckPriorityQueue, CumulativeAck};
-pub use manager::any::AnyManager;
+pub use config::{ConfigProblem, ManagerKind};
+pub use manager::ack_priority::{
+    AckPriorityConfig, AckPriorityQueue, CumulativeAck, PrioritisedConfig,
+};
 pub use manager::buffer_control::BufferControl;
 pub use manager::codel::{CodelConfig, CodelQueue};
 pub use manager::docsis_pie::{DocsisPieConfig, DocsisPieQueue};
 pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
 pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
 pub use manager::fq_pie::{FqPieConfig, FqPieQueue};
+pub use manager::own::{Ticket, add_manager};
 pub use manager::pie::{PieConfig, PieQueue};
 pub use manager::sfq::SfqQueue;
 pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};
 pub use manager::sfq_ns2::{SfqNs2Config, SfqNs2Queue};
 pub use manager::sfq_pie::{PieScope, SfqPieConfig, SfqPieQueue};
+pub use manager::{AnyManager, ManagerConfig};
 pub use policy::codel::{CodelFloor, CodelLaw, CodelVariant};
 pub use policy::departure_rate::{DepartureRateConfig, RateAverage};
 pub use policy::docsis_pie::DocsisPieLaw;
@@ -52,6 +55,7 @@ pub use policy::pie::{Activation, BurstRule, DelaySource, PieGains, PieLaw};
 pub use store::flow_lists::FlowListsConfig;
 pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 
+use alloc::boxed::Box;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
 
 /// Why a packet was dropped or marked; a column of the records.
@@ -197,5 +201,41 @@ pub trait QueueManager<T> {
     /// A periodic update is due.
     fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
         let _ = (now, context);
+    }
+}
+
+impl<T, M: QueueManager<T> + ?Sized> QueueManager<T> for Box<M> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        (**self).enqueue(now, meta, item, context)
+    }
+
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        (**self).dequeue(now, context)
+    }
+
+    fn head_length(&self) -> Option<u32> {
+        (**self).head_length()
+    }
+
+    fn backlog(&self) -> Backlog {
+        (**self).backlog()
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        (**self).sub_flow(meta)
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        (**self).next_timer()
+    }
+
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+        (**self).on_timer(now, context);
     }
 }

@@ -10,7 +10,7 @@ use sojourn_base::{Bytes, Direction};
 use sojourn_link::{LinkConfig, ShaperConfig};
 
 use crate::keys::scenario::{Draft, TrafficDraft};
-use crate::keys::{application, link, queue};
+use crate::keys::{application, link};
 use crate::reader::{Notes, join};
 use sojourn_keys::value::{Mismatch, quoted};
 
@@ -74,7 +74,7 @@ fn check_access(draft: &Draft, direction: Direction, notes: &mut Notes) {
     if !notes.is_unreadable(&queue_path) {
         // A rate that is wrong says nothing about a limit in time.
         let rate = (!notes.is_doubtful(&link_path)).then(|| config.drain_rate());
-        for (key, mismatch) in queue::problems(config.queue(), rate) {
+        for (key, mismatch) in config.queue().problems_on(rate) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
         }
     }

@@ -6,12 +6,17 @@
 //!
 //! Source: White 2013 §1.3 (that it is done). Deviations: none known.
 
-use crate::config::ConfigProblem;
+use crate::config::{ConfigProblem, ManagerKind};
+use crate::manager::drop_tail::DropTailConfig;
 use crate::store::fifo::Fifo;
-use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use crate::{
+    AnyManager, Backlog, Held, ManagerConfig, QueueContext, QueueManager, Reason, Verdict,
+};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use sojourn_base::{Bytes, Instant, Meta};
+use sojourn_base::{Bytes, Instant, Limit, Meta};
+use sojourn_keys::{Configured, Key, OneOf, Variant, Visitor, bytes, key};
 
 /// Parameters of the lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +38,7 @@ impl AckPriorityConfig {
         burst: 8,
     };
 
-    pub(crate) fn collect_problems(self, problems: &mut Vec<ConfigProblem>) {
+    fn collect_problems(self, problems: &mut Vec<ConfigProblem>) {
         if self.burst == 0 {
             problems.push(ConfigProblem {
                 field: "burst",
@@ -41,6 +46,99 @@ impl AckPriorityConfig {
                 hint: "8",
             });
         }
+    }
+}
+
+/// The lane, and the manager of everything else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrioritisedConfig {
+    /// The lane.
+    pub lane: AckPriorityConfig,
+    /// The manager behind it: any but another such lane.
+    pub manager: Box<ManagerConfig>,
+}
+
+impl PrioritisedConfig {
+    /// `manager` behind a lane with the values of [`AckPriorityConfig::DEFAULT`].
+    pub fn before(manager: ManagerConfig) -> Self {
+        Self {
+            lane: AckPriorityConfig::DEFAULT,
+            manager: Box::new(manager),
+        }
+    }
+}
+
+impl Configured for PrioritisedConfig {
+    const KIND: &'static str = "ack-priority";
+    const ABOUT: &'static str = "a fast lane for pure acknowledgements in front of another manager";
+
+    fn base() -> Self {
+        Self::before(DropTailConfig::bytes(0).wrap())
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        bytes(
+            key(
+                "longest",
+                "longest packet that counts as an acknowledgement",
+                "chosen: headers with time stamps and three SACK blocks fit",
+            )
+            .least("20 B")
+            .most("64 KiB"),
+            &mut self.lane.longest,
+            visitor,
+        );
+        visitor.value(
+            key(
+                "limit",
+                "how much may wait in the lane; more goes to the manager behind it",
+                "chosen: some 600 acknowledgements",
+            )
+            .most("1 GB"),
+            &mut self.lane.limit,
+        );
+        visitor.value(
+            key(
+                "burst",
+                "acknowledgements served in a row while data wait",
+                "chosen: every ninth opportunity is for data",
+            )
+            .least("1")
+            .most("1000000"),
+            &mut self.lane.burst,
+        );
+        let mut kinds = ManagerConfig::kinds();
+        kinds.retain(|kind| kind.info().name != Self::KIND);
+        visitor.choice(
+            INNER,
+            &mut OneOf::among(&mut *self.manager, kinds, ManagerConfig::kind),
+        );
+    }
+}
+
+const INNER: Key = key(MANAGER, "the manager of everything else", "no default")
+    .required("{ kind = \"codel\", profile = \"rfc8289\" }");
+
+/// The key of the manager behind a lane.
+const MANAGER: &str = "manager";
+
+impl ManagerKind for PrioritisedConfig {
+    type Queue<T> = Box<AckPriorityQueue<T, AnyManager<T>>>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        Box::new(AckPriorityQueue::new(self.lane, self.manager.build()))
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        self.manager.limit_mut()
+    }
+
+    fn behind(&self) -> Option<(&'static str, &ManagerConfig)> {
+        Some((MANAGER, &self.manager))
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.lane.collect_problems(problems);
     }
 }
 

@@ -4,7 +4,7 @@
 //! Deviations: those of [`crate::policy::codel`]; bytes that the link has staged count as waiting, so
 //! that CoDel can act on the sojourn over a cascade (White 2012 §2.2).
 
-use crate::config::{ConfigProblem, require_room, require_shorter};
+use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room, require_shorter};
 use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::manager::refuse;
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
@@ -14,6 +14,7 @@ use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, ServiceQueue};
+use sojourn_keys::{Configured, Profile, Visitor};
 
 /// Parameters of a CoDel queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,56 @@ impl CodelConfig {
         law: CodelLaw::AKHTAR2013,
         limit: Limit::Packets(Packets(120)),
     };
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for CodelConfig {
+    const KIND: &'static str = "codel";
+    const ABOUT: &'static str = "CoDel: drops at the head while the delay stays above a target";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "rfc8289",
+            about: "RFC 8289: 5 ms in 100 ms, 1000 packets",
+            values: || Self::RFC8289,
+        },
+        Profile {
+            name: "white2012",
+            about: "White 2012 §1.1, §3.1.2: 5 ms in 100 ms, the code of 2012, 417 packets",
+            values: || Self::WHITE2012,
+        },
+        Profile {
+            name: "white2013",
+            about: "White 2013 §3.2: 10 ms in 150 ms, the code of 2013, 625,000 B",
+            values: || Self::WHITE2013,
+        },
+        Profile {
+            name: "akhtar2013",
+            about: "Akhtar 2013: 5 ms in 100 ms, the code of 2013, 120 packets",
+            values: || Self::AKHTAR2013,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::RFC8289
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(LIMIT, &mut self.limit);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for CodelConfig {
+    type Queue<T> = CodelQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        CodelQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         self.law.collect_problems(problems);
     }

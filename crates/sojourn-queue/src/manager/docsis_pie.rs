@@ -3,7 +3,7 @@
 //! Source: RFC 8034; buffer of White 2019 from the experiment scripts of docsis-ns3.
 //! Deviations: those of [`crate::policy::docsis_pie`].
 
-use crate::config::{ConfigProblem, require_room};
+use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
 use crate::manager::period::Period;
 use crate::manager::refuse;
 use crate::policy::docsis_pie::{DocsisPie, DocsisPieLaw, UPDATE_INTERVAL, shaper_delay};
@@ -12,6 +12,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_keys::{Configured, Profile, Visitor};
 
 /// Parameters of a DOCSIS-PIE queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,46 @@ impl DocsisPieConfig {
         law: DocsisPieLaw::RFC8034,
         limit: Limit::Bytes(Bytes(1_562_500)),
     };
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for DocsisPieConfig {
+    const KIND: &'static str = "docsis-pie";
+    const ABOUT: &'static str = "DOCSIS-PIE over one service flow's queue";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "rfc8034",
+            about: "RFC 8034: 10 ms, a buffer of 100 ms",
+            values: || Self::RFC8034,
+        },
+        Profile {
+            name: "white2019-upstream",
+            about: "White 2019: 10 ms, a buffer of 250 ms at 50 Mb/s",
+            values: || Self::WHITE2019_UPSTREAM,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::RFC8034
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(LIMIT, &mut self.limit);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for DocsisPieConfig {
+    type Queue<T> = DocsisPieQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        DocsisPieQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         if matches!(self.limit, Limit::Packets(_)) {
             problems.push(ConfigProblem {

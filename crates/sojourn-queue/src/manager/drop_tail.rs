@@ -4,13 +4,14 @@
 //! rules of the ns-3 FIFO queue, of ns-2 `drop-tail.cc`, and of ns-2 `pie.cc`.
 //! Deviations: none known.
 
-use crate::config::{ConfigProblem, require_room};
+use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
 use crate::manager::refuse;
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
+use sojourn_keys::{Configured, Profile, Visitor, Word, Words, key};
 
 /// When an arrival of `s` bytes is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,8 +90,101 @@ impl DropTailConfig {
             head_drop: false,
         }
     }
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for DropTailConfig {
+    const KIND: &'static str = "drop-tail";
+    const ABOUT: &'static str = "first in, first out; what does not fit is refused";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "white2012-bufferbloat",
+            about: "White 2012 §3.1.2: 417 packets, one second at 5 Mb/s",
+            values: || Self::WHITE2012_BUFFERBLOAT,
+        },
+        Profile {
+            name: "white2012-buffer-control",
+            about: "White 2012 §3.1.2: 21 packets, 50 ms at 5 Mb/s",
+            values: || Self::WHITE2012_BUFFER_CONTROL,
+        },
+        Profile {
+            name: "white2013-bufferbloat",
+            about: "White 2013 §3.2: 625,000 B",
+            values: || Self::WHITE2013_BUFFERBLOAT,
+        },
+        Profile {
+            name: "white2013-buffer-control",
+            about: "White 2013 §3.2: 31,250 B",
+            values: || Self::WHITE2013_BUFFER_CONTROL,
+        },
+        Profile {
+            name: "akhtar2013",
+            about: "Akhtar 2013: twice the bandwidth-delay product, 120 packets",
+            values: || Self::AKHTAR2013,
+        },
+        Profile {
+            name: "white2019-upstream",
+            about: "White 2019, no AQM: 250 ms at 50 Mb/s",
+            values: || Self::WHITE2019_CLASSIC_UPSTREAM,
+        },
+        Profile {
+            name: "white2019-downstream",
+            about: "White 2019, no AQM: 250 ms at 200 Mb/s",
+            values: || Self::WHITE2019_CLASSIC_DOWNSTREAM,
+        },
+        Profile {
+            name: "klatsky2016-8kb",
+            about: "Klatsky 2016: 8 KB, read as 8192 B",
+            values: || Self::KLATSKY2016_8KB,
+        },
+        Profile {
+            name: "klatsky2016-48kb",
+            about: "Klatsky 2016: 48 KB, read as 49,152 B",
+            values: || Self::KLATSKY2016_48KB,
+        },
+        Profile {
+            name: "klatsky2016-96kb",
+            about: "Klatsky 2016: 96 KB, read as 98,304 B, the modem's default",
+            values: || Self::KLATSKY2016_96KB,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::bytes(0)
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(LIMIT.required("\"1 s\""), &mut self.limit);
+        admission_keys(&mut self.admission, visitor);
+        visitor.value(
+            key(
+                "head_drop",
+                "make room by dropping the oldest packets instead of refusing the arrival",
+                "chosen: no study drops at the head",
+            ),
+            &mut self.head_drop,
+        );
+    }
+}
+
+impl ManagerKind for DropTailConfig {
+    type Queue<T> = DropTailQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        DropTailQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+
+    fn least_packets(&self) -> Packets {
+        match self.admission {
+            Admission::Ns2Packets => Packets(2),
+            _ => Packets(1),
+        }
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         let in_packets = matches!(self.limit, Limit::Packets(_));
         let hint = match self.admission {
@@ -105,6 +199,72 @@ impl DropTailConfig {
             message: alloc::format!("this rule does not read a limit of {}", self.limit),
             hint,
         });
+    }
+}
+
+/// Mean packet that `ns2-bytes` assumes. Source: the full-size packet of White 2012 §3.1.2.
+const MEAN_PACKET: u32 = 1500;
+
+const ADMISSIONS: [Word<Admission>; 4] = [
+    Word {
+        name: "fit",
+        value: Admission::Fit,
+        about: "the queue never exceeds its limit",
+    },
+    Word {
+        name: "ns2-packets",
+        value: Admission::Ns2Packets,
+        about: "as ns-2: a limit in packets, one of which is never used",
+    },
+    Word {
+        name: "ns2-bytes",
+        value: Admission::Ns2Bytes {
+            mean_packet: MEAN_PACKET,
+        },
+        about: "as ns-2 in byte mode: a limit in packets, counted as bytes of mean_packet each",
+    },
+    Word {
+        name: "threshold",
+        value: Admission::Threshold,
+        about: "the last packet may overshoot a limit in bytes",
+    },
+];
+
+fn admission_keys(admission: &mut Admission, visitor: &mut dyn Visitor) {
+    // A word stands for the rule with any mean packet.
+    let mut mean = MEAN_PACKET;
+    if let Admission::Ns2Bytes { mean_packet } = admission {
+        mean = *mean_packet;
+        *mean_packet = MEAN_PACKET;
+    }
+    visitor.value(
+        key(
+            "admission",
+            "when an arrival does not fit",
+            "ns-3 FIFO queue; the profiles of White 2012 count as ns-2 does",
+        ),
+        &mut Words {
+            value: admission,
+            words: &ADMISSIONS,
+        },
+    );
+    if matches!(admission, Admission::Ns2Bytes { .. }) || visitor.is_exhaustive() {
+        let mut size = Bytes(u64::from(mean));
+        visitor.value(
+            key(
+                "mean_packet",
+                "packet length that a limit in packets stands for (only with admission = \
+                 \"ns2-bytes\")",
+                "White 2012 §3.1.2: the full-size packet",
+            )
+            .least("1 B")
+            .most("64 KiB"),
+            &mut size,
+        );
+        mean = u32::try_from(size.0).unwrap_or(mean);
+    }
+    if let Admission::Ns2Bytes { mean_packet } = admission {
+        *mean_packet = mean;
     }
 }
 

@@ -3,14 +3,15 @@
 //! Source: RFC 8290; the parts it leaves open after the ns-3 FQ-CoDel queue disc.
 //! Deviations: those of [`crate::policy::codel`] and [`crate::store::flow_lists`].
 
-use crate::config::ConfigProblem;
+use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Meta};
+use sojourn_base::{Instant, Limit, Meta};
+use sojourn_keys::{Configured, Profile, Visitor};
 
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +31,39 @@ impl FqCodelConfig {
             ..CodelLaw::RFC8289
         },
     };
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for FqCodelConfig {
+    const KIND: &'static str = "fq-codel";
+    const ABOUT: &'static str = "FQ-CoDel: flow queues, new ones first, each with a CoDel";
+    const PROFILES: &'static [Profile<Self>] = &[Profile {
+        name: "rfc8290",
+        about: "RFC 8290 §5.2: 1024 queues, 5 ms in 100 ms, ECN, 10,240 packets",
+        values: || Self::RFC8290,
+    }];
+
+    fn base() -> Self {
+        Self::RFC8290
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.flows.keys(visitor);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for FqCodelConfig {
+    type Queue<T> = FqCodelQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        FqCodelQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.flows.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.flows.collect_problems(problems);
         self.law.collect_problems(problems);
     }

@@ -4,14 +4,15 @@
 //! queue disc.
 //! Deviations: those of [`crate::policy::pie`] and [`crate::store::flow_lists`].
 
-use crate::config::ConfigProblem;
+use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::period::Period;
 use crate::manager::pie::admit;
 use crate::policy::pie::{Pie, PieLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Meta};
+use sojourn_base::{Instant, Limit, Meta};
+use sojourn_keys::{Configured, Profile, Visitor};
 
 /// Parameters of FQ-PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,8 +32,39 @@ impl FqPieConfig {
             ..PieLaw::RFC8033
         },
     };
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for FqPieConfig {
+    const KIND: &'static str = "fq-pie";
+    const ABOUT: &'static str = "FQ-PIE: flow queues, new ones first, each with a PIE";
+    const PROFILES: &'static [Profile<Self>] = &[Profile {
+        name: "ns3",
+        about: "defaults of ns-3: RFC 8033 with ECN over 1024 queues",
+        values: || Self::NS3,
+    }];
+
+    fn base() -> Self {
+        Self::NS3
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.flows.keys(visitor);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for FqPieConfig {
+    type Queue<T> = FqPieQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        FqPieQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.flows.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.flows.collect_problems(problems);
         self.law.collect_problems(problems);
     }

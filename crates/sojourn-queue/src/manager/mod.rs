@@ -1,7 +1,10 @@
-//! Managers: order of service and limits, with a policy applied to them.
+//! Managers: order of service and limits, with a policy applied to them; and the registry of all kinds.
+//!
+//! Who adds a manager declares its module and adds one line to the registry: files, schema, reference page,
+//! properties and benchmarks know it by that.
 
 pub mod ack_priority;
-pub mod any;
+mod any;
 pub mod buffer_control;
 pub mod codel;
 mod codel_service;
@@ -9,8 +12,10 @@ pub mod docsis_pie;
 pub mod drop_tail;
 pub mod fq_codel;
 pub mod fq_pie;
+pub mod own;
 mod period;
 pub mod pie;
+mod registry;
 pub mod sfq;
 pub mod sfq_codel;
 pub mod sfq_ns2;
@@ -18,6 +23,32 @@ pub mod sfq_pie;
 
 use crate::{Held, QueueContext, Reason, Verdict};
 use sojourn_base::Ecn;
+
+use crate::store::sub_flows::SfqConfig;
+use ack_priority::PrioritisedConfig;
+use codel::CodelConfig;
+use docsis_pie::DocsisPieConfig;
+use drop_tail::DropTailConfig;
+use fq_codel::FqCodelConfig;
+use fq_pie::FqPieConfig;
+use pie::PieConfig;
+use sfq_codel::SfqCodelConfig;
+use sfq_ns2::SfqNs2Config;
+use sfq_pie::SfqPieConfig;
+
+registry::managers! { $
+    DropTail(DropTailConfig),
+    Codel(CodelConfig),
+    Sfq(SfqConfig),
+    SfqNs2(SfqNs2Config),
+    SfqCodel(SfqCodelConfig),
+    FqCodel(FqCodelConfig),
+    Pie(PieConfig),
+    SfqPie(SfqPieConfig),
+    FqPie(FqPieConfig),
+    DocsisPie(DocsisPieConfig),
+    AckPriority(PrioritisedConfig),
+}
 
 /// Marks `packet` if it is ECN-capable; one that carries a mark already is left as it is. Returns
 /// whether the packet now carries a mark.

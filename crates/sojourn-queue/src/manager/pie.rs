@@ -3,7 +3,7 @@
 //! Source: RFC 8033; draft-pan-tsvwg-pie-00 as in White 2013 §2.3 and §3.2.
 //! Deviations: those of [`crate::policy::pie`].
 
-use crate::config::{ConfigProblem, require_room};
+use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
 use crate::manager::period::Period;
 use crate::manager::{mark, refuse};
 use crate::policy::pie::{BurstRule, Pie, PieLaw, PieVerdict};
@@ -12,6 +12,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, Span};
+use sojourn_keys::{Configured, Profile, Visitor};
 
 /// Parameters of a PIE queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,8 +39,51 @@ impl PieConfig {
         law: PieLaw::WHITE2013,
         limit: Limit::Bytes(Bytes(300_000)),
     };
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for PieConfig {
+    const KIND: &'static str = "pie";
+    const ABOUT: &'static str = "PIE: drops at the tail with a probability that follows the delay";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "rfc8033",
+            about: "RFC 8033: 15 ms, 1000 packets",
+            values: || Self::RFC8033,
+        },
+        Profile {
+            name: "draft00",
+            about: "draft-pan-tsvwg-pie-00: 20 ms, 1000 packets",
+            values: || Self::DRAFT00,
+        },
+        Profile {
+            name: "white2013",
+            about: "White 2013 §2.3, §3.2: 5 ms, 300,000 B",
+            values: || Self::WHITE2013,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::RFC8033
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(LIMIT, &mut self.limit);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for PieConfig {
+    type Queue<T> = PieQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        PieQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         self.law.collect_problems(problems);
     }

@@ -3,9 +3,11 @@
 //! Source: White 2013 §5.1 asks for the benefit of it; the ring is that of [`crate::store::sub_flows`].
 //! Deviations: none known.
 
+use crate::config::{ConfigProblem, ManagerKind};
 use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
-use sojourn_base::{Instant, Meta};
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Limit, Meta};
 
 /// Sub-flows in a ring, without a policy.
 #[derive(Clone, Debug)]
@@ -22,6 +24,22 @@ impl<T> SfqQueue<T> {
         Self {
             sub_flows: SubFlows::new(&config),
         }
+    }
+}
+
+impl ManagerKind for SfqConfig {
+    type Queue<T> = SfqQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        SfqQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        Self::collect_problems(self, problems);
     }
 }
 

@@ -3,14 +3,15 @@
 //! Source: White 2013 §2.2 and §3.2; ns-2 `queue/sfqcodel.cc`, March 2013.
 //! Deviations: those of [`crate::policy::codel`] and [`crate::store::sub_flows`].
 
-use crate::config::ConfigProblem;
+use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::codel_service::{HeadSource, Look, serve};
 use crate::policy::codel::{Codel, CodelLaw, CodelVariant, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Meta};
+use sojourn_base::{Instant, Limit, Meta};
+use sojourn_keys::{Configured, Profile, Visitor};
 
 /// Parameters of SFQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +31,39 @@ impl SfqCodelConfig {
             ..CodelLaw::WHITE2013
         },
     };
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for SfqCodelConfig {
+    const KIND: &'static str = "sfq-codel";
+    const ABOUT: &'static str = "SFQ-CoDel of 2013: sub-flows that take turns, each with a CoDel";
+    const PROFILES: &'static [Profile<Self>] = &[Profile {
+        name: "white2013",
+        about: "White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 10 ms in 150 ms, 625,000 B",
+        values: || Self::WHITE2013,
+    }];
+
+    fn base() -> Self {
+        Self::WHITE2013
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.sub_flows.keys(visitor);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for SfqCodelConfig {
+    type Queue<T> = SfqCodelQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        SfqCodelQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.sub_flows.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.sub_flows.collect_problems(problems);
         self.law.collect_problems(problems);
     }

@@ -5,13 +5,14 @@
 //! Deviations: the bucket hash starts from the packet's flow hash, where ns-2 adds source and
 //! destination address; a bucket that becomes busy goes to the end of the round.
 
-use crate::config::ConfigProblem;
+use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::refuse;
 use crate::store::bins::Bins;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta, Packets};
+use sojourn_keys::{Configured, Profile, Visitor, key};
 
 /// Parameters of the ns-2 queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,47 @@ impl SfqNs2Config {
         buckets: 16,
         limit: Packets(40),
     };
+}
 
-    pub(crate) fn collect_problems(self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for SfqNs2Config {
+    const KIND: &'static str = "sfq-ns2";
+    const ABOUT: &'static str = "stochastic fair queueing of ns-2";
+    const PROFILES: &'static [Profile<Self>] = &[Profile {
+        name: "ns2",
+        about: "ns-2 sfq.cc: 16 buckets, 40 packets",
+        values: || Self::NS2,
+    }];
+
+    fn base() -> Self {
+        Self::NS2
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key("limit", "packets in all buckets together", "ns-2 sfq.cc").least("1 packets"),
+            &mut self.limit,
+        );
+        visitor.value(
+            key(
+                "buckets",
+                "buckets that flows are hashed into",
+                "ns-2 sfq.cc",
+            )
+            .least("1")
+            .most("65536"),
+            &mut self.buckets,
+        );
+    }
+}
+
+impl ManagerKind for SfqNs2Config {
+    type Queue<T> = SfqNs2Queue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        SfqNs2Queue::new(*self)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         if self.buckets == 0 {
             problems.push(ConfigProblem {
                 field: "buckets",

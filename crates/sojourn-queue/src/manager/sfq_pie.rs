@@ -4,14 +4,15 @@
 //! Deviations: chosen: the ring of SFQ-CoDel; a sub-flow's delay is what its last packet had waited,
 //! because a departure rate means nothing for a queue that is served in turns.
 
-use crate::config::ConfigProblem;
+use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::period::Period;
 use crate::manager::pie::admit;
 use crate::policy::pie::{DelaySource, Pie, PieLaw};
 use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Meta};
+use sojourn_base::{Instant, Limit, Meta};
+use sojourn_keys::{Configured, Profile, Visitor, Word, Words, key};
 
 /// What a PIE guards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +45,51 @@ impl SfqPieConfig {
         },
         scope: PieScope::PerBin,
     };
+}
 
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+impl Configured for SfqPieConfig {
+    const KIND: &'static str = "sfq-pie";
+    const ABOUT: &'static str = "sub-flows that take turns, with PIE";
+    const PROFILES: &'static [Profile<Self>] = &[Profile {
+        name: "white2013",
+        about: "White 2013: sub-flows of its SFQ-CoDel, values of its PIE",
+        values: || Self::WHITE2013,
+    }];
+
+    fn base() -> Self {
+        Self::WHITE2013
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.sub_flows.keys(visitor);
+
+        visitor.value(
+            key(
+                "scope",
+                "what a PIE guards",
+                "chosen: White 2013 names SFQ-PIE without parameters",
+            ),
+            &mut Words {
+                value: &mut self.scope,
+                words: &SCOPES,
+            },
+        );
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for SfqPieConfig {
+    type Queue<T> = SfqPieQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        SfqPieQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.sub_flows.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.sub_flows.collect_problems(problems);
         self.law.collect_problems(problems);
         if self.scope == PieScope::PerBin
@@ -61,6 +105,19 @@ impl SfqPieConfig {
         }
     }
 }
+
+const SCOPES: [Word<PieScope>; 2] = [
+    Word {
+        name: "per-bin",
+        value: PieScope::PerBin,
+        about: "each sub-flow has one of its own",
+    },
+    Word {
+        name: "shared",
+        value: PieScope::Shared,
+        about: "one for the backlog of all sub-flows",
+    },
+];
 
 /// Sub-flows in a ring, guarded by PIE.
 #[derive(Clone, Debug)]

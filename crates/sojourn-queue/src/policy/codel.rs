@@ -5,7 +5,7 @@
 //! Deviations: `first_above` starts unset (ns-2 starts it at −1, which lets a run's very first packet
 //! count as late); no Newton iteration for the square root, no 32-bit clock.
 
-mod floor_key;
+mod keys;
 
 use sojourn_base::{Instant, Span, math};
 

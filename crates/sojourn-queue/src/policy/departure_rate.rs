@@ -5,7 +5,8 @@
 //! Deviations: RFC 8033 averages the time per threshold as if exactly the threshold had left; here it
 //! is the time per byte that did leave.
 
-use sojourn_base::Instant;
+use sojourn_base::{Bytes, Instant};
+use sojourn_keys::{Visitor, Word, Words, key};
 
 /// How successive measurements are averaged.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +48,64 @@ impl DepartureRateConfig {
         threshold: 16_384,
         average: RateAverage::OfTime { weight: 0.25 },
     };
+}
+
+const AVERAGES: [Word<bool>; 2] = [
+    Word {
+        name: "rate",
+        value: false,
+        about: "the rate (ns-2, Linux)",
+    },
+    Word {
+        name: "time",
+        value: true,
+        about: "the time per byte (RFC 8033)",
+    },
+];
+
+impl DepartureRateConfig {
+    /// Shows the keys of the estimate.
+    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
+        let rate = self;
+        let mut threshold = Bytes(rate.threshold);
+        visitor.value(
+            key(
+                "threshold",
+                "bytes per measurement, and the backlog it takes to start one",
+                "RFC 8033 §4.3",
+            )
+            .least("1 B")
+            .most("1 GB"),
+            &mut threshold,
+        );
+        rate.threshold = threshold.0;
+        let (mut weight, mut of_time) = match rate.average {
+            RateAverage::OfRate { weight } => (weight, false),
+            RateAverage::OfTime { weight } => (weight, true),
+        };
+        visitor.value(
+            key("average", "what is averaged", "RFC 8033 §4.3"),
+            &mut Words {
+                value: &mut of_time,
+                words: &AVERAGES,
+            },
+        );
+        visitor.value(
+            key(
+                "weight",
+                "weight of the newest measurement",
+                "RFC 8033 appendix A",
+            )
+            .least("0.000001")
+            .most("1"),
+            &mut weight,
+        );
+        rate.average = if of_time {
+            RateAverage::OfTime { weight }
+        } else {
+            RateAverage::OfRate { weight }
+        };
+    }
 }
 
 /// The estimate and the measurement under way.

@@ -7,8 +7,10 @@
 
 use crate::Shaper;
 use crate::policy::burst::BurstState;
+use crate::policy::pie::keys::span;
 use crate::policy::pie::{PieGains, gain_divisor, whole_updates};
 use sojourn_base::{BitRate, Span};
+use sojourn_keys::{Visitor, key};
 
 /// RFC 8034 A.1.2: gain of the distance from the target, in 1/s.
 const ALPHA: f64 = 0.25;
@@ -51,6 +53,31 @@ impl DocsisPieLaw {
         burst_reset: Span::from_s(1),
         quantise_length: false,
     };
+
+    /// Shows the keys of the law.
+    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
+        let law = self;
+        visitor.value(
+            span("target", "wanted delay", "RFC 8034 §4.2"),
+            &mut law.target,
+        );
+        visitor.value(
+            span(
+                "burst_reset",
+                "how long the queue must be quiet before a new burst allowance",
+                "RFC 8034 §4.2",
+            ),
+            &mut law.burst_reset,
+        );
+        visitor.value(
+            key(
+                "quantise_length",
+                "round packet lengths up to one of nine classes",
+                "RFC 8034 allows it: off",
+            ),
+            &mut law.quantise_length,
+        );
+    }
 }
 
 /// Decision state of one service flow's queue.

@@ -6,13 +6,14 @@
 //! Deviations: if one overflow batch is not enough (a limit in bytes and a very large arrival), the
 //! next fattest queue is dropped from as well, so that the limit always holds.
 
-use crate::config::{ConfigProblem, require_room};
+use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::store::bins::Bins;
 use crate::store::room::Room;
 use crate::{Held, QueueContext, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Limit, Meta, Packets};
+use sojourn_keys::{Or, Visitor, bytes, key};
 
 /// Parameters of the flow queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,65 @@ impl FlowListsConfig {
         memory: Some(Bytes(32 << 20)),
         drop_batch: 64,
     };
+
+    /// Shows the keys of the flow queues.
+    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
+        let config = self;
+        visitor.value(LIMIT, &mut config.limit);
+        visitor.value(
+            key(
+                "queues",
+                "number of queues that flows are hashed into",
+                "RFC 8290 §5.2",
+            )
+            .least("1")
+            // Source: Linux sch_fq_codel: 65536.
+            .most("65536"),
+            &mut config.queues,
+        );
+        visitor.value(
+            key(
+                "ways",
+                "queues per set of a set-associative hash; 1 is a plain hash",
+                "RFC 8290 §5.2",
+            )
+            .least("1")
+            .most("65536"),
+            &mut config.ways,
+        );
+        bytes(
+            quantum(
+                "what a queue may send before the next one's turn",
+                "RFC 8290 §5.2",
+            )
+            .least("1 B"),
+            &mut config.quantum,
+            visitor,
+        );
+        visitor.value(
+            key(
+                "memory",
+                "bytes that may wait in all queues together, besides limit",
+                "Linux",
+            )
+            .least("1500 B"),
+            &mut Or {
+                value: &mut config.memory,
+                word: "unlimited",
+                example: Bytes(32 << 20),
+            },
+        );
+        visitor.value(
+            key(
+                "drop_batch",
+                "most packets dropped from the fattest queue at once",
+                "Linux",
+            )
+            .least("1")
+            .most("65536"),
+            &mut config.drop_batch,
+        );
+    }
 
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);

@@ -4,7 +4,7 @@
 //! Deviations: an arrival larger than a limit in bytes is refused without looking for victims, which
 //! could not help it.
 
-use crate::config::{ConfigProblem, require_room};
+use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::manager::refuse;
 use crate::store::bins::Bins;
 use crate::store::nichols_ring::NicholsRing;
@@ -12,6 +12,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Limit, Meta};
+use sojourn_keys::{Configured, Profile, Visitor, Word, Words, bytes, key};
 
 /// Which end of the largest sub-flow gives up a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +79,101 @@ impl SfqConfig {
         }
     }
 }
+
+impl Configured for SfqConfig {
+    const KIND: &'static str = "sfq";
+    const ABOUT: &'static str = "flows hashed into sub-flows that take turns; no policy";
+    const PROFILES: &'static [Profile<Self>] = &[Profile {
+        name: "white2013",
+        about: "White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 625,000 B",
+        values: || Self::WHITE2013,
+    }];
+
+    fn base() -> Self {
+        Self::WHITE2013
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        let config = self;
+
+        visitor.value(LIMIT, &mut config.limit);
+        visitor.value(
+            key(
+                "bins",
+                "number of sub-flows that flows are hashed into",
+                "White 2013 §3.2",
+            )
+            .least("1")
+            // Source: ns-2 sfqcodel.cc.
+            .most("1024"),
+            &mut config.bins,
+        );
+        bytes(
+            quantum(
+                "what each sub-flow may send per round; \"0 B\" serves one packet each",
+                "White 2013 §3.2",
+            ),
+            &mut config.quantum,
+            visitor,
+        );
+        visitor.value(
+            key(
+                "victim",
+                "which end of the largest sub-flow gives up a packet if an arrival does not fit",
+                "ns-2 sfqcodel.cc",
+            ),
+            &mut Words {
+                value: &mut config.victim,
+                words: &VICTIMS,
+            },
+        );
+        visitor.value(
+            key(
+                "fat_metric",
+                "what the largest sub-flow has most of",
+                "ns-2 sfqcodel.cc",
+            ),
+            &mut Words {
+                value: &mut config.fat_metric,
+                words: &FAT_METRICS,
+            },
+        );
+        visitor.value(
+            key(
+                "background",
+                "packets marked CS1 (dscp = 8) share one sub-flow more, whatever their flow",
+                "White 2013 §4.1.1: proposed, not used",
+            ),
+            &mut config.background,
+        );
+    }
+}
+
+const VICTIMS: [Word<Victim>; 2] = [
+    Word {
+        name: "tail",
+        value: Victim::Tail,
+        about: "the newest packet",
+    },
+    Word {
+        name: "head",
+        value: Victim::Head,
+        about: "the oldest packet",
+    },
+];
+
+const FAT_METRICS: [Word<FatMetric>; 2] = [
+    Word {
+        name: "packets",
+        value: FatMetric::Packets,
+        about: "most packets",
+    },
+    Word {
+        name: "bytes",
+        value: FatMetric::Bytes,
+        about: "most bytes",
+    },
+];
 
 /// The packets of all sub-flows, and whose turn it is.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use sojourn_queue::{
     AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CodelConfig, CodelLaw,
     CodelVariant, DelaySource, DepartureRateConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig,
     FatMetric, FlowListsConfig, FqCodelConfig, FqPieConfig, ManagerConfig, PieConfig, PieLaw,
-    PieScope, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
+    PieScope, PrioritisedConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
 };
 
 /// A manager under test.
@@ -13,8 +13,8 @@ pub(crate) struct Case {
     pub(crate) config: ManagerConfig,
     /// The most that may ever wait.
     pub(crate) most: Backlog,
-    /// It may mark packets.
-    pub(crate) marks: bool,
+    /// Whether it marks packets, if that is sure.
+    pub(crate) marks: Option<bool>,
 }
 
 /// All of them.
@@ -27,10 +27,33 @@ pub(crate) fn managers() -> Vec<Case> {
         pie(),
         docsis_pie(),
         ack_priority(),
+        every_kind(),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Every kind of the registry with its defaults, apart from a small limit.
+fn every_kind() -> Vec<Case> {
+    ManagerConfig::kinds()
+        .into_iter()
+        .map(|kind| {
+            let mut config = kind.values(None);
+            if let Some(limit) = config.limit_mut() {
+                *limit = SMALL_BYTES;
+            }
+            let most = match (config.limit(), config.kind()) {
+                // What waits in its lane comes on top.
+                (None, _) | (_, "ack-priority") => Limit::Bytes(Bytes::MAX),
+                (Some(limit), _) => limit,
+            };
+            Case {
+                marks: None,
+                ..within(most, config)
+            }
+        })
+        .collect()
 }
 
 const SMALL_BYTES: Limit = Limit::Bytes(Bytes(20_000));
@@ -52,13 +75,13 @@ fn within(limit: Limit, config: ManagerConfig) -> Case {
     Case {
         config,
         most,
-        marks: false,
+        marks: Some(false),
     }
 }
 
 fn marking(case: Case) -> Case {
     Case {
-        marks: true,
+        marks: Some(true),
         ..case
     }
 }
@@ -285,7 +308,7 @@ fn ack_priority() -> Vec<Case> {
     // Roomy enough for every acknowledgement of a list: beyond its limit the lane does not keep order.
     let roomy = AckPriorityConfig::DEFAULT;
     let inner = codel().swap_remove(1).config;
-    let config = ManagerConfig::AckPriority(roomy, Box::new(inner));
+    let config = ManagerConfig::AckPriority(PrioritisedConfig::before(inner));
     let most = Limit::Bytes(Bytes(20_000 + roomy.limit.0));
     vec![within(most, config)]
 }

@@ -88,7 +88,7 @@ proptest! {
             for effect in log.effects() {
                 match effect {
                     Effect::Marked(n) => {
-                        prop_assert!(case.marks, "{:?} must not mark", case.config);
+                        prop_assert!(case.marks != Some(false), "{:?} must not mark", case.config);
                         let ecn = log.arrival(n).ecn;
                         prop_assert!(matches!(ecn, Ecn::Ect0 | Ecn::Ect1));
                         prop_assert!(!marked[n as usize], "marked twice");
@@ -179,6 +179,8 @@ fn the_cases_drop_and_mark_often_enough_to_mean_something() {
         let lost = count(|effect| matches!(effect, Effect::Dropped(..) | Effect::Refused(..)));
         let marked = count(|effect| matches!(effect, Effect::Marked(_)));
         assert!(lost + marked > 5, "{:?}: {lost} and {marked}", case.config);
-        assert_eq!(case.marks, marked > 0, "{:?}", case.config);
+        if let Some(marks) = case.marks {
+            assert_eq!(marks, marked > 0, "{:?}", case.config);
+        }
     }
 }

@@ -4,8 +4,8 @@ use super::packet;
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Packets, Serializer, Span};
 use sojourn_queue::manager::sfq_ns2::ns2_bucket;
 use sojourn_queue::{
-    AckPriorityConfig, AnyManager, CodelConfig, FlowListsConfig, FqCodelConfig, FqPieConfig,
-    ManagerConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
+    AnyManager, CodelConfig, FlowListsConfig, FqCodelConfig, FqPieConfig, ManagerConfig,
+    PrioritisedConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
     Verdict,
 };
 use sojourn_testkit::context::TestContext;
@@ -471,7 +471,7 @@ fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
         ManagerConfig::SfqPie(SfqPieConfig::WHITE2013),
         ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
         ManagerConfig::FqPie(FqPieConfig::NS3),
-        ManagerConfig::AckPriority(AckPriorityConfig::DEFAULT, Box::new(sfq_codel.clone())),
+        ManagerConfig::AckPriority(PrioritisedConfig::before(sfq_codel.clone())),
         sfq_codel,
     ] {
         let (mut shared, mut apart) = (0, 0);

@@ -1,21 +1,20 @@
-//! Keys of the PIE family.
+//! Keys of PIE's decisions.
 //!
-//! Source: RFC 8033, RFC 8034, White 2013 §2.3 and §3.2. Deviations: none known.
+//! Source: RFC 8033, White 2013 §2.3 and §3.2. Deviations: none known.
 
+use super::{Activation, BurstRule, DelaySource, PieGains, PieLaw};
+use crate::policy::departure_rate::DepartureRateConfig;
 use sojourn_base::{Bytes, Span};
-use sojourn_queue::{
-    Activation, BurstRule, DelaySource, DepartureRateConfig, DocsisPieLaw, PieGains, PieLaw,
-    PieScope, RateAverage,
-};
-
-use sojourn_keys::bytes;
-use sojourn_keys::value::{Or, Word, Words};
-use sojourn_keys::{Key, Kind, OneOf, Visitor, key};
+use sojourn_keys::{Key, Kind, OneOf, Or, Visitor, Word, Words, bytes, key};
 
 /// Longest delay of a control law. chosen: beyond ten minutes no run would ever see a signal.
 const LONGEST: &str = "600 s";
 
-const fn span(name: &'static str, about: &'static str, origin: &'static str) -> Key {
+pub(in crate::policy) const fn span(
+    name: &'static str,
+    about: &'static str,
+    origin: &'static str,
+) -> Key {
     key(name, about, origin).least("1 us").most(LONGEST)
 }
 
@@ -32,70 +31,73 @@ const GAINS: [Word<PieGains>; 2] = [
     },
 ];
 
-/// Keys of PIE's decisions.
-pub(super) fn pie_keys(law: &mut PieLaw, visitor: &mut dyn Visitor) {
-    visitor.value(
-        span("reference", "wanted delay", "RFC 8033 §5.1"),
-        &mut law.reference,
-    );
-    visitor.value(
-        span(
-            "update_interval",
-            "time between updates of the probability",
-            "RFC 8033 §4.2",
-        ),
-        &mut law.update_interval,
-    );
-    for (name, about, gain) in [
-        (
-            "alpha",
-            "gain of the distance from the reference, in 1/s",
-            &mut law.alpha,
-        ),
-        (
-            "beta",
-            "gain of the change since the last update, in 1/s",
-            &mut law.beta,
-        ),
-    ] {
+impl PieLaw {
+    /// Shows the keys of the law.
+    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
+        let law = self;
         visitor.value(
-            key(name, about, "RFC 8033 §4.2").least("0").most("1000"),
-            gain,
+            span("reference", "wanted delay", "RFC 8033 §5.1"),
+            &mut law.reference,
         );
+        visitor.value(
+            span(
+                "update_interval",
+                "time between updates of the probability",
+                "RFC 8033 §4.2",
+            ),
+            &mut law.update_interval,
+        );
+        for (name, about, gain) in [
+            (
+                "alpha",
+                "gain of the distance from the reference, in 1/s",
+                &mut law.alpha,
+            ),
+            (
+                "beta",
+                "gain of the change since the last update, in 1/s",
+                &mut law.beta,
+            ),
+        ] {
+            visitor.value(
+                key(name, about, "RFC 8033 §4.2").least("0").most("1000"),
+                gain,
+            );
+        }
+        visitor.value(
+            key(
+                "gains",
+                "how fast the probability may move while it is small",
+                "RFC 8033 §4.2",
+            ),
+            &mut Words {
+                value: &mut law.gains,
+                words: &GAINS,
+            },
+        );
+        visitor.value(
+            key(
+                "maximum_burst",
+                "how long a first burst is left alone",
+                "RFC 8033 §4.4",
+            )
+            .most(LONGEST),
+            &mut law.maximum_burst,
+        );
+        bytes(
+            key(
+                "mean_packet",
+                "assumed mean packet length",
+                "RFC 8033 appendix A",
+            )
+            .least("1 B")
+            .most("64 KiB"),
+            &mut law.mean_packet,
+            visitor,
+        );
+        switches(law, visitor);
+        parts(law, visitor);
     }
-    visitor.value(
-        key(
-            "gains",
-            "how fast the probability may move while it is small",
-            "RFC 8033 §4.2",
-        ),
-        &mut Words {
-            value: &mut law.gains,
-            words: &GAINS,
-        },
-    );
-    visitor.value(
-        key(
-            "maximum_burst",
-            "how long a first burst is left alone",
-            "RFC 8033 §4.4",
-        )
-        .most(LONGEST),
-        &mut law.maximum_burst,
-    );
-    bytes(
-        key(
-            "mean_packet",
-            "assumed mean packet length",
-            "RFC 8033 appendix A",
-        )
-        .least("1 B")
-        .most("64 KiB"),
-        &mut law.mean_packet,
-        visitor,
-    );
-    switches(law, visitor);
-    parts(law, visitor);
 }
 
 fn switches(law: &mut PieLaw, visitor: &mut dyn Visitor) {
@@ -211,65 +213,11 @@ const DELAY_SOURCES: [Kind<DelaySource>; 2] = [
         profiles: &[],
         keys: |source, visitor| {
             if let DelaySource::DepartureRate(rate) = source {
-                departure_rate_keys(rate, visitor);
+                rate.keys(visitor);
             }
         },
     },
 ];
-
-const AVERAGES: [Word<bool>; 2] = [
-    Word {
-        name: "rate",
-        value: false,
-        about: "the rate (ns-2, Linux)",
-    },
-    Word {
-        name: "time",
-        value: true,
-        about: "the time per byte (RFC 8033)",
-    },
-];
-
-fn departure_rate_keys(rate: &mut DepartureRateConfig, visitor: &mut dyn Visitor) {
-    let mut threshold = Bytes(rate.threshold);
-    visitor.value(
-        key(
-            "threshold",
-            "bytes per measurement, and the backlog it takes to start one",
-            "RFC 8033 §4.3",
-        )
-        .least("1 B")
-        .most("1 GB"),
-        &mut threshold,
-    );
-    rate.threshold = threshold.0;
-    let (mut weight, mut of_time) = match rate.average {
-        RateAverage::OfRate { weight } => (weight, false),
-        RateAverage::OfTime { weight } => (weight, true),
-    };
-    visitor.value(
-        key("average", "what is averaged", "RFC 8033 §4.3"),
-        &mut Words {
-            value: &mut of_time,
-            words: &AVERAGES,
-        },
-    );
-    visitor.value(
-        key(
-            "weight",
-            "weight of the newest measurement",
-            "RFC 8033 appendix A",
-        )
-        .least("0.000001")
-        .most("1"),
-        &mut weight,
-    );
-    rate.average = if of_time {
-        RateAverage::OfTime { weight }
-    } else {
-        RateAverage::OfRate { weight }
-    };
-}
 
 const BURST_RULES: [Kind<BurstRule>; 2] = [
     Kind {
@@ -334,55 +282,3 @@ const ACTIVATIONS: [Kind<Option<Activation>>; 3] = [
         },
     },
 ];
-
-const SCOPES: [Word<PieScope>; 2] = [
-    Word {
-        name: "per-bin",
-        value: PieScope::PerBin,
-        about: "each sub-flow has one of its own",
-    },
-    Word {
-        name: "shared",
-        value: PieScope::Shared,
-        about: "one for the backlog of all sub-flows",
-    },
-];
-
-/// What a PIE over sub-flows guards.
-pub(super) fn scope_key(scope: &mut PieScope, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key(
-            "scope",
-            "what a PIE guards",
-            "chosen: White 2013 names SFQ-PIE without parameters",
-        ),
-        &mut Words {
-            value: scope,
-            words: &SCOPES,
-        },
-    );
-}
-
-/// Keys of DOCSIS-PIE's decisions.
-pub(super) fn docsis_pie_keys(law: &mut DocsisPieLaw, visitor: &mut dyn Visitor) {
-    visitor.value(
-        span("target", "wanted delay", "RFC 8034 §4.2"),
-        &mut law.target,
-    );
-    visitor.value(
-        span(
-            "burst_reset",
-            "how long the queue must be quiet before a new burst allowance",
-            "RFC 8034 §4.2",
-        ),
-        &mut law.burst_reset,
-    );
-    visitor.value(
-        key(
-            "quantise_length",
-            "round packet lengths up to one of nine classes",
-            "RFC 8034 allows it: off",
-        ),
-        &mut law.quantise_length,
-    );
-}

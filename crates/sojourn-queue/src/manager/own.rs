@@ -1,0 +1,285 @@
+//! Managers from outside this crate: added when the program starts, called through a pointer.
+//!
+//! A manager is generic over the caller's packets, a pointer to one cannot be. An own manager therefore keeps
+//! [`Ticket`]s, and what stands around it keeps the packets.
+//!
+//! Source: none needed. Deviations: none known.
+
+use crate::config::{ConfigProblem, ManagerKind};
+use crate::{Backlog, Held, ManagerConfig, QueueContext, QueueManager, Reason, Shaper, Verdict};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::fmt;
+use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_keys::{AnyKind, KindInfo, KindOf, NameTaken, Visitor};
+
+/// Stands for a packet in an own manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(u32);
+
+/// Makes a kind of manager known, before the first file that asks for it is read.
+pub fn add_manager<C>() -> Result<(), NameTaken>
+where
+    C: ManagerKind,
+    C::Queue<Ticket>: Send + 'static,
+{
+    super::KINDS.add(&OwnKind::<C>(KindOf::KIND))
+}
+
+/// The kind of an own manager.
+#[derive(Debug)]
+struct OwnKind<C>(KindOf<C>);
+
+impl<C> AnyKind<ManagerConfig> for OwnKind<C>
+where
+    C: ManagerKind,
+    C::Queue<Ticket>: Send + 'static,
+{
+    fn info(&self) -> KindInfo {
+        KindOf::<C>::describe()
+    }
+
+    fn values(&self, profile: Option<&str>) -> ManagerConfig {
+        ManagerConfig::Own(OwnManager(Box::new(KindOf::<C>::configuration(profile))))
+    }
+
+    fn keys(&self, value: &mut ManagerConfig, visitor: &mut dyn Visitor) {
+        if let ManagerConfig::Own(own) = value
+            && let Some(config) = own.0.as_any_mut().downcast_mut::<C>()
+        {
+            config.keys(visitor);
+        }
+    }
+}
+
+/// Parameters of an own manager.
+#[derive(Debug)]
+pub struct OwnManager(Box<dyn OwnConfig>);
+
+/// What [`ManagerKind`] says, as far as a pointer can say it.
+trait OwnConfig: fmt::Debug + Send + Sync {
+    fn kind(&self) -> &'static str;
+    fn duplicate(&self) -> Box<dyn OwnConfig>;
+    fn equals(&self, other: &dyn Any) -> bool;
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+    fn limit_mut(&mut self) -> Option<&mut Limit>;
+    fn least_packets(&self) -> sojourn_base::Packets;
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>);
+    fn build(&self) -> Box<dyn QueueManager<Ticket> + Send>;
+}
+
+impl<C> OwnConfig for C
+where
+    C: ManagerKind,
+    C::Queue<Ticket>: Send + 'static,
+{
+    fn kind(&self) -> &'static str {
+        C::KIND
+    }
+
+    fn duplicate(&self) -> Box<dyn OwnConfig> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<C>() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        ManagerKind::limit_mut(self)
+    }
+
+    fn least_packets(&self) -> sojourn_base::Packets {
+        ManagerKind::least_packets(self)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        ManagerKind::collect_problems(self, problems);
+    }
+
+    fn build(&self) -> Box<dyn QueueManager<Ticket> + Send> {
+        Box::new(ManagerKind::build(self))
+    }
+}
+
+impl Clone for OwnManager {
+    fn clone(&self) -> Self {
+        Self(self.0.duplicate())
+    }
+}
+
+impl PartialEq for OwnManager {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equals(other.0.as_any())
+    }
+}
+
+impl OwnManager {
+    pub(crate) fn kind(&self) -> &'static str {
+        self.0.kind()
+    }
+
+    pub(crate) fn limit_mut(&mut self) -> Option<&mut Limit> {
+        self.0.limit_mut()
+    }
+
+    #[expect(clippy::unused_self, reason = "as the other parameters say it")]
+    pub(crate) const fn behind(&self) -> Option<(&'static str, &ManagerConfig)> {
+        None
+    }
+
+    pub(crate) fn least_packets(&self) -> sojourn_base::Packets {
+        self.0.least_packets()
+    }
+
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.0.collect_problems(problems);
+    }
+
+    pub(crate) fn build<T: Send + 'static>(&self) -> Box<dyn QueueManager<T> + Send> {
+        Box::new(Cloakroom {
+            manager: self.0.build(),
+            packets: Packets::default(),
+        })
+    }
+}
+
+/// An own manager with the packets that its tickets stand for.
+struct Cloakroom<T> {
+    manager: Box<dyn QueueManager<Ticket> + Send>,
+    packets: Packets<T>,
+}
+
+/// Packets by ticket.
+struct Packets<T> {
+    kept: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Packets<T> {
+    fn default() -> Self {
+        Self {
+            kept: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+impl<T> Packets<T> {
+    fn keep(&mut self, item: T) -> Ticket {
+        if let Some(free) = self.free.pop() {
+            self.kept[free as usize] = Some(item);
+            return Ticket(free);
+        }
+        self.kept.push(Some(item));
+        Ticket(u32::try_from(self.kept.len() - 1).expect("fewer packets than memory"))
+    }
+
+    /// The packet behind a ticket.
+    ///
+    /// # Panics
+    /// If the manager has handed out the ticket before.
+    fn give_back(&mut self, held: Held<Ticket>) -> Held<T> {
+        let place = held.item.0;
+        let item = self.kept[place as usize].take();
+        self.free.push(place);
+        Held {
+            item: item.expect("a manager hands out each packet once"),
+            meta: held.meta,
+            enqueued_at: held.enqueued_at,
+            marked: held.marked,
+        }
+    }
+}
+
+/// The context of an own manager: tickets on its side, packets on the other.
+struct Counter<'a, T> {
+    packets: &'a mut Packets<T>,
+    context: &'a mut dyn QueueContext<T>,
+}
+
+impl<T> QueueContext<Ticket> for Counter<'_, T> {
+    fn dropped(&mut self, packet: Held<Ticket>, reason: Reason) {
+        self.context.dropped(self.packets.give_back(packet), reason);
+    }
+
+    fn marked(&mut self, packet: &Held<Ticket>, reason: Reason) {
+        // It stays with its ticket: it is shown, not given back.
+        let mut shown = self.packets.give_back(*packet);
+        self.context.marked(&shown, reason);
+        let Ticket(place) = packet.item;
+        self.packets.free.pop();
+        shown.marked = true;
+        self.packets.kept[place as usize] = Some(shown.item);
+    }
+
+    fn unit(&mut self) -> f64 {
+        self.context.unit()
+    }
+
+    fn shaper(&self) -> Shaper {
+        self.context.shaper()
+    }
+
+    fn staged(&self, queue: ServiceQueue) -> Bytes {
+        self.context.staged(queue)
+    }
+
+    fn loop_delay(&self) -> Span {
+        self.context.loop_delay()
+    }
+}
+
+impl<T> QueueManager<T> for Cloakroom<T> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        let ticket = self.packets.keep(item);
+        let packets = &mut self.packets;
+        let mut counter = Counter { packets, context };
+        self.manager.enqueue(now, meta, ticket, &mut counter)
+    }
+
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        let packets = &mut self.packets;
+        let mut counter = Counter { packets, context };
+        let held = self.manager.dequeue(now, &mut counter)?;
+        Some(self.packets.give_back(held))
+    }
+
+    fn head_length(&self) -> Option<u32> {
+        self.manager.head_length()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.manager.backlog()
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.manager.sub_flow(meta)
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.manager.next_timer()
+    }
+
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+        let packets = &mut self.packets;
+        let mut counter = Counter { packets, context };
+        self.manager.on_timer(now, &mut counter);
+    }
+}
