@@ -45,6 +45,7 @@ LINT = [
             "--keep-going",
             "--workspace",
             "--all-targets",
+            "--all-features",
             "--locked",
             "--",
             "-D",

@@ -1,58 +1,33 @@
-//! Names the engine's version after the package's version and the sources that decide results.
+//! Names the engine's version after the package's version and all that decides results.
 //!
 //! Runs are stored under a key that contains this version. With the package's version alone, a change
 //! of a model between two releases would go on serving results of the old one.
 
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::env;
+use std::path::Path;
 
-/// Crates whose sources can change what a run records.
-const CRATES: [&str; 9] = [
-    "sojourn-apps",
-    "sojourn-base",
-    "sojourn-engine",
-    "sojourn-link",
-    "sojourn-metrics",
-    "sojourn-queue",
-    "sojourn-record",
-    "sojourn-scenario",
-    "sojourn-transport",
-];
+mod digest;
+
+/// Features that measure and change no result, as cargo tells a build script of them.
+const ONLY_MEASURE: [&str; 1] = ["CARGO_FEATURE_COUNT_ALLOCATIONS"];
 
 fn main() {
-    let crates = Path::new("..");
-    // The workspace pins the libraries that decide random numbers and elementary functions.
-    let mut files = vec![crates.join("../Cargo.toml")];
-    for name in CRATES {
-        collect(&crates.join(name).join("src"), &mut files);
-    }
-    files.sort();
-    let mut hasher = blake3::Hasher::new();
+    let here = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+    let root = Path::new(&here)
+        .ancestors()
+        .nth(2)
+        .expect("a crate below `crates/` of the workspace");
+    let files = digest::files(root).expect("the workspace is readable");
+    // A new file that matters is named by an old one, so these are all that need to be watched.
     for file in &files {
         println!("cargo:rerun-if-changed={}", file.display());
-        let content = fs::read(file).expect("a source file that was just listed");
-        hasher.update(file.to_string_lossy().as_bytes());
-        hasher.update(&content.len().to_le_bytes());
-        hasher.update(&content);
     }
+    let mut features: Vec<String> = env::vars()
+        .map(|(name, _)| name)
+        .filter(|name| name.starts_with("CARGO_FEATURE_") && !ONLY_MEASURE.contains(&name.as_str()))
+        .collect();
+    features.sort();
+    let digest = digest::digest(root, &files, &features).expect("files that were just listed");
     let version = env::var("CARGO_PKG_VERSION").expect("set by cargo");
-    let digest = hasher.finalize().to_hex();
-    println!(
-        "cargo:rustc-env=SOJOURN_ENGINE_VERSION={version}+{}",
-        &digest[..12]
-    );
-}
-
-/// Adds the files below `directory`, and has cargo watch for new ones.
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
-    println!("cargo:rerun-if-changed={}", directory.display());
-    let entries = fs::read_dir(directory).expect("a crate of the workspace has sources");
-    for entry in entries {
-        let path = entry.expect("a readable directory").path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else {
-            files.push(path);
-        }
-    }
+    println!("cargo:rustc-env=SOJOURN_ENGINE_VERSION={version}+{digest}");
 }

@@ -34,7 +34,8 @@ class BenchWorld(TypedDict):
     simulated_s: float
     packet_hops: int
     ns_per_packet_hop: float
-    allocations_per_packet_hop: float
+    allocations_per_packet_hop: float | None
+    """`None` if this build does not count them."""
     peak_rss_bytes: int
 
 class ScenarioProblems(ValueError):

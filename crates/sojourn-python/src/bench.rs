@@ -1,6 +1,5 @@
 //! Fixed worlds for benchmarks: the same work in every version.
 
-use crate::counting::allocations;
 use crate::run::timed;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -18,7 +17,8 @@ fn bench_worlds() -> Vec<&'static str> {
 
 /// Runs a world and measures it.
 ///
-/// Allocations are those of the second half of the time: what steady state costs.
+/// Allocations are those of the second half of the time: what steady state costs. They are missing in a
+/// build that does not count them.
 #[pyfunction]
 #[pyo3(name = "bench", signature = (world, duration_s=None))]
 fn run_bench<'py>(
@@ -51,15 +51,22 @@ fn run_bench<'py>(
     entry.set_item("ns_per_packet_hop", cost.cpu_s * 1e9 / hops.max(1) as f64)?;
     entry.set_item(
         "allocations_per_packet_hop",
-        full.0.saturating_sub(half.0) as f64 / steady_hops as f64,
+        (full.0.zip(half.0))
+            .map(|(full, half)| full.saturating_sub(half) as f64 / steady_hops as f64),
     )?;
     entry.set_item("peak_rss_bytes", peak_rss_bytes())?;
     Ok(entry)
 }
 
+/// Tells how many allocations this thread has made, in a build that counts them.
+#[cfg(feature = "count-allocations")]
+const ALLOCATIONS: Option<fn() -> u64> = Some(crate::counting::allocations);
+#[cfg(not(feature = "count-allocations"))]
+const ALLOCATIONS: Option<fn() -> u64> = None;
+
 /// Allocations and statistics of one run.
-fn counted(scenario: &Scenario) -> (u64, RunStatistics) {
-    let before = allocations();
+fn counted(scenario: &Scenario) -> (Option<u64>, RunStatistics) {
+    let before = ALLOCATIONS.map(|count| count());
     let statistics = if scenario.record == worlds::NO_RECORDS {
         run(scenario, Seed(1), NoRecords, &|| false).map(|outcome| outcome.statistics)
     } else {
@@ -68,7 +75,10 @@ fn counted(scenario: &Scenario) -> (u64, RunStatistics) {
         run(scenario, Seed(1), recorder, &|| false).map(|outcome| outcome.statistics)
     };
     let statistics = statistics.expect("never cancelled");
-    (allocations() - before, statistics)
+    let made = ALLOCATIONS
+        .zip(before)
+        .map(|(count, before)| count() - before);
+    (made, statistics)
 }
 
 /// Largest resident memory of this process so far; 0 where the system does not say.

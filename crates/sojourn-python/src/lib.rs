@@ -6,12 +6,14 @@
 use pyo3::prelude::*;
 
 mod bench;
+#[cfg(feature = "count-allocations")]
 mod counting;
 mod metrics;
 mod run;
 mod scenario;
 mod table;
 
+#[cfg(feature = "count-allocations")]
 #[global_allocator]
 static ALLOCATOR: counting::CountingAllocator = counting::CountingAllocator;
 

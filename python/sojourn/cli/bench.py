@@ -34,13 +34,14 @@ def execute(options: Namespace) -> None:
         world = dict(name_and_values)
         cpu_s, simulated_s = float(str(world["cpu_s"])), float(str(world["simulated_s"]))
         hops = int(str(world["packet_hops"]))
+        allocations = world["allocations_per_packet_hop"]
         rows.append(
             [
                 str(world["name"]),
                 hops,
                 round(hops / cpu_s / 1e6, 2),
                 world["ns_per_packet_hop"],
-                world["allocations_per_packet_hop"],
+                "not counted" if allocations is None else allocations,
                 round(simulated_s / float(str(world["wall_s"])), 0),
                 round(int(str(world["peak_rss_bytes"])) / 2**20, 1),
             ]
