@@ -5,10 +5,13 @@ import itertools
 import pytest
 
 from sojourn.plots import styles
-from sojourn.studies.white2012.cases import DROPTAIL_BYTES, MANAGERS
-from sojourn.studies.white2012.figures.congestion import COUPLINGS
-from sojourn.studies.white2012.figures.delay_by_cause import CAUSES
+from sojourn.studies.figures.stack import CAUSES
 from sojourn.studies.white2013.cases import MANAGER_LABELS
+from sojourn.study.library import load_study
+
+LABELS = load_study("white2012").definition.labels
+MANAGERS = tuple(LABELS["queue_manager"])
+COUPLINGS = tuple(LABELS["coupling"])
 
 
 def luminance(colour: str) -> float:
@@ -24,7 +27,7 @@ def contrast(first: str, second: str) -> float:
 
 
 def test_queue_managers_differ_in_colour_and_marker() -> None:
-    looks = [styles.look_of(name) for name in (*MANAGERS, DROPTAIL_BYTES)]
+    looks = [styles.look_of(name) for name in MANAGERS]
     assert len({look.colour for look in looks}) == len(looks)
     assert len({look.marker for look in looks}) == len(looks)
 
@@ -37,7 +40,7 @@ def test_queue_managers_of_2013_differ_in_colour_marker_and_dash() -> None:
 
 
 def test_no_cause_of_delay_has_the_colour_of_a_queue_manager() -> None:
-    managers = {styles.look_of(name).colour for name in (*MANAGERS, DROPTAIL_BYTES)}
+    managers = {styles.look_of(name).colour for name in MANAGERS}
     assert not managers & {styles.look_of(cause).colour for cause in CAUSES}
 
 

@@ -12,8 +12,12 @@ import numpy as np
 import polars as pl
 
 import sojourn.studies.white2012 as package
+from sojourn.studies.claims import Outcome
+from sojourn.studies.judging import judge_claim
+from sojourn.studies.opened import OpenStudy
 from sojourn.studies.view import StudyView
 from sojourn.study.definition import load_definition
+from sojourn.study.library import load_study
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
 
 HOME = Path(package.__file__).parent
@@ -23,6 +27,22 @@ MANAGERS = ("droptail-417", "droptail-21", "codel")
 LIMITS = {"droptail-417": 417, "droptail-21": 21, "droptail-31250B": 21, "codel": 417}
 WIDTH_S = 0.1
 LENGTH_S = 30.0
+
+#: The study as it is published.
+STUDY = OpenStudy.of(load_study("white2012"))
+
+#: Claims that runs decide, by identifier.
+CLAIMS = {
+    claim.identifier: claim
+    for claim in STUDY.definition.claim
+    if claim.holds or claim.function or claim.all_of or claim.not_run
+}
+
+
+def outcome(claim: str, view: StudyView) -> Outcome:
+    """Judge one claim."""
+    return judge_claim(STUDY, STUDY.ask(view), CLAIMS[claim]).outcome
+
 
 Metrics = dict[tuple[str, str, str], list[float]]
 Shape = dict[str, np.ndarray]

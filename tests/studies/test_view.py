@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sojourn.studies.view import LinkSeries, NotRecorded
-from sojourn.studies.white2012 import transient
+from sojourn.studies.white2012 import study as transient
 from studies.synthetic import SEEDS, World
 
 
@@ -83,12 +83,12 @@ def test_a_link_that_never_ramps_says_never() -> None:
 
 def test_the_shaper_allows_the_peak_rate_until_the_bucket_is_empty() -> None:
     series = flat([20.0] * 53 + [10.0] + [5.0] * 10 + [0.0] * 20 + [20.0] * 3)
-    allowed = transient.allowed_bytes(series) * 8e-6 / 0.1
+    allowed = transient.allowed_mbps(series)
     assert allowed[:53].tolist() == pytest.approx([20.0] * 53)
     # Two seconds of silence save 1.25 MB, which excuses nothing afterwards.
     assert allowed[54:].tolist() == pytest.approx([5.0] * 33)
 
 
 def test_a_burst_that_never_ends_is_allowed_the_peak_rate_throughout() -> None:
-    allowed = transient.allowed_bytes(flat([4.0] * 20)) * 8e-6 / 0.1
+    allowed = transient.allowed_mbps(flat([4.0] * 20))
     assert allowed.tolist() == pytest.approx([20.0] * 20)

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sojourn.studies.claims import Holds
+from sojourn.studies.claims import Holds, JudgedClaim
+from sojourn.studies.judging import judge
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2012.claims import BOOK, judge
-from studies.synthetic import CASES, SEEDS, World, shape_of
+from studies.synthetic import CASES, CLAIMS, SEEDS, STUDY, World, outcome, shape_of
 
 Spoil = Callable[[World], None]
 
@@ -161,53 +161,57 @@ SPOILS: dict[str, Spoil] = {
 }
 
 
+def judge_all(view: StudyView) -> list[JudgedClaim]:
+    return judge(STUDY, STUDY.ask(view))
+
+
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> StudyView:
     return World().view(tmp_path_factory.mktemp("good"))
 
 
-@pytest.mark.parametrize("claim", sorted(set(BOOK.functions) - WITHOUT_RUNS))
+@pytest.mark.parametrize("claim", sorted(set(CLAIMS) - WITHOUT_RUNS))
 def test_the_claim_holds_where_the_printed_values_are_ours(claim: str, good: StudyView) -> None:
-    outcome = BOOK.functions[claim](good)
-    assert outcome.verdict is Holds.HOLDS, outcome
-    assert outcome.ours
+    found = outcome(claim, good)
+    assert found.verdict is Holds.HOLDS, found
+    assert found.ours
 
 
-@pytest.mark.parametrize("claim", sorted(set(BOOK.functions) - WITHOUT_RUNS))
+@pytest.mark.parametrize("claim", sorted(set(CLAIMS) - WITHOUT_RUNS))
 def test_the_claim_fails_where_its_number_is_spoilt(claim: str, tmp_path: Path) -> None:
     world = World()
     SPOILS[claim](world)
-    outcome = BOOK.functions[claim](world.view(tmp_path))
-    assert outcome.verdict is Holds.FAILS, outcome
+    found = outcome(claim, world.view(tmp_path))
+    assert found.verdict is Holds.FAILS, found
 
 
 def test_printed_scores_are_recomputed_with_the_engine_s_own_formula(good: StudyView) -> None:
-    outcome = BOOK.functions["W12-87"](good)
-    assert (outcome.verdict, outcome.ours) == (Holds.HOLDS, "36 of 36")
+    found = outcome("W12-87", good)
+    assert (found.verdict, found.ours) == (Holds.HOLDS, "36 of 36")
 
 
 def test_claims_without_their_points_are_not_run_and_say_what_they_need(tmp_path: Path) -> None:
     world = World()
     for name in ("C15-drop-txq16", "D15-417-drop-txq16"):
         world.drop(name)
-    judged = {j.claim.identifier: j.outcome for j in judge(world.view(tmp_path))}
+    judged = {j.claim.identifier: j.outcome for j in judge_all(world.view(tmp_path))}
     assert judged["W12-22"].verdict is Holds.NOT_RUN
     assert judged["W12-22"].note == "needs point C15-drop-txq16"
     assert judged["W12-23"].verdict is Holds.HOLDS
 
 
 def test_every_claim_is_judged_once_and_says_why_if_it_is_not(good: StudyView) -> None:
-    judged = judge(good)
+    judged = judge_all(good)
     assert len(judged) == 95
-    outcome = {j.claim.identifier: j.outcome for j in judged}
-    assert outcome["W12-15"].verdict is Holds.NOT_RUN
-    assert all(o.note for o in outcome.values() if o.verdict is Holds.NOT_RUN)
+    found = {j.claim.identifier: j.outcome for j in judged}
+    assert found["W12-15"].verdict is Holds.NOT_RUN
+    assert all(o.note for o in found.values() if o.verdict is Holds.NOT_RUN)
 
 
 def test_verdicts_of_a_quick_run_say_so(tmp_path: Path) -> None:
     world = World()
     world.quick, world.duration_s = True, 60.0
-    judged = {j.claim.identifier: j.outcome for j in judge(world.view(tmp_path))}
+    judged = {j.claim.identifier: j.outcome for j in judge_all(world.view(tmp_path))}
     assert judged["W12-02"].note.startswith("quick")
     assert judged["W12-83"].verdict is Holds.NOT_RUN
     assert "600 s" in judged["W12-83"].note
@@ -218,4 +222,4 @@ def test_the_spread_over_seeds_does_not_decide_a_claim_about_means(tmp_path: Pat
     # One run of three is above the limit of 2 %, their mean is not.
     world.metrics["C03", "call", "late"] = [0.5, 0.5, 4.0]
     assert len(SEEDS) == 3
-    assert BOOK.functions["W12-54"](world.view(tmp_path)).verdict is Holds.HOLDS
+    assert outcome("W12-54", world.view(tmp_path)).verdict is Holds.HOLDS

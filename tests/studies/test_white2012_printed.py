@@ -5,15 +5,12 @@ import tomllib
 
 import pytest
 
-from sojourn.studies.claims import read_claims, read_tests
-from sojourn.studies.white2012.claims import BOOK
-from sojourn.studies.white2012.parts import assumptions
-from sojourn.studies.white2012.tables import rules
+from studies import synthetic
 from studies.named_tests import missing_tests
-from studies.synthetic import HOME, printed, score
+from studies.synthetic import HOME, STUDY, printed, score
 
-CLAIMS = read_claims(HOME / "printed" / "claims.toml")
-TESTS = read_tests(HOME / "printed" / "unit_tests.toml")
+CLAIMS = STUDY.definition.claim
+TESTS = STUDY.definition.tests
 
 
 def test_every_table_has_eighteen_rows() -> None:
@@ -63,11 +60,8 @@ def test_the_claims_are_ninety_five_in_order() -> None:
 
 
 def test_every_claim_that_runs_can_decide_has_a_function() -> None:
-    missing = [
-        c.identifier for c in CLAIMS if c.use != "unit" and c.identifier not in BOOK.functions
-    ]
-    assert missing == []
-    assert set(BOOK.functions) <= {claim.identifier for claim in CLAIMS}
+    judged = set(synthetic.CLAIMS)
+    assert [c.identifier for c in CLAIMS if c.use != "unit" and c.identifier not in judged] == []
 
 
 def test_a_closed_form_claim_is_held_by_a_test_that_exists() -> None:
@@ -77,12 +71,12 @@ def test_a_closed_form_claim_is_held_by_a_test_that_exists() -> None:
 def test_only_closed_form_claims_are_left_to_tests() -> None:
     uses = {claim.identifier: claim.use for claim in CLAIMS}
     assert {uses[claim] for claim in TESTS} <= {"unit"}
-    assert not set(TESTS) & set(BOOK.functions)
+    assert not set(TESTS) & set(synthetic.CLAIMS)
 
 
 def test_every_tolerance_names_a_claim_or_an_inconsistency() -> None:
     known = {claim.identifier for claim in CLAIMS}
-    for rule in rules():
+    for rule in STUDY.rules:
         for name in rule.claim.split(", "):
             assert name in known or re.fullmatch(r"KI-\d\d", name), rule
         if rule.claim.startswith("KI"):
@@ -91,15 +85,19 @@ def test_every_tolerance_names_a_claim_or_an_inconsistency() -> None:
 
 def test_the_trust_of_a_tolerance_is_that_of_its_claim() -> None:
     trust = {claim.identifier: claim.trust for claim in CLAIMS}
-    for rule in rules():
+    for rule in STUDY.rules:
         if rule.claim in trust:
             assert rule.trust == trust[rule.claim], rule
 
 
 def test_assumptions_say_where_they_come_from() -> None:
-    assert len(assumptions()) >= 10
-    assert {item.origin for item in assumptions()} <= {"inferred", "assumed", "chosen"}
-    assert all(item.reason for item in assumptions())
+    assert len(STUDY.definition.assumption) >= 10
+    assert {item.origin for item in STUDY.definition.assumption} <= {
+        "inferred",
+        "assumed",
+        "chosen",
+    }
+    assert all(item.reason for item in STUDY.definition.assumption)
 
 
 def test_data_files_are_free_of_stray_keys() -> None:

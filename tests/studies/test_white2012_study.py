@@ -6,17 +6,8 @@ import polars as pl
 import pytest
 
 from sojourn import _engine
-from sojourn.studies.white2012.cases import (
-    CASES,
-    CODEL,
-    DROPTAIL_BYTES,
-    MANAGERS,
-    alone_point_of,
-    congested_point_of,
-    point_of,
-)
 from sojourn.study.library import Study, load_study
-from studies.synthetic import HOME, printed
+from studies.synthetic import CASES, HOME, MANAGERS, alone_point_of, point_of, printed
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +36,7 @@ def test_every_point_is_a_valid_scenario(study: Study) -> None:
 
 
 def test_every_printed_case_is_a_point(documents: dict[str, dict[str, Any]]) -> None:
-    for manager in (*MANAGERS, DROPTAIL_BYTES):
+    for manager in (*MANAGERS, "droptail-31250B"):
         for case in CASES:
             assert point_of(case, manager) in documents
 
@@ -65,8 +56,8 @@ def test_every_unpublished_case_is_a_point_in_each_coupling(
 ) -> None:
     for manager in MANAGERS:
         for load in range(1, 10):
-            for coupling in ("drop", "back", *(("both",) if manager == CODEL else ())):
-                name = congested_point_of(str(load), manager, coupling)
+            for coupling in ("drop", "back", *(("both",) if manager == "codel" else ())):
+                name = f"{point_of(f'1{load}', manager)}-{coupling}"
                 congestion = documents[name]["access"]["upstream"]["link"]["congestion"]
                 assert congestion == {"kind": "grant-size", "mean": "1250 B", "variation": 0.2}
 
@@ -77,7 +68,7 @@ def test_the_points_carry_the_uploads_of_table_2(documents: dict[str, dict[str, 
         case, kind = row["test_case"][1:], row["bulk_traffic"]
         if row["queue_manager"] != "CoDel" or row["rf_congestion"] != "none":
             continue
-        entries = traffic(documents[point_of(case, CODEL)])
+        entries = traffic(documents[point_of(case, "codel")])
         assert ("cbr" in entries) == (row["cbr_mbps"] == "1")
         if kind == "None":
             assert "bulk" not in entries

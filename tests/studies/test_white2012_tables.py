@@ -2,10 +2,16 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.studies.printed import printed_table
 from sojourn.studies.table import Cell, Table
 from sojourn.studies.tolerance import Verdict
-from sojourn.studies.white2012.tables import tables
-from studies.synthetic import World
+from sojourn.studies.view import StudyView
+from studies.synthetic import STUDY, World
+
+
+def tables(view: StudyView) -> list[Table]:
+    ask = STUDY.ask(view)
+    return [printed_table(STUDY, ask, definition) for definition in STUDY.definition.table]
 
 
 def cell_of(found: list[Table], item: str, case: str, manager: str, metric: str) -> Cell:

@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from sojourn.report import generic, page
@@ -21,7 +22,9 @@ from sojourn.report.files import (
     write_table,
     write_text,
 )
+from sojourn.studies.opened import OpenStudy
 from sojourn.studies.parts import StudyParts
+from sojourn.studies.reporting import declared_parts, says_anything
 from sojourn.studies.view import StudyView
 from sojourn.study.result import ReportSummary, StudyResult
 from sojourn.study.summary import write_summary
@@ -45,12 +48,24 @@ def build_report(result: StudyResult) -> ReportSummary:
 
 
 def study_parts(result: StudyResult, view: StudyView) -> StudyParts:
-    """Ask the study's own module, or make the generic parts of a study without one."""
+    """Make the parts that the study declares, or the generic ones of a study that declares none."""
     if result.builtin:
         module = f"sojourn.studies.{result.name}.parts"
         if importlib.util.find_spec(module) is not None:
             return importlib.import_module(module).parts(view)
-    return generic.parts(view)
+    study = OpenStudy.of_result(result)
+    if not says_anything(study):
+        return generic.parts(view)
+    parts = declared_parts(study, view)
+    if parts.tables or parts.figures:
+        return parts
+    # Claims and headlines alone: the numbers behind them are those of any study.
+    others = generic.parts(view)
+    return replace(
+        parts,
+        plain_tables=(*parts.plain_tables, *others.plain_tables),
+        figures=others.figures,
+    )
 
 
 def summary_of(parts: StudyParts) -> ReportSummary:

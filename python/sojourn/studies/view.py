@@ -198,6 +198,21 @@ class StudyView:
             raise NotRecorded(message)
         return frame
 
+    def time_share(self, point: str, link: str, at_least: int) -> float:
+        """Share of the time with so many packets or more in the queue of a link, all seeds together.
+
+        Raises
+        ------
+        NotRecorded
+            If the study kept no occupancy, or the point has none of this link.
+        """
+        rows = self.table("occupancy", point).filter(pl.col("link") == link)
+        total = float(rows["time_ns"].sum())
+        if total <= 0:
+            message = f"no occupancy of {point}"
+            raise NotRecorded(message)
+        return float(rows.filter(pl.col("packets") >= at_least)["time_ns"].sum()) / total
+
     def delays(
         self, point: str, subject: str, direction: str = "upstream"
     ) -> dict[int, Distribution]:

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
+from sojourn.study.declarations import Declarations
+from sojourn.study.files import merge_includes
 
 __all__ = [
     "LabelValue",
@@ -90,7 +92,7 @@ class MatrixDefinition(_Strict):
     """Patterns of point names to leave out."""
 
 
-class StudyDefinition(_Strict):
+class StudyDefinition(Declarations):
     """A study file, spelled right; whether its overlays fit the scenario is checked by `expand`."""
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -137,18 +139,18 @@ def load_definition(path: str | Path) -> StudyDefinition:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    return parse_definition(data, str(path))
+    return parse_definition(data, str(path), path.parent)
 
 
-def parse_definition(data: bytes, file: str = "") -> StudyDefinition:
-    """Check the text of a study file; see `load_definition`."""
+def parse_definition(data: bytes, file: str = "", folder: Path | None = None) -> StudyDefinition:
+    """Check the text of a study file with the files that it includes; see `load_definition`."""
     try:
         document = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise StudyError([Problem("", "not a UTF-8 text", file=file)]) from error
     except tomllib.TOMLDecodeError as error:
         raise StudyError([_syntax_problem(error, file)]) from error
-    problems: list[Problem] = []
+    problems = merge_includes(document, folder, file)
     definition = None
     try:
         definition = StudyDefinition.model_validate(document)

@@ -13,6 +13,7 @@ import polars as pl
 
 from sojourn.errors import RecordError, nearest
 from sojourn.study.definition import StudyDefinition, load_definition
+from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
 
 __all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult"]
@@ -94,8 +95,13 @@ class StudyResult:
                 f"{directory} is not a complete result directory: {first}",
                 "run the study again: `sojourn study run`; finished runs come from the store",
             ) from error
-        definition = load_definition(directory / "study.toml")
+        definition = load_definition(study_folder_of(directory) / "study.toml")
         return cls(directory, definition, metrics, runs, manifest)
+
+    @property
+    def study_folder(self) -> Path:
+        """Where the study's own files lie in this result."""
+        return study_folder_of(self.directory)
 
     @property
     def name(self) -> str:

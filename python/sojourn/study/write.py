@@ -13,6 +13,7 @@ import polars as pl
 
 from sojourn.errors import EnvironmentFailure
 from sojourn.store import Entry
+from sojourn.study.files import copy_companions
 from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
@@ -52,6 +53,7 @@ def write_result(
     write_summary(StudyResult(directory, definition, metrics, runs, manifest))
     _write_records(directory / "records", definition.keep, finished)
     shutil.copyfile(plan.study.path, directory / "study.toml")
+    copy_companions(plan.study.path, definition, directory)
     scenarios = directory / "scenarios"
     scenarios.mkdir()
     shutil.copyfile(plan.study.base_path, scenarios / plan.study.base_path.name)

@@ -111,3 +111,15 @@ def look_of(name: str) -> Look:
         return _CYCLE[int(number) % len(_CYCLE)]
     message = f"no look is called {name}"
     raise KeyError(message)
+
+
+def is_known(name: str) -> bool:
+    """Whether a name has a look.
+
+    Examples
+    --------
+    >>> is_known("codel"), is_known("cycle-3"), is_known("turquoise")
+    (True, True, False)
+    """
+    prefix, _, number = name.rpartition("-")
+    return name in _LOOKS or (prefix == "cycle" and number.isdigit())

@@ -12,9 +12,10 @@ from itertools import pairwise
 import numpy as np
 
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
+from sojourn.studies.numbers import number
 from sojourn.studies.view import LinkSeries, StudyView
-from sojourn.studies.white2012.claims.words import by_case, number
-from sojourn.studies.white2012.transient import settled, typical
+from sojourn.studies.white2012.study import settled
 from sojourn.studies.white2013.cases import BUFFERBLOAT, DROP_TAIL, MANAGER_LABELS
 from sojourn.studies.white2013.claims.measures import (
     NONE,
@@ -22,6 +23,7 @@ from sojourn.studies.white2013.claims.measures import (
     games,
     median_over_seeds,
 )
+from sojourn.studies.white2013.typical import typical
 
 claim = ClaimBook()
 

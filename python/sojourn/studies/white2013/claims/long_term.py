@@ -8,8 +8,9 @@ retransmissions included, as Tables 7 and 8 of the study of 2012 count it; its g
 from __future__ import annotations
 
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
+from sojourn.studies.numbers import number
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2012.claims.words import by_case, number
 from sojourn.studies.white2013 import cases
 from sojourn.studies.white2013.cases import BUFFERBLOAT, LOADED, MANAGERS, RF_LEVELS, SFQ_CODEL
 from sojourn.studies.white2013.claims.measures import (

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
+from sojourn.studies.numbers import number
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2012.claims.words import by_case, number
 from sojourn.studies.white2013 import cases
 from sojourn.studies.white2013.cases import (
     BUFFER_CONTROL,

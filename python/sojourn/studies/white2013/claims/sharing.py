@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
+from sojourn.studies.numbers import number
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2012.claims.words import by_case, number
 from sojourn.studies.white2013.cases import BITTORRENT, RF_LEVELS, SFQ_CODEL, point_of
 
 claim = ClaimBook()

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
+from sojourn.studies.numbers import number
 from sojourn.studies.view import LinkSeries, StudyView
-from sojourn.studies.white2012.cases import SUSTAINED_MBPS
-from sojourn.studies.white2012.claims.words import by_case, number
-from sojourn.studies.white2012.transient import burst_end_s, per_seed, ramp_s, typical
+from sojourn.studies.white2012.study import SUSTAINED_MBPS, burst_end_s, ramp_s
 from sojourn.studies.white2013.cases import (
     BUFFER_CONTROL,
     BUFFERBLOAT,
@@ -22,6 +22,7 @@ from sojourn.studies.white2013.cases import (
     SFQ_CODEL,
 )
 from sojourn.studies.white2013.claims.measures import mean
+from sojourn.studies.white2013.typical import per_seed, typical
 
 claim = ClaimBook()
 

@@ -7,8 +7,9 @@ Deviations: delays are judged at full resolution; the document rounds them up to
 from __future__ import annotations
 
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
+from sojourn.studies.numbers import number
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2012.claims.words import by_case, number
 from sojourn.studies.white2013 import cases
 from sojourn.studies.white2013.cases import SFQ_CODEL
 from sojourn.studies.white2013.claims.measures import (

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
 from sojourn.studies.view import LinkSeries, StudyView
-from sojourn.studies.white2012.claims.words import by_case
-from sojourn.studies.white2012.transient import typical
 from sojourn.studies.white2013.cases import CODEL, PIE, SFQ_CODEL
+from sojourn.studies.white2013.typical import typical
 
 claim = ClaimBook()
 

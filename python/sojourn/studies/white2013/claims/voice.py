@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 
 from sojourn._engine import mean_opinion_score, voice_rating
 from sojourn.studies.claims import ClaimBook, Outcome
+from sojourn.studies.numbers import by_group as by_case
+from sojourn.studies.numbers import number
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2012.claims.words import by_case, number
 from sojourn.studies.white2013.cases import (
     BITTORRENT,
     BUFFER_CONTROL,

@@ -1,0 +1,94 @@
+"""Everything that a study says of its result, from its declarations: the parts of a report.
+
+What cannot be made is shown in its place, with the reason, and costs nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from sojourn.studies.asking import Ask
+from sojourn.studies.figures import figures
+from sojourn.studies.judging import judge
+from sojourn.studies.numbers import fill
+from sojourn.studies.opened import OpenStudy, what_failed
+from sojourn.studies.parts import Assumption, PlainCell, PlainTable, StudyParts
+from sojourn.studies.printed import printed_table
+from sojourn.studies.table import Table
+from sojourn.studies.view import NotRecorded, StudyView
+from sojourn.studies.winners import winners
+from sojourn.study.declarations import Headline
+
+__all__ = ["declared_parts", "says_anything"]
+
+Made = TypeVar("Made")
+
+
+def says_anything(study: OpenStudy) -> bool:
+    """Whether a study declares any answer of its own."""
+    own = study.definition
+    return bool(own.claim or own.table or own.winners or own.headline or own.figure)
+
+
+def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
+    """Compute everything that the report of a study says."""
+    ask = study.ask(view)
+    failed: list[PlainTable] = []
+
+    def make(name: str, maker: Callable[[], Made]) -> Made | None:
+        try:
+            return maker()
+        except NotRecorded:
+            return None
+        except Exception as error:  # whatever a study's own code does
+            failed.append(failure(name, what_failed(error, study.definition.module)))
+            return None
+
+    tables: list[Table] = []
+    for definition in study.definition.table:
+        table = make(definition.title, lambda one=definition: printed_table(study, ask, one))
+        if table is not None:
+            tables.append(table)
+    own = study.definition.winners
+    summary = make(own.title, lambda: winners(study, ask, own)) if own else None
+    notes = study.definition.notes
+    return StudyParts(
+        headlines=headlines(study, ask),
+        summary=summary,
+        tables=tuple(tables),
+        plain_tables=tuple(failed),
+        claims=tuple(judge(study, ask)),
+        figures=tuple(figures(study, ask, tables)),
+        assumptions=tuple(
+            Assumption(one.what, one.value, one.origin, one.reason)
+            for one in study.definition.assumption
+        ),
+        notes=(study.folder / notes).read_text(encoding="utf-8") if notes else "",
+    )
+
+
+def failure(name: str, reason: str) -> PlainTable:
+    """Return what stands in the place of something that could not be made."""
+    return PlainTable("failed", name, "", ("could not be made",), ((PlainCell(reason),),))
+
+
+def headlines(study: OpenStudy, ask: Ask) -> tuple[str, ...]:
+    """Return the findings in sentences, as far as the runs allow."""
+    found: list[str] = []
+    for definition in study.definition.headline:
+        try:
+            found += sentences(study, ask, definition)
+        except NotRecorded:
+            continue
+        except Exception as error:  # whatever a study's own code does
+            found.append(f"(No headline: {what_failed(error, study.definition.module)})")
+    return tuple(found)
+
+
+def sentences(study: OpenStudy, ask: Ask, definition: Headline) -> Sequence[str]:
+    """Say one headline."""
+    if definition.function:
+        said = study.functions[definition.function](ask)
+        return [said] if isinstance(said, str) else list(said)
+    return [fill(definition.text, ask.values(definition.values))]

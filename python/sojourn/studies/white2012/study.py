@@ -1,0 +1,425 @@
+"""What White and Padden 2012 needs beyond its data: how a first burst is read, and eleven claims.
+
+Source: White and Padden 2012, section 3.1.1 for the token bucket, section 4.1 for the burst, in words.
+Deviations: times are read off bins of 100 ms. Queuing delay is the time in the rate-shaping queue, which
+is what the document's figures show.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from sojourn._engine import mean_opinion_score, voice_rating
+from sojourn.plots.cdf import cdf_panel
+from sojourn.plots.spec import Note, PlotSpec, Rule
+from sojourn.studies.asking import Ask
+from sojourn.studies.claims import Outcome
+from sojourn.studies.numbers import by_group, number
+from sojourn.studies.view import LinkSeries, StudyView
+
+#: Sustained and peak rate of the upstream, Mb/s, and the burst in bytes (section 3.1.1).
+SUSTAINED_MBPS = 5.0
+PEAK_MBPS = 20.0
+BURST_BYTES = 10e6
+
+#: A bin at 95 % of the peak rate counts as the peak (the ramp metric of the 2013 study).
+RAMPED_MBPS = 0.95 * PEAK_MBPS
+
+#: Spent: what is left refills within one bin of 100 ms at the sustained rate.
+_SPENT_BYTES = SUSTAINED_MBPS * 1e6 / 8 * 0.1
+
+#: Settling after the burst; chosen: twice the 2.5 s that section 4.1.3 gives the delay spike.
+SETTLING_S = 5.0
+
+#: Length of the printed runs (section 4.3), and the pause between pages (section 3.2.3).
+RUN_S = 600.0
+PAUSE_S = 5.0
+
+#: Cases with an upload, by the names of their loads.
+LOADED = ("02", "03", "04", "05", "06", "07", "08", "09")
+
+
+# ---- the first burst ---------------------------------------------------------------------------------
+
+
+def tokens(series: LinkSeries) -> np.ndarray:
+    """Bytes in the bucket at the end of each bin; it starts full and holds no more than the burst."""
+    refill = SUSTAINED_MBPS * 1e6 / 8 * series.width_s
+    level = BURST_BYTES
+    levels = np.empty(len(series.forwarded_bytes))
+    for place, sent in enumerate(series.forwarded_bytes.tolist()):
+        level = min(BURST_BYTES, level + refill - sent)
+        levels[place] = level
+    return levels
+
+
+def burst_end_s(series: LinkSeries) -> float:
+    """When the bucket is empty for the first time; infinite if it never is."""
+    spent = np.flatnonzero(tokens(series) <= _SPENT_BYTES)
+    return float(series.end_s[spent[0]]) if len(spent) else np.inf
+
+
+def ramp_s(series: LinkSeries) -> float:
+    """When the link first carries 95 % of the peak rate for a bin; infinite if it never does."""
+    return reaches_s(series, RAMPED_MBPS)
+
+
+def reaches_s(series: LinkSeries, mbps: float) -> float:
+    """End of the first bin with so much; infinite if there is none."""
+    found = np.flatnonzero(series.rate_mbps >= mbps)
+    return float(series.end_s[found[0]]) if len(found) else np.inf
+
+
+def settled(series: LinkSeries) -> np.ndarray:
+    """Mask of the bins after the transient."""
+    return series.start_s >= burst_end_s(series) + SETTLING_S
+
+
+def allowed_mbps(series: LinkSeries) -> np.ndarray:
+    """Return what the shaper allows a busy link in each bin: the peak rate until the bucket is empty.
+
+    What silence saves later is left out, so that a link which falls idle is not excused.
+    """
+    return _allowed_bytes(series) * 8e-6 / series.width_s
+
+
+def _allowed_bytes(series: LinkSeries) -> np.ndarray:
+    peak, sustained = (rate * 1e6 / 8 * series.width_s for rate in (PEAK_MBPS, SUSTAINED_MBPS))
+    at_peak = np.clip((burst_end_s(series) - series.start_s) / series.width_s, 0.0, 1.0)
+    return sustained + (peak - sustained) * at_peak
+
+
+def full_share(series: LinkSeries) -> float:
+    """Share of the seconds after the ramp that carry 98 % of what was allowed.
+
+    The second in which the burst ends is left out: bins of 100 ms do not say when exactly.
+    """
+    start, sent = series.binned(1.0)
+    group = max(1, round(1.0 / series.width_s))
+    limit = _allowed_bytes(series)[: len(sent) * group].reshape(len(sent), group).sum(axis=1)
+    end = burst_end_s(series)
+    after = (start >= ramp_s(series)) & ~((start <= end) & (end <= start + 1.0))
+    if not after.any():
+        return 0.0
+    full: np.ndarray = sent[after] >= 0.98 * limit[after]
+    return float(full.sum()) / float(after.sum())
+
+
+def stuck_rate(series: LinkSeries) -> float:
+    """Mean rate in Mb/s from 3 s until the bucket is empty; NaN if it is empty before."""
+    mask = series.between(3.0, burst_end_s(series))
+    return float(series.rate_mbps[mask].mean()) if mask.any() else np.nan
+
+
+def utilisation(series: LinkSeries) -> float:
+    """Divide the forwarded bytes after the transient by what the sustained rate carries in that time."""
+    mask = settled(series)
+    if not mask.any():
+        return np.nan
+    seconds = float(mask.sum()) * series.width_s
+    return float(series.forwarded_bytes[mask].sum()) * 8e-6 / seconds / SUSTAINED_MBPS
+
+
+# ---- queues ------------------------------------------------------------------------------------------
+
+
+def _median(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else np.nan
+
+
+def _largest(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if len(known) else np.nan
+
+
+def settled_median_ms(series: LinkSeries) -> float:
+    """Median queuing delay after the transient."""
+    return _median(series.sojourn_mean_ms[settled(series)])
+
+
+def late_burst_median_ms(series: LinkSeries) -> float:
+    """Median queuing delay in the last 2 s of the burst."""
+    end = burst_end_s(series)
+    return _median(series.sojourn_mean_ms[series.between(end - 2.0, end)])
+
+
+def burst_largest_ms(series: LinkSeries) -> float:
+    """Greatest queuing delay while tokens last; the last bin may hold the first slower packets."""
+    end = burst_end_s(series) - series.width_s
+    return _largest(series.sojourn_max_ms[series.between(0.0, end)])
+
+
+def settled_largest_ms(series: LinkSeries) -> float:
+    """Greatest queuing delay after the transient."""
+    return _largest(series.sojourn_max_ms[settled(series)])
+
+
+def share_above(series: LinkSeries, limit_ms: float) -> float:
+    """Share of the time after the transient with more than so much queuing delay."""
+    mask = settled(series)
+    if not mask.any():
+        return np.nan
+    return float(np.mean(np.nan_to_num(series.sojourn_mean_ms[mask]) > limit_ms))
+
+
+def settled_fill(series: LinkSeries, packets: int) -> float:
+    """Mean occupancy after the transient as a share of the limit."""
+    mask = settled(series)
+    return float(series.backlog_packets_mean[mask].mean()) / packets if mask.any() else np.nan
+
+
+def subsiding_s(series: LinkSeries) -> float:
+    """Time from the spike at the end of the burst until the queuing delay is below 10 ms."""
+    end = burst_end_s(series)
+    window = np.flatnonzero(series.between(end - 0.5, end + SETTLING_S))
+    if len(window) == 0:
+        return np.nan
+    delay = np.nan_to_num(series.sojourn_mean_ms)
+    peak = int(window[np.argmax(delay[window])])
+    calm = np.flatnonzero(delay[peak:] < 10.0)
+    return float(calm[0]) * series.width_s if len(calm) else np.inf
+
+
+# ---- borderline congestion ---------------------------------------------------------------------------
+
+
+def first_rate(series: LinkSeries) -> float:
+    """Mean rate of the first 10 s, Mb/s."""
+    return float(series.rate_mbps[series.between(0.0, 10.0)].mean())
+
+
+def largest_second(series: LinkSeries) -> float:
+    """Largest rate of a second within the first 10 s, Mb/s."""
+    start, sent = series.binned(1.0)
+    return float(sent[start < 9.5].max()) * 8e-6
+
+
+def waiting_share(series: LinkSeries) -> float:
+    """Share of the first 10 s with a packet or more in the transmit queue on average."""
+    return float(np.mean(series.staged_packets_mean[series.between(0.0, 10.0)] >= 1.0))
+
+
+def behind_share(view: StudyView, point: str) -> float:
+    """Share of the call's waiting that is spent behind the rate-shaping queue."""
+    rows = view.table("delays", point).filter(
+        (pl.col("traffic") == "call") & (pl.col("direction") == "upstream")
+    )
+    by_cause = dict(rows.group_by("cause").agg(pl.col("total_ns").sum()).iter_rows())
+    behind = sum(float(by_cause.get(c, 0)) for c in ("request_wait", "grant_wait", "framing"))
+    return behind / (behind + float(by_cause.get("queue", 0)))
+
+
+# ---- pages and volumes -------------------------------------------------------------------------------
+
+
+def connection_loss(view: StudyView, point: str) -> np.ndarray:
+    """Share of the pages' connection attempts that had to be repeated."""
+    retries = view.values(point, "page", "connect_retries")
+    return retries / (retries + view.values(point, "page", "connections"))
+
+
+def budget_share(view: StudyView, point: str, subject: str = "upstream") -> np.ndarray:
+    """Share of what the shaper lets through at most, the sustained rate and one burst."""
+    budget_kb = (SUSTAINED_MBPS * 1e6 / 8 * view.duration_s(point) + BURST_BYTES) / 1000.0
+    return view.values(point, subject, "forwarded_volume") / budget_kb
+
+
+# ---- what is printed ---------------------------------------------------------------------------------
+
+
+@cache
+def printed_rows(name: str) -> tuple[dict[str, str], ...]:
+    """Rows of a file of printed values, as text."""
+    path = Path(__file__).parent / "printed" / f"{name}.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        return tuple(csv.DictReader(file))
+
+
+def printed_median(table: str, queue_manager: str) -> dict[str, float]:
+    """Return the printed median load times of a table by case, without censored ones."""
+    return {
+        row["test_case"][1:]: float(row["median_plt_s"])
+        for row in printed_rows("web")
+        if row["source"] == f"white2012 Table {table}"
+        and row["queue_manager"] == queue_manager
+        and row["median_plt_right_censored"] == "0"
+    }
+
+
+def figure_9(ask: Ask) -> PlotSpec:
+    """Draw the distribution of the queue size in D04 with 21 packets."""
+    rows = (
+        ask.view.table("occupancy", "D04-21")
+        .filter(pl.col("link") == "upstream")
+        .group_by("packets")
+        .agg(pl.col("time_ns").sum())
+        .sort("packets")
+    )
+    packets, time = (rows[name].to_numpy().astype(float) for name in ("packets", "time_ns"))
+    share = 100 * float(time[packets >= 16].sum() / time.sum())
+    panel = cdf_panel(
+        {"droptail-21": packets},
+        weights={"droptail-21": time},
+        quantity="queue",
+        unit="packets",
+        low=0.0,
+        high=22.0,
+        ticks=(0, 5, 10, 15, 20),
+        extras=(
+            Rule(16.0, "x", "five free places"),
+            Note(1.0, 0.88, f"16 packets or more: ours {share:.1f} % of the time, text 98.5 %"),
+        ),
+    )
+    return PlotSpec(
+        "figure-9",
+        "Figure 9. Distribution of the queue size, D04 (21 packets)",
+        (panel,),
+        width=120,
+        height=68,
+        description=f"Share of the time at or below each queue size; 16 packets or more for {share:.1f} % "
+        "of the time.",
+    )
+
+
+# ---- claims ------------------------------------------------------------------------------------------
+
+
+def _all_cases(ask: Ask, measure: str, manager: str) -> dict[str, float]:
+    return ask.numbers(measure, by=["load"], queue_manager=manager)
+
+
+def _ranked(values: Mapping[str, float]) -> list[str]:
+    return sorted(values, key=lambda case: -values[case])
+
+
+def codel_ranks(ask: Ask) -> Outcome:
+    """W12-56: the four cases that lose most with CoDel, in their order."""
+    order = _ranked(_all_cases(ask, "loss_total", "codel"))
+    return Outcome.of(order[:4] == ["06", "04", "07", "05"], " > ".join(order[:5]))
+
+
+def worst_cases(ask: Ask) -> Outcome:
+    """W12-64: the same two cases lose most with both managers."""
+    worst = {
+        title: sorted(_ranked(_all_cases(ask, "loss_total", manager))[:2])
+        for title, manager in (("CoDel", "codel"), ("21 packets", "droptail-21"))
+    }
+    held = all(pair == ["04", "06"] for pair in worst.values())
+    return Outcome.of(held, "; ".join(f"{m}: {' and '.join(p)}" for m, p in worst.items()))
+
+
+def flow_queueing(ask: Ask) -> Outcome:
+    """W12-60: flow queueing ends the loss, unless the call shares its sub-flow with an upload."""
+    loss = {c: ask.view.values(f"S{c}", "call", "loss_total") for c in ("04", "06")}
+    typical = {c: float(np.nanmedian(values)) for c, values in loss.items()}
+    met = sum(int(np.sum(values >= 0.1)) for values in loss.values())
+    runs = sum(len(values) for values in loss.values())
+    note = f"in {met} of {runs} runs the call shares its sub-flow with an upload" if met else ""
+    return Outcome.of(max(typical.values()) < 0.1, by_group(typical, 3, "%"), note)
+
+
+def behind_one_second(ask: Ask) -> Outcome:
+    """W12-66: load times near the printed ones, and in their order."""
+    times = _all_cases(ask, "page_load_time_median", "droptail-417")
+    printed = printed_median("5", "DropTail")
+    outside = [c for c in LOADED if abs(times[c] / printed[c] - 1) > 0.35]
+    others = [times[c] for c in ("02", "03", "06", "07")]
+    ordered = times["05"] > times["04"] > max(others) and min(others) > times["08"] > times["09"]
+    near = all(abs(times[c] / printed[c] - 1) <= 0.35 for c in LOADED)
+    note = f"outside 35 %: {', '.join(outside)}" if outside else "all within 35 %"
+    order = f"order {'holds' if ordered else 'differs'}"
+    return Outcome.of(near and ordered, by_group(times, 3, "s"), f"{note}; {order}")
+
+
+def behind_codel(ask: Ask) -> Outcome:
+    """W12-68: load times near those of either table that prints them."""
+    times = _all_cases(ask, "page_load_time_median", "codel")
+    printed = (printed_median("5", "CoDel"), printed_median("6", "CoDel"))
+    near = all(any(abs(times[c] / p[c] - 1) <= 0.15 for p in printed) for c in times)
+    return Outcome.of(near and max(times.values()) <= 4.2, by_group(times, 3, "s"))
+
+
+def behind_50_ms(ask: Ask) -> Outcome:
+    """W12-77: load times within a factor of the printed ones."""
+    times = ask.numbers(
+        "page_load_time_median", queue_manager="droptail-21", load=[2, 3, 5, 7, 8, 9]
+    )
+    printed = printed_median("6", "DropTail")
+    held = all(1 / 1.6 <= times[c] / printed[c] <= 1.6 for c in times)
+    return Outcome.of(held, by_group(times, 3, "s"))
+
+
+def loads_unloaded(ask: Ask) -> Outcome:
+    """W12-70: an idle run holds as many pages as load time and pause allow."""
+    parts: list[str] = []
+    held = True
+    for point, label in (("D01-417", "D01"), ("C01", "C01")):
+        ask.view.require_duration(point, RUN_S)
+        count, time = ask.at("pages_completed", point), ask.at("page_load_time_median", point)
+        # The start takes up to one page more.
+        allowed = (RUN_S + PAUSE_S) / (time + PAUSE_S)
+        held = held and abs(count / 77 - 1) <= 0.10 and allowed - 2 <= count <= allowed
+        parts.append(f"{label}: {number(count)} of at most {number(allowed, 4)}")
+    return Outcome.of(held, "; ".join(parts))
+
+
+def additional_pages(ask: Ask) -> Outcome:
+    """W12-78: what CoDel takes from the upload are the pages that it loads more."""
+
+    def by_manager(measure: str, manager: str) -> dict[str, float]:
+        return ask.numbers(measure, queue_manager=manager, load=[2, 3, 4, 5])
+
+    per_page: dict[str, float] = {}
+    total: dict[str, float] = {}
+    tail, codel = (by_manager("forwarded_volume", m) for m in ("droptail-417", "codel"))
+    fewer, pages = (by_manager("pages_completed", m) for m in ("droptail-417", "codel"))
+    carried, link = (by_manager("link_volume", m) for m in ("droptail-417", "codel"))
+    for case in tail:
+        more = pages[case] - fewer[case]
+        per_page[case] = (tail[case] - codel[case]) / more if more > 0 else np.nan
+        total[case] = link[case] / carried[case]
+    held = all(110 <= v <= 170 for v in per_page.values()) and min(total.values()) >= 0.99
+    return Outcome.of(held, f"{by_group(per_page, 3, 'kB')}; whole link {by_group(total, 4)}")
+
+
+def volumes(ask: Ask) -> Outcome:
+    """W12-83: every printed volume, within 2 %."""
+    deviations: dict[str, float] = {}
+    for row in printed_rows("summary"):
+        printed = float(row["ftp_kbytes_in_600s"])
+        if printed == 0:
+            continue
+        codel = row["queue_manager"] == "CoDel"
+        point = row["test_case"] if codel else f"{row['test_case']}-{row['buffer_packets']}"
+        ask.view.require_duration(point, RUN_S)
+        deviations[point] = ask.at("forwarded_volume", point) / printed - 1
+    outside = {name: 100 * v for name, v in deviations.items() if abs(v) > 0.02}
+    worst = max(deviations, key=lambda name: abs(deviations[name]))
+    ours = f"largest deviation {number(100 * deviations[worst], 2)} % ({worst})"
+    note = f"outside: {by_group(outside, 2, '%')}" if outside else ""
+    return Outcome.of(not outside, ours, note)
+
+
+def scores_from_losses(_: Ask) -> Outcome:
+    """W12-87: all 36 printed scores follow from the printed losses, without the delay term."""
+    losses = {
+        (row["source"][-1], row["test_case"]): float(row["total_plr_pct"]) / 100
+        for row in printed_rows("voip")
+    }
+    fitting = 0
+    rows = printed_rows("summary")
+    for row in rows:
+        # Both summaries print the scores of the CoDel runs of Table 3.
+        table = "4" if row["source"].endswith("8") and row["queue_manager"] != "CoDel" else "3"
+        score = mean_opinion_score(voice_rating(0.0, losses[table, row["test_case"]]))
+        fitting += f"{score:.1f}" == row["voip_mos"]
+    return Outcome.of(
+        fitting == len(rows), f"{fitting} of {len(rows)}", "recomputed from the print"
+    )

@@ -1,0 +1,18 @@
+"""What all tables of a study file have in common."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["LabelValue", "Number", "Strict", "Where"]
+
+LabelValue = str | int | float | bool
+#: Points by label: one value, or any of several.
+Where = dict[str, LabelValue | list[LabelValue]]
+Number = int | float
+
+
+class Strict(BaseModel):
+    """A table of a study file: unknown keys are problems."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

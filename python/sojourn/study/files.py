@@ -1,0 +1,82 @@
+"""The files of a study's folder: what the study file includes, and what a result keeps of them."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any, cast
+
+from sojourn.errors import Problem
+from sojourn.study.declarations import Declarations
+
+__all__ = ["companions", "copy_companions", "merge_includes", "study_folder_of"]
+
+
+def merge_includes(document: dict[str, Any], folder: Path | None, file: str) -> list[Problem]:
+    """Add the tables of included files to a study's document; return what is wrong with them.
+
+    Lists are appended, tables are merged by their keys, and no key may be given twice.
+    """
+    names = document.get("include", [])
+    if folder is None or not isinstance(names, list):
+        return []
+    problems: list[Problem] = []
+    for name in cast("list[object]", names):
+        path = folder / str(name)
+        try:
+            included = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not a UTF-8 text"
+            hint = "names are relative to the study file"
+            problems.append(Problem("include", f"{path}: {str(reason).lower()}", hint, file=file))
+            continue
+        except tomllib.TOMLDecodeError as error:
+            problems.append(Problem("include", f"{path} is not TOML: {error}", file=file))
+            continue
+        problems += _merge(document, included, "", str(path))
+    return problems
+
+
+def _merge(target: dict[str, Any], source: dict[str, Any], prefix: str, file: str) -> list[Problem]:
+    problems: list[Problem] = []
+    for key, value in source.items():
+        path = f"{prefix}{key}"
+        if key not in target:
+            target[key] = value
+        elif isinstance(value, list) and isinstance(target[key], list):
+            target[key] = [*target[key], *value]
+        elif isinstance(value, dict) and isinstance(target[key], dict):
+            own = cast("dict[str, Any]", value)
+            problems += _merge(cast("dict[str, Any]", target[key]), own, f"{path}.", file)
+        else:
+            hint = "each key belongs into one file"
+            problems.append(Problem(path, "is given in two files", hint, file=file))
+    return problems
+
+
+def companions(definition: Declarations) -> list[str]:
+    """Return the names of the files that a study needs beside its own to make its report."""
+    names = [*definition.include, definition.module, definition.notes, definition.tolerances]
+    names += [group.printed for table in definition.table for group in table.groups]
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def copy_companions(path: Path, definition: Declarations, directory: Path) -> None:
+    """Copy a study file and all that its report needs into the folder `study` of a result.
+
+    The result is complete in itself then: its report is made again without the study's own folder.
+    """
+    names = companions(definition)
+    if not names:
+        return
+    for name in [path.name, *names]:
+        target = directory / "study" / ("study.toml" if name == path.name else name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path.parent / name, target)
+
+
+def study_folder_of(directory: Path) -> Path:
+    """Return where the files of a result's study lie: beside the records if it needs no others."""
+    folder = directory / "study"
+    return folder if (folder / "study.toml").exists() else directory
