@@ -22,7 +22,7 @@ impl Ecn {
 }
 
 /// The queue that a classifier chose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ServiceQueue {
     /// The queue of everything that is not marked otherwise.
     #[default]
@@ -31,6 +31,92 @@ pub enum ServiceQueue {
     LowLatency,
     /// The fast path for pure acknowledgements.
     AckPriority,
+}
+
+impl ServiceQueue {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Classic, Self::LowLatency, Self::AckPriority];
+
+    /// The word used in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::LowLatency => "low_latency",
+            Self::AckPriority => "ack_priority",
+        }
+    }
+}
+
+/// The sub-flow of a queue that a packet is hashed into, if the queue has any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubFlow(u32);
+
+impl SubFlow {
+    /// The queue has no sub-flows.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// The sub-flow with this number, counted from 0.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "fewer than 2^32 sub-flows fit into memory"
+    )]
+    #[inline]
+    pub const fn number(number: usize) -> Self {
+        Self(number as u32)
+    }
+
+    /// Its number.
+    pub const fn get(self) -> Option<u32> {
+        match self {
+            Self::NONE => None,
+            Self(number) => Some(number),
+        }
+    }
+}
+
+/// Why a packet was dropped or marked; a column of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The arrival does not fit.
+    Overlimit,
+    /// Victim of another packet's arrival: its flow was the largest.
+    FatFlow,
+    /// Random or derandomised early signal at the tail.
+    Early,
+    /// Average above a hard threshold.
+    Forced,
+    /// Head of a queue whose delay stayed above target (CoDel family).
+    Target,
+    /// Dropped in place of a mark.
+    Overload,
+    /// A newer acknowledgement of the same flow took its place; nothing is lost by it.
+    Suppressed,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Overlimit,
+        Self::FatFlow,
+        Self::Early,
+        Self::Forced,
+        Self::Target,
+        Self::Overload,
+        Self::Suppressed,
+    ];
+
+    /// The word used in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Overlimit => "overlimit",
+            Self::FatFlow => "fat_flow",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::Target => "target",
+            Self::Overload => "overload",
+            Self::Suppressed => "suppressed",
+        }
+    }
 }
 
 /// What a queue manager may know of a packet; the packet itself stays with the caller.

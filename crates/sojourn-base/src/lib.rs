@@ -40,7 +40,7 @@ pub mod time;
 
 pub use direction::{Direction, PerDirection};
 pub use flow_hash::{Address, FlowHash, FlowKey};
-pub use header::{Ecn, Meta, ServiceQueue};
+pub use header::{Ecn, Meta, Reason, ServiceQueue, SubFlow};
 pub use limit::Limit;
 pub use random::{RandomStream, Seed};
 pub use rate::{BitRate, Serializer};

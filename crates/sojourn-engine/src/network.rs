@@ -14,13 +14,13 @@ use crate::calendar::Calendar;
 use crate::event::Event;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed};
 use sojourn_link::{
-    AnyLink, DelayParts, Draw, Line, Link, LinkConfig, LinkContext, Passage, Stage, Wire,
-    WireConfig,
+    AnyLink, DelayParts, Draw, Line, Link, LinkConfig, LinkContext, Loss, Mark, Passage, Stage,
+    Wire, WireConfig,
 };
-use sojourn_queue::{QueueManager, Reason};
+use sojourn_queue::QueueManager;
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkPassage, Recorder, SegmentArrival,
-    TrafficId, Waiting,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, Recorder,
+    SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_transport::SackBlocks;
 
@@ -409,6 +409,8 @@ impl<R: Recorder> Network<R> {
                     length: Bytes(u64::from(packet.meta.length)),
                     sent_at,
                     fate: Fate::Arrived(now),
+                    marked: packet.meta.ecn == Ecn::Ce,
+                    lost_for: None,
                     split: *split,
                 });
             }
@@ -585,21 +587,31 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
                 entered_at: passage.entered_at,
                 dequeued_at: passage.dequeued_at,
                 arrives_at: passage.arrives_at,
+                queue: meta.queue,
+                sub_flow: passage.sub_flow.get(),
+                marked: passage.marked,
             },
         );
     }
 
-    fn dropped(
-        &mut self,
-        item: PacketId,
-        meta: &Meta,
-        _entered_at: Instant,
-        stage: Stage,
-        _reason: Reason,
-    ) {
+    #[cold]
+    fn marked(&mut self, item: &PacketId, meta: &Meta, mark: &Mark) {
+        self.recorder.on_mark(&LinkMark {
+            at: self.now,
+            link: self.link,
+            traffic: self.hops.of(*item).traffic,
+            direction: self.direction,
+            length: Bytes(u64::from(meta.length)),
+            reason: mark.reason,
+            queue: meta.queue,
+            sub_flow: mark.sub_flow.get(),
+        });
+    }
+
+    fn dropped(&mut self, item: PacketId, meta: &Meta, loss: &Loss) {
         let packet = self.packets.get(item);
         let traffic = self.hops.of(item).traffic;
-        let behind_queue = stage == Stage::TransmitQueue;
+        let behind_queue = loss.stage == Stage::TransmitQueue;
         self.recorder.on_drop(&LinkDrop {
             at: self.now,
             link: self.link,
@@ -607,6 +619,9 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
             direction: self.direction,
             length: Bytes(u64::from(meta.length)),
             behind_queue,
+            reason: loss.reason,
+            queue: meta.queue,
+            sub_flow: loss.sub_flow.get(),
         });
         if let Body::Datagram {
             flow,
@@ -627,6 +642,8 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
                 } else {
                     Fate::LostInQueue
                 },
+                marked: false,
+                lost_for: Some(loss.reason),
                 split: *self.packets.split(item),
             });
         }

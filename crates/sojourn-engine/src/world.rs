@@ -315,8 +315,13 @@ impl<R: Recorder> World<R> {
     fn record_connection(&mut self, slot: u32, ended_at: Option<Instant>) {
         let connection = self.connections.in_slot(slot);
         let mut totals = ConnectionTotals::default();
-        for end in &connection.ends {
+        for (end, comes) in connection
+            .ends
+            .iter()
+            .zip([Direction::Downstream, Direction::Upstream])
+        {
             let statistics = end.endpoint.statistics();
+            totals.marks_received[comes] += statistics.marks_received;
             totals.retransmissions += statistics.retransmissions();
             totals.timeouts += statistics.timeouts;
             totals.connect_retries += statistics.syn_retransmissions;
@@ -351,6 +356,7 @@ impl<R: Recorder> World<R> {
                     ended_at,
                     goodput: Bytes(receiver.delivered),
                     retransmissions: sender.endpoint.statistics().retransmissions(),
+                    marks_received: receiver.endpoint.statistics().marks_received,
                 }),
             };
             self.network.recorder.on_flow(&row);

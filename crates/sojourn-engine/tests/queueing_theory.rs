@@ -5,10 +5,10 @@
 
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Seed, Span, dist};
 use sojourn_link::{
-    Draw, Link, LinkConfig, LinkContext, Passage, Pull, SerialConfig, ShapedConfig, ShaperConfig,
-    Stage,
+    Draw, Link, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, SerialConfig, ShapedConfig,
+    ShaperConfig,
 };
-use sojourn_queue::{Admission, DropTailConfig, ManagerConfig, Reason};
+use sojourn_queue::{Admission, DropTailConfig, ManagerConfig};
 
 /// Collects passages; nothing may be lost.
 #[derive(Default)]
@@ -20,8 +20,11 @@ impl LinkContext<()> for Collector {
     fn deliver(&mut self, (): (), meta: &Meta, passage: &Passage) {
         self.passages.push((meta.length, *passage));
     }
-    fn dropped(&mut self, (): (), _: &Meta, _: Instant, stage: Stage, reason: Reason) {
-        panic!("an unlimited queue lost a packet: {stage:?}, {reason:?}");
+    fn dropped(&mut self, (): (), _: &Meta, loss: &Loss) {
+        panic!("an unlimited queue lost a packet: {loss:?}");
+    }
+    fn marked(&mut self, (): &(), _: &Meta, mark: &Mark) {
+        panic!("a drop-tail queue marked a packet: {mark:?}");
     }
     fn unit(&mut self, purpose: Draw) -> f64 {
         panic!("a drop-tail queue on a line needs no chance: {purpose:?}");

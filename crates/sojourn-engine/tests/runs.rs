@@ -1,10 +1,10 @@
 //! Whole runs: conservation, the split of delay, determinism, cancellation.
 
-use sojourn_base::{Bytes, Direction, Instant, PerDirection, Seed};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, Seed, ServiceQueue};
 use sojourn_engine::run;
 use sojourn_record::{
     Cause, ColumnData, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords,
-    RecordConfig, Recorder, Records, SegmentArrival, Table, TrafficId,
+    RecordConfig, Recorder, Records, SegmentArrival, Signal, Table, TrafficId,
 };
 use sojourn_scenario::Scenario;
 
@@ -305,4 +305,80 @@ fn a_flow_names_its_sub_flow_on_the_side_whose_queue_has_them() {
         "hundreds of flows in {} of 32",
         distinct.len()
     );
+}
+
+/// Three uploads that react to marks and are over before the run, and a stream that takes more than its
+/// share of what marks its datagrams.
+fn marking_dumbbell(queue: &str) -> Scenario {
+    let text = include_str!("../../../scenarios/dumbbell-codel.toml");
+    let scenario = Scenario::parse_with(
+        text,
+        &[
+            ("duration", "40 s"),
+            ("access.upstream.queue", queue),
+            ("traffic.bulk.stack.ecn", "classic"),
+            ("traffic.bulk.app.lanes", "3"),
+            ("traffic.bulk.app.file", "3 MB"),
+            ("traffic.bulk.app.gap", "1 h"),
+            ("traffic.call.ecn", "ect0"),
+            ("traffic.call.app.interval", "1 ms"),
+        ],
+    );
+    scenario.unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn with_fq_codel_and_ecn_marks_replace_losses_and_agree_everywhere() {
+    let scenario = marking_dumbbell("{ kind = \"fq-codel\" }");
+    let records = records(&scenario, 1);
+    let mut by_queue = [0; 2];
+    let mut of_sub_flow = std::collections::BTreeMap::new();
+    for (kind, count) in records.signals() {
+        assert_eq!(kind.signal, Signal::Mark, "nothing is lost: {kind:?}");
+        assert_eq!(kind.reason, Reason::Target);
+        assert_eq!(kind.queue, ServiceQueue::Classic);
+        by_queue[usize::from(kind.traffic.0)] += count.packets;
+        let sub_flow = kind.sub_flow.expect("FQ-CoDel has sub-flows");
+        *of_sub_flow.entry(sub_flow).or_insert(0) += count.packets;
+    }
+    assert!(by_queue.iter().all(|marks| *marks > 10), "{by_queue:?}");
+    // Datagrams that were marked last are on their way when the run ends: 10 ms at one each ms.
+    let counters = [0, 1].map(|number| records.counters(TrafficId(number)).upstream);
+    assert_eq!(counters.map(|counters| counters.marked), by_queue);
+    let under_way = by_queue[1] - counters[1].marks_received;
+    assert!(under_way <= 12, "{under_way}");
+    assert_eq!(counters[0].marks_received, by_queue[0]);
+    let tables = records.tables();
+    let table = |name| {
+        tables
+            .iter()
+            .find(|table| table.name == name)
+            .expect("recorded")
+    };
+    let flows = table("flows");
+    let Some(ColumnData::U64(received)) = flows.column("marks_received") else {
+        panic!("numbers without gaps");
+    };
+    assert_eq!(optional(flows, "connection").iter().flatten().count(), 6);
+    let sub_flows = optional(flows, "sub_flow");
+    for ((row, received), sub_flow) in records.flows().iter().zip(received).zip(sub_flows) {
+        let marked = match row.direction {
+            Direction::Upstream => {
+                of_sub_flow[&u32::try_from(sub_flow.expect("hashed")).expect("a 32-bit number")]
+            }
+            Direction::Downstream => 0,
+        };
+        let under_way = if row.connection.is_some() {
+            0
+        } else {
+            under_way
+        };
+        assert_eq!(*received, marked - under_way, "{row:?}");
+    }
+    let Some(ColumnData::U64(in_bins)) = table("series").column("marked_packets") else {
+        panic!("numbers without gaps");
+    };
+    let all: u64 = by_queue.iter().sum();
+    assert_eq!(in_bins.iter().sum::<u64>(), all);
+    assert_eq!(records.counters(TrafficId(0)).upstream.retransmissions, 0);
 }

@@ -6,10 +6,10 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use sojourn_base::{BitRate, Instant, Meta, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkContext, Passage, Pull, SerialConfig,
-    ShapedConfig, SingleQueueConfig, Stage,
+    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkContext, Loss, Mark, Passage, Pull,
+    SerialConfig, ShapedConfig, SingleQueueConfig,
 };
-use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig, Reason};
+use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig};
 use std::hint::black_box;
 
 #[derive(Default)]
@@ -25,8 +25,12 @@ impl LinkContext<u32> for Counter {
             u64::from(black_box(item) > 0) + (black_box(passage).arrives_at.as_ps() & 1);
     }
 
-    fn dropped(&mut self, item: u32, _: &Meta, _: Instant, _: Stage, _: Reason) {
+    fn dropped(&mut self, item: u32, _: &Meta, _: &Loss) {
         self.dropped += u64::from(black_box(item) > 0);
+    }
+
+    fn marked(&mut self, item: &u32, _: &Meta, _: &Mark) {
+        black_box(item);
     }
 
     fn unit(&mut self, _: Draw) -> f64 {

@@ -97,7 +97,7 @@ impl<T> Link<T> for AnyLink<T> {
         each!(self, link => Link::<T>::keeps_order(link))
     }
 
-    fn counters(&self) -> LinkCounters {
+    fn counters(&self) -> Option<LinkCounters> {
         each!(self, link => Link::<T>::counters(link))
     }
 }

@@ -39,7 +39,7 @@ pub use shaped::Shaped;
 pub use wire::Wire;
 
 use sojourn_base::{Bytes, Instant, Meta, Span};
-use sojourn_queue::{Backlog, Reason};
+use sojourn_queue::{Backlog, Reason, SubFlow};
 
 /// Where on its way through a link a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,6 +93,32 @@ pub struct Passage {
     pub delay: DelayParts,
     /// The queue manager marked it (CE).
     pub marked: bool,
+    /// Where inside its queue it waited.
+    pub sub_flow: SubFlow,
+}
+
+/// A packet lost in a link. Its service queue is that of its [`Meta`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// When it reached the link.
+    pub entered_at: Instant,
+    /// Where on its way through the link it was.
+    pub stage: Stage,
+    /// Why it was dropped.
+    pub reason: Reason,
+    /// Where inside its queue it was.
+    pub sub_flow: SubFlow,
+}
+
+/// A packet marked in a link. Its service queue is that of its [`Meta`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// When it reached the link.
+    pub entered_at: Instant,
+    /// Why it was marked.
+    pub reason: Reason,
+    /// Where inside its queue it was.
+    pub sub_flow: SubFlow,
 }
 
 /// What a link draws random numbers for; each purpose is a stream of its own, so that switching a
@@ -126,8 +152,11 @@ pub trait LinkContext<T> {
     /// `item` arrives at the far end at `passage.arrives_at`. Deliveries of one queue of a link are
     /// announced in the order of their arrival; see [`Link::keeps_order`].
     fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage);
-    /// `item` is lost; it entered the link at `entered_at`.
-    fn dropped(&mut self, item: T, meta: &Meta, entered_at: Instant, stage: Stage, reason: Reason);
+    /// `item` is lost.
+    fn dropped(&mut self, item: T, meta: &Meta, loss: &Loss);
+    /// `item` was marked by the queue manager, and stays or goes on; [`Passage::marked`] says so again when
+    /// it leaves.
+    fn marked(&mut self, item: &T, meta: &Meta, mark: &Mark);
     /// A uniform draw in [0, 1) from the stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
     /// Whether anybody looks at [`Passage::delay`].
@@ -136,7 +165,7 @@ pub trait LinkContext<T> {
     }
 }
 
-/// What a MAC has counted since the start of the run; all zero for links without one.
+/// What a MAC has counted since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Bytes requested from the CMTS.
@@ -172,8 +201,8 @@ pub trait Link<T> {
         true
     }
 
-    /// What the link's MAC has counted.
-    fn counters(&self) -> LinkCounters {
-        LinkCounters::default()
+    /// What the link's MAC has counted; `None` without one.
+    fn counters(&self) -> Option<LinkCounters> {
+        None
     }
 }

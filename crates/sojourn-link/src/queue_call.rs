@@ -5,7 +5,7 @@
 //! next packet is offered; an empty queue therefore needs no wake-ups.
 
 use crate::shaper::RateShaper;
-use crate::{Draw, LinkContext, Stage};
+use crate::{Draw, LinkContext, Loss, Mark, Stage};
 use sojourn_base::{Bytes, Instant, ServiceQueue, Span};
 use sojourn_queue::{Held, QueueContext, QueueManager, Reason, Shaper};
 
@@ -35,13 +35,22 @@ pub(crate) struct QueueCall<'a, C> {
 
 impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
     fn dropped(&mut self, packet: Held<T>, reason: Reason) {
-        self.context.dropped(
-            packet.item,
-            &packet.meta,
-            packet.enqueued_at,
-            Stage::Queue,
+        let loss = Loss {
+            entered_at: packet.enqueued_at,
+            stage: Stage::Queue,
             reason,
-        );
+            sub_flow: packet.sub_flow,
+        };
+        self.context.dropped(packet.item, &packet.meta, &loss);
+    }
+
+    fn marked(&mut self, packet: &Held<T>, reason: Reason) {
+        let mark = Mark {
+            entered_at: packet.enqueued_at,
+            reason,
+            sub_flow: packet.sub_flow,
+        };
+        self.context.marked(&packet.item, &packet.meta, &mark);
     }
 
     fn unit(&mut self) -> f64 {

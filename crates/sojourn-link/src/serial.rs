@@ -120,6 +120,7 @@ impl<M> Serial<M> {
             arrives_at: self.busy_until + self.delay,
             delay,
             marked: packet.marked,
+            sub_flow: packet.sub_flow,
         };
         context.deliver(packet.item, &packet.meta, &passage);
     }
@@ -209,7 +210,7 @@ mod tests {
             ]
         );
         assert_eq!(context.dropped.len(), 1);
-        assert_eq!(context.dropped[0].4, Reason::Overlimit);
+        assert_eq!(context.dropped[0].2.reason, Reason::Overlimit);
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
                 arrives_at: now + self.delay,
                 delay,
                 marked: packet.marked,
+                sub_flow: packet.sub_flow,
             };
             context.deliver(packet.item, &packet.meta, &passage);
         }

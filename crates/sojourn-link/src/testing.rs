@@ -1,6 +1,6 @@
 //! What the unit tests of links share: a context that keeps everything, and a driver.
 
-use crate::{Draw, Link, LinkContext, Passage, Stage};
+use crate::{Draw, Link, LinkContext, Loss, Mark, Passage};
 use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed, Span};
 use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use std::vec::Vec;
@@ -9,7 +9,8 @@ use std::vec::Vec;
 #[derive(Clone, Debug)]
 pub(crate) struct Collector<T> {
     pub(crate) delivered: Vec<(T, Meta, Passage)>,
-    pub(crate) dropped: Vec<(T, Meta, Instant, Stage, Reason)>,
+    pub(crate) dropped: Vec<(T, Meta, Loss)>,
+    pub(crate) marked: Vec<(T, Meta, Mark)>,
     streams: [RandomStream; 3],
     pub(crate) draws: [u64; 3],
 }
@@ -25,19 +26,24 @@ impl<T> Collector<T> {
         Self {
             delivered: Vec::new(),
             dropped: Vec::new(),
+            marked: Vec::new(),
             streams: Draw::ALL.map(|purpose| Seed(seed).stream(purpose.as_str())),
             draws: [0; 3],
         }
     }
 }
 
-impl<T> LinkContext<T> for Collector<T> {
+impl<T: Clone> LinkContext<T> for Collector<T> {
     fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage) {
         self.delivered.push((item, *meta, *passage));
     }
 
-    fn dropped(&mut self, item: T, meta: &Meta, entered_at: Instant, stage: Stage, reason: Reason) {
-        self.dropped.push((item, *meta, entered_at, stage, reason));
+    fn dropped(&mut self, item: T, meta: &Meta, loss: &Loss) {
+        self.dropped.push((item, *meta, *loss));
+    }
+
+    fn marked(&mut self, item: &T, meta: &Meta, mark: &Mark) {
+        self.marked.push((item.clone(), *meta, *mark));
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
@@ -97,12 +103,7 @@ impl QueueManager<u32> for Picky {
         item: u32,
         _: &mut dyn QueueContext<u32>,
     ) -> Verdict {
-        self.held.push(Held {
-            item,
-            meta,
-            enqueued_at: now,
-            marked: false,
-        });
+        self.held.push(Held::new(now, meta, item));
         Verdict::Accepted
     }
 
@@ -173,12 +174,7 @@ impl QueueManager<u32> for Diary {
         _: &mut dyn QueueContext<u32>,
     ) -> Verdict {
         self.calls.push((Call::Enqueue, now));
-        self.held.push(Held {
-            item,
-            meta,
-            enqueued_at: now,
-            marked: false,
-        });
+        self.held.push(Held::new(now, meta, item));
         Verdict::Accepted
     }
 

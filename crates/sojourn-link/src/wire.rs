@@ -9,7 +9,7 @@
 use crate::config::WireConfig;
 use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
-use sojourn_queue::Backlog;
+use sojourn_queue::{Backlog, SubFlow};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,7 @@ impl Wire {
             arrives_at: self.busy_until + self.delay,
             delay,
             marked: false,
+            sub_flow: SubFlow::NONE,
         }
     }
 }

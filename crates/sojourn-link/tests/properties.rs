@@ -3,10 +3,10 @@
 mod support;
 
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, Link, LinkConfig, Pull, RateCycle,
-    SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, Link, LinkConfig, Loss, Pull,
+    RateCycle, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{
     CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig,
@@ -178,8 +178,9 @@ proptest! {
         items.sort_unstable();
         prop_assert_eq!(items, (0..u32::try_from(arrivals.len()).unwrap()).collect::<Vec<_>>());
         prop_assert_eq!(link.backlog().packets + link.staged().packets, Packets::ZERO);
-        let counters = link.counters();
-        prop_assert_eq!(counters.requested, counters.granted);
+        if let Some(counters) = link.counters() {
+            prop_assert_eq!(counters.requested, counters.granted);
+        }
     }
 
     #[test]
@@ -204,12 +205,35 @@ proptest! {
                     prop_assert!(*flow < Some(*item), "order within a flow");
                     *flow = Some(*item);
                 }
-                Outcome::Dropped(item, _, entered_at, ..) => {
+                Outcome::Dropped(item, _, Loss { entered_at, .. }) => {
                     prop_assert_eq!(*entered_at, arrivals[*item as usize].0);
                     prop_assert!(*announced_at >= *entered_at);
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_mark_is_announced_once_and_leaves_with_its_packet(
+        config in links(),
+        arrivals in arrivals(),
+    ) {
+        let recorder = run(&config, &arrivals, Manners::Plain);
+        let mut announced: Vec<u32> = recorder.marks.iter().map(|(item, _)| *item).collect();
+        for (item, mark) in &recorder.marks {
+            prop_assert_eq!(item % 2, 0, "only these are ECN-capable");
+            prop_assert_eq!(mark.entered_at, arrivals[*item as usize].0);
+        }
+        let mut carried: Vec<u32> = recorder.outcomes.iter().filter_map(|(_, outcome)| match outcome {
+            Outcome::Delivered(item, meta, passage) => {
+                assert_eq!(passage.marked, meta.ecn == Ecn::Ce);
+                passage.marked.then_some(*item)
+            }
+            Outcome::Dropped(item, meta, _) => (meta.ecn == Ecn::Ce).then_some(*item),
+        }).collect();
+        announced.sort_unstable();
+        carried.sort_unstable();
+        prop_assert_eq!(announced, carried);
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! the reference page of metrics. A metric that has no value (no packet arrived, no page completed)
 //! has no row.
 
+mod signals;
+
 use crate::loss::share;
 use crate::quantile;
 use crate::voice::{Call, DelayTerm};
@@ -70,10 +72,17 @@ fn traffic_metrics(
 ) {
     let counters = records.counters(id);
     for (direction, metrics) in [
-        (Direction::Upstream, ["forwarded_volume", "goodput"]),
+        (
+            Direction::Upstream,
+            ["forwarded_volume", "goodput", "marks_received"],
+        ),
         (
             Direction::Downstream,
-            ["forwarded_volume_downstream", "goodput_downstream"],
+            [
+                "forwarded_volume_downstream",
+                "goodput_downstream",
+                "marks_received_downstream",
+            ],
         ),
     ] {
         let counters = &counters[direction];
@@ -90,6 +99,7 @@ fn traffic_metrics(
             bits / 1e6 / facts.duration.as_secs_f64(),
             "Mb/s",
         );
+        rows.add(name, metrics[2], counters.marks_received as f64, "");
     }
     let calls: Vec<Call> = records
         .datagram_tallies(id)
@@ -255,6 +265,7 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction:
     }
     rows.add(subject, "forwarded_volume", bytes as f64 / 1e3, "kB");
     rows.add(subject, "dropped_packets", dropped as f64, "");
+    signals::signal_metrics(rows, records, direction);
     if let Some(allowance) = facts.allowance[direction] {
         rows.add(
             subject,

@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a missing metric fails the test")]
 
 use sojourn_base::report::Transfer;
-use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 use sojourn_metrics::run::{RunFacts, metric_rows, metric_table};
 use sojourn_record::{
-    ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkId, LinkPassage, RecordConfig,
-    Recorder, Table, TrafficId,
+    ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark,
+    LinkPassage, RecordConfig, Recorder, Table, TrafficId,
 };
 
 /// No rows at all, of anything.
@@ -79,6 +79,8 @@ fn two_calls(recorder: &mut ColumnRecorder) {
                 length: Bytes(200),
                 sent_at,
                 fate,
+                marked: sequence < 7 && (flow, direction) == (1, Direction::Downstream),
+                lost_for: (fate == Fate::LostInQueue).then_some(Reason::Overlimit),
                 split: DelaySplit::default(),
             });
         }
@@ -93,6 +95,8 @@ fn voice_metrics_do_not_need_rows() {
         ("sent", 400.0, 0.0),
         ("lost", 0.25, 1e-12),
         ("late", 1.0, 1e-12),
+        ("marks_received", 0.0, 0.0),
+        ("marks_received_downstream", 7.0, 0.0),
         ("loss_total", 1.25, 1e-12),
         // 5, 10, 10 and 10 ms.
         ("delay_in_time_mean", 8.75, 8.75e-3),
@@ -203,6 +207,9 @@ fn shares_of_delay_are_of_the_packets_that_were_forwarded_upstream() {
                     entered_at,
                     dequeued_at: entered_at,
                     arrives_at: entered_at.saturating_add(Span::from_us(us)),
+                    queue: ServiceQueue::Classic,
+                    sub_flow: None,
+                    marked: false,
                 },
             );
         };
@@ -244,6 +251,9 @@ fn a_delay_of_the_limit_is_not_under_it() {
                     entered_at: Instant::ZERO,
                     dequeued_at: Instant::ZERO,
                     arrives_at: Instant::ZERO.saturating_add(Span::from_ns(ns)),
+                    queue: ServiceQueue::Classic,
+                    sub_flow: None,
+                    marked: false,
                 },
             );
         };
@@ -253,4 +263,81 @@ fn a_delay_of_the_limit_is_not_under_it() {
             Some(expected)
         );
     }
+}
+
+#[test]
+fn drops_and_marks_are_counted_by_reason_and_by_queue() {
+    let signals = |recorder: &mut ColumnRecorder| {
+        let mut drop = |reason, queue, behind_queue| {
+            recorder.on_drop(&LinkDrop {
+                at: Instant::ZERO,
+                link: LinkId(0),
+                traffic: TrafficId(1),
+                direction: Direction::Upstream,
+                length: Bytes(100),
+                behind_queue,
+                reason,
+                queue,
+                sub_flow: Some(3),
+            });
+        };
+        drop(Reason::Target, ServiceQueue::Classic, false);
+        drop(Reason::Overlimit, ServiceQueue::Classic, true);
+        drop(Reason::Overlimit, ServiceQueue::LowLatency, false);
+        for (number, sub_flow) in [(0, 4), (1, 4), (1, 5)] {
+            recorder.on_mark(&LinkMark {
+                at: Instant::ZERO,
+                link: LinkId(0),
+                traffic: TrafficId(number),
+                direction: Direction::Upstream,
+                length: Bytes(1500),
+                reason: Reason::Early,
+                queue: ServiceQueue::LowLatency,
+                sub_flow: Some(sub_flow),
+            });
+        }
+        for queue in [ServiceQueue::Classic, ServiceQueue::LowLatency] {
+            recorder.on_passage(
+                Direction::Upstream,
+                &LinkPassage {
+                    link: LinkId(0),
+                    traffic: TrafficId(1),
+                    length: Bytes(500),
+                    entered_at: Instant::ZERO,
+                    dequeued_at: Instant::ZERO,
+                    arrives_at: Instant::ZERO,
+                    queue,
+                    sub_flow: None,
+                    marked: false,
+                },
+            );
+        }
+    };
+    let table = metrics(WITHOUT_ROWS, &signals);
+    for (subject, name, expected) in [
+        ("upstream", "dropped_packets", 3.0),
+        ("upstream", "dropped_overlimit", 2.0),
+        ("upstream", "dropped_target", 1.0),
+        ("upstream", "dropped_early", 0.0),
+        ("upstream", "marked_packets", 3.0),
+        ("upstream", "marked_early", 3.0),
+        ("upstream", "marked_target", 0.0),
+        ("upstream/classic", "forwarded_volume", 0.5),
+        ("upstream/classic", "dropped_packets", 2.0),
+        ("upstream/classic", "marked_packets", 0.0),
+        ("upstream/low_latency", "dropped_packets", 1.0),
+        ("upstream/low_latency", "marked_packets", 3.0),
+        ("downstream", "marked_packets", 0.0),
+    ] {
+        assert_eq!(
+            metric(&table, subject, name),
+            Some(expected),
+            "{subject} {name}"
+        );
+    }
+    assert_eq!(
+        metric(&table, "upstream/ack_priority", "marked_packets"),
+        None
+    );
+    assert_eq!(metric(&table, "downstream/classic", "marked_packets"), None);
 }

@@ -19,6 +19,10 @@ impl QueueContext<u32> for QueueCall {
         self.drops += 1;
     }
 
+    fn marked(&mut self, packet: &Held<u32>, _reason: Reason) {
+        black_box(packet.item);
+    }
+
     fn unit(&mut self) -> f64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

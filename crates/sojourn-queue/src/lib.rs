@@ -55,27 +55,10 @@ pub use policy::pie::{Activation, BurstRule, DelaySource, PieGains, PieLaw};
 pub use store::flow_lists::FlowListsConfig;
 pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 
+pub use sojourn_base::{Reason, SubFlow};
+
 use alloc::boxed::Box;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
-
-/// Why a packet was dropped or marked; a column of the records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// The arrival does not fit.
-    Overlimit,
-    /// Victim of another packet's arrival: its flow was the largest.
-    FatFlow,
-    /// Random or derandomised early signal at the tail.
-    Early,
-    /// Average above a hard threshold.
-    Forced,
-    /// Head of a queue whose delay stayed above target (CoDel family).
-    Target,
-    /// Dropped in place of a mark.
-    Overload,
-    /// A newer acknowledgement of the same flow took its place; nothing is lost by it.
-    Suppressed,
-}
 
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +71,8 @@ pub struct Held<T> {
     pub enqueued_at: Instant,
     /// The manager marked it: the caller rewrites its header on the way out.
     pub marked: bool,
+    /// Where inside its queue it waits.
+    pub sub_flow: SubFlow,
 }
 
 impl<T> Held<T> {
@@ -98,6 +83,16 @@ impl<T> Held<T> {
             meta,
             enqueued_at: now,
             marked: false,
+            sub_flow: SubFlow::NONE,
+        }
+    }
+
+    /// The same packet as one of the numbered sub-flow.
+    #[must_use]
+    pub(crate) fn in_sub_flow(self, number: usize) -> Self {
+        Self {
+            sub_flow: SubFlow::number(number),
+            ..self
         }
     }
 }
@@ -138,9 +133,7 @@ pub trait QueueContext<T> {
     fn dropped(&mut self, packet: Held<T>, reason: Reason);
 
     /// `packet` has been marked and stays or goes on.
-    fn marked(&mut self, packet: &Held<T>, reason: Reason) {
-        let _ = (packet, reason);
-    }
+    fn marked(&mut self, packet: &Held<T>, reason: Reason);
 
     /// A uniform draw in [0, 1). Managers draw lazily: exactly where their document says so.
     fn unit(&mut self) -> f64;

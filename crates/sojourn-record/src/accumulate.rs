@@ -18,6 +18,10 @@ pub struct TrafficCounters {
     pub dropped_queue: u64,
     /// Packets lost behind it.
     pub dropped_behind: u64,
+    /// Packets marked by the access link.
+    pub marked: u64,
+    /// Packets that arrived with a congestion mark: those of connections when they have ended, and datagrams.
+    pub marks_received: u64,
     /// Application bytes delivered in order.
     pub goodput_bytes: u64,
     /// Connections that ended.

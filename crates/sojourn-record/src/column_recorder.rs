@@ -6,13 +6,14 @@ pub use records::Records;
 
 use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
+use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, TransferTally};
 use crate::{
-    Cause, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop, LinkId, LinkPassage,
-    Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop, LinkId, LinkMark,
+    LinkPassage, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_base::report::{Object, Page, Transfer};
-use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
 
 /// What to record.
 #[expect(
@@ -90,6 +91,9 @@ pub struct ColumnRecorder {
     objects: Vec<(TrafficId, Object)>,
     transfers: Vec<(TrafficId, Transfer)>,
     flows: Vec<FlowRow>,
+    signals: SignalCounts,
+    /// What each link forwarded from each service queue.
+    forwarded: PerDirection<[PacketCount; ServiceQueue::ALL.len()]>,
 }
 
 impl ColumnRecorder {
@@ -116,6 +120,8 @@ impl ColumnRecorder {
             objects: Vec::new(),
             transfers: Vec::new(),
             flows: Vec::new(),
+            signals: SignalCounts::default(),
+            forwarded: PerDirection::default(),
             traffic_names,
         }
     }
@@ -162,6 +168,9 @@ impl Recorder for ColumnRecorder {
         let counters = self.counters(passage.traffic, direction);
         counters.forwarded_packets += 1;
         counters.forwarded_bytes += passage.length.0;
+        let queue = &mut self.forwarded[direction][passage.queue as usize];
+        queue.packets += 1;
+        queue.bytes += passage.length;
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
         if self.config.histograms {
             self.sojourn[direction].record(sojourn);
@@ -184,6 +193,22 @@ impl Recorder for ColumnRecorder {
         }
     }
 
+    fn on_mark(&mut self, mark: &LinkMark) {
+        self.counters(mark.traffic, mark.direction).marked += 1;
+        let Some(direction) = access_link(mark.link) else {
+            return;
+        };
+        self.signals.on_mark(mark);
+        if let Some(bins) = &mut self.link_bins {
+            bins[direction].at(mark.at).marked_packets += 1;
+            let width = Span::from_ns(bins[direction].width_ns());
+            self.traffic_bins[usize::from(mark.traffic.0)][direction]
+                .get_or_insert_with(|| Bins::new(width))
+                .at(mark.at)
+                .marked_packets += 1;
+        }
+    }
+
     fn on_drop(&mut self, drop: &LinkDrop) {
         let counters = self.counters(drop.traffic, drop.direction);
         if drop.behind_queue {
@@ -191,7 +216,11 @@ impl Recorder for ColumnRecorder {
         } else {
             counters.dropped_queue += 1;
         }
-        if let (Some(bins), Some(direction)) = (&mut self.link_bins, access_link(drop.link)) {
+        let Some(direction) = access_link(drop.link) else {
+            return;
+        };
+        self.signals.on_drop(drop);
+        if let Some(bins) = &mut self.link_bins {
             bins[direction].at(drop.at).dropped_packets += 1;
             let width = Span::from_ns(bins[direction].width_ns());
             self.traffic_bins[usize::from(drop.traffic.0)][direction]
@@ -213,6 +242,10 @@ impl Recorder for ColumnRecorder {
             self.delays[usize::from(datagram.traffic.0)][datagram.direction].add(&datagram.split);
         }
         self.datagram_tallies[usize::from(datagram.traffic.0)].add(datagram);
+        if datagram.marked {
+            self.counters(datagram.traffic, datagram.direction)
+                .marks_received += 1;
+        }
         if self.config.datagrams {
             self.datagrams.push(*datagram);
         }
@@ -234,6 +267,10 @@ impl Recorder for ColumnRecorder {
         counters.retransmissions += connection.retransmissions;
         counters.timeouts += connection.timeouts;
         counters.connect_retries += connection.connect_retries;
+        for direction in Direction::BOTH {
+            self.counters(traffic, direction).marks_received +=
+                connection.marks_received[direction];
+        }
     }
 
     fn on_flow(&mut self, row: &FlowRow) {

@@ -10,16 +10,18 @@ mod accumulate;
 mod column_recorder;
 pub mod schema;
 mod series;
+mod signals;
 mod table;
 mod tally;
 
 pub use accumulate::{DelayHistogram, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, RecordConfig, Records};
+pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, TransferTally};
 
 use sojourn_base::report::{Object, Page, Transfer};
-use sojourn_base::{Bytes, Direction, Instant, Packets, Span};
+use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
 
 /// Number of a link in the records: 0 is the upstream access link, 1 the downstream one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,6 +116,12 @@ pub struct LinkPassage {
     pub dequeued_at: Instant,
     /// When its last bit arrives at the far end.
     pub arrives_at: Instant,
+    /// The service queue that it was in.
+    pub queue: ServiceQueue,
+    /// The sub-flow that it was in, if the queue has any.
+    pub sub_flow: Option<u32>,
+    /// The queue manager marked it.
+    pub marked: bool,
 }
 
 /// A packet lost in a link.
@@ -131,6 +139,33 @@ pub struct LinkDrop {
     pub length: Bytes,
     /// Lost behind the managed queue (2012 modem: the transmit queue).
     pub behind_queue: bool,
+    /// Why.
+    pub reason: Reason,
+    /// The service queue that it was in.
+    pub queue: ServiceQueue,
+    /// The sub-flow that it was in, if the queue has any.
+    pub sub_flow: Option<u32>,
+}
+
+/// A packet marked by the queue manager of a link. It may still be lost there.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkMark {
+    /// When.
+    pub at: Instant,
+    /// The link.
+    pub link: LinkId,
+    /// Whose packet.
+    pub traffic: TrafficId,
+    /// Its direction (of the link).
+    pub direction: Direction,
+    /// Charged bytes.
+    pub length: Bytes,
+    /// Why.
+    pub reason: Reason,
+    /// The service queue that it is in.
+    pub queue: ServiceQueue,
+    /// The sub-flow that it is in, if the queue has any.
+    pub sub_flow: Option<u32>,
 }
 
 /// The fate of one datagram.
@@ -150,6 +185,10 @@ pub struct Datagram {
     pub sent_at: Instant,
     /// When it arrived, or where it was lost.
     pub fate: Fate,
+    /// It arrived with a congestion mark.
+    pub marked: bool,
+    /// Why it was lost.
+    pub lost_for: Option<Reason>,
     /// Where the time went (of the part of its way that it made).
     pub split: DelaySplit,
 }
@@ -217,6 +256,8 @@ pub struct FlowConnection {
     pub goodput: Bytes,
     /// Segments of this flow sent again.
     pub retransmissions: u64,
+    /// Packets of this flow that arrived with a congestion mark.
+    pub marks_received: u64,
 }
 
 /// Receives what happens in a run. Every method does nothing unless a recorder overrides it.
@@ -240,6 +281,8 @@ pub trait Recorder {
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {}
     /// A packet is lost in a link.
     fn on_drop(&mut self, drop: &LinkDrop) {}
+    /// A packet is marked in a link.
+    fn on_mark(&mut self, mark: &LinkMark) {}
     /// The queue of an access link has changed.
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {}
     /// A datagram has met its fate.
@@ -271,6 +314,8 @@ pub struct ConnectionTotals {
     pub timeouts: u64,
     /// SYNs sent again.
     pub connect_retries: u64,
+    /// Packets that arrived with a congestion mark, by the direction they came in.
+    pub marks_received: PerDirection<u64>,
 }
 
 /// Records nothing.

@@ -57,6 +57,8 @@ pub const TABLES: &[TableSchema] = tables! {
         "framing_ns" ["ns"] "delay by MAC framing"
         "serialisation_ns" ["ns"] "delay by serialisation"
         "wire_ns" ["ns"] "delay by propagation"
+        "marked" [""] "1 if it arrived with a congestion mark, otherwise 0"
+        "lost_for" [""] "reason of its loss, as in the table of signals; missing if it arrived"
     }
     "pages": "one web page" {
         "traffic" [""] "traffic entry of the scenario"
@@ -99,6 +101,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "retransmissions" [""] "segments sent again; missing for datagrams"
         "datagrams" [""] "datagrams that arrived or were lost; missing for connections"
         "lost_datagrams" [""] "those that were lost; missing for connections"
+        "marks_received" [""] "packets that arrived with a congestion mark"
     }
     "series": "one access link in one bin of time" {
         "link" [""] "upstream or downstream"
@@ -113,6 +116,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "backlog_packets_mean" [""] "the same in packets"
         "backlog_packets_max" [""] "longest managed queue in the bin"
         "staged_packets_mean" [""] "time-weighted mean number of packets behind the managed queue"
+        "marked_packets" [""] "packets that the queue manager marked"
     }
     "traffic_series": "one traffic entry on one access link in one bin of time" {
         "link" [""] "upstream or downstream"
@@ -122,6 +126,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "forwarded_bytes" ["B"] "bytes that left the managed queue towards the wire"
         "forwarded_packets" [""] "packets that did"
         "dropped_packets" [""] "packets lost in the link"
+        "marked_packets" [""] "packets that its queue manager marked"
     }
     "occupancy": "one length of the managed queue of an access link" {
         "link" [""] "upstream or downstream"
@@ -149,6 +154,18 @@ pub const TABLES: &[TableSchema] = tables! {
         "retransmissions" [""] "segments sent again (upstream row)"
         "timeouts" [""] "expiries of retransmission timers (upstream row)"
         "connect_retries" [""] "SYNs sent again (upstream row)"
+        "marked_packets" [""] "packets marked by the queue manager of the access link"
+        "marks_received" [""] "packets that arrived with a congestion mark: datagrams, and those of connections that ended or were open at the end"
+    }
+    "signals": "one kind of drop or mark by an access link" {
+        "link" [""] "upstream or downstream"
+        "traffic" [""] "traffic entry of the scenario"
+        "queue" [""] "service queue of the manager: classic, low_latency or ack_priority"
+        "sub_flow" [""] "sub-flow of that queue; missing without such"
+        "signal" [""] "drop, drop_in_transmit_queue or mark"
+        "reason" [""] "overlimit, fat_flow, early, forced, target, overload or suppressed"
+        "packets" [""] "packets that it happened to"
+        "bytes" ["B"] "their bytes"
     }
     "delay_histogram": "one bin of access delay of one traffic entry and direction" {
         "traffic" [""] "traffic entry of the scenario"

@@ -13,6 +13,7 @@ pub(crate) struct LinkBin {
     pub(crate) forwarded_bytes: u64,
     pub(crate) forwarded_packets: u64,
     pub(crate) dropped_packets: u64,
+    pub(crate) marked_packets: u64,
     pub(crate) sojourn_ns: u64,
     pub(crate) sojourn_max_ns: u64,
     /// Integral of bytes over time, in byte ns.
@@ -29,6 +30,7 @@ pub(crate) struct TrafficBin {
     pub(crate) forwarded_bytes: u64,
     pub(crate) forwarded_packets: u64,
     pub(crate) dropped_packets: u64,
+    pub(crate) marked_packets: u64,
 }
 
 /// Bins of equal width from the start of the run, made as they are needed.

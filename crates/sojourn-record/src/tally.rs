@@ -15,6 +15,7 @@ use sojourn_base::{Direction, PerDirection, Span};
 #[derive(Clone, Debug, Default)]
 pub struct DatagramTally {
     lost: u64,
+    marked: u64,
     delays: DelayHistogram,
 }
 
@@ -22,6 +23,11 @@ impl DatagramTally {
     /// Counts a datagram that arrived after `delay`.
     pub fn on_arrival(&mut self, delay: Span) {
         self.delays.record(delay);
+    }
+
+    /// One of those that arrived had a congestion mark.
+    pub const fn on_mark(&mut self) {
+        self.marked += 1;
     }
 
     /// Counts a datagram that was lost.
@@ -37,6 +43,11 @@ impl DatagramTally {
     /// Datagrams that never arrived.
     pub const fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// Datagrams that arrived with a congestion mark.
+    pub const fn marked(&self) -> u64 {
+        self.marked
     }
 
     /// Delays of those that arrived.
@@ -64,6 +75,9 @@ impl FlowTallies {
         match datagram.fate {
             Fate::Arrived(at) => tally.on_arrival(at.saturating_since(datagram.sent_at)),
             Fate::LostInQueue | Fate::LostBehindQueue => tally.on_loss(),
+        }
+        if datagram.marked {
+            tally.on_mark();
         }
     }
 
@@ -127,6 +141,8 @@ mod tests {
             length: Bytes(200),
             sent_at: Instant::from_ms(100),
             fate,
+            marked: false,
+            lost_for: None,
             split: DelaySplit::default(),
         }
     }

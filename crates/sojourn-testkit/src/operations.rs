@@ -2,8 +2,8 @@
 
 use crate::context::TestContext;
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, Span};
-use sojourn_queue::{Backlog, QueueManager, Reason, Shaper, Verdict};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, ServiceQueue, Span};
+use sojourn_queue::{Backlog, Held, QueueManager, Reason, Shaper, Verdict};
 
 /// Something that happens to a queue.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +102,7 @@ pub fn run<T: Clone>(
                 let arrival = u32::try_from(log.arrivals.len()).expect("a short test");
                 log.arrivals.push(meta);
                 let verdict = manager.enqueue(now, meta, item(arrival), &mut context);
+                check_sub_flows(manager, &context, None);
                 effects.extend(give_ups(&mut context, &number).into_iter().map(
                     |(packet, reason)| {
                         if packet == arrival {
@@ -121,6 +122,7 @@ pub fn run<T: Clone>(
             }
             Operation::Serve => {
                 let packet = manager.dequeue(now, &mut context);
+                check_sub_flows(manager, &context, packet.as_ref());
                 effects.extend(
                     give_ups(&mut context, &number)
                         .into_iter()
@@ -142,6 +144,24 @@ pub fn run<T: Clone>(
         });
     }
     log
+}
+
+/// What leaves or is marked names the sub-flow that the manager says its flow belongs to.
+fn check_sub_flows<T: Clone>(
+    manager: &impl QueueManager<T>,
+    context: &TestContext<T>,
+    sent: Option<&Held<T>>,
+) {
+    let signalled = context.dropped.iter().chain(&context.marked);
+    for packet in signalled.map(|(packet, _)| packet).chain(sent) {
+        let (named, known) = (packet.sub_flow.get(), manager.sub_flow(&packet.meta));
+        // Acknowledgements pass in a lane without sub-flows.
+        let in_lane = packet.meta.queue == ServiceQueue::AckPriority && named.is_none();
+        assert!(
+            in_lane || known.is_none() || named == known,
+            "sub-flow {named:?} where the manager says {known:?}"
+        );
+    }
 }
 
 fn give_ups<T>(context: &mut TestContext<T>, number: impl Fn(&T) -> u32) -> Vec<(u32, Reason)> {

@@ -216,12 +216,12 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
         self.transmit.backlog()
     }
 
-    fn counters(&self) -> LinkCounters {
-        LinkCounters {
+    fn counters(&self) -> Option<LinkCounters> {
+        Some(LinkCounters {
             requested: self.requests.requested(),
             granted: self.requests.granted(),
             unused_grant: Bytes::ZERO,
-        }
+        })
     }
 }
 

@@ -313,6 +313,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             arrives_at: last_byte_at + self.delay,
             delay,
             marked: packet.marked,
+            sub_flow: packet.sub_flow,
         };
         context.deliver(packet.item, &packet.meta, &passage);
     }
@@ -430,12 +431,12 @@ impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
         }
     }
 
-    fn counters(&self) -> LinkCounters {
-        LinkCounters {
+    fn counters(&self) -> Option<LinkCounters> {
+        Some(LinkCounters {
             requested: self.requests.total,
             granted: self.granted,
             unused_grant: self.unused,
-        }
+        })
     }
 }
 

@@ -8,7 +8,7 @@
 //! Deviations: the paper sends whole packets on a link whose rate it stretches, so that they arrive at
 //! the same times; we compute those times.
 
-use crate::{DelayParts, LinkContext, Passage, Stage};
+use crate::{DelayParts, LinkContext, Loss, Passage, Stage};
 use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Bytes, Instant, Packets, Span};
 use sojourn_queue::{Backlog, Held, Reason};
@@ -67,13 +67,13 @@ impl<T> TransmitQueue<T> {
 
     /// A packet that does not fit.
     pub(crate) fn refuse(packet: Held<T>, context: &mut impl LinkContext<T>) {
-        context.dropped(
-            packet.item,
-            &packet.meta,
-            packet.enqueued_at,
-            Stage::TransmitQueue,
-            Reason::Overlimit,
-        );
+        let loss = Loss {
+            entered_at: packet.enqueued_at,
+            stage: Stage::TransmitQueue,
+            reason: Reason::Overlimit,
+            sub_flow: packet.sub_flow,
+        };
+        context.dropped(packet.item, &packet.meta, &loss);
     }
 
     /// Append a packet that came at `now`, and whose bytes are requested at `requested_at`.
@@ -139,6 +139,7 @@ impl<T> TransmitQueue<T> {
             arrives_at: last_byte_at + self.delay,
             delay,
             marked: packet.marked,
+            sub_flow: packet.sub_flow,
         };
         context.deliver(packet.item, &packet.meta, &passage);
     }

@@ -148,7 +148,7 @@ fn head_drops_cost_no_tokens() {
     let late = context
         .dropped
         .iter()
-        .filter(|d| d.4 == Reason::Target)
+        .filter(|d| d.2.reason == Reason::Target)
         .count();
     assert!(late > 20, "{late} head drops");
     let now = Instant::from_s(19);

@@ -1,14 +1,13 @@
 //! A context that keeps everything, and a driver that may call a link in awkward ways.
 
-use sojourn_base::{Instant, Meta, RandomStream, Seed, Span};
-use sojourn_link::{Draw, Link, LinkContext, Passage, Stage};
-use sojourn_queue::Reason;
+use sojourn_base::{Ecn, Instant, Meta, RandomStream, Seed, Span};
+use sojourn_link::{Draw, Link, LinkContext, Loss, Mark, Passage};
 
 /// What a link did, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Delivered(u32, Meta, Passage),
-    Dropped(u32, Meta, Instant, Stage, Reason),
+    Dropped(u32, Meta, Loss),
 }
 
 /// Keeps what a link puts out, with the time at which it did. Draws come from a stream per purpose.
@@ -16,6 +15,7 @@ pub(crate) enum Outcome {
 pub(crate) struct Recorder {
     pub(crate) now: Instant,
     pub(crate) outcomes: Vec<(Instant, Outcome)>,
+    pub(crate) marks: Vec<(u32, Mark)>,
     streams: [RandomStream; 3],
 }
 
@@ -24,6 +24,7 @@ impl Recorder {
         Self {
             now: Instant::ZERO,
             outcomes: Vec::new(),
+            marks: Vec::new(),
             streams: Draw::ALL.map(stream),
         }
     }
@@ -48,16 +49,14 @@ impl LinkContext<u32> for Recorder {
         self.outcomes.push((self.now, outcome));
     }
 
-    fn dropped(
-        &mut self,
-        item: u32,
-        meta: &Meta,
-        entered_at: Instant,
-        stage: Stage,
-        reason: Reason,
-    ) {
-        let outcome = Outcome::Dropped(item, *meta, entered_at, stage, reason);
+    fn dropped(&mut self, item: u32, meta: &Meta, loss: &Loss) {
+        let outcome = Outcome::Dropped(item, *meta, *loss);
         self.outcomes.push((self.now, outcome));
+    }
+
+    fn marked(&mut self, item: &u32, meta: &Meta, mark: &Mark) {
+        assert_eq!(meta.ecn, Ecn::Ce);
+        self.marks.push((*item, *mark));
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
@@ -113,6 +112,11 @@ pub(crate) fn drive<L: Link<u32>>(
             let meta = Meta {
                 length: *length,
                 flow_hash: item % FLOWS,
+                ecn: if item % 2 == 0 {
+                    Ecn::Ect0
+                } else {
+                    Ecn::NotEct
+                },
                 ..Meta::default()
             };
             link.on_arrival(next, meta, item, recorder);

@@ -15,7 +15,7 @@ use crate::{
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use sojourn_base::{Bytes, Instant, Limit, Meta};
+use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue};
 use sojourn_keys::{Configured, Key, OneOf, Variant, Visitor, bytes, key};
 
 /// Parameters of the lane.
@@ -235,7 +235,11 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         if !meta.pure_ack || meta.length > self.config.longest {
             return self.inner.enqueue(now, meta, item, context);
         }
-        let packet = Held::new(now, meta, item);
+        let lane = Meta {
+            queue: ServiceQueue::AckPriority,
+            ..meta
+        };
+        let packet = Held::new(now, lane, item);
         if let Some(place) = self.superfluous(&packet) {
             let replaced = self.lane.replace(place, packet);
             context.dropped(replaced, Reason::Suppressed);

@@ -114,7 +114,7 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
     ) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         let backlog = self.flows.bins.bytes_in(queue);
-        let packet = Held::new(now, meta, item);
+        let packet = Held::new(now, meta, item).in_sub_flow(queue);
         match admit(&mut self.pies[queue], &self.law, packet, backlog, context) {
             Ok(packet) => self.flows.enqueue(queue, packet, context),
             Err(verdict) => verdict,

@@ -135,7 +135,7 @@ impl<T> QueueManager<T> for SfqNs2Queue<T> {
         let bucket = ns2_bucket(meta.flow_hash, self.config.buckets) as usize;
         let packet = Held::new(now, meta, item);
         if self.is_full(bucket) {
-            return refuse(packet, Reason::Overlimit, context);
+            return refuse(packet.in_sub_flow(bucket), Reason::Overlimit, context);
         }
         if self.bins.is_empty(bucket) {
             self.round.push_back(bucket);

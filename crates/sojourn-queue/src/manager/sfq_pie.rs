@@ -168,8 +168,9 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
         item: T,
         context: &mut dyn QueueContext<T>,
     ) -> Verdict {
-        let (guard, backlog) = self.guard_of(self.sub_flows.bin_of(&meta));
-        let packet = Held::new(now, meta, item);
+        let bin = self.sub_flows.bin_of(&meta);
+        let (guard, backlog) = self.guard_of(bin);
+        let packet = Held::new(now, meta, item).in_sub_flow(bin);
         match admit(&mut self.pies[guard], &self.law, packet, backlog, context) {
             Ok(packet) => self.sub_flows.enqueue(packet, context),
             Err(verdict) => verdict,
@@ -226,6 +227,10 @@ mod tests {
     }
 
     impl QueueContext<()> for Script {
+        fn marked(&mut self, _packet: &Held<()>, reason: Reason) {
+            panic!("a mark without ECN: {reason:?}");
+        }
+
         fn dropped(&mut self, _packet: Held<()>, reason: Reason) {
             assert_eq!(reason, Reason::Early);
             self.early += 1;

@@ -1,11 +1,11 @@
 //! Many lines of packets in one slab, so that a shared limit, and dropping from either end of any
-//! line, cost the same for one line and for a thousand.
+//! line, cost the same for one line and for a thousand. A line is a sub-flow.
 //!
 //! Source: none needed. Deviations: none known.
 
 use crate::{Backlog, Held};
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Meta, Packets};
+use sojourn_base::{Bytes, Instant, Meta, Packets, SubFlow};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -154,6 +154,7 @@ impl<T> Bins<T> {
             meta: freed.meta,
             enqueued_at: freed.enqueued_at,
             marked: freed.marked,
+            sub_flow: SubFlow::number(line),
         };
         let length = u64::from(packet.meta.length);
         let line = &mut self.lines[line];
@@ -199,15 +200,11 @@ mod tests {
     use std::collections::VecDeque;
 
     fn packet(item: u32) -> Held<u32> {
-        Held {
-            item,
-            meta: Meta {
-                length: item % 1500 + 1,
-                ..Meta::default()
-            },
-            enqueued_at: Instant::ZERO,
-            marked: false,
-        }
+        let meta = Meta {
+            length: item % 1500 + 1,
+            ..Meta::default()
+        };
+        Held::new(Instant::ZERO, meta, item)
     }
 
     proptest! {

@@ -240,7 +240,8 @@ impl<T> SubFlows<T> {
         let length = packet.meta.length;
         if !self.room.fits(self.bins.backlog(), length) {
             if !self.room.fits(Backlog::default(), length) {
-                return refuse(packet, Reason::Overlimit, context);
+                let bin = self.bin_of(&packet.meta);
+                return refuse(packet.in_sub_flow(bin), Reason::Overlimit, context);
             }
             self.make_room(length, context);
         }

@@ -5,9 +5,11 @@ use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, TransferTally};
-use crate::{Cause, Datagram, Fate, FlowConnection, FlowRow, TrafficId};
+use crate::{
+    Cause, Datagram, Fate, FlowConnection, FlowRow, PacketCount, Signal, SignalKind, TrafficId,
+};
 use sojourn_base::report::{Object, Page, Transfer};
-use sojourn_base::{Direction, Instant, PerDirection};
+use sojourn_base::{Direction, Instant, PerDirection, Reason, ServiceQueue};
 
 /// The finished records of one run.
 #[derive(Debug)]
@@ -94,6 +96,16 @@ impl Records {
         &self.recorder.flows
     }
 
+    /// What an access link forwarded from each of [`ServiceQueue::ALL`].
+    pub fn forwarded_by_queue(&self, direction: Direction) -> [PacketCount; 3] {
+        self.recorder.forwarded[direction]
+    }
+
+    /// Drops and marks by everything that is known of them, in the order of [`SignalKind`].
+    pub fn signals(&self) -> impl Iterator<Item = (&SignalKind, &PacketCount)> {
+        self.recorder.signals.iter()
+    }
+
     /// Every recorded table, in the order of the schema.
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = vec![self.datagram_table(), self.page_table()];
@@ -117,6 +129,7 @@ impl Records {
             tables.push(self.delay_table());
         }
         tables.push(self.traffic_table());
+        tables.push(self.signal_table());
         if self.recorder.config.histograms {
             tables.push(self.delay_histogram_table());
             tables.push(self.sojourn_histogram_table());
@@ -151,6 +164,10 @@ impl Records {
             Fate::LostInQueue => 0,
             Fate::LostBehindQueue => 1,
         });
+        let reasons = rows
+            .iter()
+            .map(|row| row.lost_for.map_or(MISSING, |reason| reason as i32));
+        let all_reasons = Reason::ALL.map(|reason| reason.as_str().to_owned());
         let places = ["queue".to_owned(), "transmit_queue".to_owned()];
         Table::new(
             "datagrams",
@@ -187,6 +204,11 @@ impl Records {
                 ("framing_ns", part(Cause::Framing)),
                 ("serialisation_ns", part(Cause::Serialisation)),
                 ("wire_ns", part(Cause::Wire)),
+                ("marked", u32s(|row| u32::from(row.marked))),
+                (
+                    "lost_for",
+                    ColumnData::words(reasons.collect(), &all_reasons),
+                ),
             ],
         )
     }
@@ -280,6 +302,16 @@ impl Records {
                 is_datagrams.then(|| tallies.of(row.server, row.direction).map_or(0, value))
             }))
         };
+        let marks = ColumnData::U64(
+            rows.iter()
+                .map(|row| match row.connection {
+                    Some(connection) => connection.marks_received,
+                    None => self.recorder.datagram_tallies[usize::from(row.traffic.0)]
+                        .of(row.server, row.direction)
+                        .map_or(0, DatagramTally::marked),
+                })
+                .collect(),
+        );
         Table::new(
             "flows",
             [
@@ -318,6 +350,57 @@ impl Records {
                 ),
                 ("datagrams", of_datagrams(DatagramTally::sent)),
                 ("lost_datagrams", of_datagrams(DatagramTally::lost)),
+                ("marks_received", marks),
+            ],
+        )
+    }
+
+    fn signal_table(&self) -> Table {
+        let rows: Vec<(&SignalKind, &PacketCount)> = self.signals().collect();
+        let u64s = |value: fn(&PacketCount) -> u64| {
+            ColumnData::U64(rows.iter().map(|row| value(row.1)).collect())
+        };
+        Table::new(
+            "signals",
+            [
+                (
+                    "link",
+                    words(
+                        rows.iter().map(|row| usize::from(row.0.link.0)),
+                        &Direction::BOTH.map(Direction::as_str),
+                    ),
+                ),
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|row| row.0.traffic)),
+                ),
+                (
+                    "queue",
+                    words(
+                        rows.iter().map(|row| row.0.queue as usize),
+                        &ServiceQueue::ALL.map(ServiceQueue::as_str),
+                    ),
+                ),
+                (
+                    "sub_flow",
+                    ColumnData::optional_u64(rows.iter().map(|row| row.0.sub_flow.map(u64::from))),
+                ),
+                (
+                    "signal",
+                    words(
+                        rows.iter().map(|row| row.0.signal as usize),
+                        &Signal::ALL.map(Signal::as_str),
+                    ),
+                ),
+                (
+                    "reason",
+                    words(
+                        rows.iter().map(|row| row.0.reason as usize),
+                        &Reason::ALL.map(Reason::as_str),
+                    ),
+                ),
+                ("packets", u64s(|count| count.packets)),
+                ("bytes", u64s(|count| count.bytes.0)),
             ],
         )
     }
@@ -354,6 +437,7 @@ impl Records {
                 ("forwarded_bytes", u64s(|bin| bin.forwarded_bytes)),
                 ("forwarded_packets", u64s(|bin| bin.forwarded_packets)),
                 ("dropped_packets", u64s(|bin| bin.dropped_packets)),
+                ("marked_packets", u64s(|bin| bin.marked_packets)),
             ],
         )
     }
@@ -463,6 +547,8 @@ impl Records {
                 ("retransmissions", u64s(|counters| counters.retransmissions)),
                 ("timeouts", u64s(|counters| counters.timeouts)),
                 ("connect_retries", u64s(|counters| counters.connect_retries)),
+                ("marked_packets", u64s(|counters| counters.marked)),
+                ("marks_received", u64s(|counters| counters.marks_received)),
             ],
         )
     }
@@ -532,6 +618,13 @@ fn optional_times<T>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> Option<Insta
 /// Code of a missing word.
 const MISSING: i32 = -1;
 
+/// A column of words given as places in a list of them.
+fn words(values: impl Iterator<Item = usize>, words: &[&str]) -> ColumnData {
+    let dictionary: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let codes = values.map(|place| i32::try_from(place).expect("few words"));
+    ColumnData::words(codes.collect(), &dictionary)
+}
+
 fn directions(values: impl Iterator<Item = Direction>) -> ColumnData {
     let dictionary: Vec<String> = Direction::BOTH
         .iter()
@@ -598,6 +691,7 @@ fn series_table(bins: &PerDirection<Bins<LinkBin>>) -> Table {
                 ColumnData::U32(rows.iter().map(|row| row.2.packets_max).collect()),
             ),
             ("staged_packets_mean", mean(|bin| bin.staged_ns)),
+            ("marked_packets", u64s(|bin| bin.marked_packets)),
         ],
     )
 }

@@ -105,7 +105,7 @@ fn three_packets_through_small_grants_arrive_when_their_last_bytes_do() {
     assert_eq!(first.framing, Span::from_ps(2_020_345_053 - 122_070_313));
     // The second packet's first byte goes right behind the first packet.
     assert_eq!(passages[1].delay.grant_wait, Span::from_ps(6_020_345_053));
-    let counters = modem.counters();
+    let counters = modem.counters().expect("a MAC counts");
     assert_eq!(
         (counters.requested, counters.granted),
         (Bytes(4500), Bytes(4500))
@@ -155,7 +155,7 @@ fn lost_at(context: &Collector<u32>, stage: Stage) -> usize {
     context
         .dropped
         .iter()
-        .filter(|drop| drop.3 == stage)
+        .filter(|drop| drop.2.stage == stage)
         .count()
 }
 
@@ -182,7 +182,7 @@ fn on_a_congested_channel_the_backlog_moves_into_the_transmit_queue() {
         context
             .dropped
             .iter()
-            .all(|drop| drop.4 == Reason::Overlimit)
+            .all(|drop| drop.2.reason == Reason::Overlimit)
     );
     // 32 packets of 1500 B at 2.5 Mb/s: 154 ms, and up to a loop more.
     let longest = passages(&context)
@@ -212,7 +212,7 @@ fn a_sojourn_over_both_queues_lets_codel_act_on_the_transmit_queue() {
         let by_codel = context
             .dropped
             .iter()
-            .filter(|drop| drop.4 == Reason::Target);
+            .filter(|drop| drop.2.reason == Reason::Target);
         (by_codel.count(), lost_at(&context, Stage::TransmitQueue))
     };
     let (alone, refused_alone) = dropped(CascadeVariant::DropAtTransmitQueue);

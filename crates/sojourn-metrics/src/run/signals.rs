@@ -1,0 +1,67 @@
+//! What the queue manager of an access link did to packets: drops and marks by reason, and by queue if it
+//! has several.
+//!
+//! Source: reasons are those of [`sojourn_base::Reason`]. A reason that did not occur is a zero, so that
+//! means over runs are means; queues without a packet have no rows.
+
+use super::Rows;
+use sojourn_base::{Direction, Reason, ServiceQueue};
+use sojourn_record::{Records, Signal};
+
+/// Names of the metrics of a reason: packets dropped, and packets marked if it can be a reason to mark.
+const fn metrics_of(reason: Reason) -> (&'static str, Option<&'static str>) {
+    match reason {
+        Reason::Overlimit => ("dropped_overlimit", None),
+        Reason::FatFlow => ("dropped_fat_flow", None),
+        Reason::Early => ("dropped_early", Some("marked_early")),
+        Reason::Forced => ("dropped_forced", Some("marked_forced")),
+        Reason::Target => ("dropped_target", Some("marked_target")),
+        Reason::Overload => ("dropped_overload", None),
+        Reason::Suppressed => ("dropped_suppressed", None),
+    }
+}
+
+/// The rows of one access link.
+pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, direction: Direction) {
+    let subject = direction.as_str();
+    let packets = |wanted: &dyn Fn(Signal, Reason, ServiceQueue) -> bool| {
+        let of_link = records
+            .signals()
+            .filter(|(kind, _)| usize::from(kind.link.0) == direction as usize);
+        let wanted = of_link.filter(|(kind, _)| wanted(kind.signal, kind.reason, kind.queue));
+        wanted.map(|(_, count)| count.packets).sum::<u64>() as f64
+    };
+    let marked = packets(&|signal, _, _| signal == Signal::Mark);
+    rows.add(subject, "marked_packets", marked, "");
+    for reason in Reason::ALL {
+        let (dropped, marked) = metrics_of(reason);
+        let of_reason = |wanted: bool| {
+            packets(&|signal, why, _| (signal == Signal::Mark) == wanted && why == reason)
+        };
+        rows.add(subject, dropped, of_reason(false), "");
+        if let Some(marked) = marked {
+            rows.add(subject, marked, of_reason(true), "");
+        }
+    }
+    let queues = records.forwarded_by_queue(direction);
+    if queues.iter().filter(|count| count.packets > 0).count() < 2 {
+        return;
+    }
+    for (queue, forwarded) in ServiceQueue::ALL.into_iter().zip(queues) {
+        if forwarded.packets == 0 {
+            continue;
+        }
+        let subject = format!("{subject}/{}", queue.as_str());
+        let of_queue = |wanted: bool| {
+            packets(&|signal, _, of| (signal == Signal::Mark) == wanted && of == queue)
+        };
+        rows.add(
+            &subject,
+            "forwarded_volume",
+            forwarded.bytes.0 as f64 / 1e3,
+            "kB",
+        );
+        rows.add(&subject, "dropped_packets", of_queue(false), "");
+        rows.add(&subject, "marked_packets", of_queue(true), "");
+    }
+}

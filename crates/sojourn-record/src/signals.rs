@@ -1,0 +1,103 @@
+//! Counts of drops and marks by everything that is known of them.
+//!
+//! They grow with the number of different signals, not with the run: a link has few reasons, and the
+//! sub-flows of a queue are numbered.
+
+use crate::{LinkDrop, LinkId, LinkMark, TrafficId};
+use sojourn_base::{Bytes, Reason, ServiceQueue};
+use std::collections::BTreeMap;
+
+/// What a queue manager does to a packet so that its sender slows down, or because it does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Signal {
+    /// It was lost in the managed queue.
+    Drop,
+    /// It was lost behind the managed queue (2012 modem: the transmit queue).
+    DropBehind,
+    /// It was marked (CE).
+    Mark,
+}
+
+impl Signal {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Drop, Self::DropBehind, Self::Mark];
+
+    /// The word used in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::DropBehind => "drop_in_transmit_queue",
+            Self::Mark => "mark",
+        }
+    }
+}
+
+/// All that tells one count from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignalKind {
+    /// The link.
+    pub link: LinkId,
+    /// Whose packets.
+    pub traffic: TrafficId,
+    /// The service queue that they were in.
+    pub queue: ServiceQueue,
+    /// The sub-flow that they were in, if the queue has any.
+    pub sub_flow: Option<u32>,
+    /// What happened to them.
+    pub signal: Signal,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketCount {
+    /// Packets.
+    pub packets: u64,
+    /// Charged bytes.
+    pub bytes: Bytes,
+}
+
+/// Counts of all kinds that occurred.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SignalCounts(BTreeMap<SignalKind, PacketCount>);
+
+impl SignalCounts {
+    pub(crate) fn on_drop(&mut self, drop: &LinkDrop) {
+        let kind = SignalKind {
+            link: drop.link,
+            traffic: drop.traffic,
+            queue: drop.queue,
+            sub_flow: drop.sub_flow,
+            signal: if drop.behind_queue {
+                Signal::DropBehind
+            } else {
+                Signal::Drop
+            },
+            reason: drop.reason,
+        };
+        self.add(kind, drop.length);
+    }
+
+    pub(crate) fn on_mark(&mut self, mark: &LinkMark) {
+        let kind = SignalKind {
+            link: mark.link,
+            traffic: mark.traffic,
+            queue: mark.queue,
+            sub_flow: mark.sub_flow,
+            signal: Signal::Mark,
+            reason: mark.reason,
+        };
+        self.add(kind, mark.length);
+    }
+
+    fn add(&mut self, kind: SignalKind, length: Bytes) {
+        let count = self.0.entry(kind).or_default();
+        count.packets += 1;
+        count.bytes += length;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&SignalKind, &PacketCount)> {
+        self.0.iter()
+    }
+}
