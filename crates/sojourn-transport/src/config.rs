@@ -5,6 +5,7 @@
 //! segments of one maximum segment size unless a field says otherwise.
 //! Deviations: receive-window auto-tuning, window scaling and zero windows are not modelled.
 
+use crate::habits::Habits;
 use sojourn_base::{BitRate, Span};
 
 /// Bytes of the IP packets that a stack sends.
@@ -192,9 +193,8 @@ pub enum LossDetection {
     ThreeDuplicates,
     /// Three SACKed segments above it (RFC 6675).
     Sack6675,
-    /// More than three below the highest SACKed one; retransmissions too. With it come the other habits
-    /// of ns-2 `TCP/Linux`: the scoreboard is forgotten when an episode ends, a loss found while a
-    /// timeout is repaired begins a recovery, and every acknowledgement restarts the timer.
+    /// More than three below the highest SACKed one; retransmissions, too, when five later ones or the
+    /// segments sent after them have arrived (ns-2 `TCP/Linux`).
     ForwardAck,
     /// Any hole below a SACKed segment once three duplicates have started recovery (ns-2 FullTcp).
     FullTcpSack,
@@ -382,6 +382,8 @@ pub struct StackConfig {
     pub ecn: EcnMode,
     /// Pacing; `None` sends at once what the window allows.
     pub pacing: Option<Pacing>,
+    /// Where the implementation departs from the documents.
+    pub habits: Habits,
 }
 
 impl StackConfig {

@@ -12,6 +12,7 @@ extern crate std;
 
 pub mod config;
 mod congestion;
+pub mod habits;
 mod segment;
 pub mod stacks;
 mod statistics;

@@ -13,6 +13,7 @@ use crate::config::{
     LedbatConfig, LedbatNs2Config, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling,
     SlowStart, StackConfig, TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
 };
+use crate::habits::Habits;
 use sojourn_base::Span;
 
 /// Every profile under its name in scenario files.
@@ -81,6 +82,7 @@ pub const NS2_LINUX_CUBIC: StackConfig = StackConfig {
     window_unit: WindowUnit::Segments,
     ecn: EcnMode::Off,
     pacing: None,
+    habits: Habits::NS2_LINUX,
 };
 
 /// Bursty transfers of White 2012 and 2013: ns-2 `TCP/Reno`, without SACK and without `NewReno`.
@@ -101,6 +103,7 @@ pub const NS2_RENO: StackConfig = StackConfig {
     // The agent leaves its timer running when idle and closes the window at its expiry.
     idle_restart: IdleRestart::Reset { window: 1 },
     growth_gate: GrowthGate::None,
+    habits: Habits::NS2_RENO,
     ..NS2_LINUX_CUBIC
 };
 
@@ -142,6 +145,7 @@ pub const NS2_BSD_SACK: StackConfig = StackConfig {
     },
     growth_gate: GrowthGate::None,
     window_unit: WindowUnit::Bytes,
+    habits: Habits::NS2_FULL_TCP,
     ..NS2_LINUX_CUBIC
 };
 
@@ -217,6 +221,7 @@ pub const NS3_2019: StackConfig = StackConfig {
     window_unit: WindowUnit::Bytes,
     ecn: EcnMode::Off,
     pacing: None,
+    habits: Habits::NONE,
 };
 
 /// Linux of today with CUBIC.
@@ -265,6 +270,7 @@ pub const LINUX_CUBIC: StackConfig = StackConfig {
     window_unit: WindowUnit::Segments,
     ecn: EcnMode::Off,
     pacing: None,
+    habits: Habits::NONE,
 };
 
 /// Linux of today with Reno.

@@ -12,6 +12,7 @@ use sojourn_transport::config::{
     AckPolicy, ConnectPolicy, ControllerConfig, DelayedAck, IdleRestart, SlowStart, TimeoutPolicy,
     WireSizes,
 };
+use sojourn_transport::habits::Habits;
 
 use kinds::{CONTROLLERS, IDLE_RESTARTS, PACINGS, SLOW_STARTS};
 use words::{
@@ -294,6 +295,16 @@ fn sub_tables(config: &mut StackConfig, visitor: &mut dyn Visitor) {
             timeout_keys(&mut config.timeout, visitor);
         },
     );
+    visitor.table(
+        key(
+            "habits",
+            "where the implementation departs from the documents",
+            ORIGIN,
+        ),
+        &mut |visitor| {
+            habit_keys(&mut config.habits, visitor);
+        },
+    );
 }
 
 fn wire_keys(wire: &mut WireSizes, visitor: &mut dyn Visitor) {
@@ -463,6 +474,63 @@ fn timeout_keys(timeout: &mut TimeoutPolicy, visitor: &mut dyn Visitor) {
         &mut timeout.clears_scoreboard,
         visitor,
     );
+}
+
+fn habit_keys(habits: &mut Habits, visitor: &mut dyn Visitor) {
+    for (name, about, value) in [
+        (
+            "ignores_old_acknowledgements",
+            "an acknowledgement below the first outstanding segment says nothing (ns-2 TCP/Linux)",
+            &mut habits.ignores_old_acknowledgements,
+        ),
+        (
+            "duplicates_restart_timeout",
+            "an acknowledgement of nothing new restarts the timer, too (ns-2 TCP/Linux)",
+            &mut habits.duplicates_restart_timeout,
+        ),
+        (
+            "samples_duplicates",
+            "duplicates that say nothing new are round-trip samples, too (ns-2 TCP/Linux)",
+            &mut habits.samples_duplicates,
+        ),
+        (
+            "grows_by_all_covered",
+            "the window grows by all that is covered, SACKed before or not (ns-2 TCP/Linux)",
+            &mut habits.grows_by_all_covered,
+        ),
+        (
+            "grows_before_state_changes",
+            "the window grows before the state changes (ns-2 TCP/Linux)",
+            &mut habits.grows_before_state_changes,
+        ),
+        (
+            "recovers_during_timeout_repair",
+            "a loss found while a timeout is repaired begins a recovery (ns-2 TCP/Linux)",
+            &mut habits.recovers_during_timeout_repair,
+        ),
+        (
+            "forgets_scoreboard_after_episode",
+            "the scoreboard is forgotten when an episode ends (ns-2 TCP/Linux)",
+            &mut habits.forgets_scoreboard_after_episode,
+        ),
+        (
+            "sends_beyond_receive_window",
+            "the receive window limits the congestion window only (ns-2 TCP/Linux)",
+            &mut habits.sends_beyond_receive_window,
+        ),
+        (
+            "grows_when_recovery_ends",
+            "the acknowledgement that ends a recovery opens the window, too (ns-2 TCP/Reno)",
+            &mut habits.grows_when_recovery_ends,
+        ),
+        (
+            "every_expiry_reduces",
+            "each expiry of the timer reduces from the window, not one per episode (ns-2)",
+            &mut habits.every_expiry_reduces,
+        ),
+    ] {
+        flag(name, about, value, visitor);
+    }
 }
 
 /// The receive window that a stack of ns-2 gets from the rate of the access link; others keep theirs.

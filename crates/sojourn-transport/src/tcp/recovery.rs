@@ -96,6 +96,11 @@ impl Recovery {
         self.mode != RecoveryMode::Reno
     }
 
+    /// The first lost segment is sent again whatever the window says; with rate halving it waits like others.
+    pub(crate) fn retransmits_at_once(&self) -> bool {
+        self.mode != RecoveryMode::RateHalving
+    }
+
     /// The first outstanding segment is lost again with each partial acknowledgement.
     pub(crate) fn retransmits_on_partial(&self) -> bool {
         self.mode == RecoveryMode::NewReno

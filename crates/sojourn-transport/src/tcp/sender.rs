@@ -2,9 +2,8 @@
 //!
 //! Source: RFC 5681, RFC 6298 section 5, RFC 6675 section 5. The order of steps is the same for all stacks;
 //! what differs is asked of loss detection, recovery and the congestion controller.
-//! With forward acknowledgement come the habits of ns-2.35 `tcp-linux.cc`: growth before the change of
-//! state, a forgotten scoreboard after each episode, recovery out of the repair of a timeout, a timer
-//! that every acknowledgement restarts.
+//! Where implementations depart from the documents, each departure is a habit of the stack
+//! ([`crate::habits`]).
 //! Deviations: spurious timeouts are counted, not undone. A tail-loss probe that repaired a loss reduces by the
 //! window, because the data outstanding at the tail say nothing about it.
 
@@ -17,9 +16,7 @@ use super::rtt::RoundTrip;
 use super::scoreboard::{Covered, Scoreboard};
 use super::stream::Stream;
 use super::transmit::{Outlet, Pacer};
-use crate::config::{
-    EcnMode, GrowthGate, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling, StackConfig,
-};
+use crate::config::{EcnMode, GrowthGate, RoundTripSampling, StackConfig};
 use crate::congestion::{Ack, CongestionControl};
 use crate::{CongestionSnapshot, CongestionState, EndpointContext, Event, Flags, Segment};
 use sojourn_base::{Instant, Span};
@@ -170,9 +167,8 @@ impl Sender {
     ) {
         let before = self.board.first();
         let end = segment.acknowledgement;
-        // ns-2 `TCP/Linux` differs in more than the rule for losses.
-        let linux_of_ns2 = out.config.loss_detection == LossDetection::ForwardAck;
-        let stale = linux_of_ns2 && end < before;
+        let habits = &out.config.habits;
+        let stale = end < before && habits.ignores_old_acknowledgements;
         if end > self.board.next() || self.board.flight() == 0 || stale {
             return;
         }
@@ -203,7 +199,7 @@ impl Sender {
         }
         if acked > 0 {
             self.on_progress(now, segment, sample.is_some(), out);
-        } else if linux_of_ns2 {
+        } else if habits.duplicates_restart_timeout {
             self.backoff = 0;
             self.restart_timeout(now, out.config);
         }
@@ -213,7 +209,11 @@ impl Sender {
         let newly_lost = self.detect(now);
         // What had been SACKed earlier counts once, as in Linux: the acknowledgement that repairs a
         // timeout may cover hundreds of such segments.
-        let grows_by = if linux_of_ns2 { acked } else { delivered };
+        let grows_by = if habits.grows_by_all_covered {
+            acked
+        } else {
+            delivered
+        };
         let mut news = Ack {
             now,
             acked: grows_by,
@@ -223,19 +223,19 @@ impl Sender {
             smoothed: self.round_trip.smoothed().unwrap_or(self.initial_timeout),
             one_way_delay: (delivered > 0).then(|| Span::from_ps(segment.one_way_delay_ps)),
             flight_before,
-            // Those of ns-2 `TCP/Linux`, whose window grows before the state changes.
+            // Those that count before the state changes.
             may_change: acked > 0 && !was_recovering,
             may_grow: false,
             open: self.state == CongestionState::Open,
             after_timeout: false,
         };
-        if linux_of_ns2 {
+        if habits.grows_before_state_changes {
             self.tell_controller(news, pipe_before, out.config);
         }
         let before_leaving = self.state;
         self.leave_episode(now, acked, out);
         let left = self.state != before_leaving;
-        let entered = if linux_of_ns2 {
+        let entered = if habits.recovers_during_timeout_repair {
             !left && newly_lost > 0 && self.state != CongestionState::Recovery
         } else {
             self.should_recover(out.config)
@@ -256,11 +256,8 @@ impl Sender {
             out.statistics.echoes_received += 1;
             self.on_mark(out.config, out);
         }
-        if !linux_of_ns2 {
-            // ns-2 `TCP/Reno` opens the window also with the acknowledgement that ends recovery.
-            let reopened = left
-                && out.config.recovery == RecoveryMode::Reno
-                && out.config.reduction_base == ReductionBase::Window;
+        if !habits.grows_before_state_changes {
+            let reopened = left && habits.grows_when_recovery_ends;
             news.may_change = acked > 0 && (!was_recovering || reopened) && !entered && !marked;
             news.open = self.state == CongestionState::Open && !was_recovering;
             self.tell_controller(news, pipe_before, out.config);
@@ -383,8 +380,7 @@ impl Sender {
         config: &StackConfig,
     ) -> Option<Span> {
         let sample = if config.sampling == RoundTripSampling::Timestamps {
-            // ns-2 `TCP/Linux` samples also from duplicates that say nothing new.
-            let counts = delivered > 0 || config.loss_detection == LossDetection::ForwardAck;
+            let counts = delivered > 0 || config.habits.samples_duplicates;
             (counts && segment.echo != Instant::NEVER).then(|| now.saturating_since(segment.echo))
         } else {
             let (number, sent_at) = self.timed?;

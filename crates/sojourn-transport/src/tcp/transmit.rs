@@ -223,11 +223,9 @@ impl Sender {
         self.emit(now, number, &sent, out);
     }
 
-    /// The peer has no room. ns-2 `TCP/Linux` limits only its congestion window by that of the receiver:
-    /// behind a hole it sends on and on.
+    /// The peer has no room.
     fn exceeds_receive_window(&self, config: &StackConfig) -> bool {
-        config.loss_detection != LossDetection::ForwardAck
-            && self.board.flight() >= config.receive_window
+        self.board.flight() >= config.receive_window && !config.habits.sends_beyond_receive_window
     }
 
     /// Whether new data may leave: window, peer, Nagle. Sets `limited` if it is the window.

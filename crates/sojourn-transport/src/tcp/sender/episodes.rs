@@ -1,12 +1,12 @@
 //! Episodes of congestion: when one begins, by how much the window shrinks, and when it is over.
 //!
 //! Source: RFC 5681, RFC 6582, RFC 6675 section 5, RFC 3168 section 6.1.2 (marks; as in Linux, the round trip
-//! of a reduction ends with the acknowledgement of its confirmation); ns-2.35 `tcp-linux.cc` for stacks with
-//! forward acknowledgement, which forget the scoreboard after each episode.
+//! of a reduction ends with the acknowledgement of its confirmation); ns-2.35 `tcp-linux.cc` for stacks that forget
+//! the scoreboard after each episode.
 //! Deviations: none known.
 
 use super::Sender;
-use crate::config::{LossDetection, RecoveryMode, ReductionBase, StackConfig, WindowUnit};
+use crate::config::{LossDetection, ReductionBase, StackConfig, WindowUnit};
 use crate::congestion::Congestion;
 use crate::tcp::loss_detection::DUPLICATE_THRESHOLD;
 use crate::tcp::recovery::Progress;
@@ -45,7 +45,7 @@ impl Sender {
     #[cold]
     fn end_episode<C>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         let after_timeout = self.state == CongestionState::Loss;
-        if out.config.loss_detection == LossDetection::ForwardAck {
+        if out.config.habits.forgets_scoreboard_after_episode {
             // Losses above the recovery point are found again, from the three blocks that the next
             // duplicate reports; what else had arrived above it is sent again.
             self.board.forget_marks();
@@ -120,7 +120,7 @@ impl Sender {
         self.probe = None;
         self.probe_at = Instant::NEVER;
         self.pacer.release();
-        if out.config.recovery != RecoveryMode::RateHalving {
+        if self.recovery.retransmits_at_once() {
             self.retransmit_first(now, out);
         }
         self.restart_timeout(now, out.config);

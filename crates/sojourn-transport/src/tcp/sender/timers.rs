@@ -4,7 +4,7 @@
 //! Deviations: none known.
 
 use super::{Probe, Sender};
-use crate::config::{Handshake, ReductionBase, StackConfig};
+use crate::config::{Handshake, StackConfig};
 use crate::congestion::Congestion;
 use crate::tcp::recovery::{Progress, Recovery};
 use crate::tcp::rto::{backed_off, base_timeout};
@@ -124,9 +124,8 @@ impl Sender {
             self.timeout_at = Instant::NEVER;
             return;
         }
-        // In ns-2 each expiry reduces from the window, which after the first one is a single segment.
         let repeat = self.state == CongestionState::Loss && self.expiries > 0;
-        if !repeat || out.config.reduction_base == ReductionBase::Window {
+        if !repeat || out.config.habits.every_expiry_reduces {
             let base = self.reduction_base(out.config);
             self.control.on_congestion(&Congestion {
                 base,

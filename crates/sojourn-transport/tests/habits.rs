@@ -1,0 +1,119 @@
+//! Each habit of an implementation does something by itself, with one exception that these paths do not show:
+//! growth before the change of state.
+//!
+//! Source: the habits are those of ns-2.35; `ns2.rs` compares all of them together with measurements.
+
+mod path;
+
+use path::{End, Fate, Path, Shape};
+use sojourn_base::{Ecn, Instant, Span};
+use sojourn_transport::habits::Habits;
+use sojourn_transport::stacks::{NS2_LINUX_CUBIC, NS2_RENO};
+use sojourn_transport::{Endpoint, Flags, SackBlocks, Segment, StackConfig};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What the client sends in a minute over a path that loses, repeats, delays and now and then is gone.
+fn sent(config: &StackConfig, lost_of_200: u64, seed: u64) -> Vec<Segment> {
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let writer = Rc::clone(&log);
+    let mut draws = seed;
+    let judge = move |end, segment: &Segment| {
+        draws = draws
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        if end == End::Client {
+            writer.borrow_mut().push(*segment);
+        }
+        let at = segment.sent_at.as_ps() / 1_000_000_000 % 7000;
+        let outage = at > 6500;
+        // More holes than an acknowledgement has blocks for.
+        let comb = (3000..3050).contains(&at) && segment.payload > 0 && segment.sequence % 2 == 1;
+        match (draws >> 33) % 200 {
+            _ if outage || comb => Fate::Drop,
+            0..2 => Fate::Repeat,
+            2..6 => Fate::Late(Span::from_ms(3)),
+            6 => Fate::Late(Span::from_ms(700)),
+            draw if draw >= 200 - lost_of_200 => Fate::Drop,
+            7..26 if end == End::Server => Fate::Late(Span::from_ms(120)),
+            _ => Fate::Pass,
+        }
+    };
+    let mut path = Path::new(config, Shape::P1, Box::new(judge));
+    path.keep_rows = false;
+    path.run(u64::MAX, Instant::from_s(60));
+    drop(path);
+    Rc::into_inner(log).expect("the path is gone").into_inner()
+}
+
+/// A habit of the base is changed, and what is sent changes from some moment on.
+fn assert_matters(base: &StackConfig, name: &str, change: impl Fn(&mut Habits)) {
+    let mut config = StackConfig {
+        receive_window: 30,
+        ..*base
+    };
+    let with = config;
+    change(&mut config.habits);
+    assert_ne!(
+        config.habits, base.habits,
+        "{name} is a habit of this stack"
+    );
+    let matters = (1..=8).any(|seed| {
+        [0, 4, 10, 30]
+            .iter()
+            .any(|&lost| sent(&with, lost, seed) != sent(&config, lost, seed))
+    });
+    assert!(matters, "{name} changes nothing");
+}
+
+macro_rules! each {
+    ($base:expr, $($habit:ident)*) => {
+        $(assert_matters(&$base, stringify!($habit), |habits| habits.$habit = false);)*
+    };
+}
+
+#[test]
+fn an_old_acknowledgement_says_nothing_to_ns2_linux() {
+    for (habit, sacked) in [(true, 0), (false, 1)] {
+        let mut config = NS2_LINUX_CUBIC;
+        assert!(config.habits.ignores_old_acknowledgements);
+        config.habits.ignores_old_acknowledgements = habit;
+        let mut path = Path::new(&config, Shape::P1, Box::new(|_, _| Fate::Pass));
+        path.run(u64::MAX, Instant::from_ms(250));
+        let mut sack = SackBlocks::NONE;
+        let first = path.client().snapshot().acknowledged / 1460;
+        let block = u32::try_from(first).expect("a few segments") + 4;
+        sack.push(block, block + 1);
+        let old = Segment {
+            sequence: 0,
+            acknowledgement: 1,
+            payload: 0,
+            length: 40,
+            sent_at: path.now,
+            echo: Instant::NEVER,
+            one_way_delay_ps: 0,
+            flags: Flags::ACK,
+            ecn: Ecn::NotEct,
+            sack,
+        };
+        assert!(first > 1, "{first}");
+        path.call(End::Client, None, &mut |endpoint, now, context| {
+            endpoint.on_segment(now, &old, context);
+        });
+        assert_eq!(path.client().snapshot().sacked, sacked);
+    }
+}
+
+#[test]
+fn each_other_habit_changes_what_is_sent() {
+    each!(NS2_LINUX_CUBIC,
+        duplicates_restart_timeout
+        samples_duplicates
+        grows_by_all_covered
+        recovers_during_timeout_repair
+        forgets_scoreboard_after_episode
+        sends_beyond_receive_window
+        every_expiry_reduces
+    );
+    each!(NS2_RENO, grows_when_recovery_ends every_expiry_reduces);
+}
