@@ -198,6 +198,7 @@ impl<T> Packets<T> {
             meta: held.meta,
             enqueued_at: held.enqueued_at,
             marked: held.marked,
+            sub_flow: held.sub_flow,
         }
     }
 }
