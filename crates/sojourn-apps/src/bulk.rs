@@ -8,7 +8,7 @@
 //! Deviations: a downstream file is sent as soon as the server sees the connection, without a request;
 //! a random size is drawn when the transfer begins, not when its handshake ends.
 
-mod file_size;
+mod keys;
 
 use crate::connections::Connections;
 use crate::{Application, ConnectionId, Draw, End, Event, Host, Interest, Transfer};

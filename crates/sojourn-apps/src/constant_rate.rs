@@ -6,8 +6,10 @@
 //! Source: White 2012 3.2.2 (voice) and 3.2.1 scenario 4 (constant bit rate), White 2013 3.6 and 3.7.
 //! Deviations: none known.
 
-use crate::{Application, Event, Host, Interest};
+use crate::keys::{direction_key, start_keys};
+use crate::{Application, ApplicationConfig, ApplicationKind, Event, Host, Interest};
 use sojourn_base::{Bytes, Direction, Instant, Span};
+use sojourn_keys::{Configured, Kind, Profile, Visitor, key};
 
 /// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,99 @@ impl ConstantRateConfig {
         ..Self::VOICE
     };
 }
+
+impl Configured for ConstantRateConfig {
+    const KIND: &'static str = "constant-rate";
+    const ABOUT: &'static str = "datagrams of one size at one interval";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "voice",
+            about: "White 2012 §3.2.2: G.711, 218 B every 20 ms",
+            values: || Self::VOICE,
+        },
+        Profile {
+            name: "one-megabit",
+            about: "White 2012 §3.2.1: 1 Mb/s; 1000 B every 8 ms",
+            values: || Self::ONE_MEGABIT,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::ONE_MEGABIT
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        direction_key(&mut self.direction, visitor);
+        visitor.value(
+            key(
+                "packet",
+                "length of a packet as the access link counts it",
+                "White 2012 §3.2.2; chosen for 1 Mb/s: 1000 B",
+            )
+            .least("20 B")
+            .most("64 KiB"),
+            &mut self.packet,
+        );
+        visitor.value(
+            key(
+                "interval",
+                "time from packet to packet",
+                "White 2012 §3.2.2",
+            )
+            .least("1 us")
+            .most("1 h"),
+            &mut self.interval,
+        );
+        visitor.value(
+            key(
+                "lanes",
+                "number of streams, each to a server of its own",
+                "White 2012 §3.3: one",
+            )
+            .least("1")
+            .most("10000"),
+            &mut self.lanes,
+        );
+        start_keys(&mut self.start, &mut self.start_jitter, visitor);
+    }
+}
+
+impl ApplicationKind for ConstantRateConfig {
+    type Application = ConstantRate;
+
+    fn build(&self) -> ConstantRate {
+        ConstantRate::new(self)
+    }
+
+    fn servers(&self) -> usize {
+        self.lanes as usize
+    }
+
+    fn datagrams(&self) -> Option<(&'static str, Bytes)> {
+        Some(("packet", self.packet))
+    }
+
+    fn flows(&self) -> u64 {
+        u64::from(self.lanes)
+    }
+
+    fn direction(&self) -> Direction {
+        self.direction
+    }
+}
+
+/// The call has a word of its own.
+pub(crate) const VOICE: Kind<ApplicationConfig> = Kind {
+    name: "voice",
+    about: "one direction of a telephone call: constant-rate with the values of G.711",
+    base: || ApplicationConfig::ConstantRate(ConstantRateConfig::VOICE),
+    profiles: &[],
+    keys: |application, visitor| {
+        if let ApplicationConfig::ConstantRate(config) = application {
+            config.keys(visitor);
+        }
+    },
+};
 
 /// Constant-rate streams.
 #[derive(Clone, Debug)]

@@ -9,27 +9,35 @@
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`web`] | pages with many objects from several servers |
-//! | [`any`] | all of them as one closed type |
 //! | [`catalogue`] | the traffic of the 2012 cases and the 2013 scenarios |
 #![forbid(unsafe_code)]
 
-pub mod any;
+mod any;
 pub mod bulk;
 pub mod catalogue;
 mod connections;
 pub mod constant_rate;
 #[cfg(test)]
 mod desk;
+pub mod keys;
+mod own;
 pub mod web;
 
-pub use any::{AnyApplication, ApplicationConfig};
+pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use constant_rate::{ConstantRate, ConstantRateConfig};
+pub use own::{OwnApplication, OwnConfiguration, add_application};
 pub use web::{GeneratedPage, NameLookupConfig, PageModel, Web, WebConfig};
 
 pub use sojourn_base::report::{Object, Page, Transfer};
 
 use sojourn_base::{Direction, Instant, Span};
+
+any::applications! {
+    Bulk(BulkConfig),
+    ConstantRate(ConstantRateConfig, constant_rate::VOICE),
+    Web(WebConfig),
+}
 
 /// A connection, as the host names it. Never reused within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,6 +8,7 @@
 //! anew at once.
 
 mod browser;
+mod keys;
 mod page;
 
 pub use browser::Web;

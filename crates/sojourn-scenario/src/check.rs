@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use sojourn_apps::ApplicationConfig;
 use sojourn_base::{Bytes, Direction};
 use sojourn_link::{LinkConfig, ShaperConfig};
 
@@ -28,10 +27,10 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
         check_stack(traffic, &path, notes);
         check_servers(draft, traffic, &path, notes);
         check_lengths(draft, traffic, &path, notes);
-        flows = flows.saturating_add(application::flows(&traffic.application));
+        flows = flows.saturating_add(traffic.application.flows());
         servers = servers.saturating_add(traffic.application.servers());
     }
-    let most = application::MOST_FLOWS.parse().unwrap_or(u64::MAX);
+    let most = sojourn_apps::keys::MOST_FLOWS.parse().unwrap_or(u64::MAX);
     if flows > most && !notes.is_doubtful("traffic") {
         notes.problem(
             "traffic",
@@ -197,15 +196,16 @@ fn check_lengths(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut 
 }
 
 /// The longest packet, and the key that decides about it.
-fn longest_packet(traffic: &TrafficDraft) -> (&'static str, Bytes) {
-    match &traffic.application {
-        ApplicationConfig::ConstantRate(config) => ("app.packet", config.packet),
-        ApplicationConfig::Bulk(_) | ApplicationConfig::Web(_) => {
-            let stack = &traffic.stack.config;
-            let payload = u64::from(stack.maximum_segment_size);
-            ("stack", Bytes(payload + u64::from(stack.wire.data_header)))
-        }
+fn longest_packet(traffic: &TrafficDraft) -> (String, Bytes) {
+    if let Some((key, length)) = traffic.application.datagrams() {
+        return (format!("app.{key}"), length);
     }
+    let stack = &traffic.stack.config;
+    let payload = u64::from(stack.maximum_segment_size);
+    (
+        "stack".to_owned(),
+        Bytes(payload + u64::from(stack.wire.data_header)),
+    )
 }
 
 /// The bucket of a link whose head packet must fit into it whole.

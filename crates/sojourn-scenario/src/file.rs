@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::check::check;
 use crate::keys::scenario::Draft;
-use crate::keys::{application, stack};
+use crate::keys::stack;
 use crate::model::Scenario;
 use crate::printer::Printer;
 use crate::problem::{Problem, ScenarioProblems};
@@ -133,7 +133,7 @@ fn fit_receive_windows(draft: &mut Draft, notes: &Notes) {
             Some(Origin::File(_) | Origin::Setting)
         );
         if !given {
-            let direction = application::direction(&traffic.application);
+            let direction = traffic.application.direction();
             let rate = draft.access[direction].drain_rate();
             stack::fit_receive_window(&mut traffic.stack, rate);
         }
