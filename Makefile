@@ -50,12 +50,12 @@ docs: ## the documentation, into docs/_build/html
 
 lock: ## resolve requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
-	    --custom-compile-command "make lock" pyproject.toml --extra sql --group build -o requirements/setup.txt
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --group build -o requirements/setup.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
-	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra cluster --group build --group develop \
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra cluster --group build --group develop \
 	    -c requirements/setup.txt -o requirements/dev.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
-	    --custom-compile-command "make lock" pyproject.toml --extra sql --group build --group docs \
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --group build --group docs \
 	    -c requirements/setup.txt -o requirements/docs.txt
 
 clean: ## remove what was built; results and the store of runs stay

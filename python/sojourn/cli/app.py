@@ -20,11 +20,17 @@ COMMANDS = {
     "report": ("report", "Rebuild tables, figures and page of a result from its records."),
     "compare": ("compare", "Show what moved between two results, or between the points of one."),
     "query": ("query", "Ask the store, or one result, in SQL (DuckDB)."),
+    "trial design": ("trial_design", "Schedule a field trial: who gets which treatment when."),
+    "trial import": ("trial_import", "Read Flent, iperf3 and irtt files of a field trial."),
+    "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
 """Words of each command, its module in this package, and what it does."""
 
-GROUPS = {"study": "List, show and run studies: many runs and what to make of them."}
+GROUPS = {
+    "study": "List, show and run studies: many runs and what to make of them.",
+    "trial": "Design field trials, and analyse what their probes measured.",
+}
 """What the commands with the same first word are about."""
 
 ABOUT = "Simulate access networks under load, and set the results beside published ones."

@@ -97,7 +97,7 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         for figure in parts.figures
     ]
     cells = [cell for table in parts.tables for cell in table.ordered_cells()]
-    template = _environment().get_template("report.html")
+    template = page_environment().get_template("report.html")
     return template.render(
         result=result,
         definition=result.definition,
@@ -105,7 +105,7 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         shown_tables=[table for table in parts.plain_tables if not _is_folded(table, parts)],
         folded_tables=[table for table in parts.plain_tables if _is_folded(table, parts)],
         many_figures=MANY_FIGURES,
-        style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),
+        style=style_sheet(),
         overview_figures=_group(figures, "overview"),
         printed_figures=_group(figures, "printed"),
         delay_figures=_group(figures, "delay"),
@@ -221,8 +221,14 @@ def interval(cell: Cell) -> str:
     return f"{format_number(low, cell.decimals)}–{format_number(high, cell.decimals)}"
 
 
+def style_sheet() -> Markup:
+    """Return the style sheet that every page carries."""
+    return Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8"))
+
+
 @cache
-def _environment() -> jinja2.Environment:
+def page_environment() -> jinja2.Environment:
+    """Return what templates of pages are rendered with."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HOME / "templates"),
         autoescape=True,

@@ -1,0 +1,63 @@
+"""`sojourn trial import`: from measurement files to one table of tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("path", metavar="PATH", type=Path, help="Folder of files, or one file.")
+    parser.option("--out", "DIR", "New directory for the tests.", type=Path, required=True)
+    parser.option(
+        "--labels",
+        "FILE",
+        "CSV with the columns file, probe, treatment, week, zone: who measured under what.",
+        type=Path,
+    )
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> int:
+    """Import Flent, iperf3 and irtt files; each is imported, or named with the reason why not."""
+    from sojourn.cli.console import note, print_json
+    from sojourn.cli.progress import RunProgress
+    from sojourn.errors import ExitStatus
+    from sojourn.field.importer import import_files, write_imported
+    from sojourn.field.labels import read_labels
+    from sojourn.output import refuse_used
+
+    refuse_used(options.out)
+    table = read_labels(options.labels) if options.labels else []
+    progress = RunProgress(str(options.path))
+    imported = import_files(options.path, table, lambda done, total: progress(done / total))
+    progress.stop()
+    for file, reason in imported.skipped:
+        note(f"skipped: {file}: {reason}")
+    write_imported(imported, options.out, options.path)
+    tests = imported.tests
+    if options.json:
+        print_json(
+            {
+                "out": str(options.out),
+                "files": imported.files,
+                "tests": tests.height,
+                "probes": tests["probe"].n_unique(),
+                "skipped": [{"file": file, "reason": reason} for file, reason in imported.skipped],
+            }
+        )
+    else:
+        note(
+            f"{tests.height} tests of {tests['probe'].n_unique()} homes from {imported.files} files, "
+            f"{len(imported.skipped)} skipped"
+        )
+        print(options.out)
+    return ExitStatus.DONE if tests.height else ExitStatus.INVALID

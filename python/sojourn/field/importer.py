@@ -1,0 +1,173 @@
+"""From a folder of measurement files to one table of tests.
+
+Every file is either imported or named with the reason why not; nothing in a file is executed, no matter
+what it says. Two files with the same content count once.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sojourn.errors import RecordError, UsageError
+from sojourn.field.flent import looks_like_flent, read_flent
+from sojourn.field.iperf3 import looks_like_iperf3, read_iperf3
+from sojourn.field.irtt import looks_like_irtt, read_irtt
+from sojourn.field.labels import LabelRow
+from sojourn.field.reading import Unreadable, read_document
+from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
+from sojourn.output import new_directory
+
+__all__ = ["Imported", "import_files", "read_file", "read_imported", "write_imported"]
+
+TESTS = "tests.parquet"
+
+_READERS: tuple[
+    tuple[
+        Callable[[dict[str, Any]], bool],
+        Callable[[dict[str, Any], str, Sequence[LabelRow]], list[FieldTest]],
+    ],
+    ...,
+] = (
+    (looks_like_flent, read_flent),
+    (looks_like_iperf3, read_iperf3),
+    (looks_like_irtt, read_irtt),
+)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import found."""
+
+    tests: pl.DataFrame
+    files: int
+    skipped: tuple[tuple[str, str], ...] = field(default=())
+    """File and reason, in the order of the files."""
+
+
+def read_file(path: Path, name: str, table: Sequence[LabelRow] = ()) -> list[FieldTest]:
+    """Return the tests in one file of any known tool.
+
+    Raises
+    ------
+    Unreadable
+        If it is not a measurement, or a damaged one.
+    """
+    document = read_document(path)
+    for recognises, read in _READERS:
+        if recognises(document):
+            return read(document, name, table)
+    raise Unreadable("is JSON of no tool that is known here (Flent, iperf3, irtt)")
+
+
+def import_files(
+    source: Path,
+    table: Sequence[LabelRow] = (),
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Imported:
+    """Read every file below a folder, or one file.
+
+    Parameters
+    ----------
+    source
+        Folder or file.
+    table
+        Labels given beside the files.
+    progress
+        Told after each file: how many are done, of how many.
+
+    Raises
+    ------
+    UsageError
+        If there is no such folder or file.
+    """
+    if not source.exists():
+        raise UsageError(f"there is no {source}", "a folder of .flent.gz, iperf3 or irtt files")
+    paths = sorted(_files(source))
+    root = source if source.is_dir() else source.parent
+    tests: list[FieldTest] = []
+    skipped: list[tuple[str, str]] = []
+    seen: dict[bytes, str] = {}
+    for done, path in enumerate(paths, start=1):
+        name = path.relative_to(root).as_posix()
+        try:
+            found = read_file(path, name, table)
+            first = seen.setdefault(hashlib.sha256(path.read_bytes()).digest(), name)
+            if first == name:
+                tests.extend(found)
+            else:
+                skipped.append((name, f"has the content of {first}"))
+        except Unreadable as reason:
+            skipped.append((name, str(reason)))
+        progress(done, len(paths))
+    return Imported(frame_of_tests(tests), len(paths), tuple(skipped))
+
+
+def write_imported(imported: Imported, directory: Path, source: Path) -> None:
+    """Write `tests.parquet`, `tests.csv`, `skipped.csv` and `manifest.json` into a new directory.
+
+    Raises
+    ------
+    UsageError
+        If the directory is in use.
+    """
+    from sojourn import __version__
+
+    with new_directory(directory) as unfinished:
+        imported.tests.write_parquet(unfinished / TESTS)
+        imported.tests.write_csv(unfinished / "tests.csv")
+        with (unfinished / "skipped.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([("file", "reason"), *imported.skipped])
+        manifest = {
+            "kind": "trial",
+            "version": __version__,
+            "source": str(source),
+            "files": imported.files,
+            "tests": imported.tests.height,
+            "skipped": len(imported.skipped),
+        }
+        (unfinished / "manifest.json").write_text(
+            json.dumps(manifest, indent=2) + "\n", encoding="utf-8"
+        )
+
+
+def read_imported(directory: Path) -> pl.DataFrame:
+    """Return the tests that an import wrote.
+
+    Raises
+    ------
+    UsageError
+        If the directory holds no import.
+    RecordError
+        If its table is damaged.
+    """
+    path = directory / TESTS
+    if not path.is_file():
+        raise UsageError(
+            f"{directory} holds no imported tests", "sojourn trial import PATH --out DIR"
+        )
+    try:
+        tests = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RecordError(f"{path} is damaged", "import the files again") from error
+    if tests.schema != SCHEMA:
+        raise RecordError(
+            f"{path} has other columns than a table of tests", "import the files again"
+        )
+    return tests
+
+
+def _files(source: Path) -> Iterator[Path]:
+    if source.is_file():
+        yield source
+        return
+    for path in source.rglob("*"):
+        if path.is_file() and not path.name.startswith(".") and path.suffix not in {".md", ".csv"}:
+            yield path

@@ -1,0 +1,93 @@
+"""Results of `irtt client -o`: round-trip times without throughput.
+
+Source: irtt's JSON output (`stats.rtt` in nanoseconds, `stats.start_time`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from sojourn.field.flent import FEW
+from sojourn.field.labels import LabelRow, labels_of
+from sojourn.field.reading import Unreadable, first_problem
+from sojourn.field.records import Direction, FieldTest
+
+__all__ = ["looks_like_irtt", "read_irtt"]
+
+
+class _Duration(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    n: int = Field(ge=0)
+    mean: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
+class _Stats(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    start_time: AwareDatetime
+    rtt: _Duration
+    packets_sent: int = Field(ge=0)
+
+
+class _SystemInfo(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    hostname: str = ""
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    stats: _Stats
+    system_info: _SystemInfo = _SystemInfo()
+
+
+def looks_like_irtt(document: dict[str, Any]) -> bool:
+    """Whether a JSON object has the keys of an irtt result."""
+    return {"stats", "config", "round_trips"} <= document.keys()
+
+
+def read_irtt(
+    document: dict[str, Any], file: str, table: Sequence[LabelRow] = ()
+) -> list[FieldTest]:
+    """Return the test in an irtt result; a file name with `upload` or `download` says under which load.
+
+    Raises
+    ------
+    Unreadable
+        If something that must be there is missing or of another kind.
+    """
+    try:
+        content = _File.model_validate(document)
+    except ValidationError as error:
+        raise Unreadable(f"is no complete irtt result: {first_problem(error)}") from error
+    stats = content.stats
+    labels = labels_of(file, "", content.system_info.hostname, table)
+    direction: Direction = "up" if "upload" in file else "down" if "download" in file else "none"
+    mean = None if stats.rtt.mean is None or not stats.rtt.n else stats.rtt.mean / 1e6
+    return [
+        FieldTest(
+            probe=labels.probe or "unknown",
+            time=stats.start_time.astimezone(UTC),
+            direction=direction,
+            throughput_mbps=None,
+            latency_ms=mean,
+            latency_kind="UDP",
+            latency_loaded_ms=mean if direction != "none" else None,
+            latency_idle_ms=mean if direction == "none" else None,
+            samples=stats.rtt.n,
+            expected_samples=stats.packets_sent,
+            treatment=labels.treatment,
+            week=labels.week,
+            zone=labels.zone,
+            flags="few-samples" if stats.rtt.n < FEW * stats.packets_sent else "",
+            test="irtt",
+            tool="irtt",
+            file=file,
+        )
+    ]

@@ -1,0 +1,110 @@
+"""Files of strangers: read as JSON within bounds, executed never.
+
+A probe's upload may be cut off, or made by somebody who wants our memory. Each refusal is one sentence.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import math
+import zlib
+from pathlib import Path
+from typing import IO, Any, cast
+
+from pydantic import ValidationError
+
+__all__ = ["LARGEST_FILE", "LARGEST_TEXT", "Unreadable", "first_problem", "read_document"]
+
+LARGEST_FILE = 32 * 2**20
+"""Bytes of a file; chosen: ten minutes of Flent's largest test take half a megabyte."""
+
+LARGEST_TEXT = 64 * 2**20
+"""Bytes of its text, unpacked; chosen: ten minutes of Flent's largest test take three megabytes, and the
+worst text of this size (empty lists in lists) takes less than two gigabytes in memory."""
+
+
+class Unreadable(Exception):
+    """A file that is no measurement, or a damaged one; the text says why."""
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file, packed by gzip or bzip2 or plain.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    Unreadable
+        If it is too large, cut off, no JSON, or no object.
+    """
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB")
+        if size == 0:
+            raise Unreadable("is empty")
+        text = _unpack(path)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Unreadable(f"cannot be read: {_reason(error)}") from error
+    return parse_document(text)
+
+
+def parse_document(text: bytes) -> dict[str, Any]:
+    """Return the JSON object in a text.
+
+    Raises
+    ------
+    Unreadable
+        If there is none.
+    """
+    try:
+        document = json.loads(text, parse_constant=_no_number)
+    except RecursionError as error:
+        raise Unreadable("is nested too deeply") from error
+    except (ValueError, UnicodeDecodeError) as error:
+        raise Unreadable("is not JSON, or cut off") from error
+    if not isinstance(document, dict):
+        raise Unreadable("is JSON, and no object")
+    return cast("dict[str, Any]", document)
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the first thing wrong with a document, in a few words."""
+    problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    return f"{place}: {problem['msg']}"[:200]
+
+
+def _unpack(path: Path) -> bytes:
+    with path.open("rb") as file:
+        magic = file.read(3)
+        file.seek(0)
+        if magic[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=file) as packed:
+                return _bounded(packed)
+        if magic == b"BZh":
+            with bz2.BZ2File(file) as packed:
+                return _bounded(packed)
+        return _bounded(file)
+
+
+def _bounded(file: IO[bytes] | gzip.GzipFile) -> bytes:
+    text = file.read(LARGEST_TEXT + 1)
+    if len(text) > LARGEST_TEXT:
+        raise Unreadable(f"unpacks to more than {LARGEST_TEXT // 2**20} MiB")
+    return text
+
+
+def _no_number(_text: str) -> float:
+    return math.nan
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return "it is cut off or damaged"

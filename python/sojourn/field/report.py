@@ -1,0 +1,140 @@
+"""The report of a trial: one HTML page, tables as CSV, figures as files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from sojourn.field.analysis import Analysis
+from sojourn.field.figures import figures
+from sojourn.field.tables import headlines, tables
+
+__all__ = ["effect_rows", "write_report"]
+
+#: Tables that the page folds.
+_FOLDED = {"factors", "periods"}
+
+
+def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Path:
+    """Write `report.html`, `effects.csv`, `tables/` and `figures/` into an imported trial's directory.
+
+    Returns
+    -------
+    pathlib.Path
+        The page.
+    """
+    from sojourn import __version__
+    from sojourn.report import drawing
+    from sojourn.report.drawing_files import draw_files
+    from sojourn.report.files import write_plain, write_text
+    from sojourn.report.page import DrawnFigure, page_environment, style_sheet
+
+    made = figures(analysis)
+    folders = {name: directory / name for name in ("tables", "figures")}
+    for folder in folders.values():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    texts = draw_files([figure.plot for figure in made], folders["figures"], quick=True)
+    drawn = [
+        DrawnFigure(
+            figure,
+            Markup(
+                drawing.inline(
+                    texts[figure.plot.name], f"drawn-{figure.item}", figure.plot.description
+                )
+            ),
+        )
+        for figure in made
+    ]
+    shown = tables(analysis)
+    for table in shown:
+        write_plain(folders["tables"] / f"{table.name}.csv", table)
+    pl.DataFrame(effect_rows(analysis), infer_schema_length=None).write_csv(
+        directory / "effects.csv"
+    )
+    page = (
+        page_environment()
+        .get_template("trial.html")
+        .render(
+            style=style_sheet(),
+            headlines=headlines(analysis),
+            overview_figures=[d for d in drawn if d.figure.group == "overview"],
+            other_figures=[d for d in drawn if d.figure.group != "overview"],
+            shown_tables=[table for table in shown if table.name not in _FOLDED],
+            folded_tables=[table for table in shown if table.name in _FOLDED],
+            absent=analysis.absent,
+            doubtful=_doubtful(tests),
+            skipped=_skipped(directory),
+            provenance=_provenance(directory, analysis, tests, __version__),
+        )
+    )
+    path = directory / "report.html"
+    write_text(path, page)
+    return path
+
+
+def effect_rows(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return one row per coefficient, for programs."""
+    return [
+        {
+            "target": found.target.name,
+            "factor": c.factor,
+            "level": c.level,
+            "reference": c.reference,
+            "points": c.estimate,
+            "low": c.cluster_low if c.cluster_low == c.cluster_low else c.low,
+            "high": c.cluster_high if c.cluster_high == c.cluster_high else c.high,
+            "standard_error": c.standard_error,
+            "hc3_error": c.robust_error,
+            "cluster_error": c.cluster_error,
+            "bootstrap_p": c.bootstrap_p,
+            "ratio": found.ratio(c.level) if c.factor == found.factor else None,
+            "tests": found.fit.observations,
+            "probes": found.fit.probes,
+        }
+        for found in analysis.targets
+        for c in found.fit.coefficients
+    ]
+
+
+def _doubtful(tests: pl.DataFrame) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            str(row["file"]),
+            str(row["probe"]),
+            f"{row['time']:%Y-%m-%d %H:%M}",
+            str(row["flags"]).replace("-", " "),
+        )
+        for row in tests.filter(pl.col("flags") != "").to_dicts()
+    ]
+
+
+def _skipped(directory: Path) -> list[tuple[str, str]]:
+    path = directory / "skipped.csv"
+    if not path.is_file():
+        return []
+    return [(str(file), str(reason)) for file, reason in pl.read_csv(path).rows()]
+
+
+def _provenance(
+    directory: Path, analysis: Analysis, tests: pl.DataFrame, version: str
+) -> list[tuple[str, str]]:
+    source = ""
+    manifest = directory / "manifest.json"
+    if manifest.is_file():
+        source = str(json.loads(manifest.read_text(encoding="utf-8")).get("source", ""))
+    tools = ", ".join(sorted(tests["tool"].unique().to_list()))
+    return [
+        ("version", version),
+        ("made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
+        ("source", source),
+        ("tests", f"{analysis.tests} by {tools}, {analysis.flagged} of them doubtful"),
+        ("homes", str(analysis.probes)),
+        ("measured", f"{tests['time'].min():%Y-%m-%d} to {tests['time'].max():%Y-%m-%d}, UTC"),
+    ]

@@ -1,0 +1,310 @@
+"""What a trial's report says in words and tables."""
+
+from __future__ import annotations
+
+import math
+
+from sojourn.field.analysis import Analysis, TargetAnalysis
+from sojourn.field.regression import Coefficient
+from sojourn.studies.parts import PlainCell, PlainTable
+
+__all__ = ["headlines", "tables"]
+
+_MINUS = "−"
+
+
+def titled(found: TargetAnalysis) -> str:
+    """Name a target; a latency that no UDP ping measured says so."""
+    kinds = [kind for kind in found.latency_kinds if kind != "UDP"]
+    return f"{found.target.title} ({' and '.join(kinds)} ping)" if kinds else found.target.title
+
+
+def signed(value: float, decimals: int = 1) -> str:
+    """Write a difference with its sign.
+
+    Examples
+    --------
+    >>> signed(3.14159), signed(-2.0), signed(-0.01), signed(math.nan)
+    ('+3.1', '−2.0', '0.0', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    text = f"{value:+.{decimals}f}"
+    return text[1:] if not text.strip("+-0.") else text.replace("-", _MINUS)
+
+
+def plain(value: float, decimals: int = 2) -> str:
+    """Write a number; unknown ones are a dash."""
+    return f"{value:.{decimals}f}".replace("-", _MINUS) if math.isfinite(value) else "–"
+
+
+def probability(p: float) -> str:
+    """Write a p value.
+
+    Examples
+    --------
+    >>> probability(0.03), probability(1e-9)
+    ('0.030', '< 0.001')
+    """
+    if not math.isfinite(p):
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def interval(coefficient: Coefficient) -> tuple[float, float, str]:
+    """Return the interval to read: by probe if there are several, else the plain one."""
+    if math.isfinite(coefficient.cluster_low):
+        return coefficient.cluster_low, coefficient.cluster_high, "by home"
+    return coefficient.low, coefficient.high, "plain"
+
+
+def is_clear(coefficient: Coefficient) -> bool:
+    """Whether the interval to read leaves out zero."""
+    low, high, _ = interval(coefficient)
+    return low > 0 or high < 0
+
+
+def headlines(analysis: Analysis) -> list[str]:
+    """Return the answer: one sentence per target, then the sweet spot."""
+    sentences = [_sentence(found) for found in analysis.targets]
+    spot = sweet_spot(analysis)
+    return [*sentences, *([spot] if spot else [])]
+
+
+def sweet_spot(analysis: Analysis) -> str:
+    """Say what a middle treatment keeps of throughput and avoids of latency, if there is one."""
+    throughput, latency = analysis.target("upload_throughput"), analysis.target("upload_latency")
+    if throughput is None or latency is None or len(latency.periods) != 3:
+        return ""
+    names = [period.level for period in latency.periods]
+    if [period.level for period in throughput.periods] != names:
+        return ""
+    low, middle, high = latency.periods
+    gain = throughput.periods[2].delta_mean - throughput.periods[0].delta_mean
+    kept = throughput.periods[1].delta_mean - throughput.periods[0].delta_mean
+    rise = high.delta_mean - low.delta_mean
+    avoided = high.delta_mean - middle.delta_mean
+    if gain <= 0 or rise <= 0:
+        return ""
+    return (
+        f"{names[1]} keeps {100 * kept / gain:.0f} % of the upload throughput that {names[2]} gains over "
+        f"{names[0]}, and avoids {100 * avoided / rise:.0f} % of the latency that it adds."
+    )
+
+
+def tables(analysis: Analysis) -> list[PlainTable]:
+    """Return all tables of a report, the effects first."""
+    found = [_effects(analysis), _factors(analysis), _periods(analysis)]
+    if any(target.mixed for target in analysis.targets):
+        found.append(_ratios(analysis))
+    if any(target.power for target in analysis.targets):
+        found.append(_power(analysis))
+    if analysis.comparisons:
+        found.append(_comparability(analysis))
+    return found
+
+
+def _sentence(found: TargetAnalysis) -> str:
+    parts: list[str] = []
+    for coefficient in _main(found):
+        low, high, _ = interval(coefficient)
+        parts.append(
+            f"{coefficient.level} {signed(coefficient.estimate)} points "
+            f"({signed(low)} to {signed(high)})"
+            + ("" if is_clear(coefficient) else ", which may be chance")
+        )
+    reference = found.periods[0].level
+    return f"{titled(found)}, against {found.factor} {reference}: {'; '.join(parts)}."
+
+
+def _main(found: TargetAnalysis) -> list[Coefficient]:
+    return [c for c in found.fit.coefficients if c.factor == found.factor]
+
+
+def _effects(analysis: Analysis) -> PlainTable:
+    rows: list[tuple[PlainCell, ...]] = []
+    for found in analysis.targets:
+        for coefficient in found.fit.coefficients:
+            low, high, how = interval(coefficient)
+            clear = is_clear(coefficient)
+            is_main = coefficient.factor == found.factor
+            rows.append(
+                (
+                    PlainCell(titled(found)),
+                    PlainCell(f"{coefficient.factor} {coefficient.level}"),
+                    PlainCell(f"{coefficient.factor} {coefficient.reference}"),
+                    PlainCell(
+                        f"{signed(coefficient.estimate)} points",
+                        "best" if clear else "muted",
+                        f"{signed(low)} to {signed(high)} ({how})",
+                    ),
+                    PlainCell(_percent(found.ratio(coefficient.level)) if is_main else ""),
+                    PlainCell("clear" if clear else "may be chance"),
+                    PlainCell(plain(coefficient.standard_error)),
+                    PlainCell(plain(coefficient.robust_error)),
+                    PlainCell(plain(coefficient.cluster_error)),
+                    PlainCell(probability(coefficient.bootstrap_p)),
+                )
+            )
+    left = "; ".join(
+        f"{found.target.title.lower()}: {factor} is left out: {reason}"
+        for found in analysis.targets[:1]
+        for factor, reason in found.fit.left_out
+    )
+    return PlainTable(
+        "effects",
+        "Effects",
+        "Regression of percent deltas. Points are percentage points of each home's own mean, not ratios; the "
+        "next column says the same as a ratio of mean deltas. Intervals are 95 %, clustered by home, since tests of one "
+        "home are alike; errors: plain, robust (HC3), clustered; the last column is the wild cluster bootstrap, "
+        f"shown for fewer than 30 homes.{f' Not in the model: {left}.' if left else ''}",
+        (
+            "target",
+            "level",
+            "against",
+            "effect",
+            "ratio",
+            "verdict",
+            "plain",
+            "HC3",
+            "by home",
+            "bootstrap p",
+        ),
+        tuple(rows),
+    )
+
+
+def _factors(analysis: Analysis) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(found.target.title),
+            PlainCell(test.factor),
+            PlainCell(f"{test.f:.2f}", detail=f"p {probability(test.p)}"),
+            PlainCell(plain(test.robust_f), detail=f"p {probability(test.robust_p)}"),
+            PlainCell(plain(test.cluster_f), detail=f"p {probability(test.cluster_p)}"),
+            PlainCell(plain(test.partial_eta_squared, 3)),
+            PlainCell(plain(test.partial_omega_squared, 3)),
+        )
+        for found in analysis.targets
+        for test in found.fit.factors
+    )
+    return PlainTable(
+        "factors",
+        "Does a factor matter at all?",
+        "Type II analysis of variance, then Wald tests with robust and with clustered errors. Partial η² and ω²: share "
+        "of what the other factors leave that this one explains.",
+        ("target", "factor", "F", "F, HC3", "F, by home", "partial η²", "partial ω²"),
+        rows,
+    )
+
+
+def _periods(analysis: Analysis) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(found.target.title),
+            PlainCell(period.level),
+            PlainCell(str(period.tests), detail=f"{period.probes} homes"),
+            PlainCell(f"{plain(period.mean)} {found.target.unit}"),
+            PlainCell(signed(period.delta_mean)),
+            PlainCell(signed(period.delta_median)),
+            PlainCell(plain(period.delta_sd, 1)),
+            PlainCell(plain(period.delta_iqr, 1)),
+            PlainCell(
+                f"p {probability(found.ranks.brown_forsythe_p)}" if number == 0 else "",
+            ),
+            PlainCell(f"p {probability(found.ranks.friedman_p)}" if number == 0 else ""),
+        )
+        for found in analysis.targets
+        for number, period in enumerate(found.periods)
+    )
+    return PlainTable(
+        "periods",
+        "What was measured",
+        "Percent deltas from each home's mean. Equal spread: Brown and Forsythe; equal level within homes: Friedman, "
+        "on the medians of homes with all treatments.",
+        (
+            "target", "level", "tests", "mean", "mean delta, %", "median", "standard deviation",
+            "interquartile range", "equal spread", "equal level",
+        ),
+        rows,
+    )  # fmt: skip
+
+
+def _ratios(analysis: Analysis) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(found.target.title),
+            PlainCell(f"{effect.factor} {effect.level}"),
+            PlainCell(f"{effect.factor} {effect.reference}"),
+            PlainCell(
+                _percent(effect.ratio), detail=f"{_percent(effect.low)} to {_percent(effect.high)}"
+            ),
+            PlainCell(plain(found.mixed.probe_variance, 4)),
+            PlainCell(plain(found.mixed.residual_variance, 4)),
+        )
+        for found in analysis.targets
+        if found.mixed is not None
+        for effect in found.mixed.effects
+    )
+    return PlainTable(
+        "ratios",
+        "The same as ratios",
+        "Mixed model of logarithms with a random level per home: effects as changes in percent of the reference, which "
+        "is what most readers understand by “higher”. Variances of logarithms: between homes, within a home.",
+        ("target", "level", "against", "change", "between homes", "within a home"),
+        rows,
+    )
+
+
+def _power(analysis: Analysis) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(found.target.title),
+            *(PlainCell(str(row.probes) if row.probes else "> 100,000") for row in found.power),
+            PlainCell(plain(100 * math.sqrt(found.variance.between_homes), 1)),
+            PlainCell(plain(100 * math.sqrt(found.variance.within_home), 1)),
+        )
+        for found in analysis.targets
+        if found.power and found.variance is not None
+    )
+    weeks = next(found.power for found in analysis.targets if found.power)
+    return PlainTable(
+        "power",
+        "How many homes would see a change of 10 %",
+        "Homes needed by weeks per treatment (three tests a day), for a power of 80 % at a level of 5 %, each home "
+        "compared with itself; from the variances of this trial: what differs between homes in the effect, and within a "
+        "home from test to test.",
+        (
+            "target",
+            *(f"{row.weeks} week{'s' if row.weeks > 1 else ''}" for row in weeks),
+            "effect differs, %",
+            "tests differ, %",
+        ),
+        rows,
+    )
+
+
+def _comparability(analysis: Analysis) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(target.title),
+            PlainCell(f"week {one.second} against week {one.first}"),
+            PlainCell(str(one.probes)),
+            PlainCell(signed(one.difference), detail=f"{signed(one.low)} to {signed(one.high)}"),
+            PlainCell("alike" if one.equivalent else "not shown to be alike"),
+            PlainCell(probability(one.p)),
+        )
+        for target, comparisons in analysis.comparisons
+        for one in comparisons
+    )
+    return PlainTable(
+        "comparability",
+        "Were these weeks like others?",
+        "Homes without a treatment: weeks are alike if both one-sided tests put their difference within 3 points.",
+        ("target", "weeks", "homes", "difference, points", "verdict", "p"),
+        rows,
+    )
+
+
+def _percent(ratio: float) -> str:
+    return f"{signed(100 * (ratio - 1))} %" if math.isfinite(ratio) else "–"
