@@ -14,7 +14,14 @@ const WORKSPACE: [&str; 4] = [
 ];
 
 /// Folders of a crate, and crates, that no extension module is made of.
-const NOT_COMPILED_IN: [&str; 5] = ["benches", "examples", "sojourn-testkit", "target", "tests"];
+const NOT_COMPILED_IN: [&str; 6] = [
+    "benches",
+    "examples",
+    "sojourn-random-scenarios",
+    "sojourn-testkit",
+    "target",
+    "tests",
+];
 
 /// All files below `root`, the workspace, that can change what a run records, in order: its crates with their
 /// data, what their sources compile in from elsewhere, and what chooses libraries and compiler.

@@ -1,0 +1,201 @@
+//! A recorder that counts every packet and doubts every time, beside the tables that a run keeps.
+//!
+//! Source: none. Deviations: none known.
+
+use sojourn_base::report::{Object, Page, Transfer};
+use sojourn_base::{Bytes, Direction, Instant};
+use sojourn_record::{
+    ColumnRecorder, ConnectionTotals, Datagram, Fate, FlowRow, LinkDrop, LinkId, LinkMark,
+    LinkPassage, Recorder, SegmentArrival, TrafficId, Waiting,
+};
+
+/// Packets by what became of them, and what was impossible.
+#[derive(Debug)]
+pub struct Conservation {
+    columns: ColumnRecorder,
+    sent: u64,
+    arrived: u64,
+    dropped: u64,
+    datagrams_lost: u64,
+    problems: Vec<String>,
+}
+
+impl Conservation {
+    /// Beside `columns`.
+    pub const fn new(columns: ColumnRecorder) -> Self {
+        Self {
+            columns,
+            sent: 0,
+            arrived: 0,
+            dropped: 0,
+            datagrams_lost: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Packets sent, arrived and dropped.
+    pub const fn packets(&self) -> [u64; 3] {
+        [self.sent, self.arrived, self.dropped]
+    }
+
+    /// The tables, and everything that does not hold: each packet that was sent has arrived, was dropped, or
+    /// is one of those `in_flight`.
+    pub fn finish(mut self, in_flight: usize) -> (ColumnRecorder, Vec<String>) {
+        let found = self.arrived + self.dropped + in_flight as u64;
+        if self.sent != found {
+            self.problems.push(format!(
+                "{} packets were sent; {} arrived, {} were dropped, {in_flight} are in flight",
+                self.sent, self.arrived, self.dropped
+            ));
+        }
+        if self.datagrams_lost > self.dropped {
+            self.problems.push(format!(
+                "{} datagrams were lost and {} packets dropped",
+                self.datagrams_lost, self.dropped
+            ));
+        }
+        (self.columns, self.problems)
+    }
+
+    fn doubt(&mut self, holds: bool, what: &dyn Fn() -> String) {
+        // One of each run is enough to begin with.
+        if !holds && self.problems.len() < 8 {
+            self.problems.push(what());
+        }
+    }
+}
+
+impl Recorder for Conservation {
+    /// Segments that arrive are told only with their delays.
+    fn wants_delays(&self) -> bool {
+        true
+    }
+
+    fn wants_waiting(&self) -> bool {
+        self.columns.wants_waiting()
+    }
+
+    fn wants_flows(&self) -> bool {
+        self.columns.wants_flows()
+    }
+
+    fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {
+        self.sent += 1;
+        self.columns.on_sent(traffic, direction, length);
+    }
+
+    fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {
+        let in_order =
+            passage.entered_at <= passage.dequeued_at && passage.dequeued_at <= passage.arrives_at;
+        self.doubt(in_order, &|| {
+            format!("a passage runs backwards: {passage:?}")
+        });
+        self.columns.on_passage(direction, passage);
+    }
+
+    fn on_drop(&mut self, drop: &LinkDrop) {
+        self.dropped += 1;
+        self.columns.on_drop(drop);
+    }
+
+    fn on_mark(&mut self, mark: &LinkMark) {
+        self.columns.on_mark(mark);
+    }
+
+    fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {
+        self.columns.on_waiting(now, link, waiting);
+    }
+
+    fn on_datagram(&mut self, datagram: &Datagram) {
+        if let Fate::Arrived(at) = datagram.fate {
+            self.arrived += 1;
+            let took = at.saturating_since(datagram.sent_at);
+            self.doubt(
+                datagram.sent_at <= at && datagram.split.total() == took,
+                &|| format!("the parts of a delay are not the whole: {datagram:?}"),
+            );
+        } else {
+            self.datagrams_lost += 1;
+        }
+        self.columns.on_datagram(datagram);
+    }
+
+    fn on_segment(&mut self, arrival: &SegmentArrival) {
+        self.arrived += 1;
+        self.columns.on_segment(arrival);
+    }
+
+    fn on_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: Bytes) {
+        self.columns.on_goodput(traffic, direction, bytes);
+    }
+
+    fn on_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {
+        self.columns.on_connection(traffic, connection);
+    }
+
+    fn on_flow(&mut self, row: &FlowRow) {
+        self.columns.on_flow(row);
+    }
+
+    fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {
+        let in_order = transfer.ended_at.is_none_or(|at| at >= transfer.started_at);
+        self.doubt(in_order, &|| {
+            format!("a transfer runs backwards: {transfer:?}")
+        });
+        self.columns.on_transfer(traffic, transfer);
+    }
+
+    fn on_page(&mut self, traffic: TrafficId, page: &Page) {
+        let in_order = page.ended_at.is_none_or(|at| at >= page.started_at);
+        self.doubt(in_order, &|| format!("a page runs backwards: {page:?}"));
+        self.columns.on_page(traffic, page);
+    }
+
+    fn on_object(&mut self, traffic: TrafficId, object: &Object) {
+        self.columns.on_object(traffic, object);
+    }
+
+    fn on_end(&mut self, now: Instant) {
+        self.columns.on_end(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_record::RecordConfig;
+
+    fn recorder() -> Conservation {
+        let names = vec!["call".to_owned()];
+        Conservation::new(ColumnRecorder::new(RecordConfig::default(), names))
+    }
+
+    #[test]
+    fn a_packet_that_vanishes_is_told() {
+        let mut recorder = recorder();
+        recorder.on_sent(TrafficId(0), Direction::Upstream, Bytes(200));
+        recorder.on_sent(TrafficId(0), Direction::Upstream, Bytes(200));
+        assert_eq!(
+            recorder.finish(1).1,
+            ["2 packets were sent; 0 arrived, 0 were dropped, 1 are in flight"]
+        );
+    }
+
+    #[test]
+    fn a_transfer_that_ends_before_it_begins_is_told() {
+        let mut recorder = recorder();
+        recorder.on_transfer(
+            TrafficId(0),
+            &Transfer {
+                lane: 0,
+                index: 0,
+                started_at: Instant::from_ms(2),
+                ended_at: Some(Instant::from_ms(1)),
+                bytes: 1,
+            },
+        );
+        let problems = recorder.finish(0).1;
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].starts_with("a transfer runs"), "{problems:?}");
+    }
+}

@@ -1,0 +1,392 @@
+//! Scenarios drawn from the JSON schema of scenario files.
+//!
+//! A schema says which keys and kinds there are and not what goes with what; validation does. So a scenario
+//! begins with what every file must have, and each further key stays only if the file is still valid.
+//!
+//! Source: none. Deviations: none known.
+
+use serde_json::{Map, Value, json};
+use sojourn_base::{RandomStream, Seed, math};
+use sojourn_scenario::Scenario;
+use std::fmt::Write;
+
+/// Draws scenarios by number.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    schema: Value,
+}
+
+/// A drawn scenario.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Its file.
+    pub text: String,
+    /// What the file means.
+    pub scenario: Scenario,
+    /// Places and kinds that occur in it, as `queue = codel`.
+    pub kinds: Vec<String>,
+}
+
+/// Attempts at a file with required keys only. Chosen: each succeeds about every other time.
+const ATTEMPTS: u32 = 1000;
+/// Further keys of a scenario, at most. Chosen: enough for keys that work against each other.
+const FURTHER_KEYS: u64 = 16;
+/// Values tried for a further key before it is left out.
+const TRIES: u32 = 3;
+/// Traffic entries, at most. Chosen: what shares a queue in small numbers shares it in large ones.
+const ENTRIES: u64 = 3;
+
+impl Default for Generator {
+    /// All keys that scenario files have.
+    fn default() -> Self {
+        let schema = sojourn_scenario::json_schema();
+        Self {
+            schema: serde_json::from_str(&schema).expect("the schema is JSON"),
+        }
+    }
+}
+
+impl Generator {
+    /// Scenario `number`: the same one in every run of this version.
+    ///
+    /// # Panics
+    /// If no valid scenario is found, which means that the schema and validation have nothing in common.
+    pub fn draw(&self, number: u64) -> Drawn {
+        let mut dice = Dice(Seed(number).stream("scenario"));
+        let mut file = (0..ATTEMPTS)
+            .map(|_| self.required(&mut dice))
+            .find(|file| parse(file).is_some())
+            .expect("one of many files with required keys only is valid");
+        for _ in 0..dice.below(FURTHER_KEYS) {
+            self.add_key(&mut file, &mut dice);
+        }
+        Drawn {
+            text: toml(&file),
+            scenario: parse(&file).expect("stayed valid with every key"),
+            kinds: kinds(&file),
+        }
+    }
+
+    /// A file with what files must have, which need not fit together.
+    fn required(&self, dice: &mut Dice) -> Value {
+        let root = &self.schema["properties"];
+        let mut file = Map::new();
+        file.insert("schema".to_owned(), json!(1));
+        file.insert("name".to_owned(), json!("random"));
+        let duration = dice.between(1e7, 3e9);
+        file.insert("duration".to_owned(), json!(format!("{duration} ns")));
+        file.insert("access".to_owned(), self.value(&root["access"], dice));
+        let traffic = (0..=dice.below(ENTRIES)).map(|number| {
+            let mut entry = self.value(&root["traffic"]["items"], dice);
+            entry["name"] = json!(format!("entry-{number}"));
+            for key in ["stack", "rtt"] {
+                if dice.chance(0.7) {
+                    entry[key] = self.value(&root["traffic"]["items"]["properties"][key], dice);
+                }
+            }
+            entry
+        });
+        file.insert("traffic".to_owned(), traffic.collect());
+        Value::Object(file)
+    }
+
+    /// Adds a key that `file` does not have, if a value for it is found that goes with the others.
+    fn add_key(&self, file: &mut Value, dice: &mut Dice) {
+        let mut open = Vec::new();
+        self.missing_keys(&self.schema, file, &mut String::new(), &mut open);
+        if open.is_empty() {
+            return;
+        }
+        let (place, name, schema) = &open[dice.index(open.len())];
+        for _ in 0..TRIES {
+            let value = self.value(schema, dice);
+            let mut longer = file.clone();
+            let table = longer.pointer_mut(place).expect("a place in this file");
+            table[name.as_str()] = value;
+            if parse(&longer).is_some() {
+                *file = longer;
+                return;
+            }
+        }
+    }
+
+    /// Optional keys that the tables of `value` do not have: place of the table, name, schema.
+    fn missing_keys<'a>(
+        &'a self,
+        schema: &'a Value,
+        value: &Value,
+        place: &mut String,
+        found: &mut Vec<(String, String, &'a Value)>,
+    ) {
+        let schema = self.alternative(schema, value);
+        let length = place.len();
+        match value {
+            Value::Object(table) => {
+                let Some(properties) = schema["properties"].as_object() else {
+                    return;
+                };
+                for (name, schema) in properties {
+                    if let Some(inner) = table.get(name) {
+                        let _ = write!(place, "/{name}");
+                        self.missing_keys(schema, inner, place, found);
+                        place.truncate(length);
+                    } else if name != "kind" && name != "profile" {
+                        found.push((place.clone(), name.clone(), schema));
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let _ = write!(place, "/{index}");
+                    self.missing_keys(&schema["items"], item, place, found);
+                    place.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The alternative of `schema` that a value was drawn from.
+    fn alternative<'a>(&'a self, schema: &'a Value, value: &Value) -> &'a Value {
+        let schema = self.resolved(schema);
+        let Some(alternatives) = alternatives(schema) else {
+            return schema;
+        };
+        let fits = |alternative: &&Value| match value {
+            Value::Object(table) => {
+                let kinds = &self.resolved(alternative)["properties"]["kind"]["enum"];
+                alternative["type"] == "object"
+                    && kinds.as_array().is_none_or(|kinds| {
+                        table.get("kind").is_some_and(|kind| kinds.contains(kind))
+                    })
+            }
+            Value::Array(_) => alternative["type"] == "array",
+            _ => alternative["type"] != "object" && alternative["type"] != "array",
+        };
+        match alternatives.iter().find(fits) {
+            Some(alternative) => self.alternative(alternative, value),
+            None => schema,
+        }
+    }
+
+    fn resolved<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        let Some(reference) = schema["$ref"].as_str() else {
+            return schema;
+        };
+        let place = reference.strip_prefix('#').unwrap_or(reference);
+        self.schema.pointer(place).expect("a place in the schema")
+    }
+
+    /// A value of `schema`; of a table its required keys, its kind and sometimes a profile.
+    fn value(&self, schema: &Value, dice: &mut Dice) -> Value {
+        let schema = self.resolved(schema);
+        if let Some(value) = schema.get("const") {
+            return value.clone();
+        }
+        if let Some(words) = schema["enum"].as_array() {
+            return words[dice.index(words.len())].clone();
+        }
+        if let Some(alternatives) = alternatives(schema) {
+            return self.value(&alternatives[dice.index(alternatives.len())], dice);
+        }
+        match schema["type"].as_str().unwrap_or_default() {
+            "object" => self.table(schema, dice),
+            "array" => (0..=dice.below(4))
+                .map(|_| self.value(&schema["items"], dice))
+                .collect(),
+            "boolean" => json!(dice.chance(0.5)),
+            "integer" => json!(dice.integer(&schema["minimum"], &schema["maximum"])),
+            "number" => {
+                let least = schema["minimum"].as_f64().unwrap_or(-10.0);
+                let most = schema["maximum"].as_f64().unwrap_or(10.0);
+                let share = dice.unit();
+                json!(least + share * share * (most - least))
+            }
+            _ => json!(dice.quantity(schema["pattern"].as_str().unwrap_or_default())),
+        }
+    }
+
+    fn table(&self, schema: &Value, dice: &mut Dice) -> Value {
+        let properties = &schema["properties"];
+        let mut table = Map::new();
+        let required = schema["required"].as_array().into_iter().flatten();
+        let mut names: Vec<&str> = required.filter_map(Value::as_str).collect();
+        // A table that may have a profile instead of some keys says so as alternative requirements.
+        if let Some(ways) = schema["anyOf"].as_array() {
+            let way = ways[dice.index(ways.len())]["required"].as_array();
+            names.extend(way.into_iter().flatten().filter_map(Value::as_str));
+        }
+        if dice.chance(0.5) {
+            names.push("profile");
+        }
+        names.push("kind");
+        for name in names {
+            if let Some(schema) = properties.get(name) {
+                table.insert(name.to_owned(), self.value(schema, dice));
+            }
+        }
+        Value::Object(table)
+    }
+}
+
+/// The alternatives of a schema that is nothing but alternatives.
+fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
+    schema["anyOf"]
+        .as_array()
+        .filter(|_| schema.get("properties").is_none())
+}
+
+fn parse(file: &Value) -> Option<Scenario> {
+    Scenario::parse(&toml(file)).ok()
+}
+
+/// The file as TOML, one line for each key of the root.
+fn toml(file: &Value) -> String {
+    let mut text = String::new();
+    for (name, value) in file.as_object().into_iter().flatten() {
+        let _ = writeln!(text, "{name} = {}", inline(value));
+    }
+    text
+}
+
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(table) => {
+            let keys: Vec<String> = table
+                .iter()
+                .map(|(name, value)| format!("{name} = {}", inline(value)))
+                .collect();
+            format!("{{ {} }}", keys.join(", "))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(inline).collect();
+            format!("[{}]", items.join(", "))
+        }
+        // Strings, numbers and truth are written alike in TOML and JSON.
+        other => other.to_string(),
+    }
+}
+
+/// Places of kinds and the kinds themselves, without numbers of list entries.
+fn kinds(file: &Value) -> Vec<String> {
+    fn collect(name: &str, value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(table) => {
+                for (key, inner) in table {
+                    match inner {
+                        Value::String(kind) if key == "kind" => {
+                            found.push(format!("{name} = {kind}"));
+                        }
+                        Value::String(kind)
+                            if ["app", "stack", "queue", "link"].contains(&key.as_str()) =>
+                        {
+                            found.push(format!("{key} = {kind}"));
+                        }
+                        inner => collect(key, inner, found),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(name, item, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    collect("", file, &mut found);
+    found
+}
+
+/// Draws for one scenario.
+#[derive(Debug)]
+struct Dice(RandomStream);
+
+impl Dice {
+    fn unit(&mut self) -> f64 {
+        self.0.unit()
+    }
+
+    fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    /// A whole number below `limit`.
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0.bits() % limit
+    }
+
+    fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).expect("below a length")
+    }
+
+    /// A whole number in a range of positive ones, its logarithm uniform.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped by `as`; the range is positive"
+    )]
+    fn between(&mut self, least: f64, most: f64) -> u64 {
+        let exponent = math::ln(least) + self.unit() * (math::ln(most) - math::ln(least));
+        math::exp(exponent) as u64
+    }
+
+    /// A whole number of a schema's range: mostly small, now and then the least or the greatest.
+    fn integer(&mut self, least: &Value, most: &Value) -> u64 {
+        let least = least.as_u64().unwrap_or(0);
+        let most = most.as_u64().unwrap_or(1_000_000);
+        match self.below(16) {
+            0 => least,
+            1 if most <= 1_000 => most,
+            _ => (least + self.between(1.0, 100.0) - 1).min(most),
+        }
+    }
+
+    /// A quantity in one of the units that `pattern` ends with: mostly of the size that networks have, now and
+    /// then odd.
+    fn quantity(&mut self, pattern: &str) -> String {
+        let mut sorts = Vec::new();
+        // Unit, usual range, odd range.
+        for (unit, usual, odd) in [
+            ("ns", (1e5, 3e8), (1e3, 3.6e12)),
+            ("b/s", (1e5, 1e9), (1.0, 1e12)),
+            ("B", (40.0, 1e5), (1.0, 1e12)),
+            ("packets", (1.0, 1e3), (1.0, 1e6)),
+        ] {
+            let last = pattern.rsplit('(').next().unwrap_or_default();
+            let mut units = last.split(')').next().unwrap_or_default().split('|');
+            if units.any(|known| known == unit) {
+                sorts.push((unit, usual, odd));
+            }
+        }
+        if sorts.is_empty() {
+            return "word".to_owned();
+        }
+        let (unit, usual, odd) = sorts[self.index(sorts.len())];
+        let (least, most) = if self.chance(0.85) { usual } else { odd };
+        let number = if self.chance(0.03) {
+            0
+        } else {
+            self.between(least, most)
+        };
+        format!("{number} {unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_always_gives_the_same_scenario() {
+        let generator = Generator::default();
+        assert_eq!(generator.draw(7).text, generator.draw(7).text);
+        assert_ne!(generator.draw(7).text, generator.draw(8).text);
+    }
+
+    #[test]
+    fn files_of_required_keys_grow_by_further_ones() {
+        let generator = Generator::default();
+        let lengths: Vec<usize> = (0..40).map(|n| generator.draw(n).text.len()).collect();
+        let (shortest, longest) = (lengths.iter().min(), lengths.iter().max());
+        let doubled = shortest.map(|length| 2 * length);
+        assert!(longest > doubled.as_ref(), "{lengths:?}");
+    }
+}
