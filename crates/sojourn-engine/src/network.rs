@@ -17,7 +17,6 @@ use sojourn_link::{
     AnyLink, DelayParts, Draw, Line, Link, LinkConfig, LinkContext, Loss, Mark, Passage, Stage,
     Wire, WireConfig,
 };
-use sojourn_queue::QueueManager;
 use sojourn_record::{
     Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, Recorder,
     SegmentArrival, TrafficId, Waiting,
@@ -431,7 +430,7 @@ impl<R: Recorder> Network<R> {
             .find_map(|hop| match hop.over {
                 Over::Link(link) => {
                     let model = &self.links[usize::from(link.0)].model;
-                    model.manager().sub_flow(&meta)
+                    model.sub_flow(&meta)
                 }
                 Over::Wire { .. } | Over::End => None,
             })

@@ -4,11 +4,16 @@
 //! marked `[asm]` (assumed) or `[inf]` (inferred from printed numbers) at their field.
 //! Deviations: none known.
 
+pub mod keys;
+
 use crate::docsis::channel;
 use crate::docsis::congestion::CongestionConfig;
+use crate::{KINDS, Link, LinkConfig, each_config};
 use alloc::vec::Vec;
+use core::fmt;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
-use sojourn_queue::{ConfigProblem, ManagerConfig};
+use sojourn_keys::{AnyKind, Configured};
+use sojourn_queue::{AnyManager, ConfigProblem};
 
 /// A line of constant rate, for instance DSL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +110,7 @@ impl ShaperConfig {
                     self.peak,
                     self.sustained
                 ),
-                "a peak rate of at least the sustained rate, or zero for none",
+                "a peak rate of at least the sustained rate, or \"unlimited\"",
             ));
         }
     }
@@ -270,134 +275,78 @@ impl SingleQueueConfig {
     };
 }
 
-/// Any link in one direction, with the manager of its queue. A [`sojourn_base::Limit`] in time means
-/// time at the rate of [`LinkConfig::drain_rate`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum LinkConfig {
-    /// A line of constant rate.
-    Serial {
-        /// The line.
-        link: SerialConfig,
-        /// The manager of its queue.
-        queue: ManagerConfig,
-    },
-    /// A rate shaper.
-    Shaped {
-        /// The shaper.
-        link: ShapedConfig,
-        /// The manager of its queue.
-        queue: ManagerConfig,
-    },
-    /// The upstream of White 2012.
-    Docsis30Cascade {
-        /// The modem and its channel.
-        link: CascadeConfig,
-        /// The manager of the rate-shaping queue.
-        queue: ManagerConfig,
-    },
-    /// The upstream of White 2013.
-    Docsis30Single {
-        /// The modem and its channel.
-        link: SingleQueueConfig,
-        /// The manager of the modem's queue.
-        queue: ManagerConfig,
-    },
+/// A kind of link: parameters, and how a running one is built from them. A line in `lib.rs` makes it one of ours,
+/// [`add_link`](crate::add_link) somebody's own.
+pub trait LinkKind: Configured + Clone + PartialEq + fmt::Debug + Send + Sync {
+    /// The running link.
+    type Link<T>: Link<T>;
+
+    /// An idle link with these parameters, and `manager` for its queue.
+    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T>;
+
+    /// The rate at which a standing queue drains on an uncongested channel: what a buffer limit in
+    /// time refers to. Zero if the link has no rate at all.
+    fn drain_rate(&self) -> BitRate;
+
+    /// Fixed delay of the link, the least that any packet takes.
+    fn delay(&self) -> Span;
+
+    /// What it lets through at once besides what its rate carries.
+    fn burst(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    /// The bucket that the longest packet must fit into whole, if there is one: its key, and how deep it is.
+    fn bucket(&self) -> Option<(&'static str, Bytes)> {
+        None
+    }
+
+    /// Adds what is wrong with these parameters, apart from the bounds of single keys.
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        let _ = problems;
+    }
 }
 
 impl LinkConfig {
+    /// All kinds, somebody's own among them.
+    pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
+        KINDS.all()
+    }
+
     /// The word for this kind of link in files and records.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Serial { .. } => "serial",
-            Self::Shaped { .. } => "shaped",
-            Self::Docsis30Cascade { .. } => "docsis30-cascade",
-            Self::Docsis30Single { .. } => "docsis30-single",
-        }
-    }
-
-    /// The manager of the link's queue.
-    pub const fn queue(&self) -> &ManagerConfig {
-        match self {
-            Self::Serial { queue, .. }
-            | Self::Shaped { queue, .. }
-            | Self::Docsis30Cascade { queue, .. }
-            | Self::Docsis30Single { queue, .. } => queue,
-        }
-    }
-
-    /// The manager of the link's queue, to be changed.
-    pub const fn queue_mut(&mut self) -> &mut ManagerConfig {
-        match self {
-            Self::Serial { queue, .. }
-            | Self::Shaped { queue, .. }
-            | Self::Docsis30Cascade { queue, .. }
-            | Self::Docsis30Single { queue, .. } => queue,
-        }
+    pub fn kind(&self) -> &'static str {
+        each_config!(self, link => link.kind())
     }
 
     /// The rate at which a standing queue drains on an uncongested channel: what a buffer limit in
     /// time refers to. Zero if the link has no rate at all.
     pub fn drain_rate(&self) -> BitRate {
-        let (shaper, channel) = match self {
-            Self::Serial { link, .. } => return link.rate,
-            Self::Shaped { link, .. } => return link.shaper.drain_rate(),
-            Self::Docsis30Cascade { link, .. } => (&link.shaper, link.channel_rate),
-            Self::Docsis30Single { link, .. } => (&link.shaper, link.channel_rate),
-        };
-        match shaper.drain_rate() {
-            BitRate::ZERO => channel,
-            rate => rate.min(channel),
-        }
+        each_config!(self, link => link.drain_rate())
     }
 
     /// The most that the link lets through in `span` on an uncongested channel: what its rate carries,
     /// and a full bucket. `None` without any rate.
     pub fn allowance(&self, span: Span) -> Option<Bytes> {
-        let burst = match self {
-            Self::Serial { .. } => Bytes::ZERO,
-            Self::Shaped { link, .. } => link.shaper.burst,
-            Self::Docsis30Cascade { link, .. } => link.shaper.burst,
-            Self::Docsis30Single { link, .. } => link.shaper.burst,
-        };
+        let burst = each_config!(self, link => link.burst());
         let rate = self.drain_rate();
         (rate > BitRate::ZERO).then(|| rate.bytes_in(span) + burst)
     }
 
     /// Fixed delay of the link, the least that any packet takes.
-    pub const fn delay(&self) -> Span {
-        match self {
-            Self::Serial { link, .. } => link.delay,
-            Self::Shaped { link, .. } => link.delay,
-            Self::Docsis30Cascade { link, .. } => link.delay,
-            Self::Docsis30Single { link, .. } => link.delay,
-        }
+    pub fn delay(&self) -> Span {
+        each_config!(self, link => link.delay())
+    }
+
+    /// The bucket that the longest packet must fit into whole, if there is one: its key, and how deep it is.
+    pub fn bucket(&self) -> Option<(&'static str, Bytes)> {
+        each_config!(self, link => link.bucket())
     }
 
     /// Everything that is wrong with the link's own parameters; empty if it can be built. The queue
-    /// manager lists its problems itself ([`ManagerConfig::problems`]).
+    /// manager lists its problems itself ([`sojourn_queue::ManagerConfig::problems`]).
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
-        match self {
-            Self::Serial { link, .. } => require_rate("rate", link.rate, &mut problems),
-            Self::Shaped { link, .. } => link.shaper.collect_problems(&mut problems),
-            Self::Docsis30Cascade { link, .. } => {
-                link.shaper.collect_problems(&mut problems);
-                require_maps(link.map_interval, link.channel_rate, &mut problems);
-                link.congestion.collect_problems(&mut problems);
-                if link.transmit_queue == Packets::ZERO {
-                    problems.push(problem(
-                        "transmit_queue",
-                        alloc::format!("a transmit queue of {} passes nothing", Packets::ZERO),
-                        "\"32 packets\"",
-                    ));
-                }
-            }
-            Self::Docsis30Single { link, .. } => {
-                link.shaper.collect_problems(&mut problems);
-                require_maps(link.map_interval, link.channel_rate, &mut problems);
-                link.congestion.collect_problems(&mut problems);
-            }
-        }
+        each_config!(self, link => link.collect_problems(&mut problems));
         problems
     }
 }
@@ -444,7 +393,7 @@ fn require_maps(interval: Span, rate: BitRate, problems: &mut Vec<ConfigProblem>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_queue::DropTailConfig;
+    use sojourn_queue::{DropTailConfig, ManagerConfig};
 
     #[test]
     fn profiles_have_nothing_wrong_with_them() {

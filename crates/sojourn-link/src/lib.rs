@@ -11,10 +11,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod any;
+mod any;
 pub mod config;
 pub mod docsis;
 pub mod line;
+mod own;
 mod queue_call;
 mod rate_shaping_queue;
 pub mod serial;
@@ -25,21 +26,33 @@ mod testing;
 pub mod token_bucket;
 pub mod wire;
 
-pub use any::AnyLink;
 pub use config::{
-    CascadeConfig, CascadeVariant, LinkConfig, Pull, SerialConfig, ShapedConfig, ShaperConfig,
+    CascadeConfig, CascadeVariant, LinkKind, Pull, SerialConfig, ShapedConfig, ShaperConfig,
     SingleQueueConfig, WireConfig,
 };
 pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
 pub use docsis::single_queue::SingleQueue;
 pub use line::Line;
+pub use own::{OwnConfiguration, OwnLink, add_link};
 pub use serial::Serial;
 pub use shaped::Shaped;
 pub use wire::Wire;
 
 use sojourn_base::{Bytes, Instant, Meta, Span};
-use sojourn_queue::{Backlog, Reason, SubFlow};
+use sojourn_queue::{Backlog, DropTailConfig, ManagerConfig, Reason, SubFlow};
+
+any::links! { $
+    Serial(SerialConfig),
+    Shaped(ShapedConfig),
+    Docsis30Cascade(CascadeConfig),
+    Docsis30Single(SingleQueueConfig),
+}
+
+/// The queue of a link about which nothing is said yet.
+const fn blank_queue() -> ManagerConfig {
+    ManagerConfig::DropTail(DropTailConfig::bytes(0))
+}
 
 /// Where on its way through a link a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -199,6 +212,13 @@ pub trait Link<T> {
     /// left such a link for a wire of its own can be followed to the end of the wire at once.
     fn keeps_order(&self) -> bool {
         true
+    }
+
+    /// The sub-flow of its queue that all packets with the flow and the DSCP of `meta` go to; see
+    /// [`sojourn_queue::QueueManager::sub_flow`].
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        let _ = meta;
+        None
     }
 
     /// What the link's MAC has counted; `None` without one.

@@ -152,6 +152,10 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
     fn backlog(&self) -> Backlog {
         self.manager.backlog()
     }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.manager().sub_flow(meta)
+    }
 }
 
 #[cfg(test)]

@@ -89,6 +89,10 @@ impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.manager().sub_flow(meta)
+    }
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub use manager::docsis_pie::{DocsisPieConfig, DocsisPieQueue};
 pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
 pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
 pub use manager::fq_pie::{FqPieConfig, FqPieQueue};
-pub use manager::own::{Ticket, add_manager};
+pub use manager::own::{Cloakroom, Ticket, add_manager};
 pub use manager::pie::{PieConfig, PieQueue};
 pub use manager::sfq::SfqQueue;
 pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};

@@ -6,10 +6,9 @@
 use std::collections::BTreeSet;
 
 use sojourn_base::{Bytes, Direction};
-use sojourn_link::{LinkConfig, ShaperConfig};
 
+use crate::keys::application;
 use crate::keys::scenario::{Draft, TrafficDraft};
-use crate::keys::{application, link};
 use crate::reader::{Notes, join};
 use sojourn_keys::value::{Mismatch, quoted};
 
@@ -65,8 +64,9 @@ fn check_access(draft: &Draft, direction: Direction, notes: &mut Notes) {
     let config = &draft.access[direction];
     let link_path = format!("access.{}.link", direction.as_str());
     if !notes.is_unreadable(&link_path) {
-        for (key, mismatch) in link::problems(config) {
-            note(notes, &format!("{link_path}.{key}"), mismatch);
+        for problem in config.problems() {
+            let mismatch = Mismatch::new(problem.message, problem.hint);
+            note(notes, &format!("{link_path}.{}", problem.field), mismatch);
         }
     }
     let queue_path = format!("access.{}.queue", direction.as_str());
@@ -176,7 +176,7 @@ fn check_lengths(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut 
         let link = &draft.access[direction];
         let link_path = format!("access.{}.link", direction.as_str());
         let (key, length) = longest_packet(traffic);
-        if let Some((name, depth)) = shallowest_bucket(link)
+        if let Some((name, depth)) = link.bucket()
             && length > depth
             && !notes.is_doubtful(&link_path)
             && !notes.is_doubtful(path)
@@ -205,21 +205,5 @@ fn longest_packet(traffic: &TrafficDraft) -> (String, Bytes) {
     (
         "stack".to_owned(),
         Bytes(payload + u64::from(stack.wire.data_header)),
-    )
-}
-
-/// The bucket of a link whose head packet must fit into it whole.
-fn shallowest_bucket(link: &LinkConfig) -> Option<(&'static str, Bytes)> {
-    let shaper: &ShaperConfig = match link {
-        LinkConfig::Shaped { link, .. } => &link.shaper,
-        LinkConfig::Docsis30Cascade { link, .. } => &link.shaper,
-        // Requests are made byte by byte there.
-        LinkConfig::Serial { .. } | LinkConfig::Docsis30Single { .. } => return None,
-    };
-    let peak = (shaper.peak.as_bps() > 0).then_some(("peak_burst", shaper.peak_burst));
-    let sustained = ("burst", shaper.burst);
-    Some(
-        peak.filter(|peak| peak.1 < sustained.1)
-            .unwrap_or(sustained),
     )
 }

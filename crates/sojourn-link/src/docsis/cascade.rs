@@ -223,6 +223,10 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
             unused_grant: Bytes::ZERO,
         })
     }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.manager().sub_flow(meta)
+    }
 }
 
 #[cfg(test)]

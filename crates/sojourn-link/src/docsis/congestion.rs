@@ -5,6 +5,8 @@
 //! Deviations: the order of White 2013's levels is drawn in a figure only; we use the order of the
 //! ns-2 script it descends from, which is also in docsis-ns3 `examples/simple-docsislink.cc`.
 
+mod keys;
+
 use crate::config::problem;
 use crate::docsis::map::MapDraws;
 use crate::{Draw, LinkContext};
@@ -87,7 +89,7 @@ impl CongestionConfig {
             Self::GrantSize { mean, variation } => {
                 if *mean == Bytes::ZERO {
                     problems.push(problem(
-                        "mean",
+                        "congestion.mean",
                         String::from("a mean grant of zero bytes never sends anything"),
                         "\"1250 B\"",
                     ));
@@ -135,28 +137,28 @@ impl RateCycle {
         require_variation(self.variation, problems);
         if self.dwell.is_zero() {
             problems.push(problem(
-                "dwell",
+                "congestion.dwell",
                 String::from("levels must hold for some time"),
                 "\"10 s\"",
             ));
         }
         if self.order.is_empty() {
             problems.push(problem(
-                "order",
+                "congestion.order",
                 String::from("the cycle has no dwells"),
                 "indices into `levels`, one per dwell",
             ));
         }
         if self.levels.iter().all(|level| *level == BitRate::ZERO) {
             problems.push(problem(
-                "levels",
+                "congestion.levels",
                 String::from("no level lets anything pass"),
                 "at least one positive rate",
             ));
         }
         if let Some(index) = self.order.iter().find(|i| **i >= self.levels.len()) {
             problems.push(problem(
-                "order",
+                "congestion.order",
                 alloc::format!(
                     "there is no level {index}, only {} (from 0)",
                     self.levels.len()
@@ -166,7 +168,7 @@ impl RateCycle {
         } else if self.exhaustive && !self.visits_each_ordered_pair_once() {
             let pairs = self.levels.len() * self.levels.len().saturating_sub(1);
             problems.push(problem(
-                "exhaustive",
+                "congestion.exhaustive",
                 alloc::format!(
                     "the cycle does not visit each of the {pairs} ordered pairs of distinct levels once"
                 ),
@@ -192,7 +194,7 @@ impl RateCycle {
 fn require_variation(variation: f64, problems: &mut Vec<ConfigProblem>) {
     if !(0.0..=1.0).contains(&variation) {
         problems.push(problem(
-            "variation",
+            "congestion.variation",
             alloc::format!("{variation} is not between 0 and 1"),
             "a fraction of the mean, for instance 0.2",
         ));

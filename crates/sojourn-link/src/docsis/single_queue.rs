@@ -438,6 +438,10 @@ impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
             unused_grant: self.unused,
         })
     }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.manager().sub_flow(meta)
+    }
 }
 
 #[cfg(test)]

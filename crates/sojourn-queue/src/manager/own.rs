@@ -147,26 +147,27 @@ impl OwnManager {
     }
 
     pub(crate) fn build<T: Send + 'static>(&self) -> Box<dyn QueueManager<T> + Send> {
-        Box::new(Cloakroom {
+        Box::new(OwnQueue {
             manager: self.0.build(),
-            packets: Packets::default(),
+            packets: Cloakroom::default(),
         })
     }
 }
 
 /// An own manager with the packets that its tickets stand for.
-struct Cloakroom<T> {
+struct OwnQueue<T> {
     manager: Box<dyn QueueManager<Ticket> + Send>,
-    packets: Packets<T>,
+    packets: Cloakroom<T>,
 }
 
 /// Packets by ticket.
-struct Packets<T> {
+#[derive(Debug)]
+pub struct Cloakroom<T> {
     kept: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
-impl<T> Default for Packets<T> {
+impl<T> Default for Cloakroom<T> {
     fn default() -> Self {
         Self {
             kept: Vec::new(),
@@ -175,8 +176,9 @@ impl<T> Default for Packets<T> {
     }
 }
 
-impl<T> Packets<T> {
-    fn keep(&mut self, item: T) -> Ticket {
+impl<T> Cloakroom<T> {
+    /// Takes a packet and gives a ticket for it.
+    pub fn keep(&mut self, item: T) -> Ticket {
         if let Some(free) = self.free.pop() {
             self.kept[free as usize] = Some(item);
             return Ticket(free);
@@ -185,43 +187,58 @@ impl<T> Packets<T> {
         Ticket(u32::try_from(self.kept.len() - 1).expect("fewer packets than memory"))
     }
 
+    /// Gives the packet back.
+    ///
+    /// # Panics
+    /// If that has happened before.
+    pub fn give_back(&mut self, Ticket(place): Ticket) -> T {
+        self.free.push(place);
+        self.kept[place as usize].take().expect(ONCE)
+    }
+
     /// The packet behind a ticket.
     ///
     /// # Panics
-    /// If the manager has handed out the ticket before.
-    fn give_back(&mut self, held: Held<Ticket>) -> Held<T> {
-        let place = held.item.0;
-        let item = self.kept[place as usize].take();
-        self.free.push(place);
+    /// If it has been given back.
+    pub fn look(&self, Ticket(place): Ticket) -> &T {
+        self.kept[place as usize].as_ref().expect(ONCE)
+    }
+}
+
+const ONCE: &str = "a model lets each packet go once";
+
+impl<T> Held<T> {
+    /// The same state of another item.
+    fn with_item<U>(self, item: impl FnOnce(T) -> U) -> Held<U> {
         Held {
-            item: item.expect("a manager hands out each packet once"),
-            meta: held.meta,
-            enqueued_at: held.enqueued_at,
-            marked: held.marked,
-            sub_flow: held.sub_flow,
+            item: item(self.item),
+            meta: self.meta,
+            enqueued_at: self.enqueued_at,
+            marked: self.marked,
+            sub_flow: self.sub_flow,
         }
     }
 }
 
 /// The context of an own manager: tickets on its side, packets on the other.
 struct Counter<'a, T> {
-    packets: &'a mut Packets<T>,
+    packets: &'a mut Cloakroom<T>,
     context: &'a mut dyn QueueContext<T>,
 }
 
 impl<T> QueueContext<Ticket> for Counter<'_, T> {
     fn dropped(&mut self, packet: Held<Ticket>, reason: Reason) {
-        self.context.dropped(self.packets.give_back(packet), reason);
+        let packet = packet.with_item(|ticket| self.packets.give_back(ticket));
+        self.context.dropped(packet, reason);
     }
 
     fn marked(&mut self, packet: &Held<Ticket>, reason: Reason) {
         // It stays with its ticket: it is shown, not given back.
-        let mut shown = self.packets.give_back(*packet);
-        self.context.marked(&shown, reason);
         let Ticket(place) = packet.item;
-        self.packets.free.pop();
-        shown.marked = true;
-        self.packets.kept[place as usize] = Some(shown.item);
+        let kept = &mut self.packets.kept[place as usize];
+        let shown = packet.with_item(|_| kept.take().expect(ONCE));
+        self.context.marked(&shown, reason);
+        *kept = Some(shown.item);
     }
 
     fn unit(&mut self) -> f64 {
@@ -241,7 +258,7 @@ impl<T> QueueContext<Ticket> for Counter<'_, T> {
     }
 }
 
-impl<T> QueueManager<T> for Cloakroom<T> {
+impl<T> QueueManager<T> for OwnQueue<T> {
     fn enqueue(
         &mut self,
         now: Instant,
@@ -259,7 +276,7 @@ impl<T> QueueManager<T> for Cloakroom<T> {
         let packets = &mut self.packets;
         let mut counter = Counter { packets, context };
         let held = self.manager.dequeue(now, &mut counter)?;
-        Some(self.packets.give_back(held))
+        Some(held.with_item(|ticket| self.packets.give_back(ticket)))
     }
 
     fn head_length(&self) -> Option<u32> {

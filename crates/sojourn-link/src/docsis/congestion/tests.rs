@@ -118,15 +118,15 @@ fn only_a_closed_tour_of_all_changes_may_call_itself_exhaustive() {
     assert_eq!(fields(&good), Vec::<&str>::new());
     let mut twice = good.clone();
     twice.order.swap(1, 2); // 3 0 1 1 …: no change between the third and fourth dwell
-    assert_eq!(fields(&twice), ["exhaustive"]);
+    assert_eq!(fields(&twice), ["congestion.exhaustive"]);
     twice.exhaustive = false;
     assert_eq!(fields(&twice), Vec::<&str>::new());
     let mut short = good.clone();
     short.order.pop();
-    assert_eq!(fields(&short), ["exhaustive"]);
+    assert_eq!(fields(&short), ["congestion.exhaustive"]);
     let mut beyond = good;
     beyond.order[5] = 4;
-    assert_eq!(fields(&beyond), ["order"]);
+    assert_eq!(fields(&beyond), ["congestion.order"]);
 }
 
 #[test]
@@ -142,7 +142,15 @@ fn every_problem_of_a_cycle_is_listed() {
     })
     .collect_problems(&mut problems);
     let fields: Vec<&str> = problems.iter().map(|p| p.field).collect();
-    assert_eq!(fields, ["variation", "dwell", "order", "levels"]);
+    assert_eq!(
+        fields,
+        [
+            "congestion.variation",
+            "congestion.dwell",
+            "congestion.order",
+            "congestion.levels"
+        ]
+    );
     problems.clear();
     CongestionConfig::GrantSize {
         mean: Bytes::ZERO,
