@@ -2,11 +2,11 @@
 
 import json
 import subprocess
-import sys
 from typing import cast
 
 from sojourn import _engine
 from sojourn.errors import RunError
+from sojourn.isolated import python_command
 
 __all__ = ["measure", "world_names"]
 
@@ -24,7 +24,7 @@ def measure(world: str) -> "_engine.BenchWorld":
     RunError
         If the process fails.
     """
-    command = [sys.executable, "-m", "sojourn.bench", world]
+    command = python_command(f"from sojourn.bench import work; work({world!r})")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
@@ -32,5 +32,6 @@ def measure(world: str) -> "_engine.BenchWorld":
     return cast("_engine.BenchWorld", json.loads(done.stdout))
 
 
-if __name__ == "__main__":
-    print(json.dumps(_engine.bench(sys.argv[1])))
+def work(world: str) -> None:
+    """Run one world and print what it cost; the whole life of a process of `measure`."""
+    print(json.dumps(_engine.bench(world)))

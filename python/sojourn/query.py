@@ -2,6 +2,8 @@
 
 A store shows as `runs` (one row per run, from its `run.json`) and one view per record table, whose
 column `key` joins them. A result directory shows as `metrics`, `runs`, and the tables that were kept.
+
+A query reads, and reads no other files: it may come from somebody's page. `allow_files` lets it.
 """
 
 from pathlib import Path
@@ -13,7 +15,9 @@ from sojourn.store import LAYOUT, default_directory
 __all__ = ["run_query"]
 
 
-def run_query(sql: str, directory: Path | None = None) -> tuple[list[str], list[tuple[Any, ...]]]:
+def run_query(
+    sql: str, directory: Path | None = None, *, allow_files: bool = False
+) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return column names and rows of a query.
 
     Parameters
@@ -22,6 +26,9 @@ def run_query(sql: str, directory: Path | None = None) -> tuple[list[str], list[
         One statement in DuckDB's dialect.
     directory
         A store or a result directory; the default store if left out.
+    allow_files
+        Whether the statement may do whatever DuckDB can: read and write other files, attach databases, load
+        extensions.
 
     Raises
     ------
@@ -34,7 +41,7 @@ def run_query(sql: str, directory: Path | None = None) -> tuple[list[str], list[
         import duckdb
     except ImportError as error:
         raise MissingExtra("`sojourn query`", "duckdb", "sql") from error
-    directory = directory if directory is not None else default_directory()
+    directory = (directory if directory is not None else default_directory()).resolve()
     with duckdb.connect() as connection:
         views = _result_views(directory) or _store_views(directory)
         if not views:
@@ -42,19 +49,53 @@ def run_query(sql: str, directory: Path | None = None) -> tuple[list[str], list[
                 f"{directory} holds no runs", "`sojourn run` and `sojourn study run` fill the store"
             )
         for name, definition in views.items():
-            connection.execute(f'create view "{name}" as {definition}')
+            connection.execute(f"create view {_identifier(name)} as {definition}")
+        tables = f"tables: {', '.join(views)}"
         try:
-            cursor = connection.execute(sql)
-        except duckdb.Error as error:
+            statements = connection.extract_statements(sql)
+            if len(statements) != 1:
+                raise UsageError(f"{len(statements)} statements instead of one", tables)
+            if not allow_files:
+                if statements[0].type not in (
+                    duckdb.StatementType.SELECT,
+                    duckdb.StatementType.EXPLAIN,
+                ):
+                    raise UsageError(
+                        "a query reads: select, describe, summarize or explain",
+                        "--allow-files lets it do more",
+                    )
+                _lock(connection, directory)
+            cursor = connection.execute(statements[0])
+            columns = [str(item[0]) for item in cursor.description or []]
+            return columns, cursor.fetchall()
+        except duckdb.InterruptException as error:
+            raise KeyboardInterrupt from error
+        except duckdb.PermissionException as error:
             raise UsageError(
-                "\n  ".join(str(error).strip().splitlines()), f"tables: {', '.join(views)}"
+                "the query names a file outside of what it asks about",
+                "--allow-files lets it read and write other files",
             ) from error
-        columns = [str(item[0]) for item in cursor.description or []]
-        return columns, cursor.fetchall()
+        except duckdb.Error as error:
+            if "pytz" in str(error):
+                raise UsageError(
+                    "a time with a zone cannot be shown", "cast it, for example now()::timestamp"
+                ) from error
+            raise UsageError("\n  ".join(str(error).strip().splitlines()), tables) from error
 
 
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+def _lock(connection: Any, directory: Path) -> None:  # noqa: ANN401 - DuckDB's types are incomplete
+    """Let statements read files below a directory only, and not change that."""
+    connection.execute(f"set allowed_directories = [{_text(directory)}]")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+
+
+def _text(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _result_views(directory: Path) -> dict[str, str]:
@@ -63,7 +104,7 @@ def _result_views(directory: Path) -> dict[str, str]:
     files = [directory / "metrics.parquet", directory / "runs.parquet"]
     files += sorted((directory / "records").glob("*.parquet"))
     return {
-        file.stem: f"select * from read_parquet({_quoted(file)})" for file in files if file.exists()
+        file.stem: f"select * from read_parquet({_text(file)})" for file in files if file.exists()
     }
 
 
@@ -77,14 +118,14 @@ def _store_views(directory: Path) -> dict[str, str]:
             "select key, seed, engine_version, statistics.simulated_s, statistics.wall_s, "
             "statistics.packet_hops, statistics.events, "
             'regexp_extract(scenario, \'name = "([^"]*)"\', 1) as scenario '
-            f"from read_json({_quoted(runs / '??' / '*' / 'run.json')}, "
+            f"from read_json({_text(runs / '??' / '*' / 'run.json')}, "
             "columns = {key: 'varchar', seed: 'ubigint', engine_version: 'varchar', "
             "scenario: 'varchar', statistics: 'struct(simulated_s double, wall_s double, "
             "packet_hops ubigint, events ubigint)'})"
         )
     }
     for table in tables:
-        pattern = _quoted(runs / "??" / "*" / f"{table}.parquet")
+        pattern = _text(runs / "??" / "*" / f"{table}.parquet")
         views[table] = (
             "select parse_path(filename)[-2] as key, * exclude (filename) "
             f"from read_parquet({pattern}, filename = true, union_by_name = true)"

@@ -60,6 +60,54 @@ def test_a_wrong_query_is_wrong_usage_and_names_the_tables(studied: CommandLine)
     assert "metrics" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from read_text('secret.txt')",
+        "select * from 'secret.txt'",
+        "copy (select 1) to 'written.csv'",
+        "copy (select 1) to 'out/written.csv'",
+        "attach 'other.db'",
+        "install spatial",
+        "load httpfs",
+        "set enable_external_access = true",
+        "create table other as select 1",
+        "select 1; copy (select 1) to 'written.csv'",
+        "",
+        ";",
+        "select now()",
+    ],
+)
+def test_a_query_reads_what_it_asks_about_and_nothing_else(
+    studied: CommandLine, tmp_path: Path, sql: str
+) -> None:
+    (tmp_path / "secret.txt").write_text("a\n1\n")
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    done = studied("query", sql, "--store", "out")
+    assert done.status == 2, done.stdout
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_a_query_may_read_other_files_if_it_is_let(studied: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("a\n41\n")
+    done = studied(
+        "query", "select a + 1 as b from 'other.csv'", "--store", "out", "--allow-files", "--csv"
+    )
+    assert done.stdout == "b\n42\n", done.stderr
+
+
+def test_names_of_files_are_names_and_no_sql(studied: CommandLine, tmp_path: Path) -> None:
+    name = "x\" as select 1; copy (select 1) to 'written'; --"
+    (tmp_path / "out" / "records").mkdir(exist_ok=True)
+    shutil.copy(
+        tmp_path / "out" / "metrics.parquet", tmp_path / "out" / "records" / f"{name}.parquet"
+    )
+    done = studied("query", "select count(*) as n from metrics", "--store", "out", "--csv")
+    assert done.status == 0, done.stderr
+    assert not list(tmp_path.rglob("written*"))
+
+
 def test_an_empty_store_says_how_to_fill_it(sojourn: CommandLine) -> None:
     done = sojourn("query", "select 1")
     assert done.status == 2

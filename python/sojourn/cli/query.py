@@ -22,6 +22,9 @@ def arguments(parser: Parser) -> None:
     parser.add_argument("sql", metavar="SQL", help='For example: "select * from runs"')
     parser.option("--store", "DIR", "A store, or the result directory of a study.", type=Path)
     parser.flag("--csv", "Print CSV instead of columns.")
+    parser.flag(
+        "--allow-files", "Let the statement read and write other files, and load extensions."
+    )
 
 
 def execute(options: Namespace) -> None:
@@ -29,7 +32,7 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import print_table
     from sojourn.query import run_query
 
-    columns, rows = run_query(options.sql, options.store)
+    columns, rows = run_query(options.sql, options.store, allow_files=options.allow_files)
     if options.csv:
         import csv
         import sys

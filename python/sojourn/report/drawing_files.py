@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from sojourn.isolated import python_command
 from sojourn.plots.backends import mpl
 from sojourn.plots.spec import PlotSpec
 
@@ -76,16 +77,14 @@ def _most_processes() -> int:
 
 def _start(share: Sequence[PlotSpec], folder: Path, *, quick: bool) -> subprocess.Popen[bytes]:
     """Start a process that draws a share; a file hands it over, so that nobody waits for it to read."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with tempfile.TemporaryFile() as handed:
         pickle.dump((list(share), folder.resolve(), quick), handed)
         handed.seek(0)
         return subprocess.Popen(
-            [sys.executable, "-c", _WORKER],
+            python_command(_WORKER),
             stdin=handed,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=environment,
         )
 
 

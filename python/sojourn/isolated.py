@@ -1,0 +1,31 @@
+"""Other Python processes of ours: they import what this one imports, and nothing from where the user stands.
+
+A directory with somebody's results may hold a `numpy.py`; started there, `python -c` would run it.
+"""
+
+import os
+import sys
+
+__all__ = ["forget_current_directory", "python_command"]
+
+
+def python_command(statements: str) -> list[str]:
+    """Return the command of a Python process that runs statements, isolated from its directory.
+
+    It finds modules where this process does.
+
+    Parameters
+    ----------
+    statements
+        Python, such as `from module import work; work()`.
+    """
+    paths = [path for path in sys.path if path]
+    return [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {paths!r}; {statements}"]
+
+
+def forget_current_directory() -> None:
+    """Import nothing more from the current directory, which `python -m` puts first."""
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - at start-up
+    first = sys.path[0]
+    if first in ("", os.getcwd()) and first != home:  # noqa: PTH109
+        del sys.path[0]
