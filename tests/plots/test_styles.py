@@ -6,12 +6,14 @@ import pytest
 
 from sojourn.plots import styles
 from sojourn.studies.figures.stack import CAUSES
-from sojourn.studies.white2013.cases import MANAGER_LABELS
 from sojourn.study.library import load_study
 
 LABELS = load_study("white2012").definition.labels
 MANAGERS = tuple(LABELS["queue_manager"])
 COUPLINGS = tuple(LABELS["coupling"])
+MANAGERS_2013 = [
+    m for m in load_study("white2013").definition.labels["queue_manager"] if m != "pie-draft"
+]
 
 
 def luminance(colour: str) -> float:
@@ -33,7 +35,7 @@ def test_queue_managers_differ_in_colour_and_marker() -> None:
 
 
 def test_queue_managers_of_2013_differ_in_colour_marker_and_dash() -> None:
-    looks = [styles.look_of(name) for name in MANAGER_LABELS]
+    looks = [styles.look_of(name) for name in MANAGERS_2013]
     assert len(looks) == 7
     for kind in ("colour", "marker", "dash"):
         assert len({getattr(look, kind) for look in looks}) == len(looks), kind

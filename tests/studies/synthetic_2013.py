@@ -11,7 +11,8 @@ import polars as pl
 
 from sojourn.errors import RecordError
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2013.cases import (
+from sojourn.study.result import METRICS_SCHEMA, StudyResult
+from studies.cases_2013 import (
     BITTORRENT,
     BUFFER_CONTROL,
     BUFFERBLOAT,
@@ -25,7 +26,6 @@ from sojourn.studies.white2013.cases import (
     SFQ_PIE,
     point_of,
 )
-from sojourn.study.result import METRICS_SCHEMA, StudyResult
 from studies.shapes_2013 import SHAPES, Shape
 
 SEEDS = (1, 2)

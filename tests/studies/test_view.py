@@ -3,9 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sojourn.studies.token_bucket import TokenBucket
 from sojourn.studies.view import LinkSeries, NotRecorded
-from sojourn.studies.white2012 import study as transient
 from studies.synthetic import SEEDS, World
+
+BUCKET = TokenBucket(sustained_mbps=5.0, peak_mbps=20.0, burst_bytes=10e6)
 
 
 def test_values_come_one_per_seed_and_nan_where_a_run_gave_none(tmp_path: Path) -> None:
@@ -62,33 +64,33 @@ def flat(rate_mbps: list[float]) -> LinkSeries:
 def test_a_full_burst_at_the_peak_rate_lasts_five_and_a_third_seconds() -> None:
     # 10 MB drain at 20 - 5 Mb/s: 10e6 * 8 / 15e6 = 5.333 s.
     series = flat([20.0] * 53 + [10.0] + [5.0] * 60)
-    assert transient.burst_end_s(series) == pytest.approx(5.333, abs=0.05)
-    assert transient.ramp_s(series) == pytest.approx(0.1)
-    assert transient.utilisation(series) == pytest.approx(1.0)
+    assert BUCKET.end_s(series) == pytest.approx(5.333, abs=0.05)
+    assert BUCKET.ramp_s(series) == pytest.approx(0.1)
+    assert BUCKET.utilisation(series) == pytest.approx(1.0)
 
 
 def test_an_unused_bucket_never_holds_more_than_the_burst() -> None:
     series = flat([0.0] * 100 + [20.0] * 60)
-    assert transient.tokens(series)[50] == 10e6
+    assert BUCKET.tokens(series)[50] == 10e6
     # Ten seconds of silence save nothing: the burst again lasts 5.333 s.
-    assert transient.burst_end_s(series) == pytest.approx(15.333, abs=0.05)
+    assert BUCKET.end_s(series) == pytest.approx(15.333, abs=0.05)
 
 
 def test_a_link_that_never_ramps_says_never() -> None:
     series = flat([4.0] * 50)
-    assert transient.ramp_s(series) == np.inf
-    assert transient.burst_end_s(series) == np.inf
-    assert np.isnan(transient.utilisation(series))
+    assert BUCKET.ramp_s(series) == np.inf
+    assert BUCKET.end_s(series) == np.inf
+    assert np.isnan(BUCKET.utilisation(series))
 
 
 def test_the_shaper_allows_the_peak_rate_until_the_bucket_is_empty() -> None:
     series = flat([20.0] * 53 + [10.0] + [5.0] * 10 + [0.0] * 20 + [20.0] * 3)
-    allowed = transient.allowed_mbps(series)
+    allowed = BUCKET.allowed_mbps(series)
     assert allowed[:53].tolist() == pytest.approx([20.0] * 53)
     # Two seconds of silence save 1.25 MB, which excuses nothing afterwards.
     assert allowed[54:].tolist() == pytest.approx([5.0] * 33)
 
 
 def test_a_burst_that_never_ends_is_allowed_the_peak_rate_throughout() -> None:
-    allowed = transient.allowed_mbps(flat([4.0] * 20))
+    allowed = BUCKET.allowed_mbps(flat([4.0] * 20))
     assert allowed.tolist() == pytest.approx([20.0] * 20)

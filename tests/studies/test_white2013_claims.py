@@ -8,10 +8,9 @@ import pytest
 
 from sojourn.studies.claims import Holds
 from sojourn.studies.view import StudyView
-from sojourn.studies.white2013.cases import LOADS
-from sojourn.studies.white2013.claims import BOOK, judge
-from sojourn.studies.white2013.claims.steps import recovery
-from sojourn.studies.white2013.claims.voice import KNEE_MS
+from sojourn.studies.white2013 import study
+from sojourn.studies.white2013.study import KNEE_MS
+from studies.cases_2013 import CLAIMS, LOADS, judge_all, outcome
 from studies.shapes_2013 import losses, steps, upload
 from studies.synthetic_2013 import World
 
@@ -178,32 +177,32 @@ def good() -> StudyView:
     return World().view()
 
 
-@pytest.mark.parametrize("claim", sorted(set(BOOK.functions) - WITHOUT_RUNS))
+@pytest.mark.parametrize("claim", sorted(set(CLAIMS) - WITHOUT_RUNS))
 def test_the_claim_holds_where_the_document_is_ours(claim: str, good: StudyView) -> None:
-    outcome = BOOK.functions[claim](good)
-    assert outcome.verdict is Holds.HOLDS, outcome
-    assert outcome.ours
+    found = outcome(claim, good)
+    assert found.verdict is Holds.HOLDS, found
+    assert found.ours
 
 
-@pytest.mark.parametrize("claim", sorted(set(BOOK.functions) - WITHOUT_RUNS))
+@pytest.mark.parametrize("claim", sorted(set(CLAIMS) - WITHOUT_RUNS))
 def test_the_claim_fails_where_its_number_is_spoilt(claim: str) -> None:
     world = World()
     SPOILS[claim](world)
-    outcome = BOOK.functions[claim](world.view())
-    assert outcome.verdict is Holds.FAILS, outcome
+    found = outcome(claim, world.view())
+    assert found.verdict is Holds.FAILS, found
 
 
 def test_slopes_of_the_score_are_those_of_the_formula(good: StudyView) -> None:
     # 2012, section 3.2.2: R falls by 0.024 per ms, above 177.3 ms by 0.134 per ms.
-    outcomes = [BOOK.functions[claim](good) for claim in ("W13-07", "W13-08")]
-    assert [outcome.verdict for outcome in outcomes] == [Holds.HOLDS] * 2
+    outcomes = [outcome(claim, good) for claim in ("W13-07", "W13-08")]
+    assert [one.verdict for one in outcomes] == [Holds.HOLDS] * 2
     rating = 94.2 - 0.024 * KNEE_MS
     slope = 0.035 + 7e-6 * (-3 * rating**2 + 320 * rating - 6000)
     assert f"{slope * 0.134 * 20:.3f} at the knee" in outcomes[1].ours
 
 
 def test_every_claim_is_judged_once(good: StudyView) -> None:
-    judged = judge(good)
+    judged = judge_all(good)
     assert len(judged) == len({j.claim.identifier for j in judged}) == 101
     open_claims = [j for j in judged if j.outcome.verdict is Holds.NOT_RUN]
     assert open_claims == []
@@ -212,15 +211,15 @@ def test_every_claim_is_judged_once(good: StudyView) -> None:
 def test_losses_are_correlated_only_over_games_that_share_with_different_numbers() -> None:
     world = World()
     world.losses_beside = {1: 20.0}
-    outcome = BOOK.functions["W13-72"](world.view())
-    assert outcome.verdict is Holds.NOT_RUN
-    assert outcome.note.endswith("all share with 1")
+    found = outcome("W13-72", world.view())
+    assert found.verdict is Holds.NOT_RUN
+    assert found.note.endswith("all share with 1")
 
 
 def test_claims_without_their_points_are_not_run_and_say_what_they_need() -> None:
     world = World()
     world.drop("x16-bins-64")
-    judged = {j.claim.identifier: j.outcome for j in judge(world.view())}
+    judged = {j.claim.identifier: j.outcome for j in judge_all(world.view())}
     assert judged["W13-64"].verdict is Holds.NOT_RUN
     assert judged["W13-64"].note == "needs point x16-bins-64"
     assert judged["W13-63"].verdict is Holds.HOLDS
@@ -229,7 +228,7 @@ def test_claims_without_their_points_are_not_run_and_say_what_they_need() -> Non
 def test_claims_without_their_metric_are_not_run() -> None:
     world = World()
     world.metrics = {key: v for key, v in world.metrics.items() if key[2] != "lost"}
-    judged = {j.claim.identifier: j.outcome for j in judge(world.view())}
+    judged = {j.claim.identifier: j.outcome for j in judge_all(world.view())}
     assert judged["W13-73"].note == "point x01-none-sfq-codel has no metric lost of game"
     assert judged["W13-74"].verdict is Holds.HOLDS
 
@@ -237,7 +236,7 @@ def test_claims_without_their_metric_are_not_run() -> None:
 def test_verdicts_of_a_quick_run_say_so_and_long_claims_wait() -> None:
     world = World()
     world.quick, world.duration_s = True, 30.0
-    judged = {j.claim.identifier: j.outcome for j in judge(world.view())}
+    judged = {j.claim.identifier: j.outcome for j in judge_all(world.view())}
     assert judged["W13-01"].note.startswith("quick")
     assert judged["W13-54"].note == "needs runs of 240 s; those of steps-codel last 30 s"
     assert judged["W13-99"].verdict is Holds.NOT_RUN
@@ -246,17 +245,17 @@ def test_verdicts_of_a_quick_run_say_so_and_long_claims_wait() -> None:
 def test_a_score_says_where_the_delay_turns_the_verdict() -> None:
     world = World()
     world.change("game", "mos_loss_only", 4.3, lambda point: point.endswith("-bufferbloat"))
-    outcome = BOOK.functions["W13-89"](world.view())
-    assert outcome.verdict is Holds.HOLDS
-    assert "without the delay it fails" in outcome.ours
+    found = outcome("W13-89", world.view())
+    assert found.verdict is Holds.HOLDS
+    assert "without the delay it fails" in found.ours
 
 
 def test_the_course_after_a_fall_of_capacity_is_measured_as_it_was_drawn() -> None:
     world = World()
     world.shapes = {"steps-pie": steps(settled_ms=10.0, peak_ms=110.0, fade_s=1.0)}
-    found = recovery(world.view().series("steps-pie")[1])
-    assert found.peak_ms == pytest.approx(110.0)
+    series = world.view().series("steps-pie")[1]
+    assert study.step_peak(series) == pytest.approx(110.0)
     # From 7 s on there is 100 exp(-7) = 0.1 ms left, a third of it on average.
-    assert found.settled_ms == pytest.approx(10.03, abs=0.01)
+    assert study.step_settled(series) == pytest.approx(10.03, abs=0.01)
     # 100 exp(-t) = 5 ms at t = 3.0 s; bins of 0.1 s.
-    assert found.back_s == pytest.approx(3.0, abs=0.1)
+    assert study.step_back(series) == pytest.approx(3.0, abs=0.1)

@@ -10,15 +10,14 @@ import tomli_w
 
 import sojourn.studies.white2013 as package
 from sojourn import _engine
-from sojourn.studies.claims import read_claims, read_tests
-from sojourn.studies.white2013.cases import GROUP_LOADS, LOADS, MANAGER_LABELS, MANAGERS, RF_LEVELS
-from sojourn.studies.white2013.claims import BOOK
 from sojourn.study.library import load_study
+from studies import cases_2013
+from studies.cases_2013 import GROUP_LOADS, LOADS, MANAGER_LABELS, MANAGERS, RF_LEVELS, STUDY
 from studies.named_tests import missing_tests
 
 HOME = Path(package.__file__).parent
-CLAIMS = read_claims(HOME / "printed" / "claims.toml")
-TESTS = read_tests(HOME / "printed" / "unit_tests.toml")
+CLAIMS = STUDY.definition.claim
+TESTS = STUDY.definition.tests
 
 #: Sustained and peak rate, in bytes per ms (section 3.4).
 SUSTAINED, PEAK = 5e6 / 8e3, 20e6 / 8e3
@@ -72,8 +71,8 @@ def test_the_claims_are_in_order_and_graded() -> None:
 
 def test_every_claim_is_judged_by_a_function_or_held_by_a_test() -> None:
     known = {claim.identifier for claim in CLAIMS}
-    assert known == set(BOOK.functions) | set(TESTS)
-    assert not set(BOOK.functions) & set(TESTS)
+    assert known == set(cases_2013.CLAIMS) | set(TESTS)
+    assert not set(cases_2013.CLAIMS) & set(TESTS)
     assert {c.use for c in CLAIMS if c.identifier in TESTS} == {"unit"}
 
 

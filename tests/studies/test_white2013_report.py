@@ -14,13 +14,27 @@ from sojourn import _engine
 from sojourn.plots import draw
 from sojourn.plots.spec import Line
 from sojourn.report import build
+from sojourn.studies.asking import Ask
 from sojourn.studies.distribution import Distribution
+from sojourn.studies.estimate import Estimate
 from sojourn.studies.figure import Figure
-from sojourn.studies.parts import PlainTable
+from sojourn.studies.figures import figures
+from sojourn.studies.figures.distribution import LEVELS, curve
+from sojourn.studies.number_tables import cell, numbers_table
+from sojourn.studies.parts import PlainTable, StudyParts
+from sojourn.studies.rated import bounds_of, rated_table, word_for
+from sojourn.studies.reporting import headlines
+from sojourn.studies.selection import LabelledPoint
+from sojourn.studies.table import Table
 from sojourn.studies.tolerance import Verdict
 from sojourn.studies.view import NotRecorded, StudyView
-from sojourn.studies.white2013 import figures, overview, parts, qualitative, tables
-from sojourn.studies.white2013.cases import (
+from sojourn.studies.white2013.study import CYCLES, DWELL_S, after_falls, falls
+from sojourn.studies.winners import is_best, winners
+from sojourn.study.declarations import NumbersTable
+from sojourn.study.definition import load_definition
+from sojourn.study.library import load_study
+from sojourn.study.result import StudyResult
+from studies.cases_2013 import (
     BUFFER_CONTROL,
     BUFFERBLOAT,
     CODEL,
@@ -31,17 +45,9 @@ from sojourn.studies.white2013.cases import (
     PIE,
     RF_LEVELS,
     SFQ_CODEL,
-    load_times,
+    STUDY,
     point_of,
 )
-from sojourn.studies.white2013.figures import measures
-from sojourn.studies.white2013.figures.congestion import CYCLES, DWELL_S
-from sojourn.studies.white2013.figures.curves import LEVELS, curve
-from sojourn.studies.white2013.figures.selection import Selection, mix, pool
-from sojourn.studies.white2013.figures.steps import after, falls
-from sojourn.study.definition import load_definition
-from sojourn.study.library import load_study
-from sojourn.study.result import StudyResult
 from studies.synthetic_2013 import SEEDS, Result, World
 
 HOME = Path(package.__file__).parent
@@ -64,9 +70,21 @@ def whole() -> StudyView:
     return World().view()
 
 
+def all_figures(view: StudyView) -> list[Figure]:
+    return figures(STUDY, STUDY.ask(view), ())
+
+
+def points(*names: str) -> list[LabelledPoint]:
+    return [STUDY.points.point(name) for name in names]
+
+
+def ask_of(view: StudyView) -> Ask:
+    return STUDY.ask(view)
+
+
 @cache
 def drawn() -> dict[str, Figure]:
-    return {figure.item: figure for figure in figures.figures(whole())}
+    return {figure.item: figure for figure in all_figures(whole())}
 
 
 def marks(figure: Figure, kind: str) -> list[dict[str, Any]]:
@@ -93,9 +111,9 @@ def test_a_complete_result_draws_every_figure_of_the_document() -> None:
 
 
 def test_the_cycles_are_those_of_the_engine() -> None:
-    points = {point.name: point for point in load_study("white2013").points()}
+    known = {point.name: point for point in load_study("white2013").points()}
     for level, rates in CYCLES.items():
-        text = _engine.Scenario.parse(points[point_of("x01", level, PIE)].text).canonical()
+        text = _engine.Scenario.parse(known[point_of("x01", level, PIE)].text).canonical()
         lines = dict(line.split(" = ", 1) for line in text.splitlines() if " = " in line)
         levels = [float(rate.strip(' "').removesuffix(" Mb/s")) for rate in lists(lines["levels"])]
         assert tuple(levels[int(place)] for place in lists(lines["order"])) == rates
@@ -129,7 +147,7 @@ def test_a_cell_shows_its_own_households() -> None:
         top=500.0,
         largest=500.0,
     )
-    plot = next(f for f in figures.figures(world.view()) if f.item == "figure-12").plot
+    plot = next(f for f in all_figures(world.view()) if f.item == "figure-12").plot
     slow = [
         panel.title
         for panel in plot.panels
@@ -173,12 +191,8 @@ def test_spread_over_seeds_is_shown_and_said() -> None:
 
 def test_a_single_seed_has_no_bands_and_says_so() -> None:
     view = whole()
-    one = curve({1: pool(view, small_samples, CODEL, "none", ("x02",))[1]}, CODEL, "CoDel")
+    one = curve({1: view.delays(point_of("x02", "none", CODEL), "game")[1]}, CODEL, "CoDel")
     assert [type(mark).__name__ for mark in one] == ["Line"]
-
-
-def small_samples(view: StudyView, load: str, rf: str, manager: str) -> dict[int, Any]:
-    return view.delays(point_of(load, rf, manager), "game")
 
 
 def test_each_manager_of_the_short_term_has_its_panel() -> None:
@@ -195,11 +209,12 @@ def test_delay_after_a_fall_begins_at_the_fall() -> None:
     rates = CYCLES["moderate"]
     assert [rates[int(at / DWELL_S)] < rates[int(at / DWELL_S) - 1] for at in times] == [True] * 6
     series = whole().series("steps-codel")[1]
-    time, rows = after(series, times[0])
-    assert time[0] == 0.0
-    first = round(times[0] / series.width_s)
-    assert rows[0].tolist() == series.sojourn_mean_ms[first : first + len(time)].tolist()
-    assert len(rows) == int(series.end_s[-1] // (DWELL_S * len(rates)))
+    course = after_falls(series)
+    assert len(course) == round(DWELL_S / series.width_s)
+    # The shape is the same in each cycle and after each fall.
+    first = round((120.0 + times[0]) / series.width_s)
+    expected = series.sojourn_mean_ms[first : first + len(course)]
+    assert course.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
 
 
 def test_every_figure_has_words_for_those_who_cannot_see_it() -> None:
@@ -213,25 +228,26 @@ def test_every_figure_has_words_for_those_who_cannot_see_it() -> None:
 
 def test_without_the_document_s_conditions_only_the_cycles_are_drawn() -> None:
     view = only("ledbat-against-cubic")
-    assert [figure.item for figure in figures.figures(view)] == ["figure-9", "figure-10"]
-    assert overview.summary(view) is None
-    assert overview.headlines(view) == ()
-    found = qualitative.table_3(view)
+    assert [figure.item for figure in all_figures(view)] == ["figure-9", "figure-10"]
+    assert found_summary(view) is None
+    assert headlines(STUDY, ask_of(view)) == ()
+    found = table_3(view)
     assert {cell.verdict for cell in found.ordered_cells()} == {Verdict.UNJUDGED}
 
 
 def test_households_are_compared_only_where_all_managers_were_run() -> None:
     chosen = [point_of("x02", "none", m) for m in MANAGERS] + [point_of("x05", "none", PIE)]
-    selection = Selection.of(only(*chosen))
-    assert selection.loads == {("none", "light"): ("x02",)}
-    assert "x05" in selection.words
-    assert not Selection.of(whole()).words
+    view = only(*chosen)
+    complete = ask_of(view).complete({"part": "published"}, "queue_manager")
+    assert {point.name for point in complete} == set(chosen[:-1])
+    assert "x05-none-bufferbloat" not in summary_of(view).caption
+    assert "Not run with all that are compared" in summary_of(view).caption
+    assert "Not run" not in summary_of(whole()).caption
 
 
 def test_one_manager_alone_is_shown() -> None:
     view = only(*(point_of(load, rf, PIE) for load in LOADS for rf in RF_LEVELS))
-    assert Selection.of(view).managers == (PIE,)
-    found = {figure.item for figure in figures.figures(view)}
+    found = {figure.item for figure in all_figures(view)}
     assert {"overview", "figure-12", "figure-18", "figure-24", "figure-31"} <= found
     assert "figure-29" not in found
 
@@ -240,16 +256,17 @@ def test_a_household_without_any_page_is_no_reason_to_leave_out_its_cell() -> No
     world = World()
     del world.times[point_of("x16", "none", PIE)]
     view = world.view()
-    assert "figure-22" in {figure.item for figure in figures.figures(view)}
+    assert "figure-22" in {figure.item for figure in all_figures(view)}
+    measure = STUDY.definition.measures["mixed_load_time_p50"]
     with pytest.raises(NotRecorded, match="no samples"):
-        pool(view, load_times, PIE, "none", ("x16",))
+        ask_of(view).distributions(measure, points(point_of("x16", "none", PIE)))
 
 
 def test_without_losses_the_figures_of_losses_are_left_out() -> None:
     world = World()
     world.metrics = {key: v for key, v in world.metrics.items() if key[2] not in ("lost", "mos")}
     view = world.view()
-    found = {figure.item for figure in figures.figures(view)}
+    found = {figure.item for figure in all_figures(view)}
     assert {"figure-12", "overview", "flow-queueing", "sub-flows"} <= found
     assert not {"figure-15", "figure-18", "figure-25", "figure-28"} & found
     titles = {row[1].text for row in summary_of(view).rows}
@@ -264,8 +281,25 @@ def test_without_losses_the_figures_of_losses_are_left_out() -> None:
 # ---- numbers --------------------------------------------------------------------------------------
 
 
+def found_summary(view: StudyView) -> PlainTable | None:
+    assert STUDY.definition.winners is not None
+    return winners(STUDY, ask_of(view), STUDY.definition.winners)
+
+
+def table_3(view: StudyView) -> Table:
+    (definition,) = STUDY.definition.rated
+    return rated_table(STUDY, ask_of(view), definition)
+
+
+def number_tables(view: StudyView) -> dict[str, PlainTable]:
+    def made(definition: NumbersTable) -> PlainTable:
+        return numbers_table(STUDY, ask_of(view), definition)
+
+    return {definition.name: made(definition) for definition in STUDY.definition.numbers}
+
+
 def summary_of(view: StudyView) -> PlainTable:
-    found = overview.summary(view)
+    found = found_summary(view)
     assert found is not None
     return found
 
@@ -279,32 +313,36 @@ def test_the_summary_marks_the_best_of_each_level() -> None:
 
 
 def test_differences_too_small_to_matter_do_not_decide() -> None:
-    assert measures.SCORE.is_best(4.31, [4.4, 4.31, 4.2])
-    assert not measures.SCORE.is_best(4.2, [4.4, 4.31, 4.2])
-    assert measures.GOODPUT.is_best(4.76, [4.8, 4.76])
-    assert not measures.GOODPUT.is_best(4.7, [4.8, 4.7])
+    score, goodput = (STUDY.definition.measures[name] for name in ("mos", "goodput"))
+    assert is_best(score, 4.31, [4.4, 4.31, 4.2])
+    assert not is_best(score, 4.2, [4.4, 4.31, 4.2])
+    assert is_best(goodput, 4.76, [4.8, 4.76])
+    assert not is_best(goodput, 4.7, [4.8, 4.7])
 
 
 def test_a_mean_over_households_counts_each_once() -> None:
     world = World()
     for load, lost in (("x16", 10.0), ("x17", 30.0)):
         world.metrics[point_of(load, "none", CODEL), "game", "lost"] = lost
-    points = [point_of(load, "none", CODEL) for load in ("x16", "x17")]
-    assert measures.seed_means(world.view(), points, "game", "lost") == {1: 20.0, 2: 20.0}
+    chosen = points(*(point_of(load, "none", CODEL) for load in ("x16", "x17")))
+    found = ask_of(world.view()).estimate(STUDY.definition.measures["lost"], chosen, "mean")
+    assert (found.value, found.count) == (20.0, 2)
 
 
 def test_cells_weigh_the_same_in_a_mixture() -> None:
-    view = whole()
-    light = pool(view, small_samples, SFQ_CODEL, "none", ("x02", "x03"))[1]
-    heavy = pool(view, small_samples, SFQ_CODEL, "none", ("x16",))[1]
-    both = mix(view, small_samples, SFQ_CODEL, (("none", ("x02", "x03")), ("none", ("x16",))))[1]
+    ask = ask_of(whole())
+    measure = STUDY.definition.measures["mixed_below_loop"]
+    names = [point_of(load, "none", SFQ_CODEL) for load in ("x02", "x03", "x16")]
+    light = ask.distributions(measure, points(*names[:2]))[1]
+    heavy = ask.distributions(measure, points(names[2]))[1]
+    both = ask.distributions(measure, points(*names))[1]
     assert light.count == 2 * heavy.count
     expected = 0.5 * (light.share_below(5.0) + heavy.share_below(5.0))
     assert both.share_below(5.0) == pytest.approx(expected)
 
 
 def test_headlines_carry_numbers_of_every_manager() -> None:
-    sentences = overview.headlines(whole())
+    sentences = headlines(STUDY, ask_of(whole()))
     assert len(sentences) == 7
     for sentence in (sentences[0], sentences[2], sentences[3], sentences[4]):
         assert all(label in sentence for label in MANAGER_LABELS.values() if label[:3] != "SFQ")
@@ -312,7 +350,7 @@ def test_headlines_carry_numbers_of_every_manager() -> None:
 
 
 def test_every_condition_has_a_row_with_its_numbers() -> None:
-    found = {table.name: table for table in tables.plain_tables(whole())}
+    found = number_tables(whole())
     rows = [row for name in found if name.startswith("conditions-") for row in found[name].rows]
     assert len(rows) == len(LOADS) * len(RF_LEVELS) * len(MANAGERS)
     table = found["conditions-heavy"]
@@ -335,25 +373,25 @@ def test_a_curve_of_many_values_ends_at_one() -> None:
 
 
 def test_the_grids_have_a_row_for_each_of_their_curves() -> None:
-    found = {table.name: table for table in tables.plain_tables(whole())}
+    found = number_tables(whole())
     table = found["game-latency"]
     assert len(table.rows) == (1 + 3 + 3 + 9) * len(MANAGERS)
     assert "below 20 ms, %" in table.headings
 
 
 def test_an_interval_is_written_below_its_value() -> None:
-    assert tables.cell(measures.mean_of(np.array([1.0, 3.0])), 1).detail == "±12.7"
-    assert tables.cell(measures.mean_of(np.array([1.0])), 1).detail == ""
+    assert cell(Estimate(2.0, -10.7, 14.7, 2), 1).detail == "±12.7"
+    assert cell(Estimate(1.0, count=1), 1).detail == ""
 
 
 # ---- Table 3 --------------------------------------------------------------------------------------
 
 
 def test_twelve_ratings_are_compared() -> None:
-    table = qualitative.table_3(whole())
+    table = table_3(whole())
     cells = table.ordered_cells()
-    assert len(cells) == len(qualitative.printed_rows()) == 12
-    assert {cell.printed for cell in cells} == set(qualitative.WORDS)
+    assert len(cells) == 12
+    assert {cell.printed for cell in cells} == set(STUDY.definition.rated[0].columns[0].words)
     by_name = {(c.queue_manager, c.case, c.metric): c for c in cells}
     one = by_name[BUFFERBLOAT, "all", "delay_p95"]
     assert one.verdict is Verdict.MATCH
@@ -364,20 +402,18 @@ def test_twelve_ratings_are_compared() -> None:
 def test_a_rating_that_is_not_deserved_is_a_miss() -> None:
     world = World()
     world.change("game", "lost", 8.0, lambda point: point.endswith("-codel"))
-    cells = qualitative.table_3(world.view()).ordered_cells()
+    cells = table_3(world.view()).ordered_cells()
     codel = next(c for c in cells if (c.queue_manager, c.metric) == (CODEL, "lost"))
     assert (codel.printed, codel.ours_text) == ("good", "poor: 8.00 %")
     assert codel.verdict is Verdict.MISS
 
 
-@pytest.mark.parametrize("scale", [qualitative.LATENCY, qualitative.LOSS])
-def test_words_and_limits_fit_together(scale: qualitative.Scale) -> None:
-    for word in qualitative.WORDS:
-        low, high = scale.bounds(word)
-        middle = 0.5 * ((low or 0.0) + (high if high is not None else 10 * (low or 1.0)))
-        assert scale.word(middle) == word
-    for limit in scale.limits:
-        assert f"{limit:g} {scale.unit}" in scale.sentence
+def test_words_and_limits_fit_together() -> None:
+    for scale in STUDY.definition.rated[0].columns:
+        for word in scale.words:
+            low, high = bounds_of(scale, word)
+            middle = 0.5 * ((low or 0.0) + (high if high is not None else 10 * (low or 1.0)))
+            assert word_for(scale, middle) == word
 
 
 def test_bittorrent_is_rated_apart() -> None:
@@ -385,11 +421,13 @@ def test_bittorrent_is_rated_apart() -> None:
     for load in ("x16", "x17"):
         for rf in RF_LEVELS:
             world.metrics[point_of(load, rf, SFQ_CODEL), "game", "lost"] = 12.0
-    view = world.view()
-    assert qualitative.loss(view, SFQ_CODEL, "bittorrent").value == pytest.approx(12.0)
-    most = qualitative.loss(view, SFQ_CODEL, "most").value
-    assert most is not None
-    assert most < 2.0
+    cells = table_3(world.view()).ordered_cells()
+    loss = {
+        c.case: c.ours.value for c in cells if (c.queue_manager, c.metric) == (SFQ_CODEL, "lost")
+    }
+    assert loss["bittorrent"] == pytest.approx(12.0)
+    assert loss["most"] is not None
+    assert loss["most"] < 2.0
 
 
 # ---- the whole report -----------------------------------------------------------------------------
@@ -442,16 +480,16 @@ def test_the_study_s_own_parts_make_the_report(tmp_path: Path) -> None:
         assert heading in html
     assert html.count("<details>") == html.count("<summary>") == 6
     assert (tmp_path / "tables" / "conditions-light.csv").exists()
-    assert "Not run at all three levels" in html
+    assert "Not run with all that are compared" in html
 
 
 def test_long_tables_are_folded_and_follow_the_figures(tmp_path: Path) -> None:
     from sojourn.report import page
 
     view = whole()
-    table = next(t for t in tables.plain_tables(view) if t.name == "conditions-light")
+    table = number_tables(view)["conditions-light"]
     result = written(World(), tmp_path)
-    shown = parts.StudyParts(plain_tables=(table,), figures=(drawn()["figure-9"],))
+    shown = StudyParts(plain_tables=(table,), figures=(drawn()["figure-9"],))
     html = page.render(result, shown, {"figure-9": "<svg></svg>"})
     assert html.index('id="picture-figure-9"') < html.index("<details>")
     assert f"{table.title} (105 rows)" in html
@@ -459,17 +497,13 @@ def test_long_tables_are_folded_and_follow_the_figures(tmp_path: Path) -> None:
 
 
 def test_assumptions_say_where_they_come_from() -> None:
-    found = parts.assumptions()
+    found = STUDY.definition.assumption
     assert len(found) > 20
     assert {item.origin for item in found} == {"inferred", "assumed", "chosen"}
     assert len({item.what for item in found}) == len(found)
 
 
-def test_unpublished_points_have_a_table_where_parts_are_known(tmp_path: Path) -> None:
-    view = StudyView(written(World(), tmp_path))
-    table = tables.unpublished(view)
-    names = {row[0].text for row in table.rows}
+def test_unpublished_points_have_a_table() -> None:
+    names = {row[0].text for row in number_tables(whole())["unpublished"].rows}
     assert "x14-bins-8" in names
     assert not names & PUBLISHED
-    with pytest.raises(NotRecorded, match="part"):
-        tables.unpublished(whole())

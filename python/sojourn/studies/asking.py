@@ -49,8 +49,8 @@ class Ask:
         self.points = points
         self.measures = measures
         self.functions = functions
-        #: Points that were asked, in order: what a claim rests on.
-        self.asked: dict[str, None] = {}
+        #: Shortest runs that may answer.
+        self.seconds = 0.0
         self._mixtures: dict[tuple[str, str, tuple[str, ...]], dict[int, Distribution]] = {}
 
     # ---- in the study's module --------------------------------------------------------------------
@@ -140,6 +140,8 @@ class Ask:
             for name in one.sum:
                 total = group_by_group(total, look_up(found, name), lambda a, b: a + b)
             return total
+        if one.together:
+            return {name: single(look_up(found, value)) for name, value in one.together.items()}
         if one.slope or one.fit:
             slope, fit = line(look_up(found, one.slope or one.fit), one.against)
             return slope if one.slope else fit
@@ -173,18 +175,23 @@ class Ask:
         self, measure: Measure, points: Sequence[LabelledPoint], across: str | None, seeds: str
     ) -> float:
         for point in points:
-            self.asked[point.name] = None
+            if self.seconds:
+                self.view.require_duration(point.name, self.seconds)
         if measure.samples:
             mixed = self.distributions(measure, points, strict=True)
             return combined(self._of_each(measure, mixed), seeds)
         self.view.require(*(point.name for point in points))
-        numbers = [combined(self.per_seed(measure, point.name), seeds) for point in points]
-        if len(numbers) == 1:
-            return numbers[0]
+        if len(points) == 1:
+            return combined(self.per_seed(measure, points[0].name), seeds)
         if across is None:
             message = f"{len(points)} points in one group and no `across`: {points[0].name}, …"
             raise ValueError(message)
-        return combined(numbers, across)
+        cells: dict[tuple[str, ...], list[float]] = {}
+        for point in points:
+            number = combined(self.per_seed(measure, point.name), seeds)
+            labels = tuple(str(point.labels.get(label)) for label in measure.cells)
+            cells.setdefault(labels, []).append(number)
+        return combined([combined(numbers, across) for numbers in cells.values()], across)
 
     def per_seed(self, measure: Measure, point: str) -> np.ndarray:
         """Return one number per seed of a point; see `Measure`.
@@ -333,8 +340,17 @@ class Ask:
             values = self.per_seed(measure, point.name)
             for seed, value in zip(self.view.seeds(point.name), values, strict=True):
                 by_seed.setdefault(seed, []).append(float(value))
+        cells: dict[tuple[str, ...], list[int]] = {}
+        for place, point in enumerate(points):
+            labels = tuple(str(point.labels.get(label)) for label in measure.cells)
+            cells.setdefault(labels, []).append(place)
         complete = [values for values in by_seed.values() if len(values) == len(points)]
-        return np.array([float(np.mean(values)) for values in complete])
+        return np.array(
+            [
+                float(np.mean([np.mean([values[n] for n in cell]) for cell in cells.values()]))
+                for values in complete
+            ]
+        )
 
     def complete(self, where: Where, label: str) -> list[LabelledPoint]:
         """Return the points for which all competing values of a label were run, so that comparing is fair.
@@ -356,6 +372,19 @@ def _listed(where: Where) -> list[str]:
 
 def _others(point: LabelledPoint, label: str) -> tuple[tuple[str, LabelValue], ...]:
     return tuple((name, value) for name, value in point.labels.items() if name != label)
+
+
+def single(value: Numbers) -> float:
+    """Return a number that is one.
+
+    Raises
+    ------
+    ValueError
+        If it is a value with groups.
+    """
+    if isinstance(value, dict):
+        raise ValueError(f"one number is wanted, not {len(value)}")
+    return value
 
 
 def ratio(first: float, second: float) -> float:

@@ -43,7 +43,7 @@ def judge_conditions(conditions: Sequence[Condition], values: Mapping[str, Numbe
 def _holds(condition: Condition, values: Mapping[str, Numbers], met: Met) -> bool:
     if condition.any_of:
         judged = [_holds(one, values, met) for one in condition.any_of]
-        return any(judged)
+        return sum(judged) >= (1 if condition.in_at_least is None else condition.in_at_least)
     if condition.rising:
         return all(low < high for low, high in pairwise(_in_order(condition.rising, values)))
     if condition.not_falling:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sojourn.studies.asking import Ask
 from sojourn.studies.claims import Claim, Holds, JudgedClaim, Outcome
 from sojourn.studies.criteria import judge_conditions
 from sojourn.studies.numbers import fill
 from sojourn.studies.opened import OpenStudy, what_failed
 from sojourn.studies.view import NotRecorded
-from sojourn.study.declarations import ClaimDefinition
+from sojourn.study.declarations import ClaimDefinition, Value
 
 __all__ = ["judge", "judge_claim"]
 
@@ -44,16 +46,15 @@ def _outcome(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
         if test is not None:
             return Outcome(Holds.HOLDS, "exact", f"held by the test {test}")
         return Outcome.not_run("no test holds it yet" if definition.use == "unit" else "not judged")
-    ask.asked.clear()
+    ask.seconds = float(definition.seconds)
     try:
         outcome = _decided(study, ask, definition)
-        if definition.seconds:
-            for point in ask.asked:
-                ask.view.require_duration(point, float(definition.seconds))
     except NotRecorded as reason:
         return Outcome.not_run(str(reason))
     except Exception as error:  # whatever a study's own code does
         return Outcome.not_run(f"cannot be judged: {what_failed(error, study.definition.module)}")
+    finally:
+        ask.seconds = 0.0
     if ask.view.quick and outcome.verdict is not Holds.NOT_RUN:
         note = f"quick; {outcome.note}" if outcome.note else "quick"
         return Outcome(outcome.verdict, outcome.ours, note)
@@ -75,7 +76,24 @@ def _together(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcom
 def _decided(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome:
     if definition.function:
         return study.functions[definition.function](ask)
-    values = ask.values(definition.values)
+    outcome = _by_conditions(ask, definition, definition.values)
+    if not definition.instead:
+        return outcome
+    replaced = {
+        name: value.model_copy(
+            update={"measure": definition.instead.get(value.measure, value.measure)}
+        )
+        for name, value in definition.values.items()
+    }
+    other = _by_conditions(ask, definition, replaced)
+    if other.verdict is outcome.verdict:
+        return outcome
+    words = f"{definition.instead_words or 'otherwise'} it {other.verdict}: {other.ours}"
+    return Outcome(outcome.verdict, f"{outcome.ours}; {words}", outcome.note)
+
+
+def _by_conditions(ask: Ask, definition: ClaimDefinition, asked: Mapping[str, Value]) -> Outcome:
+    values = ask.values(asked)
     met = judge_conditions(definition.holds, values)
     template = definition.ours or "; ".join(f"{name} {{{name}}}" for name in values)
     return Outcome.of(

@@ -102,6 +102,9 @@ def by_group(values: Mapping[str, float], digits: int = 3, unit: str = "") -> st
     return ", ".join(f"{name}: {number(value, digits)}{tail}" for name, value in values.items())
 
 
+#: Of groups, the largest or least number, or the group that has it.
+_EXTREME = re.compile(r"(?P<arg>arg)?(?P<which>max|min) ?(?P<rest>.*)", re.DOTALL)
+
 _SPEC = re.compile(r"(?P<digits>\d+)? ?(?P<unit>.*)", re.DOTALL)
 
 
@@ -112,8 +115,9 @@ def fill(
 
     `{late}` writes a value with three digits, its groups with their names; `{late.08}` one group.
     After a colon stand digits and unit (`{late:4 %}`), decimals (`{gain:.1f}`), `more|less` (a share as
-    a change in percent), or two words for either sign (`{gain:better|worse}`). Of a condition with a
-    name, `{near:count}` says how many groups meet it, `{near:names}` which.
+    a change in percent), or two words for either sign (`{gain:better|worse}`). Of groups, `{loss:max 3 %}`
+    is the largest number and `{loss:argmax}` the group that has it; so are `min` and `argmin`. Of a
+    condition with a name, `{near:count}` says how many groups meet it, `{near:names}` which.
 
     Examples
     --------
@@ -153,6 +157,11 @@ def look_up(values: Mapping[str, Numbers], field: str) -> Numbers:
 
 
 def _written(value: Numbers, spec: str) -> str:
+    extreme = _EXTREME.fullmatch(spec)
+    if extreme and isinstance(value, dict):
+        choose = max if extreme["which"] == "max" else min
+        group = choose(value, key=lambda name: value[name])
+        return group if extreme["arg"] else _written(value[group], extreme["rest"])
     if isinstance(value, dict):
         found = _SPEC.fullmatch(spec)
         digits = int(found["digits"] or 3) if found else 3

@@ -11,10 +11,12 @@ from typing import TypeVar
 from sojourn.studies.asking import Ask
 from sojourn.studies.figures import figures
 from sojourn.studies.judging import judge
+from sojourn.studies.number_tables import numbers_table
 from sojourn.studies.numbers import fill
 from sojourn.studies.opened import OpenStudy, what_failed
 from sojourn.studies.parts import Assumption, PlainCell, PlainTable, StudyParts
 from sojourn.studies.printed import printed_table
+from sojourn.studies.rated import rated_table
 from sojourn.studies.table import Table
 from sojourn.studies.view import NotRecorded, StudyView
 from sojourn.studies.winners import winners
@@ -28,7 +30,15 @@ Made = TypeVar("Made")
 def says_anything(study: OpenStudy) -> bool:
     """Whether a study declares any answer of its own."""
     own = study.definition
-    return bool(own.claim or own.table or own.winners or own.headline or own.figure)
+    return bool(
+        own.claim
+        or own.table
+        or own.rated
+        or own.winners
+        or own.headline
+        or own.figure
+        or own.numbers
+    )
 
 
 def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
@@ -50,6 +60,15 @@ def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
         table = make(definition.title, lambda one=definition: printed_table(study, ask, one))
         if table is not None:
             tables.append(table)
+    for rated in study.definition.rated:
+        table = make(rated.title, lambda one=rated: rated_table(study, ask, one))
+        if table is not None:
+            tables.append(table)
+    plain = [
+        table
+        for one in study.definition.numbers
+        if (table := make(one.title, lambda one=one: numbers_table(study, ask, one))) is not None
+    ]
     own = study.definition.winners
     summary = make(own.title, lambda: winners(study, ask, own)) if own else None
     notes = study.definition.notes
@@ -57,7 +76,7 @@ def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
         headlines=headlines(study, ask),
         summary=summary,
         tables=tuple(tables),
-        plain_tables=tuple(failed),
+        plain_tables=(*plain, *failed),
         claims=tuple(judge(study, ask)),
         figures=tuple(figures(study, ask, tables)),
         assumptions=tuple(

@@ -115,7 +115,7 @@ def _estimates(
             wanted = {point.name for point in ask.points.select(where)}
             chosen = [point for point in points if point.name in wanted]
             try:
-                one = ask.estimate(measure, chosen)
+                one = ask.estimate(measure, chosen, definition.seeds)
             except NotRecorded:
                 one = NOTHING
             found.setdefault(name, []).append(one)

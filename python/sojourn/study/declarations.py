@@ -131,6 +131,8 @@ class Value(Strict):
     sum: list[str] = Field(default_factory=list)
     finite: bool = False
     """Whether groups that never came or are unknown are left out."""
+    together: dict[str, str] = Field(default_factory=dict)
+    """Other values as the groups of one, by the name of the group."""
     slope: str = ""
     """Value whose slope over `against` is taken, by least squares."""
     fit: str = ""
@@ -167,7 +169,7 @@ class Condition(Strict):
     not_falling: list[str] = Field(default_factory=list)
     """Values, none above the next."""
     any_of: list[Condition] = Field(default_factory=lambda: list[Condition]())
-    """Conditions of which one is enough."""
+    """Conditions of which one is enough, or as many as `in_at_least` says."""
 
 
 class ClaimDefinition(Strict):
@@ -178,7 +180,8 @@ class ClaimDefinition(Strict):
     where: str = ""
     """Section, table or figure of the document."""
     use: Literal["gate", "unit", "report", "context"] = "report"
-    trust: Literal["", "A", "B", "C", "D"] = ""
+    trust: str = ""
+    """How far the print can be believed, A to D; empty if nothing is printed."""
     criterion: str = ""
     """When we call it reproduced, in words."""
     values: dict[str, Value] = Field(default_factory=dict)
@@ -191,6 +194,10 @@ class ClaimDefinition(Strict):
     """Shortest runs that can judge it."""
     function: str = ""
     """Function of the study's module that judges instead."""
+    instead: dict[str, str] = Field(default_factory=dict)
+    """Measures, and those to judge by a second time in their place; said if that decides otherwise."""
+    instead_words: str = ""
+    """What is different the second time, such as `without the delay`."""
     all_of: list[str] = Field(default_factory=list)
     """Claims that have to hold."""
     not_run: str = ""
@@ -229,10 +236,46 @@ class Winners(Strict):
     where: Where = Field(default_factory=dict)
     title: str = "Who wins where, and at what cost"
     caption: str = ""
+    seeds: Literal["", "mean", "median"] = ""
+    """What one number is made of several seeds by, if not as the measures say."""
     intervals: bool = False
     """Whether half the width of the interval stands below each number."""
     headings: list[str] = Field(default_factory=list)
     """Over the first columns; the labels if left out."""
+
+
+class NumbersColumn(Strict):
+    """One column of a table of numbers."""
+
+    measure: str
+    title: str
+    heading: str = ""
+    """What stands over it and its neighbours with the same."""
+    decimals: int | None = None
+
+
+class NumbersTable(Strict):
+    """A table of our own numbers: a row per point, or per group of points."""
+
+    name: str
+    title: str
+    caption: str = ""
+    """`{spread}` says how the spread over seeds is shown."""
+    where: Where = Field(default_factory=dict)
+    beyond: Where = Field(default_factory=dict)
+    """Points that are left out, by label."""
+    rows: list[str] = Field(default_factory=list)
+    """Labels whose combinations are the rows; one row per point if left out."""
+    views: list[list[str]] = Field(default_factory=list)
+    """Labels of which each list makes rows of mixed points, with a row per value of `compare` each."""
+    compare: str = ""
+    names: list[str] = Field(default_factory=list)
+    """Templates of the first columns: `{load}`, `{load_title}`, `{load_short}`, `{point}`."""
+    headings: list[str] = Field(default_factory=list)
+    """What stands over them."""
+    columns: list[NumbersColumn]
+    samples: bool = False
+    """Whether a last column counts the samples of distributions."""
 
 
 class PrintedColumn(Strict):
@@ -277,6 +320,53 @@ class PrintedGroup(Strict):
     columns: list[PrintedColumn]
 
 
+class RatedColumn(Strict):
+    """Words for a number: each ends at a limit, the last has none."""
+
+    measure: str
+    title: str
+    metric: str = ""
+    """As files call it; the name of the measure if left out."""
+    match: dict[str, str] = Field(default_factory=dict)
+    words: list[str] = Field(min_length=2)
+    """From the best."""
+    limits: list[Number]
+    """Ends of all words but the last, in ascending order; a limit belongs to the better word."""
+    claim: str = ""
+    trust: str = "B"
+    decimals: int = 1
+
+
+class RatedRow(Strict):
+    """A row of a table of words."""
+
+    label: str
+    description: str = ""
+    case: str
+    name: str
+    """How files call its points."""
+    where: Where
+    match: dict[str, str]
+
+
+class RatedTable(Strict):
+    """A printed table of words, such as `good` and `poor`, beside the words that ours deserve."""
+
+    item: str
+    title: str
+    caption: str = ""
+    heading: str = ""
+    printed: str
+    """File of printed words, relative to the study file."""
+    word: str
+    """Its column with the words."""
+    complete: str = ""
+    """Label of which all values have to be run for a point to count."""
+    where: Where = Field(default_factory=dict)
+    columns: list[RatedColumn]
+    rows: list[RatedRow]
+
+
 class PrintedTable(Strict):
     """A printed table, to be set beside ours cell by cell."""
 
@@ -309,7 +399,9 @@ class Declarations(Strict):
     tests: dict[str, str] = Field(default_factory=dict)
     """Claims that a test of the project holds, as `file::test`."""
     table: list[PrintedTable] = Field(default_factory=lambda: list[PrintedTable]())
+    rated: list[RatedTable] = Field(default_factory=lambda: list[RatedTable]())
     winners: Winners | None = None
+    numbers: list[NumbersTable] = Field(default_factory=lambda: list[NumbersTable]())
     headline: list[Headline] = Field(default_factory=lambda: list[Headline]())
     assumption: list[Assumption] = Field(default_factory=lambda: list[Assumption]())
     figure: list[AnyFigure] = Field(default_factory=lambda: list[AnyFigure]())

@@ -59,6 +59,7 @@ def companions(definition: Declarations) -> list[str]:
     """Return the names of the files that a study needs beside its own to make its report."""
     names = [*definition.include, definition.module, definition.notes, definition.tolerances]
     names += [group.printed for table in definition.table for group in table.groups]
+    names += [table.printed for table in definition.rated]
     return [name for name in dict.fromkeys(names) if name]
 
 

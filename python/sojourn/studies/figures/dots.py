@@ -67,7 +67,8 @@ def figure(
         legend="below",
         description=definition.description,
     )
-    where = definition.where if definition.complete == "all" and not definition.facet else None
+    fair = definition.complete == "all" and isinstance(definition.lanes, str)
+    where = definition.where if fair and not definition.facet else None
     points = list(used.values())
     caption = caption_of(study, ask, definition.caption, points, what="Lines", where=where)
     return Figure(definition.item, plot, caption, definition.group)
@@ -186,7 +187,7 @@ def _panel(
         return None
     high = number_or_none(panel.high)
     if panel.headroom is not None:
-        high = float(panel.headroom) * _largest(ask, panel, definition)
+        high = float(panel.headroom) * _largest(ask, panel, definition, rows, lanes)
     quantity = panel.quantity or measure.title or panel.measure
     return dot_panel(
         tuple(row.words for row in rows),
@@ -233,11 +234,18 @@ def _estimate(ask: Ask, panel: DotPanel, points: Sequence[LabelledPoint]) -> Est
         return NOTHING
 
 
-def _largest(ask: Ask, panel: DotPanel, definition: DotsFigure) -> float:
+def _largest(
+    ask: Ask, panel: DotPanel, definition: DotsFigure, rows: Sequence[_Row], lanes: Sequence[Lane]
+) -> float:
+    """Return the largest value of any run in the figure, so that its panels end alike."""
+    facets = ask.points.values(definition.facet, definition.where) if definition.facet else [""]
     measure = ask.measures[panel.measure]
     return max(
         float(np.max(ask.per_seed(measure, point.name)))
-        for point in ask.points.select(definition.where)
+        for facet in facets
+        for row in rows
+        for lane in lanes
+        for point in _chosen(ask, definition, lane, row, facet)
         if ask.view.has(point.name, measure.subject, measure.metric)
     )
 

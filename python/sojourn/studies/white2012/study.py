@@ -7,9 +7,7 @@ is what the document's figures show.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,21 +19,15 @@ from sojourn.plots.spec import Note, PlotSpec, Rule
 from sojourn.studies.asking import Ask
 from sojourn.studies.claims import Outcome
 from sojourn.studies.numbers import by_group, number
+from sojourn.studies.printed import printed_rows as rows_of
+from sojourn.studies.token_bucket import TokenBucket
 from sojourn.studies.view import LinkSeries, StudyView
 
-#: Sustained and peak rate of the upstream, Mb/s, and the burst in bytes (section 3.1.1).
-SUSTAINED_MBPS = 5.0
-PEAK_MBPS = 20.0
-BURST_BYTES = 10e6
-
-#: A bin at 95 % of the peak rate counts as the peak (the ramp metric of the 2013 study).
-RAMPED_MBPS = 0.95 * PEAK_MBPS
-
-#: Spent: what is left refills within one bin of 100 ms at the sustained rate.
-_SPENT_BYTES = SUSTAINED_MBPS * 1e6 / 8 * 0.1
-
-#: Settling after the burst; chosen: twice the 2.5 s that section 4.1.3 gives the delay spike.
-SETTLING_S = 5.0
+#: The shaper of the upstream (section 3.1.1). Settling after the burst is chosen: twice the 2.5 s that section
+#: 4.1.3 gives the delay spike; 95 % of the peak rate are the ramp metric of the 2013 study.
+BUCKET = TokenBucket(sustained_mbps=5.0, peak_mbps=20.0, burst_bytes=10e6, settling_s=5.0)
+burst_end_s, ramp_s, full_share = BUCKET.end_s, BUCKET.ramp_s, BUCKET.full_share
+utilisation, allowed_mbps, settled = BUCKET.utilisation, BUCKET.allowed_mbps, BUCKET.settled
 
 #: Length of the printed runs (section 4.3), and the pause between pages (section 3.2.3).
 RUN_S = 600.0
@@ -48,82 +40,10 @@ LOADED = ("02", "03", "04", "05", "06", "07", "08", "09")
 # ---- the first burst ---------------------------------------------------------------------------------
 
 
-def tokens(series: LinkSeries) -> np.ndarray:
-    """Bytes in the bucket at the end of each bin; it starts full and holds no more than the burst."""
-    refill = SUSTAINED_MBPS * 1e6 / 8 * series.width_s
-    level = BURST_BYTES
-    levels = np.empty(len(series.forwarded_bytes))
-    for place, sent in enumerate(series.forwarded_bytes.tolist()):
-        level = min(BURST_BYTES, level + refill - sent)
-        levels[place] = level
-    return levels
-
-
-def burst_end_s(series: LinkSeries) -> float:
-    """When the bucket is empty for the first time; infinite if it never is."""
-    spent = np.flatnonzero(tokens(series) <= _SPENT_BYTES)
-    return float(series.end_s[spent[0]]) if len(spent) else np.inf
-
-
-def ramp_s(series: LinkSeries) -> float:
-    """When the link first carries 95 % of the peak rate for a bin; infinite if it never does."""
-    return reaches_s(series, RAMPED_MBPS)
-
-
-def reaches_s(series: LinkSeries, mbps: float) -> float:
-    """End of the first bin with so much; infinite if there is none."""
-    found = np.flatnonzero(series.rate_mbps >= mbps)
-    return float(series.end_s[found[0]]) if len(found) else np.inf
-
-
-def settled(series: LinkSeries) -> np.ndarray:
-    """Mask of the bins after the transient."""
-    return series.start_s >= burst_end_s(series) + SETTLING_S
-
-
-def allowed_mbps(series: LinkSeries) -> np.ndarray:
-    """Return what the shaper allows a busy link in each bin: the peak rate until the bucket is empty.
-
-    What silence saves later is left out, so that a link which falls idle is not excused.
-    """
-    return _allowed_bytes(series) * 8e-6 / series.width_s
-
-
-def _allowed_bytes(series: LinkSeries) -> np.ndarray:
-    peak, sustained = (rate * 1e6 / 8 * series.width_s for rate in (PEAK_MBPS, SUSTAINED_MBPS))
-    at_peak = np.clip((burst_end_s(series) - series.start_s) / series.width_s, 0.0, 1.0)
-    return sustained + (peak - sustained) * at_peak
-
-
-def full_share(series: LinkSeries) -> float:
-    """Share of the seconds after the ramp that carry 98 % of what was allowed.
-
-    The second in which the burst ends is left out: bins of 100 ms do not say when exactly.
-    """
-    start, sent = series.binned(1.0)
-    group = max(1, round(1.0 / series.width_s))
-    limit = _allowed_bytes(series)[: len(sent) * group].reshape(len(sent), group).sum(axis=1)
-    end = burst_end_s(series)
-    after = (start >= ramp_s(series)) & ~((start <= end) & (end <= start + 1.0))
-    if not after.any():
-        return 0.0
-    full: np.ndarray = sent[after] >= 0.98 * limit[after]
-    return float(full.sum()) / float(after.sum())
-
-
 def stuck_rate(series: LinkSeries) -> float:
     """Mean rate in Mb/s from 3 s until the bucket is empty; NaN if it is empty before."""
     mask = series.between(3.0, burst_end_s(series))
     return float(series.rate_mbps[mask].mean()) if mask.any() else np.nan
-
-
-def utilisation(series: LinkSeries) -> float:
-    """Divide the forwarded bytes after the transient by what the sustained rate carries in that time."""
-    mask = settled(series)
-    if not mask.any():
-        return np.nan
-    seconds = float(mask.sum()) * series.width_s
-    return float(series.forwarded_bytes[mask].sum()) * 8e-6 / seconds / SUSTAINED_MBPS
 
 
 # ---- queues ------------------------------------------------------------------------------------------
@@ -178,7 +98,7 @@ def settled_fill(series: LinkSeries, packets: int) -> float:
 def subsiding_s(series: LinkSeries) -> float:
     """Time from the spike at the end of the burst until the queuing delay is below 10 ms."""
     end = burst_end_s(series)
-    window = np.flatnonzero(series.between(end - 0.5, end + SETTLING_S))
+    window = np.flatnonzero(series.between(end - 0.5, end + BUCKET.settling_s))
     if len(window) == 0:
         return np.nan
     delay = np.nan_to_num(series.sojourn_mean_ms)
@@ -227,19 +147,18 @@ def connection_loss(view: StudyView, point: str) -> np.ndarray:
 
 def budget_share(view: StudyView, point: str, subject: str = "upstream") -> np.ndarray:
     """Share of what the shaper lets through at most, the sustained rate and one burst."""
-    budget_kb = (SUSTAINED_MBPS * 1e6 / 8 * view.duration_s(point) + BURST_BYTES) / 1000.0
+    budget_kb = (
+        BUCKET.sustained_mbps * 1e6 / 8 * view.duration_s(point) + BUCKET.burst_bytes
+    ) / 1000.0
     return view.values(point, subject, "forwarded_volume") / budget_kb
 
 
 # ---- what is printed ---------------------------------------------------------------------------------
 
 
-@cache
 def printed_rows(name: str) -> tuple[dict[str, str], ...]:
     """Rows of a file of printed values, as text."""
-    path = Path(__file__).parent / "printed" / f"{name}.csv"
-    with path.open(newline="", encoding="utf-8") as file:
-        return tuple(csv.DictReader(file))
+    return rows_of(Path(__file__).parent / "printed" / f"{name}.csv")
 
 
 def printed_median(table: str, queue_manager: str) -> dict[str, float]:

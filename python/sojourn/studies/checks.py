@@ -1,0 +1,381 @@
+"""Whether what a study declares can be answered: checked as a whole, before anything is simulated.
+
+Each problem says where it is and what would be right; all are reported at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from string import Formatter
+from typing import Any
+
+from sojourn.errors import Problem, StudyError, nearest
+from sojourn.studies.opened import OpenStudy
+from sojourn.study.declarations import ClaimDefinition, Condition, Measure, Value
+from sojourn.study.declarations_base import Where
+from sojourn.study.figure_declarations import (
+    DistributionFigure,
+    DotsFigure,
+    FunctionFigure,
+    SwarmFigure,
+    SweepFigure,
+    TimeSeriesFigure,
+)
+
+__all__ = ["METRICS", "check_declarations", "is_metric"]
+
+#: Metrics that runs have, see docs/reference/metrics.md; a test holds the two against each other.
+METRICS = frozenset(
+    """
+    forwarded_volume forwarded_volume_downstream goodput goodput_downstream marks_received
+    marks_received_downstream sent lost late loss_total delay_in_time_mean rating mos mos_min mos_loss_only
+    delay_share_under_5ms delay_share_under_20ms pages_completed pages_unfinished page_load_time_median
+    page_load_time_mad page_load_time_mean page_load_time_p95 page_load_time_max page_load_time_median_censored
+    transfers_completed transfer_time_median connections retransmissions timeouts connect_retries
+    dropped_packets marked_packets utilisation backlog_mean
+    delay_mean delay_min delay_p01 delay_p50 delay_p90 delay_p95 delay_p99 delay_p999 delay_max
+    sojourn_mean sojourn_p50 sojourn_p95 sojourn_p99 sojourn_max
+    """.split()  # noqa: SIM905 - a long list reads better so
+)
+
+#: Metrics that come in families: by direction, and by reason.
+_FAMILIES = re.compile(
+    r"(?:queue_|delay_)(?:up|down|delay)\w*_(?:mean|min|max|p\d{2,3})|(?:dropped|marked)_[a-z_]+"
+)
+
+#: Record tables that a kind of measure reads.
+_TABLES = {"delay": "delay_histogram", "load-time": "pages"}
+
+
+def is_metric(name: str) -> bool:
+    """Whether a run may have a metric of this name.
+
+    Examples
+    --------
+    >>> is_metric("delay_p95"), is_metric("delay_p96"), is_metric("dropped_early")
+    (True, False, True)
+    """
+    return name in METRICS or _FAMILIES.fullmatch(name) is not None
+
+
+def check_declarations(study: OpenStudy, traffic: Mapping[str, Iterable[str]], file: str) -> None:
+    """Check everything that a study declares about its answers.
+
+    Parameters
+    ----------
+    study
+        The study.
+    traffic
+        Names of the traffic entries of each point.
+    file
+        How problems call the study file.
+
+    Raises
+    ------
+    StudyError
+        If something is wrong; lists all of it.
+    """
+    checker = _Checker(study, {name: set(entries) for name, entries in traffic.items()}, file)
+    problems = list(checker.problems())
+    if problems:
+        raise StudyError(list(dict.fromkeys(problems)))
+
+
+class _Checker:
+    def __init__(self, study: OpenStudy, traffic: dict[str, set[str]], file: str) -> None:
+        self._study = study
+        self._own = study.definition
+        self._traffic = traffic
+        self._file = file
+        self._labels = study.points.labels
+        self._functions: Mapping[str, Any] | None = None
+
+    def _problem(self, path: str, message: str, hint: str = "") -> Problem:
+        return Problem(path, message, hint, file=self._file)
+
+    def problems(self) -> Iterator[Problem]:
+        """Find everything that is wrong."""
+        try:
+            self._functions = self._study.functions
+        except StudyError as error:
+            for found in error.problems:
+                yield self._problem(found.path, found.message, found.hint)
+        yield from self._files()
+        for name, measure in self._own.measures.items():
+            yield from self._measure(f"measures.{name}", measure)
+        yield from self._claims()
+        for number, headline in enumerate(self._own.headline, 1):
+            path = f"headline[{number}]"
+            yield from self._function(f"{path}.function", headline.function)
+            yield from self._values(path, headline.values)
+            yield from self._template(f"{path}.text", headline.text, headline.values, ())
+        yield from self._tables()
+        yield from self._figures()
+
+    # ---- files and functions ----------------------------------------------------------------------
+
+    def _files(self) -> Iterator[Problem]:
+        from sojourn.study.files import companions
+
+        for name in companions(self._own):
+            path = self._study.folder / name
+            if ".." in name or name.startswith("/"):
+                yield self._problem(name, "lies outside the study's folder", "move it there")
+            elif not path.is_file() and name != self._own.module:
+                hint = "names are relative to the study file"
+                yield self._problem(name, f"{path}: no such file", hint)
+
+    def _function(self, path: str, name: str) -> Iterator[Problem]:
+        if not name or self._functions is None:
+            return
+        if not self._own.module:
+            yield self._problem(path, f'no module holds "{name}"', 'add: module = "study.py"')
+        elif not callable(self._functions.get(name)):
+            known = [n for n, f in self._functions.items() if callable(f) and not n.startswith("_")]
+            message = f'{self._own.module} has no function "{name}"'
+            yield self._problem(path, message, nearest(name, known))
+
+    # ---- labels -----------------------------------------------------------------------------------
+
+    def _where(self, path: str, where: Where) -> Iterator[Problem]:
+        for label, given in where.items():
+            if label not in self._labels:
+                hint = nearest(label, self._labels)
+                yield self._problem(path, f'no point has a label "{label}"', hint)
+                continue
+            for value in given if isinstance(given, list) else [given]:
+                if str(value) not in self._labels[label]:
+                    hint = nearest(str(value), self._labels[label])
+                    yield self._problem(path, f'no point has {label} = "{value}"', hint)
+
+    def _label(self, path: str, *labels: str) -> Iterator[Problem]:
+        for label in labels:
+            if label and label not in self._labels:
+                hint = nearest(label, self._labels)
+                yield self._problem(path, f'no point has a label "{label}"', hint)
+
+    def _selected(self, path: str, where: Where) -> Iterator[Problem]:
+        found = list(self._where(path, where))
+        yield from found
+        if not found and where and not self._study.points.select(where):
+            words = ", ".join(f"{label} = {value}" for label, value in where.items())
+            yield self._problem(path, f"no point has {words}", "labels have to meet at one point")
+
+    # ---- measures and values ----------------------------------------------------------------------
+
+    def _measure(self, path: str, measure: Measure) -> Iterator[Problem]:
+        kinds = {
+            "metric": bool(measure.metric),
+            "samples": bool(measure.samples),
+            "series": bool(measure.series),
+            "function": bool(measure.function),
+            "occupied": measure.occupied is not None,
+        }
+        chosen = [kind for kind, is_given in kinds.items() if is_given]
+        if len(chosen) != 1:
+            hint = 'for example: subject = "call", metric = "delay_p95"'
+            yield self._problem(path, f"needs one of {', '.join(kinds)}", hint)
+            return
+        yield from self._function(f"{path}.series", measure.series)
+        yield from self._function(f"{path}.function", measure.function)
+        yield from self._selected(f"{path}.where", measure.where)
+        yield from self._label(f"{path}.cells", *measure.cells)
+        for key in ("metric", "per"):
+            name = getattr(measure, key)
+            if name and not is_metric(name):
+                yield self._problem(
+                    f"{path}.{key}", f'no run has a metric "{name}"', nearest(name, METRICS)
+                )
+        if measure.samples and (measure.quantile is None) == (measure.share_below is None):
+            yield self._problem(path, "samples need `quantile` or `share_below`")
+        if measure.metric or measure.samples:
+            yield from self._subject(path, measure)
+        needs = {"series": "series", "occupied": "occupancy"}.get(chosen[0])
+        yield from self._kept(path, _TABLES.get(measure.samples) or needs)
+
+    def _subject(self, path: str, measure: Measure) -> Iterator[Problem]:
+        known = {"upstream", "downstream"}.union(*self._traffic.values())
+        if measure.subject not in known:
+            message = f'no point has traffic "{measure.subject}"'
+            yield self._problem(f"{path}.subject", message, nearest(measure.subject, known))
+
+    def _kept(self, path: str, table: str | None) -> Iterator[Problem]:
+        if table and table not in self._own.keep:
+            hint = f'add "{table}" to `keep`'
+            yield self._problem(path, f"needs the record table {table}", hint)
+
+    def _values(self, path: str, values: Mapping[str, Value]) -> Iterator[Problem]:
+        known: list[str] = []
+        for name, value in values.items():
+            yield from self._value(f"{path}.values.{name}", value, known)
+            known.append(name)
+
+    def _value(self, path: str, value: Value, known: list[str]) -> Iterator[Problem]:
+        yield from self._function(f"{path}.function", value.function)
+        yield from self._label(f"{path}.by", *(value.by or []))
+        if value.measure:
+            measure = self._own.measures.get(value.measure)
+            if measure is None:
+                hint = nearest(value.measure, self._own.measures)
+                yield self._problem(path, f'no measure "{value.measure}"', hint)
+            elif not value.points:
+                yield from self._selected(f"{path}.where", {**measure.where, **value.where})
+            for point in value.points.values():
+                if point not in self._study.points.names:
+                    hint = nearest(point, self._study.points.names)
+                    yield self._problem(f"{path}.points", f'no point "{point}"', hint)
+        used = [value.of, value.slope, value.fit, *value.ratio, *value.difference, *value.sum]
+        for other in [*used, *value.together.values()]:
+            yield from self._known(path, other, known)
+        if not (value.measure or value.function or any(used) or value.together):
+            yield self._problem(path, "asks for nothing", 'for example: { measure = "delay" }')
+
+    def _known(self, path: str, name: str, known: Iterable[str]) -> Iterator[Problem]:
+        names = list(known)
+        if name and name not in names and name.partition(".")[0] not in names:
+            hint = nearest(name.partition(".")[0], names)
+            yield self._problem(path, f'no value "{name}" stands before', hint)
+
+    def _template(
+        self, path: str, text: str, values: Mapping[str, Value], named: Iterable[str]
+    ) -> Iterator[Problem]:
+        try:
+            fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
+        except ValueError as error:
+            yield self._problem(path, f"not a template: {error}", "write {{ and }} for braces")
+            return
+        for field in fields:
+            yield from self._known(path, field, [*values, *named])
+
+    # ---- claims -----------------------------------------------------------------------------------
+
+    def _claims(self) -> Iterator[Problem]:
+        known = [claim.identifier for claim in self._own.claim]
+        for name in sorted({name for name in known if known.count(name) > 1}):
+            yield self._problem(f"claim {name}", "is given twice")
+        for name in self._own.tests:
+            if name not in known:
+                yield self._problem(f"tests.{name}", "no such claim", nearest(name, known))
+        for claim in self._own.claim:
+            yield from self._claim(f"claim {claim.identifier}", claim, known)
+
+    def _claim(self, path: str, claim: ClaimDefinition, known: list[str]) -> Iterator[Problem]:
+        yield from self._function(f"{path}.function", claim.function)
+        yield from self._values(path, claim.values)
+        for condition in claim.holds:
+            yield from self._condition(f"{path}.holds", condition, claim.values)
+        named = [condition.name for condition in claim.holds if condition.name]
+        yield from self._template(f"{path}.ours", claim.ours, claim.values, named)
+        yield from self._template(f"{path}.note", claim.note, claim.values, named)
+        for other in claim.all_of:
+            if other not in known:
+                yield self._problem(f"{path}.all_of", f'no claim "{other}"', nearest(other, known))
+        for measure in (*claim.instead, *claim.instead.values()):
+            if measure not in self._own.measures:
+                hint = nearest(measure, self._own.measures)
+                yield self._problem(f"{path}.instead", f'no measure "{measure}"', hint)
+
+    def _condition(
+        self, path: str, condition: Condition, values: Mapping[str, Value]
+    ) -> Iterator[Problem]:
+        for one in condition.any_of:
+            yield from self._condition(path, one, values)
+        limits = (condition.at_least, condition.at_most, condition.above, condition.below)
+        used = [condition.value, *condition.rising, *condition.not_falling]
+        used += [limit for limit in (*limits, condition.near) if isinstance(limit, str)]
+        for name in used:
+            yield from self._known(path, name, values)
+        if not (condition.any_of or any(used)):
+            yield self._problem(path, "names no value", nearest("", values))
+
+    # ---- tables -----------------------------------------------------------------------------------
+
+    def _uses(self, path: str, *measures: str) -> Iterator[Problem]:
+        for measure in measures:
+            if measure not in self._own.measures:
+                hint = nearest(measure, self._own.measures)
+                yield self._problem(path, f'no measure "{measure}"', hint)
+
+    def _tables(self) -> Iterator[Problem]:
+        for table in self._own.table:
+            path = f"table {table.item}"
+            yield from self._label(f"{path}.rows", table.rows)
+            yield from self._where(f"{path}.where", table.where)
+            for group in table.groups:
+                for where in (group.where, group.against):
+                    yield from self._selected(f"{path}.groups", {**table.where, **where})
+                yield from self._uses(path, *(column.measure for column in group.columns))
+                wanted = [*group.match, *(column.printed for column in group.columns)]
+                yield from self._columns(path, group.printed, wanted)
+        for rated in self._own.rated:
+            path = f"rated {rated.item}"
+            yield from self._uses(path, *(column.measure for column in rated.columns))
+            for row in rated.rows:
+                yield from self._selected(path, {**rated.where, **row.where})
+            yield from self._columns(path, rated.printed, [rated.word])
+        for numbers in self._own.numbers:
+            path = f"numbers {numbers.name}"
+            yield from self._uses(path, *(column.measure for column in numbers.columns))
+            yield from self._selected(f"{path}.where", numbers.where)
+            views = [label for view in numbers.views for label in view]
+            yield from self._label(path, *numbers.rows, *views, numbers.compare)
+        if self._own.winners:
+            own = self._own.winners
+            yield from self._uses("winners.measures", *own.measures)
+            yield from self._label("winners", own.compare, own.columns, *own.rows)
+            yield from self._selected("winners.where", own.where)
+
+    def _columns(self, path: str, name: str, wanted: Iterable[str]) -> Iterator[Problem]:
+        file = self._study.folder / name
+        if not file.is_file():
+            return
+        with file.open(newline="", encoding="utf-8") as opened:
+            known = next(csv.reader(opened), [])
+        for column in wanted:
+            if column not in known:
+                yield self._problem(path, f'{name} has no column "{column}"', nearest(column, known))
+
+    # ---- figures ----------------------------------------------------------------------------------
+
+    def _figures(self) -> Iterator[Problem]:
+        items = [figure.item for figure in self._own.figure]
+        for item in sorted({item for item in items if items.count(item) > 1}):
+            yield self._problem(f"figure {item}", "is given twice")
+        for figure in self._own.figure:
+            path = f"figure {figure.item}"
+            if isinstance(figure, FunctionFigure):
+                yield from self._function(f"{path}.function", figure.function)
+            elif isinstance(figure, DotsFigure):
+                yield from self._uses(path, *(panel.measure for panel in figure.panels))
+                lanes = [figure.lanes] if isinstance(figure.lanes, str) else []
+                yield from self._label(path, *figure.rows, figure.facet, *lanes)
+                yield from self._selected(f"{path}.where", figure.where)
+                for lane in figure.lanes if not isinstance(figure.lanes, str) else []:
+                    yield from self._where(f"{path}.lanes", lane.where)
+            elif isinstance(figure, SwarmFigure):
+                yield from self._uses(path, figure.panel.measure)
+                yield from self._label(path, figure.lanes, figure.facet, figure.strata)
+                yield from self._selected(f"{path}.where", figure.where)
+            elif isinstance(figure, DistributionFigure):
+                yield from self._uses(path, figure.measure)
+                yield from self._label(path, figure.lanes, *(n for v in figure.views for n in v))
+                yield from self._selected(f"{path}.where", figure.where)
+            elif isinstance(figure, SweepFigure):
+                lines = [line.measure for panel in figure.panels for line in panel.lines]
+                yield from self._uses(path, *lines)
+                yield from self._label(path, figure.over, figure.facet)
+                yield from self._selected(f"{path}.where", figure.where)
+            elif isinstance(figure, TimeSeriesFigure):
+                yield from self._series(path, figure)
+
+    def _series(self, path: str, figure: TimeSeriesFigure) -> Iterator[Problem]:
+        yield from self._kept(path, "series")
+        for panel in figure.panels:
+            for trace in panel.traces:
+                if trace.point not in self._study.points.names:
+                    hint = nearest(trace.point, self._study.points.names)
+                    yield self._problem(path, f'no point "{trace.point}"', hint)
+                if trace.value not in ("rate", "delay", "backlog"):
+                    yield from self._function(path, trace.value)
