@@ -6,8 +6,6 @@ years later.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -24,8 +22,9 @@ from sojourn.report.files import (
 )
 from sojourn.studies.opened import OpenStudy
 from sojourn.studies.parts import StudyParts
-from sojourn.studies.reporting import declared_parts, says_anything
+from sojourn.studies.reporting import declared_parts
 from sojourn.studies.view import StudyView
+from sojourn.study.declarations import declares_answers
 from sojourn.study.result import ReportSummary, StudyResult
 from sojourn.study.summary import write_summary
 
@@ -49,12 +48,8 @@ def build_report(result: StudyResult) -> ReportSummary:
 
 def study_parts(result: StudyResult, view: StudyView) -> StudyParts:
     """Make the parts that the study declares, or the generic ones of a study that declares none."""
-    if result.builtin:
-        module = f"sojourn.studies.{result.name}.parts"
-        if importlib.util.find_spec(module) is not None:
-            return importlib.import_module(module).parts(view)
     study = OpenStudy.of_result(result)
-    if not says_anything(study):
+    if not declares_answers(study.definition):
         return generic.parts(view)
     parts = declared_parts(study, view)
     if parts.tables or parts.figures:

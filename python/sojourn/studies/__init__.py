@@ -1,17 +1,17 @@
-"""Studies that come with the package, and what their tables, figures and claims are made of.
+"""What studies make of their runs, and the studies that come with the package.
 
-A study is a folder: `study.toml` and `scenarios/` say what to run, `printed/*.csv` what the document
-prints, `printed/tolerances.toml` and `printed/claims.toml` when we call it reproduced; `tables.py`,
-`figures/` and `claims/` compute ours; `notes.md` says what the document leaves open.
+A study is a folder. `study.toml` says what to run, and it and the files that it includes say what to make of
+the runs; `printed/*.csv` holds what a document prints; a Python module holds what data cannot say. A study by
+path and one of the package are read the same way.
 
 | module | content |
 |---|---|
-| `estimate` | a value over runs with its interval |
-| `quantity` | what kind of number a metric is, and which way is better |
-| `pairs` | tests on runs paired by their seed, and who wins |
-| `tolerance` | rules that judge a printed cell |
-| `table` | a printed table beside ours |
-| `view` | questions to a study result |
-| `claims` | claims, and how they are judged |
-| `figure` | a printed figure redrawn |
+| `opened` | a study with its module; `checks`: whether what it declares can be answered |
+| `view`, `selection`, `asking` | a result, points by label, measures of points |
+| `estimate`, `distribution`, `numbers` | a value over runs, mixtures, numbers by group and in sentences |
+| `criteria`, `judging`, `claims` | conditions, claims, what they came to |
+| `printed`, `rated`, `tolerance`, `table` | printed tables of numbers and words beside ours |
+| `winners`, `number_tables`, `reporting` | who wins where, our own numbers, all parts of a report |
+| `figures` | one module per kind of figure |
+| `token_bucket` | the first burst through a shaper |
 """

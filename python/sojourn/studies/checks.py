@@ -335,7 +335,9 @@ class _Checker:
             known = next(csv.reader(opened), [])
         for column in wanted:
             if column not in known:
-                yield self._problem(path, f'{name} has no column "{column}"', nearest(column, known))
+                yield self._problem(
+                    path, f'{name} has no column "{column}"', nearest(column, known)
+                )
 
     # ---- figures ----------------------------------------------------------------------------------
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sojourn.plots.spec import PlotSpec
-from sojourn.studies.view import NotRecorded, StudyView
 
 
 @dataclass(frozen=True)
@@ -34,20 +32,3 @@ class Figure:
     def title(self) -> str:
         """Heading, such as `Figure 2. TCP throughput without Buffer Control`."""
         return self.plot.title
-
-
-#: Draws a figure, or raises `NotRecorded` if the result does not hold what it shows.
-Maker = Callable[[StudyView], Figure]
-
-
-def draw(view: StudyView, *makers: Maker) -> list[Figure]:
-    """Return the figures that the records allow, in order."""
-    return list(_available(view, makers))
-
-
-def _available(view: StudyView, makers: tuple[Maker, ...]) -> Iterator[Figure]:
-    for make in makers:
-        try:
-            yield make(view)
-        except NotRecorded:
-            continue

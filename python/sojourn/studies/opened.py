@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from sojourn.studies.tolerance import Rule, read_rules
 from sojourn.studies.view import StudyView
 from sojourn.study.declarations import LabelValue
 from sojourn.study.definition import StudyDefinition
+from sojourn.study.expand import Point
 from sojourn.study.library import Study, builtin_names, load_study
 from sojourn.study.result import StudyResult
 
@@ -34,11 +35,12 @@ class OpenStudy:
     points: Points
 
     @classmethod
-    def of(cls, study: Study) -> OpenStudy:
-        """Open a study."""
-        points = [LabelledPoint(point.name, point.labels) for point in study.points()]
+    def of(cls, study: Study, points: Sequence[Point] | None = None) -> OpenStudy:
+        """Open a study; `points` are its own, if they are known already."""
+        every = study.points() if points is None else points
+        labelled = [LabelledPoint(point.name, point.labels) for point in every]
         definition = study.definition
-        return cls(definition, study.path.parent, Points(points, definition.labels))
+        return cls(definition, study.path.parent, Points(labelled, definition.labels))
 
     @classmethod
     def of_result(cls, result: StudyResult) -> OpenStudy:

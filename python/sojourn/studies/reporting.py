@@ -22,23 +22,9 @@ from sojourn.studies.view import NotRecorded, StudyView
 from sojourn.studies.winners import winners
 from sojourn.study.declarations import Headline
 
-__all__ = ["declared_parts", "says_anything"]
+__all__ = ["declared_parts"]
 
 Made = TypeVar("Made")
-
-
-def says_anything(study: OpenStudy) -> bool:
-    """Whether a study declares any answer of its own."""
-    own = study.definition
-    return bool(
-        own.claim
-        or own.table
-        or own.rated
-        or own.winners
-        or own.headline
-        or own.figure
-        or own.numbers
-    )
 
 
 def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:

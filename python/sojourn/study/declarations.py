@@ -32,6 +32,7 @@ __all__ = [
     "Value",
     "Where",
     "Winners",
+    "declares_answers",
 ]
 
 Aggregate = Literal["mean", "median", "min", "max", "sum"]
@@ -405,3 +406,9 @@ class Declarations(Strict):
     headline: list[Headline] = Field(default_factory=lambda: list[Headline]())
     assumption: list[Assumption] = Field(default_factory=lambda: list[Assumption]())
     figure: list[AnyFigure] = Field(default_factory=lambda: list[AnyFigure]())
+
+
+def declares_answers(own: Declarations) -> bool:
+    """Whether a study says anything about its answers; the report of one that does not is the general one."""
+    lists = (own.claim, own.table, own.rated, own.numbers, own.headline, own.figure)
+    return bool(own.module or own.measures or own.winners or any(lists))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
 from sojourn.scenario import Scenario
+from sojourn.study.declarations import declares_answers
 from sojourn.study.expand import Point, select
 from sojourn.study.library import Study
 
@@ -90,7 +91,9 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     definition = study.definition
     quick = definition.quick
     patterns = list(options.points) or (list(quick.points) if options.quick else ["*"])
-    points = select(study.points(), patterns)
+    every = study.points()
+    _check_answers(study, every)
+    points = select(every, patterns)
     planned = _validated(study, points)
     if options.duration is not None:
         planned = [_with_duration(item, options.duration) for item in planned]
@@ -105,6 +108,20 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
         for seed in seeds
     ]
     return Plan(study, options, planned, seeds, runs)
+
+
+def _check_answers(study: Study, points: list[Point]) -> None:
+    """Check what the study declares about its answers, if it declares anything."""
+    if not declares_answers(study.definition):
+        return
+    from sojourn.studies.checks import check_declarations
+    from sojourn.studies.opened import OpenStudy
+
+    traffic = {
+        point.name: [str(entry.get("name", "")) for entry in point.document.get("traffic", [])]
+        for point in points
+    }
+    check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
 
 
 def _validated(study: Study, points: list[Point]) -> list[PlannedPoint]:

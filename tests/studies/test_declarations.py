@@ -1,0 +1,418 @@
+"""What a study by path declares is asked, judged, set beside the print, drawn; errors stay in their place."""
+
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import StudyError
+from sojourn.report import build
+from sojourn.studies.claims import Outcome
+from sojourn.studies.judging import judge
+from sojourn.studies.opened import OpenStudy
+from sojourn.studies.parts import StudyParts
+from sojourn.studies.reporting import declared_parts
+from sojourn.studies.view import StudyView
+from sojourn.study.library import load_study
+from sojourn.study.plan import RunOptions, make_plan
+from studies.small_study import DELAYS, result_of, write
+
+MEASURE = """
+[measures.delay]
+subject = "call"
+metric = "delay_p95"
+unit = "ms"
+title = "P95 of delay"
+relative = 0.1
+"""
+
+CLAIM = """
+[[claim]]
+identifier = "one"
+statement = "it holds"
+"""
+
+
+def judged(
+    folder: Path, claims: str, module: str = "", *, quick: bool = False
+) -> dict[str, Outcome]:
+    study = write(folder, MEASURE + claims, module)
+    opened = OpenStudy.of(load_study(str(study)))
+    ask = opened.ask(StudyView(result_of(study, quick=quick)))
+    return {one.claim.identifier: one.outcome for one in judge(opened, ask)}
+
+
+def parts(folder: Path, answers: str, module: str = "") -> StudyParts:
+    study = write(folder, MEASURE + answers, module)
+    return declared_parts(OpenStudy.of(load_study(str(study))), StudyView(result_of(study)))
+
+
+def problems(folder: Path, answers: str, module: str = "", top: str = "") -> list[str]:
+    study = write(folder, answers, module, top)
+    with pytest.raises(StudyError) as caught:
+        make_plan(load_study(str(study)), RunOptions())
+    return [f"{one.path}: {one.message} | {one.hint}" for one in caught.value.problems]
+
+
+# ---- claims -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "holds", "verdict", "ours"),
+    [
+        (
+            'd = { measure = "delay", where = { queue = "codel", place = "far" } }',
+            '{ value = "d", at_least = 25, at_most = 35 }',
+            "holds",
+            "d 30",
+        ),
+        (
+            'd = { measure = "delay", where = { queue = "codel" }, by = ["place"] }',
+            '{ value = "d", at_most = 20 }',
+            "fails",
+            "d near: 10, far: 30",
+        ),
+        (
+            'd = { measure = "delay", where = { queue = "codel" }, by = ["place"] }',
+            '{ value = "d", at_most = 20, in_at_least = 1 }',
+            "holds",
+            "d near: 10, far: 30",
+        ),
+        (
+            'd = { measure = "delay", where = { place = "near" }, by = ["queue"] }',
+            '{ value = "d.codel", below = "d.tail", factor = 0.2 }',
+            "holds",
+            "d tail: 100, codel: 10",
+        ),
+        (
+            'd = { measure = "delay", where = { place = "near" }, by = ["queue"] }',
+            '{ rising = ["d.codel", "d.tail"] }',
+            "holds",
+            "d tail: 100, codel: 10",
+        ),
+        (
+            'd = { measure = "delay", where = { place = "near" }, by = ["queue"] }',
+            '{ rising = ["d"] }',
+            "fails",
+            "d tail: 100, codel: 10",
+        ),
+        (
+            'd = { measure = "delay", where = { queue = "codel" }, across = "mean" }',
+            '{ value = "d", near = 20, within = 0.1 }',
+            "holds",
+            "d 20",
+        ),
+        (
+            'd = { measure = "delay", where = { queue = ["tail", "codel"] }, across = "max", over = "min" }',
+            '{ value = "d", near = 30, within_share = 0.01 }',
+            "holds",
+            "d 30",
+        ),
+        (
+            'd = { measure = "delay", points = { one = "tail-far", two = "codel-far" } }',
+            '{ value = "d", besides = ["one"], below = 31 }',
+            "holds",
+            "d one: 200, two: 30",
+        ),
+        (
+            'd = { measure = "delay", points = { "" = "tail-far" } }',
+            '{ any_of = [{ value = "d", below = 1 }, { value = "d", above = 199 }] }',
+            "holds",
+            "d 200",
+        ),
+    ],
+)
+def test_conditions_judge_values(
+    tmp_path: Path, values: str, holds: str, verdict: str, ours: str
+) -> None:
+    found = judged(tmp_path, f"{CLAIM}values.{values}\nholds = [{holds}]\n")["one"]
+    assert (str(found.verdict), found.ours) == (verdict, ours)
+
+
+def test_values_build_on_values_group_by_group(tmp_path: Path) -> None:
+    claim = (
+        CLAIM
+        + """
+values.codel = { measure = "delay", where = { queue = "codel" }, by = ["place"] }
+values.tail = { measure = "delay", where = { queue = "tail" }, by = ["place"] }
+values.ratio = { ratio = ["tail", "codel"] }
+values.gain = { difference = ["tail", "codel"], over = "mean" }
+values.slope = { slope = "tail", against = [20, 100] }
+values.both = { together = { gain = "gain", slope = "slope" } }
+holds = [{ value = "ratio", at_least = 8, name = "clear", in_at_least = 1 }]
+ours = "{clear:count} of 2 ({clear:names}); {ratio:2}; {gain} ms; {both:3}; most {ratio:max} {ratio:argmax}"
+"""
+    )
+    ours = judged(tmp_path, claim)["one"].ours
+    # 100/10 and 200/30; (90 + 170)/2; 100 ms over 80 ms of distance.
+    assert ours == "1 of 2 (near); near: 10, far: 6.7; 130 ms; gain: 130, slope: 1.25; most 10 near"
+
+
+def test_a_second_judgement_with_other_measures_is_said_only_where_it_differs(
+    tmp_path: Path,
+) -> None:
+    answers = """
+[measures.lost]
+subject = "call"
+metric = "lost"
+[[claim]]
+identifier = "one"
+statement = "small"
+values.d = { measure = "delay", points = { "" = "tail-near" } }
+holds = [{ value = "d", at_most = 2 }]
+ours = "{d}"
+instead = { delay = "lost" }
+instead_words = "by losses"
+"""
+    assert judged(tmp_path, answers)["one"].ours == "100; by losses it holds: 1"
+
+
+def test_a_claim_may_be_a_function_a_test_or_other_claims(tmp_path: Path) -> None:
+    answers = """
+[tests]
+exact = "tests/x.py::test_x"
+[[claim]]
+identifier = "own"
+statement = "by a function"
+function = "decide"
+[[claim]]
+identifier = "exact"
+statement = "closed form"
+use = "unit"
+[[claim]]
+identifier = "both"
+statement = "together"
+all_of = ["own", "own"]
+[[claim]]
+identifier = "open"
+statement = "no way to judge"
+"""
+    module = """
+from sojourn.studies.claims import Outcome
+def decide(ask):
+    near = ask.number("delay", queue="codel", place="near")
+    return Outcome.of(ask.numbers("delay", queue="codel", by=["place"])["near"] == near, f"{near:g} ms")
+"""
+    found = judged(tmp_path, answers, module)
+    assert {name: str(one.verdict) for name, one in found.items()} == {
+        "own": "holds",
+        "exact": "holds",
+        "both": "holds",
+        "open": "not-run",
+    }
+    assert found["own"].ours == "10 ms"
+    assert found["exact"].note == "held by the test tests/x.py::test_x"
+
+
+def test_a_quick_verdict_says_so_and_missing_points_say_which(tmp_path: Path) -> None:
+    claim = (
+        CLAIM
+        + 'values.d = { measure = "delay", points = { "" = "tail-far" } }\nholds = [{ value = "d", above = 0 }]\n'
+    )
+    assert judged(tmp_path / "a", claim, quick=True)["one"].note == "quick"
+    study = write(tmp_path / "b", MEASURE + claim)
+    opened = OpenStudy.of(load_study(str(study)))
+    less = {point: value for point, value in DELAYS.items() if point != "tail-far"}
+    (found,) = judge(opened, opened.ask(StudyView(result_of(study, less))))
+    assert (str(found.outcome.verdict), found.outcome.note) == ("not-run", "needs point tail-far")
+
+
+def test_a_claim_whose_runs_are_too_short_waits(tmp_path: Path) -> None:
+    claim = (
+        CLAIM
+        + 'values.d = { measure = "delay", points = { "" = "tail-far" } }\nholds = [{ value = "d", above = 0 }]\nseconds = 60\n'
+    )
+    assert judged(tmp_path, claim)["one"].note == "needs runs of 60 s; those of tail-far last 10 s"
+
+
+# ---- tables, winners, headlines, figures ---------------------------------------------------------------
+
+TABLE = """
+[[table]]
+item = "table-1"
+title = "Table 1"
+rows = "place"
+where = { queue = "codel" }
+[[table.groups]]
+where = { queue = "codel" }
+printed = "printed.csv"
+match = { place = "{row}" }
+case = "C-{row}"
+columns = [{ measure = "delay", printed = "p95", title = "P95" }]
+[[table.groups]]
+name = "codel : tail"
+compare = "ratio"
+where = { queue = "codel" }
+against = { queue = "tail" }
+printed = "printed.csv"
+match = { place = "{row}" }
+columns = [{ measure = "delay", metric = "share", printed = "share", title = "%", unit = "%" }]
+"""
+
+
+def test_a_printed_table_stands_beside_ours_and_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "printed.csv").write_text("place,p95,share\nnear,10.4,10\nfar,40.0,\n")
+    rules = '[[rule]]\nclaim = "c"\ntrust = "A"\nmetrics = ["delay"]\nrelative = 0.05\n'
+    (tmp_path / "tolerances.toml").write_text(rules)
+    study = write(tmp_path, MEASURE + TABLE, top='tolerances = "tolerances.toml"\n')
+    made = declared_parts(OpenStudy.of(load_study(str(study))), StudyView(result_of(study)))
+    cells = {(cell.case, cell.metric): cell for cell in made.tables[0].ordered_cells()}
+    assert {key: str(cell.verdict) for key, cell in cells.items()} == {
+        ("C-near", "delay"): "match",
+        ("near", "share"): "unjudged",
+        ("C-far", "delay"): "miss",
+    }
+    assert cells["near", "share"].ours.value == pytest.approx(9.98, abs=0.05)
+
+
+def test_winners_are_marked_with_their_indifference(tmp_path: Path) -> None:
+    answers = """
+[winners]
+compare = "queue"
+measures = ["delay"]
+rows = ["place"]
+"""
+    table = parts(tmp_path, answers).summary
+    assert table is not None
+    assert [[(cell.text, cell.emphasis) for cell in row] for row in table.rows] == [
+        [("near", ""), ("100.00", ""), ("10.00", "best")],
+        [("far", ""), ("200.00", ""), ("30.00", "best")],
+    ]
+
+
+def test_headlines_are_sentences_with_values(tmp_path: Path) -> None:
+    answers = """
+[[headline]]
+text = "CoDel is {gain:.0f} ms {gain:better|worse}."
+values.d = { measure = "delay", where = { place = "near" }, by = ["queue"] }
+values.gain = { difference = ["d.tail", "d.codel"] }
+"""
+    assert parts(tmp_path, answers).headlines == ("CoDel is 90 ms better.",)
+
+
+DOTS = """
+[[figure]]
+item = "dots"
+kind = "dots"
+title = "Delay"
+rows = ["place"]
+row = "{name}"
+lanes = "queue"
+complete = "all"
+panels = [{ measure = "delay" }]
+"""
+
+
+def test_an_error_in_one_figure_or_claim_is_shown_in_its_place_and_costs_nothing_else(
+    tmp_path: Path,
+) -> None:
+    answers = (
+        DOTS
+        + """
+[[figure]]
+item = "broken"
+kind = "function"
+function = "draw"
+[[headline]]
+function = "say"
+[[claim]]
+identifier = "bad"
+statement = "raises"
+function = "decide"
+[[claim]]
+identifier = "good"
+statement = "holds"
+values.d = { measure = "delay", points = { "" = "tail-far" } }
+holds = [{ value = "d", above = 0 }]
+"""
+    )
+    module = """
+def draw(ask):
+    return 1 / 0
+def say(ask):
+    raise ValueError("no words")
+def decide(ask):
+    return {}["x"]
+"""
+    study = write(tmp_path, MEASURE + answers, module)
+    result = result_of(study)
+    made = declared_parts(OpenStudy.of(load_study(str(study))), StudyView(result))
+    notes = {one.claim.identifier: one.outcome.note for one in made.claims}
+    assert notes == {"bad": "cannot be judged: study.py, line 7: KeyError: 'x'", "good": ""}
+    assert made.headlines == ("(No headline: study.py, line 5: ValueError: no words)",)
+    captions = {figure.item: figure.caption for figure in made.figures}
+    assert (
+        captions["broken"]
+        == "Could not be drawn: study.py, line 3: ZeroDivisionError: division by zero"
+    )
+    build(result)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for words in ("KeyError", "ZeroDivisionError", "no words", "picture-dots"):
+        assert words in html
+
+
+# ---- bad input ------------------------------------------------------------------------------------------
+
+
+def test_everything_wrong_is_said_at_once_before_anything_runs(tmp_path: Path) -> None:
+    answers = """
+[measures.delay]
+subject = "cal"
+metric = "delay_p59"
+where = { que = "codel" }
+[measures.none]
+subject = "call"
+[measures.time]
+series = "ramp"
+[[claim]]
+identifier = "one"
+statement = "x"
+values.d = { measure = "dealy", where = { queue = "codle" } }
+values.e = { of = "dd" }
+values.f = { measure = "delay", points = { a = "codel-faar" } }
+holds = [{ value = "g", above = 1 }]
+ours = "{h}"
+[[figure]]
+item = "f"
+kind = "function"
+function = "darw"
+[winners]
+compare = "queues"
+measures = ["delay"]
+rows = ["place"]
+"""
+    module = "def draw(ask): ...\ndef ramp(series): ...\n"
+    assert problems(tmp_path, answers, module) == [
+        'measures.delay.where: no point has a label "que" | did you mean "queue"?',
+        'measures.delay.metric: no run has a metric "delay_p59" | did you mean "delay_p99"?',
+        'measures.delay.subject: no point has traffic "cal" | did you mean "call"?',
+        'measures.none: needs one of metric, samples, series, function, occupied | for example: subject = "call", metric = "delay_p95"',
+        'measures.time: needs the record table series | add "series" to `keep`',
+        'claim one.values.d: no measure "dealy" | did you mean "delay"?',
+        'claim one.values.e: no value "dd" stands before | did you mean "d"?',
+        'claim one.values.f.points: no point "codel-faar" | did you mean "codel-far"?',
+        'claim one.holds: no value "g" stands before | known: d, e, f',
+        'claim one.ours: no value "h" stands before | known: d, e, f',
+        'winners: no point has a label "queues" | did you mean "queue"?',
+        'figure f.function: study.py has no function "darw" | did you mean "draw"?',
+    ]
+
+
+def test_a_module_that_raises_says_where(tmp_path: Path) -> None:
+    found = problems(tmp_path, MEASURE, "x = 1\ny = x / 0\n")
+    assert found[0].startswith("module: study.py, line 2: ZeroDivisionError: division by zero | ")
+
+
+def test_a_module_that_is_no_python_says_where(tmp_path: Path) -> None:
+    found = problems(tmp_path, MEASURE, "x = 1\ndef f(:\n")
+    assert found[0].startswith("module: study.py, line 2: invalid syntax | ")
+
+
+def test_files_that_are_missing_or_given_twice_are_named(tmp_path: Path) -> None:
+    found = problems(tmp_path, 'title = "b"\n' + MEASURE, top='title = "a"\nnotes = "no.md"\n')
+    assert found == ["title: is given in two files | each key belongs into one file"]
+
+
+def test_an_unknown_key_of_a_figure_is_a_problem_of_that_figure(tmp_path: Path) -> None:
+    (found,) = problems(tmp_path, MEASURE + DOTS + "lane = 3\n")
+    assert found.startswith("figure[1]")
+    assert "unknown key" in found
