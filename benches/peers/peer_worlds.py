@@ -67,7 +67,7 @@ _QUEUE_OF_NS2 = '{ kind = "drop-tail", limit = "417 packets", admission = "ns2-p
 _STACK_OF_NS2 = '{ kind = "ns2-linux-cubic", receive_window = 667 }'
 _STACK_OF_NS3 = """{ kind = "linux-cubic", maximum_segment_size = "1446 B", window_unit = "bytes", \
 reduction_base = "window", tail_loss_probe = false, acknowledge = { every = 1 }, \
-controller = { kind = "cubic", reno_friendly = false, hystart = false }, \
+slow_start_exit = "none", controller = { kind = "cubic", reno_friendly = false }, \
 timeout = { formula = "rfc6298", minimum = "MINIMUM" }, \
 wire = { data_header = "54 B", acknowledgement = "54 B", sack_base = "0 B", syn = "62 B" } }"""
 

@@ -5,6 +5,13 @@
 //! segments of one maximum segment size unless a field says otherwise.
 //! Deviations: receive-window auto-tuning, window scaling and zero windows are not modelled.
 
+pub use crate::congestion::ControllerConfig;
+pub use crate::congestion::cubic_rfc9438::CubicConfig;
+pub use crate::congestion::cubic_v21::CubicV21Config;
+pub use crate::congestion::ledbat::LedbatConfig;
+pub use crate::congestion::ledbat_ns2::LedbatNs2Config;
+pub use crate::congestion::reno::{Avoidance, RenoConfig};
+pub use crate::congestion::slow_start::SlowStartExit;
 use crate::habits::Habits;
 use sojourn_base::{BitRate, Span};
 
@@ -62,70 +69,6 @@ pub enum InitialThreshold {
     ReceiveWindow,
     /// None (RFC 5681: arbitrarily high).
     Unlimited,
-}
-
-/// Which congestion controller runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ControllerConfig {
-    /// Additive increase, halving (RFC 5681).
-    Reno(Avoidance),
-    /// CUBIC as in RFC 9438.
-    Cubic(CubicConfig),
-    /// CUBIC as in Linux 2.6.22 and ns-2.35, in integers.
-    CubicV21(CubicV21Config),
-    /// LEDBAT as in RFC 6817.
-    Ledbat(LedbatConfig),
-    /// LEDBAT as in the draft-00 module for ns-2, in integers.
-    LedbatNs2(LedbatNs2Config),
-}
-
-/// How Reno grows in congestion avoidance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Avoidance {
-    /// 1/cwnd for each acknowledgement, whatever it covers.
-    PerAck,
-    /// One segment for each window of acknowledged segments.
-    Bytes,
-    /// max(1, MSS²/cwnd) whole bytes for each acknowledgement (ns-3).
-    WholeBytes,
-}
-
-/// Parameters of CUBIC (RFC 9438).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicConfig {
-    /// Multiplicative decrease factor (section 4.6: 0.7).
-    pub beta: f64,
-    /// Scaling constant in segments/s³ (section 5.1: 0.4).
-    pub scale: f64,
-    /// Never slower than Reno (section 4.3).
-    pub reno_friendly: bool,
-    /// Release bandwidth to newer flows (section 4.7).
-    pub fast_convergence: bool,
-    /// Leave slow start on rising delay (RFC 9406).
-    pub hystart: bool,
-}
-
-/// Parameters of CUBIC v2.1 (Linux 2.6.22.6, ns-2.35 `tcp_cubic.c`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CubicV21Config {
-    /// Multiplicative decrease in 1/1024: 819 in v2.1, 717 from v2.2 on.
-    pub beta: u32,
-}
-
-/// Parameters of LEDBAT (RFC 6817 section 2.5).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LedbatConfig {
-    /// Queueing delay that the flow steers to (`TARGET`, at most 100 ms).
-    pub target: Span,
-    /// Segments of growth per round trip without queueing (`GAIN`, at most 1).
-    pub gain: f64,
-}
-
-/// Parameters of the draft-00 LEDBAT module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedbatNs2Config {
-    /// Queueing delay that the flow steers to, in whole milliseconds.
-    pub target: Span,
 }
 
 /// Growth of the window in slow start.
@@ -319,6 +262,17 @@ pub struct Pacing {
     pub unpaced: u32,
 }
 
+impl Pacing {
+    /// Of a controller that paces in a stack that does not: one segment at a time, at window/srtt while it has no
+    /// rate.
+    pub const BY_CONTROLLER: Self = Self {
+        slow_start_gain: 1.0,
+        avoidance_gain: 1.0,
+        quantum: 1,
+        unpaced: 0,
+    };
+}
+
 /// Use of explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnMode {
@@ -352,6 +306,8 @@ pub struct StackConfig {
     pub controller: ControllerConfig,
     /// Growth in slow start.
     pub slow_start: SlowStart,
+    /// What ends the first slow start before a loss does.
+    pub slow_start_exit: SlowStartExit,
     /// When acknowledgements are sent.
     pub acknowledge: AckPolicy,
     /// Hold back a short segment while data are unacknowledged (RFC 896).

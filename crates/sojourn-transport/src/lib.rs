@@ -11,7 +11,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod config;
-mod congestion;
+pub mod congestion;
 pub mod habits;
 mod segment;
 pub mod stacks;

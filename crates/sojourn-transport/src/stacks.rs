@@ -10,8 +10,9 @@
 use crate::config::{
     AMPLE, AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig,
     CubicV21Config, DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold,
-    LedbatConfig, LedbatNs2Config, LossDetection, RecoveryMode, ReductionBase, RoundTripSampling,
-    SlowStart, StackConfig, TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
+    LedbatConfig, LedbatNs2Config, LossDetection, RecoveryMode, ReductionBase, RenoConfig,
+    RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula, TimeoutPolicy,
+    WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
@@ -59,6 +60,7 @@ pub const NS2_LINUX_CUBIC: StackConfig = StackConfig {
     // ns-2.35 tcp/linux/src/tcp_cubic.c: beta 819/1024.
     controller: ControllerConfig::CubicV21(CubicV21Config { beta: 819 }),
     slow_start: SlowStart::PerAck,
+    slow_start_exit: SlowStartExit::None,
     acknowledge: EVERY_SEGMENT,
     nagle: false,
     nagle_fin_flush: false,
@@ -91,7 +93,9 @@ pub const NS2_RENO: StackConfig = StackConfig {
         handshake: Handshake::SynAsData,
         ..NS2_LINUX_CUBIC.connect
     },
-    controller: ControllerConfig::Reno(Avoidance::PerAck),
+    controller: ControllerConfig::Reno(RenoConfig {
+        avoidance: Avoidance::PerAck,
+    }),
     loss_detection: LossDetection::ThreeDuplicates,
     recovery: RecoveryMode::Reno,
     timeout: TimeoutPolicy {
@@ -124,7 +128,9 @@ pub const NS2_BSD_SACK: StackConfig = StackConfig {
         separate_acknowledgement: true,
         ..NS2_LINUX_CUBIC.connect
     },
-    controller: ControllerConfig::Reno(Avoidance::PerAck),
+    controller: ControllerConfig::Reno(RenoConfig {
+        avoidance: Avoidance::PerAck,
+    }),
     // codel.tcl: segsperack_ 1, interval_ 0.4.
     acknowledge: AckPolicy {
         every: 1,
@@ -191,8 +197,11 @@ pub const NS3_2019: StackConfig = StackConfig {
     initial_threshold: InitialThreshold::Unlimited,
     // residential-example.cc: buffers of 2,048,000 B.
     receive_window: 2_048_000 / 1448,
-    controller: ControllerConfig::Reno(Avoidance::WholeBytes),
+    controller: ControllerConfig::Reno(RenoConfig {
+        avoidance: Avoidance::WholeBytes,
+    }),
     slow_start: SlowStart::PerAck,
+    slow_start_exit: SlowStartExit::None,
     acknowledge: AckPolicy {
         every: 2,
         unit: AckUnit::Segments,
@@ -241,6 +250,7 @@ pub const LINUX_CUBIC: StackConfig = StackConfig {
     receive_window: AMPLE,
     controller: ControllerConfig::Cubic(CubicConfig::RFC9438),
     slow_start: SlowStart::Linux,
+    slow_start_exit: SlowStartExit::HyStartPlusPlus,
     acknowledge: AckPolicy {
         every: 2,
         unit: AckUnit::Segments,
@@ -275,7 +285,10 @@ pub const LINUX_CUBIC: StackConfig = StackConfig {
 
 /// Linux of today with Reno.
 pub const LINUX_RENO: StackConfig = StackConfig {
-    controller: ControllerConfig::Reno(Avoidance::Bytes),
+    controller: ControllerConfig::Reno(RenoConfig {
+        avoidance: Avoidance::Bytes,
+    }),
+    slow_start_exit: SlowStartExit::None,
     ..LINUX_CUBIC
 };
 
@@ -334,25 +347,6 @@ pub const LEDBAT: StackConfig = StackConfig {
     idle_restart: IdleRestart::Rfc2861 { floor: 2 },
     ..LINUX_RENO
 };
-
-impl LedbatConfig {
-    /// The largest target and gain that the standard permits.
-    pub const RFC6817: Self = Self {
-        target: Span::from_ms(100),
-        gain: 1.0,
-    };
-}
-
-impl CubicConfig {
-    /// The standard's constants, with HyStart++ in slow start.
-    pub const RFC9438: Self = Self {
-        beta: 0.7,
-        scale: 0.4,
-        reno_friendly: true,
-        fast_convergence: true,
-        hystart: true,
-    };
-}
 
 /// IPv4 (20 B), TCP (20 B), padded time-stamp option (12 B); SYN options 20 B; SACK in two NOPs
 /// (RFC 793, 7323, 2018).

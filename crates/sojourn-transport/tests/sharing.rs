@@ -7,7 +7,9 @@ mod dumbbell;
 
 use dumbbell::{Dumbbell, Flow};
 use sojourn_base::{BitRate, Instant, Span};
-use sojourn_transport::config::{Avoidance, ControllerConfig, GrowthGate, LedbatConfig, SlowStart};
+use sojourn_transport::config::{
+    Avoidance, ControllerConfig, GrowthGate, LedbatConfig, RenoConfig, SlowStart,
+};
 use sojourn_transport::{StackConfig, stacks};
 
 const RATE: BitRate = BitRate::from_mbps(5);
@@ -91,7 +93,9 @@ fn ledbat_yields_to_reno_if_the_buffer_is_longer_than_its_target() {
 fn ledbat_competes_like_reno_if_the_buffer_is_shorter_than_its_target() {
     // The reference measured 0.44, both flows with the same repair of losses.
     let reno = StackConfig {
-        controller: ControllerConfig::Reno(Avoidance::PerAck),
+        controller: ControllerConfig::Reno(RenoConfig {
+            avoidance: Avoidance::PerAck,
+        }),
         slow_start: SlowStart::PerAck,
         acknowledge: stacks::NS2_LINUX_CUBIC.acknowledge,
         growth_gate: GrowthGate::Near,

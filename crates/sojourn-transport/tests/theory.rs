@@ -10,7 +10,7 @@ use path::{End, Fate, Path, Shape};
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_transport::config::{
     AckPolicy, AckUnit, Avoidance, ControllerConfig, CubicConfig, DelayedAck, GrowthGate,
-    InitialThreshold, SlowStart, StackConfig,
+    InitialThreshold, RenoConfig, SlowStart, StackConfig,
 };
 use sojourn_transport::{Segment, stacks};
 
@@ -18,7 +18,9 @@ use sojourn_transport::{Segment, stacks};
 fn reno() -> StackConfig {
     StackConfig {
         initial_threshold: InitialThreshold::Unlimited,
-        controller: ControllerConfig::Reno(Avoidance::PerAck),
+        controller: ControllerConfig::Reno(RenoConfig {
+            avoidance: Avoidance::PerAck,
+        }),
         slow_start: SlowStart::PerAck,
         acknowledge: stacks::NS2_LINUX_CUBIC.acknowledge,
         growth_gate: GrowthGate::Near,
@@ -30,7 +32,6 @@ fn cubic(reno_friendly: bool) -> StackConfig {
     StackConfig {
         controller: ControllerConfig::Cubic(CubicConfig {
             reno_friendly,
-            hystart: false,
             ..CubicConfig::RFC9438
         }),
         ..reno()

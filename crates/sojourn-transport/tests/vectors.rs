@@ -11,7 +11,8 @@ use path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::config::{
     AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, DelayedAck, GrowthGate,
-    InitialThreshold, LossDetection, RecoveryMode, SlowStart, StackConfig, TimeoutFormula,
+    InitialThreshold, LossDetection, RecoveryMode, RenoConfig, SlowStart, StackConfig,
+    TimeoutFormula,
 };
 use sojourn_transport::{CongestionState, Event, stacks};
 
@@ -26,7 +27,9 @@ fn vector(initial_window: u32) -> StackConfig {
         },
         initial_window,
         initial_threshold: InitialThreshold::Unlimited,
-        controller: ControllerConfig::Reno(Avoidance::PerAck),
+        controller: ControllerConfig::Reno(RenoConfig {
+            avoidance: Avoidance::PerAck,
+        }),
         slow_start: SlowStart::PerAck,
         acknowledge: stacks::NS2_LINUX_CUBIC.acknowledge,
         loss_detection: LossDetection::Sack6675,
@@ -485,7 +488,9 @@ fn tv_7_a_lost_retransmission_waits_for_the_timeout() {
 #[test]
 fn what_was_sacked_before_a_timeout_does_not_open_the_window_after_it() {
     let config = StackConfig {
-        controller: ControllerConfig::Reno(Avoidance::Bytes),
+        controller: ControllerConfig::Reno(RenoConfig {
+            avoidance: Avoidance::Bytes,
+        }),
         slow_start: SlowStart::Linux,
         ..tail(TimeoutFormula::Rfc6298, 250, LossDetection::Sack6675, false)
     };

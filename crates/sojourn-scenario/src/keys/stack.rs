@@ -14,10 +14,10 @@ use sojourn_transport::config::{
 };
 use sojourn_transport::habits::Habits;
 
-use kinds::{CONTROLLERS, IDLE_RESTARTS, PACINGS, SLOW_STARTS};
+use kinds::{IDLE_RESTARTS, PACINGS, SLOW_STARTS};
 use words::{
     ACK_TIMERS, ACK_UNITS, ECN_MODES, FORMULAS, GROWTH_GATES, HANDSHAKES, LOSS_DETECTIONS,
-    RECOVERIES, REDUCTION_BASES, SAMPLINGS, THRESHOLDS, WINDOW_UNITS,
+    RECOVERIES, REDUCTION_BASES, SAMPLINGS, SLOW_START_EXITS, THRESHOLDS, WINDOW_UNITS,
 };
 
 use crate::model::Stack;
@@ -204,6 +204,11 @@ fn keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
         REDUCTION_BASES,
         visitor,
     );
+    window_keys(config, visitor);
+    sub_tables(config, visitor);
+}
+
+fn window_keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
     word(
         "growth_gate",
         "when the window may grow",
@@ -219,28 +224,28 @@ fn keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
         visitor,
     );
     word(
+        "slow_start_exit",
+        "what ends the first slow start before a loss does",
+        &mut config.slow_start_exit,
+        SLOW_START_EXITS,
+        visitor,
+    );
+    word(
         "ecn",
         "explicit congestion notification",
         &mut config.ecn,
         ECN_MODES,
         visitor,
     );
-    sub_tables(config, visitor);
 }
 
 fn sub_tables(config: &mut StackConfig, visitor: &mut dyn Visitor) {
     visitor.choice(
         key("controller", "congestion controller", ORIGIN),
-        &mut OneOf::new(
+        &mut OneOf::among(
             &mut config.controller,
-            &CONTROLLERS,
-            |controller| match controller {
-                ControllerConfig::Reno(_) => "reno",
-                ControllerConfig::Cubic(_) => "cubic",
-                ControllerConfig::CubicV21(_) => "cubic-v21",
-                ControllerConfig::Ledbat(_) => "ledbat",
-                ControllerConfig::LedbatNs2(_) => "ledbat-ns2",
-            },
+            ControllerConfig::kinds(),
+            ControllerConfig::kind,
         ),
     );
     visitor.choice(

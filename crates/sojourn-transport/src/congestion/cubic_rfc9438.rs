@@ -5,9 +5,81 @@
 //! Units: time in seconds, windows in segments.
 //! Deviations: reductions are not undone after a spurious loss (4.9).
 
-use super::{Ack, Congestion, Window};
-use crate::config::CubicConfig;
+use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Window};
+use crate::StackConfig;
 use sojourn_base::{Instant, Span, math};
+use sojourn_keys::{Configured, Visitor, key};
+
+/// Parameters of CUBIC (RFC 9438).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicConfig {
+    /// Multiplicative decrease factor (section 4.6: 0.7).
+    pub beta: f64,
+    /// Scaling constant in segments/s³ (section 5.1: 0.4).
+    pub scale: f64,
+    /// Never slower than Reno (section 4.3).
+    pub reno_friendly: bool,
+    /// Release bandwidth to newer flows (section 4.7).
+    pub fast_convergence: bool,
+}
+
+impl CubicConfig {
+    /// The standard's constants.
+    pub const RFC9438: Self = Self {
+        beta: 0.7,
+        scale: 0.4,
+        reno_friendly: true,
+        fast_convergence: true,
+    };
+}
+
+impl Configured for CubicConfig {
+    const KIND: &'static str = "cubic";
+    const ABOUT: &'static str = "CUBIC (RFC 9438)";
+
+    fn base() -> Self {
+        Self::RFC9438
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key("beta", "multiplicative decrease factor", "RFC 9438 §4.6")
+                .least("0.01")
+                .most("0.99"),
+            &mut self.beta,
+        );
+        visitor.value(
+            key("scale", "scaling constant in segments/s³", "RFC 9438 §5.1")
+                .least("0.000001")
+                .most("1000"),
+            &mut self.scale,
+        );
+        visitor.value(
+            key(
+                "reno_friendly",
+                "never slower than Reno (RFC 9438 §4.3)",
+                "by the stack's name",
+            ),
+            &mut self.reno_friendly,
+        );
+        visitor.value(
+            key(
+                "fast_convergence",
+                "release bandwidth to newer flows (RFC 9438 §4.7)",
+                "by the stack's name",
+            ),
+            &mut self.fast_convergence,
+        );
+    }
+}
+
+impl ControllerKind for CubicConfig {
+    type Controller = Cubic;
+
+    fn build(&self, _stack: &StackConfig) -> Cubic {
+        Cubic::new(*self)
+    }
+}
 
 /// The epoch that begins with the first growth after a reduction.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +93,7 @@ struct Epoch {
 
 /// State of CUBIC.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cubic {
+pub struct Cubic {
     config: CubicConfig,
     w_max: f64,
     cwnd_prior: f64,
@@ -35,52 +107,6 @@ impl Cubic {
             w_max: 0.0,
             cwnd_prior: 0.0,
             epoch: None,
-        }
-    }
-
-    /// The threshold after a congestion event.
-    pub(crate) fn reduce(&mut self, event: &Congestion, window: &Window) -> f64 {
-        let cwnd = window.size;
-        self.cwnd_prior = cwnd;
-        self.w_max = if event.timeout {
-            // The next epoch begins on its own plateau.
-            0.0
-        } else if self.config.fast_convergence && cwnd < self.w_max {
-            cwnd * f64::midpoint(1.0, self.config.beta)
-        } else {
-            cwnd
-        };
-        self.epoch = None;
-        self.config.beta * event.base
-    }
-
-    /// `acked` segments were acknowledged in congestion avoidance.
-    pub(crate) fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
-        let cwnd = window.size;
-        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
-        let t = ack.now.saturating_since(epoch.start).as_secs_f64();
-        let target = self
-            .curve(t + ack.smoothed.as_secs_f64(), epoch.k)
-            .clamp(cwnd, 1.5 * cwnd);
-        let acked = f64::from(acked);
-        let alpha = if epoch.w_est < self.cwnd_prior {
-            3.0 * (1.0 - self.config.beta) / (1.0 + self.config.beta)
-        } else {
-            1.0
-        };
-        epoch.w_est += alpha * acked / cwnd;
-        if self.config.reno_friendly && self.curve(t, epoch.k) < epoch.w_est {
-            window.size = cwnd.max(epoch.w_est);
-        } else {
-            window.size = cwnd + acked * (target - cwnd) / cwnd;
-        }
-        self.epoch = Some(epoch);
-    }
-
-    /// Time without data does not count.
-    pub(crate) fn shift(&mut self, idle: Span) {
-        if let Some(epoch) = &mut self.epoch {
-            epoch.start = epoch.start.saturating_add(idle);
         }
     }
 
@@ -104,9 +130,55 @@ impl Cubic {
     }
 }
 
+impl CongestionControl for Cubic {
+    fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
+        let cwnd = window.size;
+        self.cwnd_prior = cwnd;
+        self.w_max = if event.cause == Cause::Timeout {
+            // The next epoch begins on its own plateau.
+            0.0
+        } else if self.config.fast_convergence && cwnd < self.w_max {
+            cwnd * f64::midpoint(1.0, self.config.beta)
+        } else {
+            cwnd
+        };
+        self.epoch = None;
+        self.config.beta * event.base
+    }
+
+    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
+        let cwnd = window.size;
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
+        let t = ack.now.saturating_since(epoch.start).as_secs_f64();
+        let target = self
+            .curve(t + ack.smoothed.as_secs_f64(), epoch.k)
+            .clamp(cwnd, 1.5 * cwnd);
+        let acked = f64::from(acked);
+        let alpha = if epoch.w_est < self.cwnd_prior {
+            3.0 * (1.0 - self.config.beta) / (1.0 + self.config.beta)
+        } else {
+            1.0
+        };
+        epoch.w_est += alpha * acked / cwnd;
+        if self.config.reno_friendly && self.curve(t, epoch.k) < epoch.w_est {
+            window.size = cwnd.max(epoch.w_est);
+        } else {
+            window.size = cwnd + acked * (target - cwnd) / cwnd;
+        }
+        self.epoch = Some(epoch);
+    }
+
+    /// Time without data does not count.
+    fn on_restart(&mut self, idle: Span, _window: &mut Window) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = epoch.start.saturating_add(idle);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing::ack_at;
+    use super::super::testing::{ack_at, congestion};
     use super::*;
 
     fn reduced_from(w_max: f64) -> (Cubic, Window) {
@@ -115,11 +187,8 @@ mod tests {
             size: w_max,
             threshold: 2.0,
         };
-        let event = Congestion {
-            base: w_max,
-            timeout: false,
-        };
-        window.threshold = cubic.reduce(&event, &window);
+        let event = congestion(w_max, Cause::Loss);
+        window.threshold = cubic.on_congestion(&event, &window);
         window.size = window.threshold;
         (cubic, window)
     }
@@ -151,22 +220,16 @@ mod tests {
     fn tv_11_a_second_loss_below_the_first_releases_bandwidth() {
         let (mut cubic, mut window) = reduced_from(100.0);
         window.size = 80.0;
-        let event = Congestion {
-            base: 80.0,
-            timeout: false,
-        };
-        cubic.reduce(&event, &window);
+        let event = congestion(80.0, Cause::Loss);
+        cubic.on_congestion(&event, &window);
         assert!((cubic.w_max - 68.0).abs() < 1e-9, "{}", cubic.w_max);
     }
 
     #[test]
     fn after_a_timeout_the_next_epoch_starts_on_its_plateau() {
         let (mut cubic, mut window) = reduced_from(100.0);
-        let event = Congestion {
-            base: 90.0,
-            timeout: true,
-        };
-        cubic.reduce(&event, &window);
+        let event = congestion(90.0, Cause::Timeout);
+        cubic.on_congestion(&event, &window);
         window.size = 45.0;
         let epoch = cubic.begin(Instant::ZERO, window.size);
         assert!(epoch.k.abs() < 1e-12 && (cubic.w_max - 45.0).abs() < 1e-12);
@@ -177,7 +240,7 @@ mod tests {
         let (mut cubic, mut window) = reduced_from(100.0);
         cubic.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
         let mut idle = (cubic, window);
-        idle.0.shift(Span::from_s(30));
+        idle.0.on_restart(Span::from_s(30), &mut idle.1);
         idle.0
             .avoid(1, &ack_at(Instant::from_s(31), 1), &mut idle.1);
         cubic.avoid(1, &ack_at(Instant::from_s(1), 1), &mut window);

@@ -7,13 +7,51 @@
 //! time less the rounded echo, so it may come out 1 ms short.
 //! Deviations: the cube root is exact instead of 0.2 % off.
 
-use super::{Ack, Congestion, Window, whole};
-use crate::config::CubicV21Config;
+use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Window, whole};
+use crate::StackConfig;
 use sojourn_base::{Instant, math};
+use sojourn_keys::{Configured, Visitor, key};
+
+/// Parameters of CUBIC v2.1 (Linux 2.6.22.6, ns-2.35 `tcp_cubic.c`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CubicV21Config {
+    /// Multiplicative decrease in 1/1024: 819 in v2.1, 717 from v2.2 on.
+    pub beta: u32,
+}
+
+impl Configured for CubicV21Config {
+    const KIND: &'static str = "cubic-v21";
+    const ABOUT: &'static str = "CUBIC v2.1 (Linux 2.6.22, ns-2.35)";
+
+    fn base() -> Self {
+        Self { beta: 819 }
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "beta",
+                "multiplicative decrease in 1/1024",
+                "ns-2.35 tcp_cubic.c",
+            )
+            .least("1")
+            .most("1023"),
+            &mut self.beta,
+        );
+    }
+}
+
+impl ControllerKind for CubicV21Config {
+    type Controller = CubicV21;
+
+    fn build(&self, _stack: &StackConfig) -> CubicV21 {
+        CubicV21::new(*self)
+    }
+}
 
 /// State of CUBIC v2.1.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CubicV21 {
+pub struct CubicV21 {
     config: CubicV21Config,
     /// Acknowledgements per segment of growth, and how many have passed.
     count: u32,
@@ -71,59 +109,6 @@ impl CubicV21 {
             minimum_delay: 0,
             delayed_ack: 2 << 4,
         }
-    }
-
-    /// Delay and segments per acknowledgement, whether the window may grow or not.
-    pub(crate) fn measure(&mut self, ack: &Ack) {
-        if ack.acked == 0 || !ack.open {
-            return;
-        }
-        // The division by 16 truncates: once at 31/16, the estimate stays there for one segment per
-        // acknowledgement.
-        self.delayed_ack +=
-            i32::try_from(ack.acked).unwrap_or(i32::MAX / 2) - (self.delayed_ack >> 4);
-        let settling = self
-            .epoch
-            .is_some_and(|epoch| milliseconds(ack.now) - epoch.start < SETTLING);
-        if let Some(sample) = ack.round_trip
-            && !settling
-        {
-            // The clock truncates, the echoed time stamp is rounded.
-            let echo_us = (ack.now.as_ns() - sample.as_ns()) / 1000;
-            let delay = milliseconds(ack.now).saturating_sub((echo_us + 500) / 1000);
-            let delay = (8 * delay).max(1);
-            if self.minimum_delay == 0 || delay < self.minimum_delay {
-                self.minimum_delay = delay;
-            }
-        }
-    }
-
-    /// An acknowledgement in congestion avoidance.
-    pub(crate) fn avoid(&mut self, ack: &Ack, window: &mut Window) {
-        self.update(milliseconds(ack.now), window.whole());
-        if self.passed >= self.count {
-            window.size += 1.0;
-            self.passed = 0;
-        } else {
-            self.passed += 1;
-        }
-    }
-
-    /// The threshold after a congestion event.
-    pub(crate) fn reduce(&mut self, event: &Congestion, window: &Window) -> f64 {
-        let (base, cwnd, beta) = (whole(event.base), window.whole(), self.config.beta);
-        self.last_maximum = if cwnd < self.last_maximum {
-            cwnd * (SCALE + beta) / (2 * SCALE)
-        } else {
-            cwnd
-        };
-        self.had_loss = true;
-        self.epoch = None;
-        self.passed = 0;
-        if event.timeout {
-            *self = Self::new(self.config);
-        }
-        f64::from(base * beta / SCALE)
     }
 
     fn update(&mut self, now: u64, cwnd: u32) {
@@ -184,6 +169,64 @@ impl CubicV21 {
     }
 }
 
+impl CongestionControl for CubicV21 {
+    /// Linux 2.6.22 grows by slow start up to and including the threshold.
+    fn in_slow_start(&self, window: &Window) -> bool {
+        window.size <= window.threshold
+    }
+
+    /// Delay and segments per acknowledgement, whether the window may grow or not.
+    fn on_ack(&mut self, ack: &Ack, _window: &mut Window) {
+        if ack.acked == 0 || !ack.open {
+            return;
+        }
+        // The division by 16 truncates: once at 31/16, the estimate stays there for one segment per
+        // acknowledgement.
+        self.delayed_ack +=
+            i32::try_from(ack.acked).unwrap_or(i32::MAX / 2) - (self.delayed_ack >> 4);
+        let settling = self
+            .epoch
+            .is_some_and(|epoch| milliseconds(ack.now) - epoch.start < SETTLING);
+        if let Some(sample) = ack.round_trip
+            && !settling
+        {
+            // The clock truncates, the echoed time stamp is rounded.
+            let echo_us = (ack.now.as_ns() - sample.as_ns()) / 1000;
+            let delay = milliseconds(ack.now).saturating_sub((echo_us + 500) / 1000);
+            let delay = (8 * delay).max(1);
+            if self.minimum_delay == 0 || delay < self.minimum_delay {
+                self.minimum_delay = delay;
+            }
+        }
+    }
+
+    fn avoid(&mut self, _acked: u32, ack: &Ack, window: &mut Window) {
+        self.update(milliseconds(ack.now), window.whole());
+        if self.passed >= self.count {
+            window.size += 1.0;
+            self.passed = 0;
+        } else {
+            self.passed += 1;
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
+        let (base, cwnd, beta) = (whole(event.base), window.whole(), self.config.beta);
+        self.last_maximum = if cwnd < self.last_maximum {
+            cwnd * (SCALE + beta) / (2 * SCALE)
+        } else {
+            cwnd
+        };
+        self.had_loss = true;
+        self.epoch = None;
+        self.passed = 0;
+        if event.cause == Cause::Timeout {
+            *self = Self::new(self.config);
+        }
+        f64::from(base * beta / SCALE)
+    }
+}
+
 /// Ticks for which the curve climbs `distance` segments to its origin.
 fn ticks_to_origin(distance: u32) -> u64 {
     let per_segment = (1_u64 << (TICK_SHIFT + 3 * TICK_SHIFT)) / CURVE;
@@ -199,7 +242,7 @@ const fn milliseconds(now: Instant) -> u64 {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "whole segments are exact")]
 mod tests {
-    use super::super::testing::ack_at;
+    use super::super::testing::{ack_at, congestion};
     use super::*;
     use sojourn_base::Span;
 
@@ -211,11 +254,8 @@ mod tests {
                 size: f64::from(loss),
                 threshold: 2.0,
             };
-            let event = Congestion {
-                base: window.size,
-                timeout: false,
-            };
-            threshold = cubic.reduce(&event, &window);
+            let event = congestion(window.size, Cause::Loss);
+            threshold = cubic.on_congestion(&event, &window);
         }
         (cubic, threshold)
     }
@@ -252,8 +292,8 @@ mod tests {
                     round_trip: Some(Span::from_ms(100)),
                     ..ack_at(now, 1)
                 };
-                cubic.measure(&ack);
-                cubic.avoid(&ack, &mut window);
+                cubic.on_ack(&ack, &mut window);
+                cubic.avoid(1, &ack, &mut window);
             }
             if reached.is_none() && window.size >= 99.0 {
                 reached = Some(round);
@@ -269,12 +309,12 @@ mod tests {
     #[test]
     fn before_the_first_loss_growth_takes_fifty_counted_acknowledgements() {
         let mut cubic = CubicV21::new(CubicV21Config { beta: 819 });
-        let window = Window {
+        let mut window = Window {
             size: 100.0,
             threshold: 50.0,
         };
         for _ in 0..10 {
-            cubic.measure(&ack_at(Instant::ZERO, 1));
+            cubic.on_ack(&ack_at(Instant::ZERO, 1), &mut window);
         }
         assert_eq!(cubic.delayed_ack, 31);
         cubic.update(5000, window.whole());
@@ -288,11 +328,8 @@ mod tests {
             size: 79.0,
             threshold: 79.0,
         };
-        let event = Congestion {
-            base: 79.0,
-            timeout: true,
-        };
-        assert_eq!(cubic.reduce(&event, &window), 63.0);
+        let event = congestion(79.0, Cause::Timeout);
+        assert_eq!(cubic.on_congestion(&event, &window), 63.0);
         assert_eq!((cubic.last_maximum, cubic.had_loss), (0, false));
     }
 }

@@ -1,179 +1,146 @@
-//! HyStart++: leave slow start when the delay rises, before the buffer overflows.
+//! HyStart: leave slow start when the delay rises, or when acknowledgements have come in one train for half a
+//! round trip.
 //!
-//! Source: RFC 9406 sections 4.2 (algorithm) and 4.3 (constants).
-//! Deviations: none known. Used in the first slow start only, as section 4.3 recommends.
+//! Source: Ha and Rhee, "Taming the elephants: new TCP slow start", 2011; Linux `tcp_cubic.c`
+//! (`hystart_update`) for the constants and their bounds.
+//! Deviations: the delay of acknowledgements by segmentation offload, which Linux allows for, does not exist here.
 
-use super::Ack;
-use sojourn_base::Span;
+use super::{Ack, Window};
+use sojourn_base::{Instant, Span};
 
 /// State of one slow start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
-    /// Segments of growth per acknowledgement, `L`.
-    limit: u32,
+    paced: bool,
     round_end: u32,
-    last_minimum: Option<Span>,
-    minimum: Option<Span>,
     samples: u32,
-    conservative: Option<Conservative>,
+    round_began: Instant,
+    last_ack: Instant,
+    /// Smallest sample of the connection, and of this round.
+    minimum: Span,
+    current: Span,
 }
 
-/// Conservative slow start.
-#[derive(Clone, Copy, Debug)]
-struct Conservative {
-    baseline: Span,
-    rounds: u32,
-}
-
-/// Samples that make a round's minimum credible.
+/// Window from which on slow start may end (`hystart_low_window`).
+const LOW_WINDOW: f64 = 16.0;
+/// Samples of a round that make its minimum (`HYSTART_MIN_SAMPLES`).
 const SAMPLES: u32 = 8;
-/// Bounds of the rise that counts.
+/// Bounds of the rise that counts (`HYSTART_DELAY_MIN`, `HYSTART_DELAY_MAX`).
 const MINIMUM_RISE: Span = Span::from_ms(4);
 const MAXIMUM_RISE: Span = Span::from_ms(16);
-/// A minimum may rise by this part of itself.
+/// A round's minimum may exceed that of the connection by this part of it.
 const RISE_DIVISOR: u64 = 8;
-/// Conservative growth is slower by this factor.
-const GROWTH_DIVISOR: f64 = 4.0;
-/// Rounds of conservative slow start.
-const ROUNDS: u32 = 5;
-/// `L` without pacing.
-const UNPACED_LIMIT: u32 = 8;
+/// Acknowledgements that follow within this time are one train (`hystart_ack_delta_us`).
+const TRAIN: Span = Span::from_ms(2);
 
 impl HyStart {
     pub(crate) const fn new(paced: bool) -> Self {
         Self {
-            limit: if paced { u32::MAX } else { UNPACED_LIMIT },
+            paced,
             round_end: 0,
-            last_minimum: None,
-            minimum: None,
             samples: 0,
-            conservative: None,
+            round_began: Instant::ZERO,
+            last_ack: Instant::ZERO,
+            minimum: Span::MAX,
+            current: Span::MAX,
         }
     }
 
-    /// Follow rounds and delays; true if slow start is over.
-    pub(crate) fn on_ack(&mut self, ack: &Ack) -> bool {
+    /// Follow rounds, trains and delays; true if slow start is over.
+    pub(crate) fn on_ack(&mut self, ack: &Ack, window: &Window) -> bool {
+        let Some(sample) = ack.round_trip else {
+            return false;
+        };
+        self.minimum = self.minimum.min(sample);
         if ack.first >= self.round_end {
             self.round_end = ack.next;
-            self.last_minimum = self.minimum.take();
             self.samples = 0;
-            if let Some(conservative) = &mut self.conservative {
-                conservative.rounds += 1;
-                if conservative.rounds >= ROUNDS {
-                    return true;
-                }
+            self.current = Span::MAX;
+            (self.round_began, self.last_ack) = (ack.now, ack.now);
+        }
+        if window.size < LOW_WINDOW {
+            return false;
+        }
+        if ack.now.saturating_since(self.last_ack) <= TRAIN {
+            self.last_ack = ack.now;
+            let longest = if self.paced {
+                self.minimum
+            } else {
+                self.minimum / 2
+            };
+            if ack.now.saturating_since(self.round_began) > longest {
+                return true;
             }
         }
-        if let Some(sample) = ack.round_trip {
-            self.minimum = Some(self.minimum.map_or(sample, |low| low.min(sample)));
+        self.current = self.current.min(sample);
+        if self.samples < SAMPLES {
             self.samples += 1;
+            return false;
         }
-        if self.samples >= SAMPLES
-            && let Some(current) = self.minimum
-        {
-            match self.conservative {
-                Some(conservative) if current < conservative.baseline => self.conservative = None,
-                None if self
-                    .last_minimum
-                    .is_some_and(|last| current >= last + rise_that_counts(last)) =>
-                {
-                    self.conservative = Some(Conservative {
-                        baseline: current,
-                        rounds: 0,
-                    });
-                }
-                _ => {}
-            }
-        }
-        false
+        let rise = (self.minimum / RISE_DIVISOR).clamp(MINIMUM_RISE, MAXIMUM_RISE);
+        self.current > self.minimum + rise
     }
-
-    /// Growth for `acked` segments.
-    pub(crate) fn growth(&self, acked: u32) -> f64 {
-        let full = f64::from(acked.min(self.limit));
-        if self.conservative.is_some() {
-            full / GROWTH_DIVISOR
-        } else {
-            full
-        }
-    }
-}
-
-fn rise_that_counts(minimum: Span) -> Span {
-    (minimum / RISE_DIVISOR).clamp(MINIMUM_RISE, MAXIMUM_RISE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::ack_at;
     use super::*;
-    use sojourn_base::Instant;
 
-    /// One round of `count` samples of `ms`; the round ends with segment `end`.
-    fn round(hystart: &mut HyStart, end: u32, ms: f64, count: u32) -> bool {
-        (0..count).any(|_| {
-            hystart.on_ack(&Ack {
-                round_trip: Some(Span::from_secs_f64(ms / 1000.0)),
-                first: end,
-                next: end + 1,
-                ..ack_at(Instant::ZERO, 1)
-            }) | {
-                // Further acknowledgements of the same round do not reach its end.
-                hystart.round_end = end + 1;
-                false
-            }
-        })
-    }
+    const LARGE: Window = Window {
+        size: 20.0,
+        threshold: f64::INFINITY,
+    };
 
-    #[test]
-    fn tv_15_rise_that_counts() {
-        for (last, rise) in [(100, 12_500), (20, 4_000), (200, 16_000)] {
-            assert_eq!(rise_that_counts(Span::from_ms(last)), Span::from_us(rise));
-        }
-    }
-
-    #[test]
-    fn tv_15_eight_samples_above_the_rise_start_the_conservative_phase() {
-        for (last, at_least) in [(100.0, 112.5), (20.0, 24.0), (200.0, 216.0)] {
-            for (delay, samples, conservative) in [
-                (at_least, 8, true),
-                (at_least, 7, false),
-                (at_least - 0.001, 8, false),
-            ] {
-                let mut hystart = HyStart::new(false);
-                round(&mut hystart, 1, last, 8);
-                round(&mut hystart, 2, delay, samples);
-                assert_eq!(
-                    hystart.conservative.is_some(),
-                    conservative,
-                    "last {last}, now {delay}, {samples} samples"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn growth_is_limited_and_a_quarter_of_it_in_the_conservative_phase() {
+    /// The acknowledgement, counted from 1, that ends slow start: `delays` of a round in ms that began 10 s on, one
+    /// acknowledgement each `spacing_us`; a round of 40 ms came before.
+    fn ends_at(delays: &[u64], spacing_us: u64, window: &Window) -> Option<usize> {
         let mut hystart = HyStart::new(false);
-        assert!((hystart.growth(20) - 8.0).abs() < 1e-12);
-        round(&mut hystart, 1, 20.0, 8);
-        round(&mut hystart, 2, 30.0, 8);
-        assert!((hystart.growth(1) - 0.25).abs() < 1e-12);
+        let ack = |at, ms, first| Ack {
+            round_trip: Some(Span::from_ms(ms)),
+            first,
+            next: 100,
+            ..ack_at(at, 1)
+        };
+        assert!(!hystart.on_ack(
+            &Ack {
+                next: 10,
+                ..ack(Instant::from_s(1), 40, 0)
+            },
+            window
+        ));
+        let number = |n: usize| u32::try_from(n).expect("a few");
+        let found = delays.iter().enumerate().position(|(n, &ms)| {
+            let at = Instant::from_s(10) + Span::from_us(spacing_us * n as u64);
+            hystart.on_ack(&ack(at, ms, 10 + number(n)), window)
+        });
+        found.map(|n| n + 1)
     }
 
     #[test]
-    fn five_conservative_rounds_end_slow_start_and_a_smaller_delay_resumes_it() {
-        let mut hystart = HyStart::new(false);
-        round(&mut hystart, 1, 20.0, 8);
-        round(&mut hystart, 2, 30.0, 8);
-        let ended = (3..20).position(|end| round(&mut hystart, end, 30.0, 8));
-        // The round that saw the rise is the first of five.
-        assert_eq!(ended, Some(4));
+    fn eight_samples_and_one_more_above_the_rise_end_slow_start() {
+        // An eighth of 40 ms: 5 ms.
+        assert_eq!(ends_at(&[46; 20], 3000, &LARGE), Some(9));
+        assert_eq!(ends_at(&[45; 20], 3000, &LARGE), None);
+        // One small sample in the round is its minimum.
+        let mut delays = [60; 20];
+        delays[7] = 44;
+        assert_eq!(ends_at(&delays, 3000, &LARGE), None);
+    }
 
-        let mut hystart = HyStart::new(false);
-        round(&mut hystart, 1, 20.0, 8);
-        round(&mut hystart, 2, 30.0, 8);
-        round(&mut hystart, 3, 29.0, 8);
-        assert!(hystart.conservative.is_none());
+    #[test]
+    fn a_train_of_more_than_half_a_round_trip_ends_slow_start() {
+        // Half of 40 ms at 2 ms each: the first acknowledgement after 20 ms is the twelfth.
+        assert_eq!(ends_at(&[40; 20], 2000, &LARGE), Some(12));
+        assert_eq!(ends_at(&[40; 20], 2001, &LARGE), None, "no train");
+    }
+
+    #[test]
+    fn a_small_window_goes_on() {
+        let small = Window {
+            size: 15.0,
+            ..LARGE
+        };
+        assert_eq!(ends_at(&[80; 20], 1000, &small), None);
     }
 }

@@ -6,12 +6,75 @@
 //! at the first loss or at three quarters of the target.
 
 use super::one_way_delay::QueueingDelay;
-use super::{Ack, Window};
-use crate::config::LedbatConfig;
+use super::reno::half_of_threshold;
+use super::{Ack, Congestion, CongestionControl, ControllerKind, Window};
+use crate::StackConfig;
+use alloc::boxed::Box;
+use sojourn_base::Span;
+use sojourn_keys::{Configured, Visitor, key};
+
+/// Parameters of LEDBAT (RFC 6817 section 2.5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LedbatConfig {
+    /// Queueing delay that the flow steers to (`TARGET`, at most 100 ms).
+    pub target: Span,
+    /// Segments of growth per round trip without queueing (`GAIN`, at most 1).
+    pub gain: f64,
+}
+
+impl LedbatConfig {
+    /// The largest target and gain that the standard permits.
+    pub const RFC6817: Self = Self {
+        target: Span::from_ms(100),
+        gain: 1.0,
+    };
+}
+
+impl Configured for LedbatConfig {
+    const KIND: &'static str = "ledbat";
+    const ABOUT: &'static str = "LEDBAT (RFC 6817)";
+
+    fn base() -> Self {
+        Self::RFC6817
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "target",
+                "queueing delay that the flow steers to",
+                "RFC 6817 §2.5",
+            )
+            .least("1 us")
+            .most("100 ms"),
+            &mut self.target,
+        );
+        visitor.value(
+            key(
+                "gain",
+                "segments of growth per round trip without queueing",
+                "RFC 6817 §2.5",
+            )
+            .least("0.000001")
+            .most("1"),
+            &mut self.gain,
+        );
+    }
+}
+
+/// The history of delays stands apart: it would make the congestion control of every connection half as long again,
+/// and hundreds of them shall fit into a cache.
+impl ControllerKind for LedbatConfig {
+    type Controller = Box<Ledbat>;
+
+    fn build(&self, _stack: &StackConfig) -> Box<Ledbat> {
+        Box::new(Ledbat::new(*self))
+    }
+}
 
 /// State of LEDBAT.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ledbat {
+pub struct Ledbat {
     config: LedbatConfig,
     delay: QueueingDelay,
     slow_start: bool,
@@ -38,21 +101,30 @@ impl Ledbat {
         }
     }
 
-    /// Any acknowledgement: follow the delay, and leave the first slow start if it has risen.
-    pub(crate) fn measure(&mut self, ack: &Ack, window: &mut Window) {
-        let Some(delay) = ack.one_way_delay else {
-            return;
-        };
-        self.delay.sample(ack.now, delay);
-        let part = self.part_of_target();
-        if self.slow_start && part.is_some_and(|part| part > SLOW_START_PART) {
-            self.slow_start = false;
-            window.threshold = window.threshold.min(window.size);
+    fn part_of_target(&self) -> Option<f64> {
+        let queueing = self.delay.get()?;
+        Some(queueing.as_secs_f64() / self.config.target.as_secs_f64())
+    }
+}
+
+impl CongestionControl for Ledbat {
+    /// Follow the delay, and leave the first slow start if it has risen. LEDBAT bounds itself by what is outstanding,
+    /// and shrinks whether the window was used or not.
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if let Some(delay) = ack.one_way_delay {
+            self.delay.sample(ack.now, delay);
+            let part = self.part_of_target();
+            if self.slow_start && part.is_some_and(|part| part > SLOW_START_PART) {
+                self.slow_start = false;
+                window.threshold = window.threshold.min(window.size);
+            }
+        }
+        if ack.may_change && !ack.may_grow && !self.in_slow_start(window) {
+            self.avoid(ack.acked, ack, window);
         }
     }
 
-    /// `acked` segments were acknowledged outside slow start.
-    pub(crate) fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
+    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
         let Some(part) = self.part_of_target() else {
             return;
         };
@@ -63,14 +135,13 @@ impl Ledbat {
         window.threshold = window.threshold.min(window.size);
     }
 
-    /// A loss or a timeout.
-    pub(crate) fn on_congestion(&mut self) {
+    fn on_congestion(&mut self, event: &Congestion, _window: &Window) -> f64 {
         self.slow_start = false;
+        event.base / 2.0
     }
 
-    fn part_of_target(&self) -> Option<f64> {
-        let queueing = self.delay.get()?;
-        Some(queueing.as_secs_f64() / self.config.target.as_secs_f64())
+    fn recovery_floor(&self, window: &Window) -> f64 {
+        half_of_threshold(window)
     }
 }
 
@@ -78,7 +149,7 @@ impl Ledbat {
 mod tests {
     use super::super::testing::ack_at;
     use super::*;
-    use sojourn_base::{Instant, Span};
+    use sojourn_base::Instant;
 
     /// One acknowledgement with queueing delay `ms`, from window 10; the change of the window.
     fn change(ms: u64, flight_before: u32) -> f64 {
@@ -151,7 +222,7 @@ mod tests {
                     one_way_delay: Some(Span::from_ms(sample)),
                     ..ack_at(Instant::ZERO, 1)
                 };
-                ledbat.measure(&ack, &mut window);
+                ledbat.on_ack(&ack, &mut window);
             }
             assert_eq!(window.threshold.is_finite(), ends, "{ms} ms");
         }

@@ -8,13 +8,56 @@
 //! outstanding; the window changes only if it was full.
 
 use super::one_way_delay::QueueingDelay;
-use super::{Ack, Window};
-use crate::config::LedbatNs2Config;
+use super::reno::half_of_threshold;
+use super::{Ack, Congestion, CongestionControl, ControllerKind, Window};
+use crate::StackConfig;
+use alloc::boxed::Box;
 use sojourn_base::Span;
+use sojourn_keys::{Configured, Visitor, key};
+
+/// Parameters of the draft-00 LEDBAT module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedbatNs2Config {
+    /// Queueing delay that the flow steers to, in whole milliseconds.
+    pub target: Span,
+}
+
+impl Configured for LedbatNs2Config {
+    const KIND: &'static str = "ledbat-ns2";
+    const ABOUT: &'static str = "LEDBAT as in the draft-00 module for ns-2";
+
+    fn base() -> Self {
+        Self {
+            target: Span::from_ms(100),
+        }
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "target",
+                "queueing delay that the flow steers to, in whole milliseconds",
+                "White 2013 §4.1.1: on the order of 100 ms",
+            )
+            .least("1 ms")
+            .most("10 s"),
+            &mut self.target,
+        );
+    }
+}
+
+/// Stands apart as [`super::ledbat::Ledbat`] does.
+impl ControllerKind for LedbatNs2Config {
+    type Controller = Box<LedbatNs2>;
+
+    fn build(&self, _stack: &StackConfig) -> Box<LedbatNs2> {
+        Box::new(LedbatNs2::new(*self))
+    }
+}
 
 /// State of the module.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LedbatNs2 {
+pub struct LedbatNs2 {
     /// Target in ms.
     target: i64,
     delay: QueueingDelay,
@@ -35,17 +78,21 @@ impl LedbatNs2 {
             collected: 0,
         }
     }
+}
 
-    /// Any acknowledgement: follow the delay.
-    pub(crate) fn measure(&mut self, ack: &Ack) {
+impl CongestionControl for LedbatNs2 {
+    fn in_slow_start(&self, _window: &Window) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, ack: &Ack, _window: &mut Window) {
         if let Some(delay) = ack.one_way_delay {
             let whole = Span::from_ms(delay.as_ns() / 1_000_000);
             self.delay.sample(ack.now, whole);
         }
     }
 
-    /// An acknowledgement of new data while the window was full.
-    pub(crate) fn avoid(&mut self, window: &mut Window) {
+    fn avoid(&mut self, _acked: u32, _ack: &Ack, window: &mut Window) {
         let Some(queueing) = self.delay.get() else {
             return;
         };
@@ -65,9 +112,13 @@ impl LedbatNs2 {
         }
     }
 
-    /// A loss or a timeout.
-    pub(crate) fn on_congestion(&mut self) {
+    fn on_congestion(&mut self, event: &Congestion, _window: &Window) -> f64 {
         self.collected = 0;
+        event.base / 2.0
+    }
+
+    fn recovery_floor(&self, window: &Window) -> f64 {
+        half_of_threshold(window)
     }
 }
 
@@ -77,6 +128,7 @@ const fn milliseconds(span: Span) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::ack_at;
     use super::*;
     use sojourn_base::Instant;
 
@@ -100,7 +152,7 @@ mod tests {
         let mut changes = std::vec::Vec::new();
         for ack in 1..=21 {
             let before = window.size;
-            ledbat.avoid(&mut window);
+            ledbat.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
             if window.size > before {
                 changes.push((ack, window.size));
             }
@@ -117,7 +169,7 @@ mod tests {
             size: 10.0,
             threshold: 2.0,
         };
-        ledbat.avoid(&mut window);
+        ledbat.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
         assert_eq!((window.size, ledbat.collected), (9.0, 800));
     }
 
@@ -128,7 +180,7 @@ mod tests {
             size: 1.0,
             threshold: 2.0,
         };
-        ledbat.avoid(&mut window);
+        ledbat.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
         assert_eq!((window.size, ledbat.collected), (1.0, 0));
     }
 }

@@ -1,37 +1,72 @@
-//! How fast to send: window, threshold, and the controllers that move them.
+//! How fast to send: the window, and the controllers that move it.
 //!
-//! Source: RFC 5681 section 3.1 (slow start, threshold), RFC 3465 (byte counting); the controllers
-//! name theirs. Windows are in segments, fractions included; senders compare whole segments.
+//! A controller is a type that answers to events: [`CongestionControl`]. Window and threshold belong to the sender,
+//! because recovery, timeouts and idle restarts move them too; a controller gets them with each event. Slow start and
+//! its exits stand beside the controllers, so that each exit works with each of them.
+//!
+//! A controller of this crate is one file here, with its parameters and keys ([`ControllerKind`]), and one line in the
+//! list below; somebody's own is a file elsewhere and a call of [`add_controller`].
+//!
+//! Source: RFC 5681 section 3.1 (slow start, threshold); the controllers name theirs. Windows are in segments,
+//! fractions included; senders compare whole segments.
 //! Deviations: a window never exceeds the receive window, so that flows limited by it do not inflate.
 
-mod cubic_rfc9438;
-mod cubic_v21;
+mod control;
+pub(crate) mod cubic_rfc9438;
+pub(crate) mod cubic_v21;
 mod hystart;
-mod ledbat;
-mod ledbat_ns2;
+mod hystart_plus_plus;
+pub(crate) mod ledbat;
+pub(crate) mod ledbat_ns2;
 mod one_way_delay;
-mod reno;
+mod own;
+mod registry;
+pub(crate) mod reno;
+pub(crate) mod slow_start;
 
-use crate::config::{ControllerConfig, SlowStart, StackConfig, WindowUnit};
+use crate::StackConfig;
 use alloc::boxed::Box;
-use cubic_rfc9438::Cubic;
-use cubic_v21::CubicV21;
-use hystart::HyStart;
-use ledbat::Ledbat;
-use ledbat_ns2::LedbatNs2;
-use reno::Reno;
-use sojourn_base::{Instant, Span, math};
+use core::fmt::Debug;
+use cubic_rfc9438::CubicConfig;
+use cubic_v21::CubicV21Config;
+use ledbat::LedbatConfig;
+use ledbat_ns2::LedbatNs2Config;
+use reno::RenoConfig;
+use sojourn_base::{BitRate, Instant, Span};
+use sojourn_keys::Configured;
+
+pub(crate) use control::WindowControl;
+pub use own::{OwnController, add_controller};
+
+registry::controllers! {$
+    Reno(RenoConfig),
+    Cubic(CubicConfig),
+    CubicV21(CubicV21Config),
+    Ledbat(LedbatConfig),
+    LedbatNs2(LedbatNs2Config),
+}
+
+/// A kind of congestion controller: parameters, and how a running one is built from them.
+pub trait ControllerKind: Configured + Copy + PartialEq + Debug + Send + Sync {
+    /// The running controller. One with much state is boxed, so that others do not carry its size.
+    type Controller: CongestionControl;
+
+    /// A controller with these parameters for a new connection of `stack`.
+    fn build(&self, stack: &StackConfig) -> Self::Controller;
+}
 
 /// Congestion window and slow-start threshold in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Window {
-    pub(crate) size: f64,
-    pub(crate) threshold: f64,
+pub struct Window {
+    /// What may be in the network.
+    pub size: f64,
+    /// Below it the window grows by slow start.
+    pub threshold: f64,
 }
 
 impl Window {
     /// Whole segments of the window.
-    pub(crate) fn whole(&self) -> u32 {
+    pub fn whole(&self) -> u32 {
         whole(self.size)
     }
 }
@@ -42,230 +77,179 @@ impl Window {
     clippy::struct_excessive_bools,
     reason = "independent facts about one acknowledgement"
 )]
-pub(crate) struct Ack {
-    pub(crate) now: Instant,
+pub struct Ack {
+    /// When it arrived.
+    pub now: Instant,
     /// Segments by which it may open the window: those newly acknowledged, by either means, each once
-    /// (with ns-2 `TCP/Linux` all that it covers).
-    pub(crate) acked: u32,
+    /// (or as [`crate::habits::Habits::grows_by_all_covered`] says).
+    pub acked: u32,
+    /// Bytes by which the cumulative acknowledgement has advanced.
+    pub acked_bytes: u32,
+    /// It echoes a congestion mark.
+    pub marked: bool,
     /// Lowest unacknowledged segment now.
-    pub(crate) first: u32,
+    pub first: u32,
     /// Next new segment.
-    pub(crate) next: u32,
+    pub next: u32,
     /// Round-trip sample of this acknowledgement.
-    pub(crate) round_trip: Option<Span>,
+    pub round_trip: Option<Span>,
     /// Smoothed round-trip time.
-    pub(crate) smoothed: Span,
+    pub smoothed: Span,
     /// One-way delay of the segment that this acknowledgement answers.
-    pub(crate) one_way_delay: Option<Span>,
+    pub one_way_delay: Option<Span>,
     /// Segments outstanding before this acknowledgement.
-    pub(crate) flight_before: u32,
+    pub flight_before: u32,
     /// The window may change: new data are acknowledged, and the sender is not in recovery.
-    pub(crate) may_change: bool,
-    /// The window may grow: besides, it was used.
-    pub(crate) may_grow: bool,
+    pub may_change: bool,
+    /// The window may grow: besides, it was used (the sender was not limited by its application).
+    pub may_grow: bool,
     /// Nothing is or was wrong.
-    pub(crate) open: bool,
+    pub open: bool,
     /// A timeout is being repaired.
-    pub(crate) after_timeout: bool,
+    pub after_timeout: bool,
+}
+
+/// Why a window has to shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Loss detection has found a loss, or a tail-loss probe has repaired one.
+    Loss,
+    /// A congestion mark came back, the first in a round trip.
+    Mark,
+    /// The retransmission timer has expired.
+    Timeout,
 }
 
 /// A congestion event; the window is still what it was before.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Congestion {
-    /// What the reduction multiplies, in segments.
-    pub(crate) base: f64,
-    /// It was a retransmission timeout.
-    pub(crate) timeout: bool,
+pub struct Congestion {
+    /// When.
+    pub now: Instant,
+    /// Why.
+    pub cause: Cause,
+    /// What the stack says that a reduction multiplies, in segments.
+    pub base: f64,
+    /// Next new segment: the round trip of the event ends with its acknowledgement.
+    pub next: u32,
 }
 
-/// The controllers. Those with a history of delays keep it elsewhere: it would make the congestion control of
-/// every connection half as long again (296 bytes instead of 200), and hundreds of them shall fit into a cache.
-#[derive(Clone, Debug)]
-enum AnyController {
-    Reno(Reno),
-    Cubic(Cubic),
-    CubicV21(CubicV21),
-    Ledbat(Box<Ledbat>),
-    LedbatNs2(Box<LedbatNs2>),
+/// What a controller asks of its sender, once, when a connection begins. What nobody asks for costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Requests {
+    /// Thresholds keep their fractions, whatever the stack's unit of the window.
+    pub fractions: bool,
+    /// An acknowledgement that echoes a mark may open the window, too; RFC 3168 section 6.1.2 says it may not.
+    pub growth_with_marks: bool,
+    /// Segments are spread by [`CongestionControl::pacing_rate`] also if the stack does not pace.
+    pub pacing: bool,
 }
 
-/// Window, slow start and controller of one sender.
-#[derive(Clone, Debug)]
-pub(crate) struct CongestionControl {
-    window: Window,
-    controller: AnyController,
-    slow_start: SlowStart,
-    hystart: Option<HyStart>,
-    limit: f64,
-    whole_thresholds: bool,
+impl Requests {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        fractions: false,
+        growth_with_marks: false,
+        pacing: false,
+    };
 }
 
-/// Smallest threshold after a reduction, segments (RFC 5681 equation 4).
-const MINIMUM_THRESHOLD: f64 = 2.0;
-
-impl CongestionControl {
-    pub(crate) fn new(config: &StackConfig) -> Self {
-        let limit = f64::from(config.receive_window);
-        let threshold = match config.initial_threshold {
-            crate::config::InitialThreshold::ReceiveWindow => limit,
-            crate::config::InitialThreshold::Unlimited => f64::INFINITY,
-        };
-        let (controller, hystart) = match config.controller {
-            ControllerConfig::Reno(avoidance) => {
-                let reno = Reno::new(avoidance, config.maximum_segment_size);
-                (AnyController::Reno(reno), false)
-            }
-            ControllerConfig::Cubic(cubic) => {
-                (AnyController::Cubic(Cubic::new(cubic)), cubic.hystart)
-            }
-            ControllerConfig::CubicV21(cubic) => {
-                (AnyController::CubicV21(CubicV21::new(cubic)), false)
-            }
-            ControllerConfig::Ledbat(ledbat) => {
-                (AnyController::Ledbat(Box::new(Ledbat::new(ledbat))), false)
-            }
-            ControllerConfig::LedbatNs2(ledbat) => (
-                AnyController::LedbatNs2(Box::new(LedbatNs2::new(ledbat))),
-                false,
-            ),
-        };
-        Self {
-            window: Window {
-                size: f64::from(config.initial_window),
-                threshold,
-            },
-            controller,
-            slow_start: config.slow_start,
-            hystart: hystart.then(|| HyStart::new(config.pacing.is_some())),
-            limit,
-            whole_thresholds: config.window_unit == WindowUnit::Segments,
-        }
+/// Congestion control of one sender.
+///
+/// For each acknowledgement the sender calls [`Self::on_ack`], then, if the window may grow, slow start or
+/// [`Self::avoid`]; [`Self::on_congestion`] at most once per episode of losses, once per round trip of marks.
+///
+/// # Examples
+///
+/// Additive increase and multiplicative decrease with other constants:
+///
+/// ```
+/// use sojourn_transport::congestion::{Ack, Congestion, CongestionControl, Window};
+///
+/// #[derive(Clone, Debug)]
+/// struct Gentle;
+///
+/// impl CongestionControl for Gentle {
+///     fn avoid(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
+///         window.size += 0.5 * f64::from(acked) / window.size;
+///     }
+///
+///     fn on_congestion(&mut self, event: &Congestion, _window: &Window) -> f64 {
+///         0.875 * event.base
+///     }
+/// }
+/// ```
+pub trait CongestionControl: Debug + Send + own::Duplicate {
+    /// What it needs besides what every controller gets.
+    fn requests(&self) -> Requests {
+        Requests::NONE
     }
 
-    pub(crate) const fn window(&self) -> &Window {
-        &self.window
+    /// Whether the next growth is by slow start.
+    fn in_slow_start(&self, window: &Window) -> bool {
+        window.size < window.threshold
     }
 
-    /// For recovery, restart and timeout, which set the window themselves.
-    pub(crate) const fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
+    /// Any acknowledgement with news: measure, and change the window if that does not depend on
+    /// [`Ack::may_grow`].
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        let _ = (ack, window);
     }
 
-    pub(crate) fn in_slow_start(&self) -> bool {
-        match self.controller {
-            // Linux 2.6.22 grows by slow start up to and including the threshold.
-            AnyController::CubicV21(_) => self.window.size <= self.window.threshold,
-            AnyController::LedbatNs2(_) => false,
-            _ => self.window.size < self.window.threshold,
-        }
-    }
+    /// The window may grow, and slow start has left `acked` segments: congestion avoidance.
+    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window);
 
-    /// Anything of this acknowledgement that a controller measures, and growth if it is allowed.
-    pub(crate) fn on_ack(&mut self, ack: &Ack) {
-        match &mut self.controller {
-            AnyController::CubicV21(cubic) => cubic.measure(ack),
-            AnyController::Ledbat(ledbat) => ledbat.measure(ack, &mut self.window),
-            AnyController::LedbatNs2(ledbat) => ledbat.measure(ack),
-            AnyController::Reno(_) | AnyController::Cubic(_) => {}
-        }
-        if let Some(hystart) = &mut self.hystart
-            && hystart.on_ack(ack)
-        {
-            self.window.threshold = self.window.size;
-            self.hystart = None;
-        }
-        if !ack.may_grow {
-            // LEDBAT bounds itself by what is outstanding, and shrinks whether it is used or not.
-            if let AnyController::Ledbat(ledbat) = &mut self.controller
-                && ack.may_change
-                && self.window.size >= self.window.threshold
-            {
-                ledbat.avoid(ack.acked, ack, &mut self.window);
-            }
-            return;
-        }
-        let left = if self.in_slow_start() {
-            self.grow_by_slow_start(ack)
-        } else {
-            ack.acked
-        };
-        if left > 0 {
-            match &mut self.controller {
-                AnyController::Reno(reno) => reno.avoid(left, &mut self.window),
-                AnyController::Cubic(cubic) => cubic.avoid(left, ack, &mut self.window),
-                AnyController::CubicV21(cubic) => cubic.avoid(ack, &mut self.window),
-                AnyController::Ledbat(ledbat) => ledbat.avoid(left, ack, &mut self.window),
-                AnyController::LedbatNs2(ledbat) => ledbat.avoid(&mut self.window),
-            }
-        }
-        self.window.size = self.window.size.min(self.limit);
-    }
+    /// Congestion: the new threshold in segments. The sender rounds it as its stack does, and lets the window follow
+    /// as its recovery says.
+    fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64;
 
-    /// Reduce the threshold; the sender decides how the window follows.
-    pub(crate) fn on_congestion(&mut self, event: &Congestion) {
-        self.hystart = None;
-        let threshold = match &mut self.controller {
-            AnyController::Reno(_) => event.base / 2.0,
-            AnyController::Cubic(cubic) => cubic.reduce(event, &self.window),
-            AnyController::CubicV21(cubic) => cubic.reduce(event, &self.window),
-            AnyController::Ledbat(ledbat) => {
-                ledbat.on_congestion();
-                event.base / 2.0
-            }
-            AnyController::LedbatNs2(ledbat) => {
-                ledbat.on_congestion();
-                event.base / 2.0
-            }
-        };
-        let threshold = if self.whole_thresholds {
-            math::floor(threshold)
-        } else {
-            threshold
-        };
-        self.window.threshold = threshold.max(MINIMUM_THRESHOLD);
-    }
-
-    /// Sending resumes after `idle`.
-    pub(crate) fn on_restart(&mut self, idle: Span) {
-        if let AnyController::Cubic(cubic) = &mut self.controller {
-            cubic.shift(idle);
-        }
+    /// Sending resumes after `idle`; the window is what the stack's idle restart has made of it.
+    fn on_restart(&mut self, idle: Span, window: &mut Window) {
+        let _ = (idle, window);
     }
 
     /// The window below which rate halving does not go.
-    pub(crate) fn recovery_floor(&self) -> f64 {
-        match self.controller {
-            // Linux 2.6.22 `tcp_reno_min_cwnd`.
-            AnyController::Reno(_) | AnyController::Ledbat(_) | AnyController::LedbatNs2(_) => {
-                math::floor(self.window.threshold / 2.0).max(1.0)
-            }
-            _ => self.window.threshold,
-        }
+    fn recovery_floor(&self, window: &Window) -> f64 {
+        window.threshold
     }
 
-    /// Grow; returns the segments that are left for congestion avoidance.
-    fn grow_by_slow_start(&mut self, ack: &Ack) -> u32 {
-        if let Some(hystart) = &self.hystart {
-            self.window.size += hystart.growth(ack.acked);
-            return 0;
-        }
-        match self.slow_start {
-            SlowStart::PerAck => {
-                self.window.size += 1.0;
-                0
-            }
-            SlowStart::Bytes { limit } => {
-                let limit = if ack.after_timeout { 1 } else { limit };
-                self.window.size += f64::from(ack.acked.min(limit));
-                0
-            }
-            SlowStart::Linux => {
-                let before = self.window.size;
-                self.window.size = (before + f64::from(ack.acked)).min(self.window.threshold);
-                ack.acked
-                    .saturating_sub(whole(math::ceil(self.window.size - before)))
-            }
-        }
+    /// The rate at which to send, if that is not for the stack's pacing to derive from the window; asked if the stack
+    /// paces or the controller has requested it.
+    fn pacing_rate(&self) -> Option<BitRate> {
+        None
+    }
+}
+
+impl<C: CongestionControl + Clone + 'static> CongestionControl for Box<C> {
+    fn requests(&self) -> Requests {
+        (**self).requests()
+    }
+
+    fn in_slow_start(&self, window: &Window) -> bool {
+        (**self).in_slow_start(window)
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        (**self).on_ack(ack, window);
+    }
+
+    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
+        (**self).avoid(acked, ack, window);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
+        (**self).on_congestion(event, window)
+    }
+
+    fn on_restart(&mut self, idle: Span, window: &mut Window) {
+        (**self).on_restart(idle, window);
+    }
+
+    fn recovery_floor(&self, window: &Window) -> f64 {
+        (**self).recovery_floor(window)
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        (**self).pacing_rate()
     }
 }
 
@@ -288,6 +272,8 @@ pub(crate) mod testing {
         Ack {
             now,
             acked,
+            acked_bytes: acked * 1448,
+            marked: false,
             first: 0,
             next: 0,
             round_trip: None,
@@ -300,68 +286,14 @@ pub(crate) mod testing {
             after_timeout: false,
         }
     }
-}
 
-#[cfg(test)]
-#[expect(clippy::float_cmp, reason = "small whole numbers are exact")]
-mod tests {
-    use super::testing::ack_at;
-    use super::*;
-    use crate::stacks::{LINUX_RENO, NS2_BSD_SACK, NS2_RENO};
-
-    #[test]
-    fn linux_slow_start_stops_at_the_threshold_and_counts_the_rest_in_avoidance() {
-        let mut control = CongestionControl::new(&LINUX_RENO);
-        *control.window_mut() = Window {
-            size: 18.0,
-            threshold: 20.0,
-        };
-        control.on_ack(&ack_at(Instant::ZERO, 6));
-        // Two segments reach the threshold, four are left: 20 + 4/20.
-        assert_eq!(control.window().size, 20.2);
-    }
-
-    #[test]
-    fn byte_counting_is_limited_and_cautious_after_a_timeout() {
-        let config = StackConfig {
-            slow_start: SlowStart::Bytes { limit: 2 },
-            ..LINUX_RENO
-        };
-        let mut control = CongestionControl::new(&config);
-        control.on_ack(&ack_at(Instant::ZERO, 5));
-        assert_eq!(control.window().size, 12.0);
-        control.on_ack(&Ack {
-            after_timeout: true,
-            ..ack_at(Instant::ZERO, 5)
-        });
-        assert_eq!(control.window().size, 13.0);
-    }
-
-    #[test]
-    fn thresholds_are_whole_segments_unless_the_window_counts_bytes() {
-        let event = Congestion {
-            base: 7.0,
-            timeout: false,
-        };
-        for (config, expected) in [(NS2_RENO, 3.0), (NS2_BSD_SACK, 3.5)] {
-            let mut control = CongestionControl::new(&config);
-            control.on_congestion(&event);
-            assert_eq!(control.window().threshold, expected);
+    /// A congestion event at the beginning of time.
+    pub(crate) fn congestion(base: f64, cause: Cause) -> Congestion {
+        Congestion {
+            now: Instant::ZERO,
+            cause,
+            base,
+            next: 0,
         }
-        let mut control = CongestionControl::new(&NS2_BSD_SACK);
-        control.on_congestion(&Congestion { base: 1.0, ..event });
-        assert_eq!(control.window().threshold, 2.0, "never below two segments");
-    }
-
-    #[test]
-    fn the_window_stops_at_the_receive_window() {
-        let mut control = CongestionControl::new(&StackConfig {
-            receive_window: 5,
-            ..NS2_RENO
-        });
-        for _ in 0..10 {
-            control.on_ack(&ack_at(Instant::ZERO, 1));
-        }
-        assert_eq!(control.window().size, 5.0);
     }
 }

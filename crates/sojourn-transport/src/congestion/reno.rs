@@ -4,12 +4,88 @@
 //! whole bytes.
 //! Deviations: byte counting adds n/cwnd at once instead of one segment per full window.
 
-use super::{Window, whole};
-use crate::config::Avoidance;
+use super::{Ack, Congestion, CongestionControl, ControllerKind, Window, whole};
+use crate::StackConfig;
+use sojourn_base::math;
+use sojourn_keys::{Configured, Visitor, Word, Words, key};
 
-/// Growth of Reno in congestion avoidance.
+/// Parameters of Reno.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RenoConfig {
+    /// Growth in congestion avoidance.
+    pub avoidance: Avoidance,
+}
+
+/// How Reno grows in congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Avoidance {
+    /// 1/cwnd for each acknowledgement, whatever it covers.
+    PerAck,
+    /// One segment for each window of acknowledged segments.
+    Bytes,
+    /// max(1, MSS²/cwnd) whole bytes for each acknowledgement (ns-3).
+    WholeBytes,
+}
+
+impl RenoConfig {
+    /// One segment for each window of acknowledged segments.
+    pub const RFC5681: Self = Self {
+        avoidance: Avoidance::Bytes,
+    };
+}
+
+const AVOIDANCES: &[Word<Avoidance>] = &[
+    Word {
+        name: "per-ack",
+        value: Avoidance::PerAck,
+        about: "1/window for each acknowledgement",
+    },
+    Word {
+        name: "bytes",
+        value: Avoidance::Bytes,
+        about: "one segment for each window of acknowledged segments",
+    },
+    Word {
+        name: "whole-bytes",
+        value: Avoidance::WholeBytes,
+        about: "as ns-3: whole bytes for each acknowledgement",
+    },
+];
+
+impl Configured for RenoConfig {
+    const KIND: &'static str = "reno";
+    const ABOUT: &'static str = "additive increase, halving (RFC 5681)";
+
+    fn base() -> Self {
+        Self::RFC5681
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "avoidance",
+                "growth in congestion avoidance",
+                "by the stack's name",
+            ),
+            &mut Words {
+                value: &mut self.avoidance,
+                words: AVOIDANCES,
+            },
+        );
+    }
+}
+
+impl ControllerKind for RenoConfig {
+    type Controller = Reno;
+
+    fn build(&self, stack: &StackConfig) -> Reno {
+        Reno::new(self.avoidance, stack.maximum_segment_size)
+    }
+}
+
+/// A Reno sender.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reno {
+pub struct Reno {
     avoidance: Avoidance,
     segment_size: u32,
 }
@@ -22,8 +98,7 @@ impl Reno {
         }
     }
 
-    /// `acked` segments were acknowledged in congestion avoidance.
-    pub(crate) fn avoid(&mut self, acked: u32, window: &mut Window) {
+    fn grow(self, acked: u32, window: &mut Window) {
         match self.avoidance {
             Avoidance::PerAck => window.size += 1.0 / window.size,
             Avoidance::Bytes => window.size += f64::from(acked) / window.size,
@@ -39,6 +114,25 @@ impl Reno {
     }
 }
 
+impl CongestionControl for Reno {
+    fn avoid(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
+        self.grow(acked, window);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _window: &Window) -> f64 {
+        event.base / 2.0
+    }
+
+    fn recovery_floor(&self, window: &Window) -> f64 {
+        half_of_threshold(window)
+    }
+}
+
+/// Linux 2.6.22 `tcp_reno_min_cwnd`, which the controllers of that time share.
+pub(super) fn half_of_threshold(window: &Window) -> f64 {
+    math::floor(window.threshold / 2.0).max(1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,7 +142,7 @@ mod tests {
             size,
             threshold: 2.0,
         };
-        Reno::new(avoidance, 1448).avoid(acked, &mut window);
+        Reno::new(avoidance, 1448).grow(acked, &mut window);
         window.size
     }
 

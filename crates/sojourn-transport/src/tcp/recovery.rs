@@ -8,7 +8,7 @@
 
 use super::scoreboard::Scoreboard;
 use crate::config::RecoveryMode;
-use crate::congestion::{CongestionControl, whole};
+use crate::congestion::{WindowControl, whole};
 
 /// What an acknowledgement during recovery brought.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +61,7 @@ impl Recovery {
     pub(crate) fn begin(
         &mut self,
         board: &Scoreboard,
-        control: &mut CongestionControl,
+        control: &mut WindowControl,
         delivered: u32,
     ) {
         let (old, half) = (control.window().whole(), control.window().size / 2.0);
@@ -111,7 +111,7 @@ impl Recovery {
         &mut self,
         progress: Progress,
         board: &Scoreboard,
-        control: &mut CongestionControl,
+        control: &mut WindowControl,
     ) {
         if self.mode != RecoveryMode::Proportional {
             return;
@@ -153,7 +153,7 @@ impl Recovery {
     }
 
     /// Whole segments that may be in the network.
-    pub(crate) fn limit(&self, control: &CongestionControl) -> u32 {
+    pub(crate) fn limit(&self, control: &WindowControl) -> u32 {
         match self.mode {
             RecoveryMode::Reno | RecoveryMode::NewReno => control.window().whole() + self.inflation,
             RecoveryMode::RateHalving => control.window().whole().max(self.allowance),
@@ -166,7 +166,7 @@ impl Recovery {
     pub(crate) fn end(
         &mut self,
         board: &Scoreboard,
-        control: &mut CongestionControl,
+        control: &mut WindowControl,
         after_timeout: bool,
     ) {
         self.inflation = 0;
@@ -222,7 +222,7 @@ mod tests {
         let mut board = board(16);
         board.sack(1, 4, |_, _| ());
         board.mark_lost(0);
-        let mut control = CongestionControl::new(&LINUX_RENO);
+        let mut control = WindowControl::new(&LINUX_RENO);
         *control.window_mut() = Window {
             size: 14.0,
             threshold: 7.0,
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn rate_halving_sends_one_segment_per_two_acknowledgements_until_the_floor() {
-        let mut control = CongestionControl::new(&NS2_LINUX_CUBIC);
+        let mut control = WindowControl::new(&NS2_LINUX_CUBIC);
         *control.window_mut() = Window {
             size: 20.0,
             threshold: 16.0,
@@ -278,7 +278,7 @@ mod tests {
         let board = board(5);
         let mut recovery = Recovery::new(RecoveryMode::RateHalving);
         for (size, expected) in [(8.0, 8.0), (16.0, 16.0), (20.0, 20.0)] {
-            let mut control = CongestionControl::new(&NS2_LINUX_CUBIC);
+            let mut control = WindowControl::new(&NS2_LINUX_CUBIC);
             *control.window_mut() = Window {
                 size,
                 threshold: 16.0,

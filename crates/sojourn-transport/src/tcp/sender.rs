@@ -17,7 +17,7 @@ use super::scoreboard::{Covered, Scoreboard};
 use super::stream::Stream;
 use super::transmit::{Outlet, Pacer};
 use crate::config::{EcnMode, GrowthGate, RoundTripSampling, StackConfig};
-use crate::congestion::{Ack, CongestionControl};
+use crate::congestion::{Ack, WindowControl};
 use crate::{CongestionSnapshot, CongestionState, EndpointContext, Event, Flags, Segment};
 use sojourn_base::{Instant, Span};
 
@@ -44,7 +44,7 @@ pub(super) struct Usage {
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     pub(super) board: Scoreboard,
-    pub(super) control: CongestionControl,
+    pub(super) control: WindowControl,
     pub(super) detector: Detector,
     pub(super) recovery: Recovery,
     pub(super) stream: Stream,
@@ -110,7 +110,7 @@ impl Sender {
     ) -> Self {
         Self {
             board,
-            control: CongestionControl::new(config),
+            control: WindowControl::new(config),
             detector,
             recovery: Recovery::new(config.recovery),
             stream,
@@ -183,14 +183,7 @@ impl Sender {
         if end < before && newly_sacked == 0 && !marked {
             return;
         }
-        if self.detector.follows_deliveries() {
-            let sacked = self.board.highest_sacked().map_or(0, |n| n + 1);
-            self.detector
-                .end_of_deliveries(self.board.first().max(sacked));
-            if segment.flags.has(Flags::DSACK) {
-                self.detector.on_duplicate_report(&self.board);
-            }
-        }
+        self.end_deliveries(segment);
         let acked = covered.segments;
         let delivered = newly_sacked + acked - covered.sacked_before;
         let sample = self.sample_of(now, segment, delivered, out.config);
@@ -217,6 +210,8 @@ impl Sender {
         let mut news = Ack {
             now,
             acked: grows_by,
+            acked_bytes: covered.bytes,
+            marked,
             first: self.board.first(),
             next: self.board.next(),
             round_trip: sample,
@@ -252,15 +247,16 @@ impl Sender {
                     .on_ack(progress, &self.board, &mut self.control);
             }
         }
-        if marked {
-            out.statistics.echoes_received += 1;
-            self.on_mark(out.config, out);
-        }
         if !habits.grows_before_state_changes {
             let reopened = left && habits.grows_when_recovery_ends;
-            news.may_change = acked > 0 && (!was_recovering || reopened) && !entered && !marked;
+            let quiet = !marked || self.control.grows_with_marks();
+            news.may_change = acked > 0 && (!was_recovering || reopened) && !entered && quiet;
             news.open = self.state == CongestionState::Open && !was_recovering;
             self.tell_controller(news, pipe_before, out.config);
+        }
+        if marked {
+            out.statistics.echoes_received += 1;
+            self.on_mark(now, out);
         }
         debug_assert!(self.board.is_consistent(), "marks and counters disagree");
         self.transmit(now, out);
@@ -268,6 +264,19 @@ impl Sender {
         if covered.bytes > 0 {
             self.acknowledged += u64::from(covered.bytes);
             out.context.notify(Event::Acknowledged(self.acknowledged));
+        }
+    }
+
+    /// All that an acknowledgement has delivered is known.
+    #[inline]
+    fn end_deliveries(&mut self, segment: &Segment) {
+        if self.detector.follows_deliveries() {
+            let sacked = self.board.highest_sacked().map_or(0, |n| n + 1);
+            self.detector
+                .end_of_deliveries(self.board.first().max(sacked));
+            if segment.flags.has(Flags::DSACK) {
+                self.detector.on_duplicate_report(&self.board);
+            }
         }
     }
 
@@ -430,7 +439,7 @@ impl Sender {
             let repaired = probe.repeated && !segment.flags.has(Flags::DSACK);
             if repaired && self.state == CongestionState::Open {
                 let base = f64::from(self.control.window().whole());
-                self.reduce(base, out);
+                self.reduce(now, base, out);
                 let threshold = self.control.window().threshold;
                 self.control.window_mut().size = threshold;
             }

@@ -15,7 +15,7 @@ use crate::congestion::whole;
 use crate::{
     CongestionState, ConnectionStatistics, EndpointContext, Flags, SackBlocks, Segment, SendTimes,
 };
-use sojourn_base::{Ecn, Instant, Span};
+use sojourn_base::{Bytes, Ecn, Instant, Span};
 
 /// Where segments go, and what they carry besides the sender's own words.
 pub(crate) struct Outlet<'a, C> {
@@ -78,7 +78,7 @@ impl Sender {
         let mut limited = false;
         let mut sent_new = false;
         loop {
-            if let Some(pacing) = &out.config.pacing
+            if let Some(pacing) = self.control.pacing(out.config)
                 && self.is_paced(now, pacing)
             {
                 break;
@@ -117,7 +117,7 @@ impl Sender {
     /// When paced data may leave; [`Instant::NEVER`] if nothing waits for that.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
-        match &config.pacing {
+        match self.control.pacing(config) {
             Some(pacing) => self.end_of_pause(now, pacing, config),
             None => Instant::NEVER,
         }
@@ -358,7 +358,7 @@ impl Sender {
         out.statistics.payload_bytes_sent += u64::from(payload);
         out.statistics.wire_bytes_sent += u64::from(segment.length);
         self.last_sent_at = Some(now);
-        if let Some(pacing) = &config.pacing {
+        if let Some(pacing) = self.control.pacing(config) {
             let interval = self.pacing_interval(segment.length, pacing, config);
             self.pacer.on_sent(now, interval, pacing);
         }
@@ -374,6 +374,9 @@ impl Sender {
 
     /// Time that a packet of `length` bytes takes at the pacing rate.
     fn pacing_interval(&self, length: u32, pacing: &Pacing, config: &StackConfig) -> Span {
+        if let Some(rate) = self.control.pacing_rate() {
+            return rate.time_for(Bytes(u64::from(length)));
+        }
         let Some(smoothed) = self.round_trip.smoothed() else {
             return Span::ZERO;
         };

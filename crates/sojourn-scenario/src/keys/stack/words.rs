@@ -4,8 +4,8 @@
 //! Deviations: none known.
 
 use sojourn_transport::config::{
-    AckUnit, Avoidance, EcnMode, GrowthGate, Handshake, InitialThreshold, LossDetection,
-    RecoveryMode, ReductionBase, RoundTripSampling, TimeoutFormula, WindowUnit,
+    AckUnit, EcnMode, GrowthGate, Handshake, InitialThreshold, LossDetection, RecoveryMode,
+    ReductionBase, RoundTripSampling, SlowStartExit, TimeoutFormula, WindowUnit,
 };
 
 use sojourn_keys::value::Word;
@@ -60,10 +60,10 @@ words! { ECN_MODES: EcnMode =
     "off" EcnMode::Off, "packets are not ECN-capable";
     "classic" EcnMode::Classic, "a mark counts as a loss (RFC 3168)";
 }
-words! { AVOIDANCES: Avoidance =
-    "per-ack" Avoidance::PerAck, "1/window for each acknowledgement";
-    "bytes" Avoidance::Bytes, "one segment for each window of acknowledged segments";
-    "whole-bytes" Avoidance::WholeBytes, "as ns-3: whole bytes for each acknowledgement";
+words! { SLOW_START_EXITS: SlowStartExit =
+    "none" SlowStartExit::None, "the threshold, or a loss";
+    "hystart" SlowStartExit::HyStart, "rising delay or a long train of acknowledgements (Linux)";
+    "hystart++" SlowStartExit::HyStartPlusPlus, "rising delay, confirmed by slower growth (RFC 9406)";
 }
 words! { HANDSHAKES: Handshake =
     "three-way" Handshake::ThreeWay, "SYN, SYN-ACK, ACK";

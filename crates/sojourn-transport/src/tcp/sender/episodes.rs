@@ -7,7 +7,7 @@
 
 use super::Sender;
 use crate::config::{LossDetection, ReductionBase, StackConfig, WindowUnit};
-use crate::congestion::Congestion;
+use crate::congestion::{Cause, Congestion};
 use crate::tcp::loss_detection::DUPLICATE_THRESHOLD;
 use crate::tcp::recovery::Progress;
 use crate::tcp::transmit::Outlet;
@@ -102,7 +102,7 @@ impl Sender {
             }
             base
         };
-        self.reduce(base, out);
+        self.reduce(now, base, out);
         self.recover = self.board.next();
         self.recovery
             .begin(&self.board, &mut self.control, delivered);
@@ -146,10 +146,12 @@ impl Sender {
     }
 
     /// Lower the threshold for a detected loss.
-    pub(super) fn reduce<C>(&mut self, base: f64, out: &mut Outlet<'_, C>) {
+    pub(super) fn reduce<C>(&mut self, now: Instant, base: f64, out: &mut Outlet<'_, C>) {
         self.control.on_congestion(&Congestion {
+            now,
+            cause: Cause::Loss,
             base,
-            timeout: false,
+            next: self.board.next(),
         });
         out.statistics.loss_reductions += 1;
     }
@@ -181,16 +183,18 @@ impl Sender {
     }
 
     #[cold]
-    pub(super) fn on_mark<C>(&mut self, config: &StackConfig, out: &mut Outlet<'_, C>) {
+    pub(super) fn on_mark<C>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         // The first segment above carries the confirmation; its acknowledgement echoes no old mark.
         let once = self.board.first() > self.reduced_until;
         if !once || self.state != CongestionState::Open || self.control.window().whole() <= 1 {
             return;
         }
-        let base = self.reduction_base(config);
+        let base = self.reduction_base(out.config);
         self.control.on_congestion(&Congestion {
+            now,
+            cause: Cause::Mark,
             base,
-            timeout: false,
+            next: self.board.next(),
         });
         out.statistics.mark_reductions += 1;
         let window = self.control.window_mut();

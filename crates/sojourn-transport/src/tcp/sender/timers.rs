@@ -5,7 +5,7 @@
 
 use super::{Probe, Sender};
 use crate::config::{Handshake, StackConfig};
-use crate::congestion::Congestion;
+use crate::congestion::{Cause, Congestion};
 use crate::tcp::recovery::{Progress, Recovery};
 use crate::tcp::rto::{backed_off, base_timeout};
 use crate::tcp::transmit::Outlet;
@@ -128,8 +128,10 @@ impl Sender {
         if !repeat || out.config.habits.every_expiry_reduces {
             let base = self.reduction_base(out.config);
             self.control.on_congestion(&Congestion {
+                now,
+                cause: Cause::Timeout,
                 base,
-                timeout: true,
+                next: self.board.next(),
             });
         }
         self.control.window_mut().size = 1.0;
