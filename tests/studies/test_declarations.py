@@ -1,20 +1,28 @@
 """What a study by path declares is asked, judged, set beside the print, drawn; errors stay in their place."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from sojourn.errors import StudyError
 from sojourn.report import build
+from sojourn.studies.checks import is_metric
 from sojourn.studies.claims import Outcome
 from sojourn.studies.judging import judge
 from sojourn.studies.opened import OpenStudy
 from sojourn.studies.parts import StudyParts
 from sojourn.studies.reporting import declared_parts
 from sojourn.studies.view import StudyView
-from sojourn.study.library import load_study
+from sojourn.study.definition import load_definition
+from sojourn.study.files import copy_companions
+from sojourn.study.library import builtin_names, load_study
 from sojourn.study.plan import RunOptions, make_plan
+from sojourn.study.schema import study_schema
 from studies.small_study import DELAYS, result_of, write
+
+ROOT = Path(__file__).parents[2]
 
 MEASURE = """
 [measures.delay]
@@ -416,3 +424,78 @@ def test_an_unknown_key_of_a_figure_is_a_problem_of_that_figure(tmp_path: Path) 
     (found,) = problems(tmp_path, MEASURE + DOTS + "lane = 3\n")
     assert found.startswith("figure[1]")
     assert "unknown key" in found
+
+
+# ---- results that come from somebody else ---------------------------------------------------------------
+
+
+def test_the_module_of_a_given_result_runs_only_if_it_was_run_here_as_a_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOJOURN_STORE", str(tmp_path / "cache" / "store"))
+    answers = MEASURE + CLAIM + 'function = "decide"\n'
+    module = """
+from sojourn.studies.claims import Outcome
+def decide(ask):
+    return Outcome.of(True, "run")
+"""
+    study = write(tmp_path / "study", answers, module)
+    result = result_of(study)
+
+    def ours() -> Outcome:
+        opened = OpenStudy.of_result(result)
+        (found,) = judge(opened, opened.ask(StudyView(result)))
+        return found.outcome
+
+    assert "has not been run here" in ours().note
+    make_plan(load_study(str(study)), RunOptions())
+    assert ours().ours == "run"
+
+
+def test_a_result_reads_no_file_outside_itself(tmp_path: Path) -> None:
+    study = write(tmp_path, MEASURE, top='notes = "../secret.md"\n')
+    (tmp_path.parent / "secret.md").write_text("secret")
+    with pytest.raises(StudyError, match="outside the result"):
+        OpenStudy.of_result(result_of(study))
+
+
+def test_a_result_keeps_the_files_that_its_report_needs(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes")
+    study = write(tmp_path / "study", MEASURE, "x = 1\n", top='notes = "notes.md"\n')
+    (tmp_path / "study" / "notes.md").write_text("# Notes")
+    copy_companions(study, load_definition(study), tmp_path / "result")
+    kept = {path.name for path in (tmp_path / "result" / "study").iterdir()}
+    assert kept == {"study.toml", "answers.toml", "study.py", "notes.md"}
+
+
+# ---- what stands where ----------------------------------------------------------------------------------
+
+
+def test_metrics_that_can_be_asked_are_those_of_the_reference() -> None:
+    text = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
+    table = text.split("## Quantiles")[0]
+    named = {
+        name
+        for line in table.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`([a-z_0-9]+)`", line.split("|")[1])
+    }
+    assert {name for name in named if not is_metric(name)} == set()
+
+
+def test_no_name_of_a_published_study_stands_outside_its_folder() -> None:
+    package = ROOT / "python" / "sojourn"
+    names = builtin_names()
+    found = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in package.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        for name in names
+        if name in line and path.parent.name != name and ">>>" not in line and "load(" not in line
+    ]
+    assert found == []
+
+
+def test_the_schema_of_the_study_file_knows_its_answers() -> None:
+    properties = json.loads(study_schema())["properties"]
+    assert {"measures", "claim", "table", "winners", "figure", "headline"} <= set(properties)

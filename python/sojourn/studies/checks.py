@@ -23,6 +23,7 @@ from sojourn.study.figure_declarations import (
     SweepFigure,
     TimeSeriesFigure,
 )
+from sojourn.study.files import companions, is_inside
 
 __all__ = ["METRICS", "check_declarations", "is_metric"]
 
@@ -117,11 +118,9 @@ class _Checker:
     # ---- files and functions ----------------------------------------------------------------------
 
     def _files(self) -> Iterator[Problem]:
-        from sojourn.study.files import companions
-
         for name in companions(self._own):
             path = self._study.folder / name
-            if ".." in name or name.startswith("/"):
+            if not is_inside(name):
                 yield self._problem(name, "lies outside the study's folder", "move it there")
             elif not path.is_file() and name != self._own.module:
                 hint = "names are relative to the study file"

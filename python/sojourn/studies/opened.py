@@ -16,10 +16,12 @@ from sojourn.errors import Problem, StudyError
 from sojourn.studies.asking import Ask
 from sojourn.studies.selection import LabelledPoint, Points
 from sojourn.studies.tolerance import Rule, read_rules
+from sojourn.studies.trusted import is_trusted, trust
 from sojourn.studies.view import StudyView
 from sojourn.study.declarations import LabelValue
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point
+from sojourn.study.files import companions, is_inside
 from sojourn.study.library import Study, builtin_names, load_study
 from sojourn.study.result import StudyResult
 
@@ -33,6 +35,8 @@ class OpenStudy:
     definition: StudyDefinition
     folder: Path
     points: Points
+    given: bool = False
+    """Whether it came with a result: its module runs only if it was run here before."""
 
     @classmethod
     def of(cls, study: Study, points: Sequence[Point] | None = None) -> OpenStudy:
@@ -53,7 +57,12 @@ class OpenStudy:
         }
         points = [LabelledPoint(name, own) for name, own in labels.items()]
         definition = result.definition
-        return cls(definition, result.study_folder, Points(points, definition.labels))
+        outside = [name for name in companions(definition) if not is_inside(name)]
+        if outside:
+            problems = [Problem(name, "lies outside the result") for name in outside]
+            raise StudyError(problems)
+        labelled = Points(points, definition.labels)
+        return cls(definition, result.study_folder, labelled, given=True)
 
     @cached_property
     def functions(self) -> Mapping[str, Any]:
@@ -66,7 +75,14 @@ class OpenStudy:
         """
         if not self.definition.module:
             return {}
-        return vars(load_module(self.folder / self.definition.module, self.definition.name))
+        path = self.folder / self.definition.module
+        if self.given and not is_trusted(path):
+            hint = "run or check the study from its own folder once, if you trust it"
+            message = f"{path.name} came with the result and has not been run here: it is not run"
+            return _Refused(message, hint)
+        module = load_module(path, self.definition.name)
+        trust(path)
+        return vars(module)
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -77,6 +93,17 @@ class OpenStudy:
     def ask(self, view: StudyView) -> Ask:
         """Return the questions to one result."""
         return Ask(view, self.points, self.definition.measures, self.functions)
+
+
+class _Refused(dict[str, Any]):
+    """The functions of a module that is not run: asking for one says why."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__()
+        self._problem = Problem("module", message, hint)
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - it never returns
+        raise StudyError([self._problem])
 
 
 def load_module(path: Path, study: str) -> ModuleType:

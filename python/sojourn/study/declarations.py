@@ -267,7 +267,7 @@ class NumbersTable(Strict):
     """Points that are left out, by label."""
     rows: list[str] = Field(default_factory=list)
     """Labels whose combinations are the rows; one row per point if left out."""
-    views: list[list[str]] = Field(default_factory=list)
+    views: list[list[str]] = Field(default_factory=lambda: list[list[str]]())
     """Labels of which each list makes rows of mixed points, with a row per value of `compare` each."""
     compare: str = ""
     names: list[str] = Field(default_factory=list)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from sojourn.errors import Problem
 from sojourn.study.declarations import Declarations
 
-__all__ = ["companions", "copy_companions", "merge_includes", "study_folder_of"]
+__all__ = ["companions", "copy_companions", "is_inside", "merge_includes", "study_folder_of"]
 
 
 def merge_includes(document: dict[str, Any], folder: Path | None, file: str) -> list[Problem]:
@@ -61,6 +61,17 @@ def companions(definition: Declarations) -> list[str]:
     names += [group.printed for table in definition.table for group in table.groups]
     names += [table.printed for table in definition.rated]
     return [name for name in dict.fromkeys(names) if name]
+
+
+def is_inside(name: str) -> bool:
+    """Whether a file named by a study lies in the study's folder.
+
+    Examples
+    --------
+    >>> is_inside("printed/table.csv"), is_inside("../table.csv"), is_inside("/etc/hosts")
+    (True, False, False)
+    """
+    return not Path(name).is_absolute() and ".." not in Path(name).parts
 
 
 def copy_companions(path: Path, definition: Declarations, directory: Path) -> None:

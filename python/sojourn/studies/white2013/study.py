@@ -9,6 +9,7 @@ resolution; the document rounds them up to whole milliseconds.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
@@ -616,7 +617,7 @@ def say_goodput(ask: Ask) -> str:
 def say_winners(ask: Ask) -> str:
     """Count who is best, or as good as best, in the table of winners."""
     names = ("mixed_delay_p50", "mixed_delay_p95", "lost", "mos", "mixed_load_time_p50", "goodput")
-    wins = dict.fromkeys(MANAGERS, 0)
+    wins = Counter[str]()
     known = 0
     for name in names:
         grid = _grid(ask, name)
