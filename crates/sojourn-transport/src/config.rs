@@ -8,12 +8,13 @@
 pub use crate::congestion::ControllerConfig;
 pub use crate::congestion::cubic_rfc9438::CubicConfig;
 pub use crate::congestion::cubic_v21::CubicV21Config;
+pub use crate::congestion::dctcp::DctcpConfig;
 pub use crate::congestion::ledbat::LedbatConfig;
 pub use crate::congestion::ledbat_ns2::LedbatNs2Config;
 pub use crate::congestion::reno::{Avoidance, RenoConfig};
 pub use crate::congestion::slow_start::SlowStartExit;
 use crate::habits::Habits;
-use sojourn_base::{BitRate, Span};
+use sojourn_base::{BitRate, Ecn, Span};
 
 /// Bytes of the IP packets that a stack sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,8 +279,28 @@ impl Pacing {
 pub enum EcnMode {
     /// Packets are not ECN-capable.
     Off,
-    /// A mark counts as a loss, once per round trip (RFC 3168).
+    /// The receiver echoes a mark until the sender confirms that it has reduced (RFC 3168).
     Classic,
+    /// The receiver echoes for each data segment whether it was marked (RFC 8257 section 3.2).
+    Dctcp,
+    /// The same with packets that ask for low latency: ECT(1) (RFC 9331).
+    DctcpL4s,
+}
+
+impl EcnMode {
+    /// Whether the echo says of each segment whether it was marked.
+    pub const fn echoes_each(self) -> bool {
+        matches!(self, Self::Dctcp | Self::DctcpL4s)
+    }
+
+    /// The ECN field of data that are sent for the first time.
+    pub const fn codepoint(self) -> Ecn {
+        match self {
+            Self::Off => Ecn::NotEct,
+            Self::Classic | Self::Dctcp => Ecn::Ect0,
+            Self::DctcpL4s => Ecn::Ect1,
+        }
+    }
 }
 
 /// Everything that distinguishes a TCP stack. Start from a profile of [`crate::stacks`] and change

@@ -9,16 +9,16 @@
 
 use crate::config::{
     AMPLE, AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig,
-    CubicV21Config, DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold,
-    LedbatConfig, LedbatNs2Config, LossDetection, RecoveryMode, ReductionBase, RenoConfig,
-    RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula, TimeoutPolicy,
-    WindowUnit, WireSizes,
+    CubicV21Config, DctcpConfig, DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart,
+    InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, RecoveryMode, ReductionBase,
+    RenoConfig, RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula,
+    TimeoutPolicy, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
 
 /// Every profile under its name in scenario files.
-pub const PROFILES: [(&str, StackConfig); 12] = [
+pub const PROFILES: [(&str, StackConfig); 13] = [
     ("ns2-linux-cubic", NS2_LINUX_CUBIC),
     ("ns2-reno", NS2_RENO),
     ("ns2-bsd-sack", NS2_BSD_SACK),
@@ -31,6 +31,7 @@ pub const PROFILES: [(&str, StackConfig); 12] = [
     ("ns2-ledbat", NS2_LEDBAT),
     ("ns2-ledbat-25ms", NS2_LEDBAT_25MS),
     ("ledbat", LEDBAT),
+    ("dctcp", DCTCP),
 ];
 
 /// Bulk transfers of White 2012 and 2013: ns-2 `TCP/Linux` with CUBIC, receiver `TCPSink/Sack1`.
@@ -345,6 +346,13 @@ pub const LEDBAT: StackConfig = StackConfig {
     controller: ControllerConfig::Ledbat(LedbatConfig::RFC6817),
     initial_window: 2,
     idle_restart: IdleRestart::Rfc2861 { floor: 2 },
+    ..LINUX_RENO
+};
+
+/// DCTCP of RFC 8257 on the Linux of today.
+pub const DCTCP: StackConfig = StackConfig {
+    controller: ControllerConfig::Dctcp(DctcpConfig::RFC8257),
+    ecn: EcnMode::Dctcp,
     ..LINUX_RENO
 };
 

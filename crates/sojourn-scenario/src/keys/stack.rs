@@ -72,6 +72,7 @@ fn about(name: &str) -> &'static str {
         "linux-reno" => "Linux of today with Reno",
         "bsd-reno" => "a BSD of today, in outline",
         "windows-cubic" => "Windows of today, in outline",
+        "dctcp" => "DCTCP as in RFC 8257 on a Linux of today",
         "ledbat" => "LEDBAT as in RFC 6817 on a Linux of today",
         _ => "see the page of the transport models",
     }

@@ -14,6 +14,7 @@
 mod control;
 pub(crate) mod cubic_rfc9438;
 pub(crate) mod cubic_v21;
+pub(crate) mod dctcp;
 mod hystart;
 mod hystart_plus_plus;
 pub(crate) mod ledbat;
@@ -44,6 +45,7 @@ registry::controllers! {$
     CubicV21(CubicV21Config),
     Ledbat(LedbatConfig),
     LedbatNs2(LedbatNs2Config),
+    Dctcp(dctcp::DctcpConfig),
 }
 
 /// A kind of congestion controller: parameters, and how a running one is built from them.

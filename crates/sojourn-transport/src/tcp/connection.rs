@@ -12,7 +12,7 @@
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::transmit::Outlet;
-use crate::config::{EcnMode, Handshake, RoundTripSampling, StackConfig};
+use crate::config::{Handshake, RoundTripSampling, StackConfig};
 use crate::{
     CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, Endpoint, EndpointContext, Event,
     Flags, SackBlocks, Segment, SendTimes, Timer,
@@ -388,8 +388,11 @@ impl TcpEndpoint {
         } else {
             Span::MAX
         };
-        let echoes = self.config.ecn != EcnMode::Off;
-        self.receiver.on_segment(now, segment, echoes, idle_limit);
+        let ecn = self.config.ecn;
+        if self.receiver.reports_before(segment, ecn) {
+            self.emit_acknowledgement(now, context);
+        }
+        self.receiver.on_segment(now, segment, ecn, idle_limit);
         if self.receiver.delivered() > before.0 {
             context.notify(Event::Delivered(self.receiver.delivered()));
         }

@@ -1,12 +1,13 @@
 //! What has arrived, what is acknowledged, and when.
 //!
 //! Source: RFC 5681 section 4.2 (when to acknowledge), RFC 2018 section 4 (SACK blocks), RFC 2883
-//! (duplicates), RFC 7323 section 4.3 (which time stamp to echo); Linux for quick acknowledgements;
+//! (duplicates), RFC 7323 section 4.3 (which time stamp to echo), RFC 3168
+//! section 6.1.3 and RFC 8257 section 3.2 (echo of marks); Linux for quick acknowledgements;
 //! ns-2.35 FullTcp for the heartbeat.
 //! Deviations: a duplicate is reported by a flag instead of a block; the application reads at once,
 //! so the window never closes.
 
-use crate::config::{AckPolicy, AckUnit, DelayedAck};
+use crate::config::{AckPolicy, AckUnit, DelayedAck, EcnMode};
 use crate::{Flags, SackBlocks, Segment};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -56,7 +57,7 @@ pub(crate) struct Receiver {
     one_way_delay: u64,
     quick_left: u32,
     last_arrival: Instant,
-    /// ECN echo until the peer confirms (RFC 3168 section 6.1.3).
+    /// ECN echo: until the peer confirms (RFC 3168 section 6.1.3), or for the last data segment (`DCTCP.CE`).
     echo_congestion: bool,
 }
 
@@ -124,16 +125,16 @@ impl Receiver {
         };
     }
 
-    /// A segment with data, a FIN, or a place in the sequence has arrived. `echoes`: the peer is told of a
-    /// congestion mark. `idle_limit` is the time after which the connection counts as idle.
+    /// A segment with data, a FIN, or a place in the sequence has arrived. `ecn`: how the peer is told of
+    /// congestion marks. `idle_limit` is the time after which the connection counts as idle.
     pub(crate) fn on_segment(
         &mut self,
         now: Instant,
         segment: &Segment,
-        echoes: bool,
+        ecn: EcnMode,
         idle_limit: Span,
     ) {
-        self.note_congestion(segment, echoes);
+        self.note_congestion(segment, ecn);
         if now.saturating_since(self.last_arrival) > idle_limit {
             self.quick_left = self.policy.quick;
         }
@@ -370,11 +371,23 @@ impl Receiver {
         }
     }
 
-    fn note_congestion(&mut self, segment: &Segment, echoes: bool) {
+    /// Whether what has arrived must be acknowledged before `segment`: that was marked and they were not, or the other
+    /// way round (RFC 8257 section 3.2).
+    pub(crate) fn reports_before(&self, segment: &Segment, ecn: EcnMode) -> bool {
+        ecn.echoes_each()
+            && self.pending_segments > 0
+            && self.echo_congestion != (segment.ecn == Ecn::Ce)
+    }
+
+    fn note_congestion(&mut self, segment: &Segment, ecn: EcnMode) {
+        if ecn.echoes_each() {
+            self.echo_congestion = segment.ecn == Ecn::Ce;
+            return;
+        }
         if segment.flags.has(Flags::CWR) {
             self.echo_congestion = false;
         }
-        if echoes && segment.ecn == Ecn::Ce {
+        if ecn != EcnMode::Off && segment.ecn == Ecn::Ce {
             self.echo_congestion = true;
         }
     }
@@ -427,7 +440,7 @@ mod tests {
     }
 
     fn arrive(receiver: &mut Receiver, now: Instant, sequence: u32) {
-        receiver.on_segment(now, &data(sequence, 1460), false, Span::from_s(1));
+        receiver.on_segment(now, &data(sequence, 1460), EcnMode::Off, Span::from_s(1));
     }
 
     fn acknowledge(receiver: &mut Receiver) -> (u32, Vec<(u32, u32)>) {
@@ -463,7 +476,7 @@ mod tests {
         // Heartbeat of 0.1 s.
         let mut receiver = receiver(AKHTAR2013.acknowledge);
         let at = Instant::from_ms(237);
-        receiver.on_segment(at, &data(0, 500), false, Span::from_s(1));
+        receiver.on_segment(at, &data(0, 500), EcnMode::Off, Span::from_s(1));
         assert!(!receiver.wants_acknowledgement());
         assert_eq!(receiver.deadline(), Instant::from_ms(300));
         receiver.on_timer(Instant::from_ms(300));
@@ -507,7 +520,12 @@ mod tests {
                 sent_at: Instant::from_ms(sent),
                 ..data(sequence, 1460)
             };
-            receiver.on_segment(Instant::from_ms(60), &segment, false, Span::from_s(1));
+            receiver.on_segment(
+                Instant::from_ms(60),
+                &segment,
+                EcnMode::Off,
+                Span::from_s(1),
+            );
         }
         let mut ack = data(0, 0);
         receiver.stamp(&mut ack);
@@ -556,7 +574,7 @@ mod tests {
             flags: Flags::ACK.with(Flags::FIN),
             ..data(1, 0)
         };
-        receiver.on_segment(Instant::ZERO, &fin, false, Span::from_s(1));
+        receiver.on_segment(Instant::ZERO, &fin, EcnMode::Off, Span::from_s(1));
         assert!(!receiver.is_finished());
         arrive(&mut receiver, Instant::ZERO, 0);
         assert!(receiver.is_finished());

@@ -347,8 +347,8 @@ impl Sender {
             ecn: Ecn::NotEct,
             sack: SackBlocks::NONE,
         };
-        if config.ecn == EcnMode::Classic && first && payload > 0 {
-            segment.ecn = Ecn::Ect0;
+        if config.ecn != EcnMode::Off && first && payload > 0 {
+            segment.ecn = config.ecn.codepoint();
             if core::mem::take(&mut self.confirm_reduction) {
                 segment.flags = segment.flags.with(Flags::CWR);
             }

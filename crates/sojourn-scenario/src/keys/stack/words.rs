@@ -58,7 +58,9 @@ words! { WINDOW_UNITS: WindowUnit =
 }
 words! { ECN_MODES: EcnMode =
     "off" EcnMode::Off, "packets are not ECN-capable";
-    "classic" EcnMode::Classic, "a mark counts as a loss (RFC 3168)";
+    "classic" EcnMode::Classic, "a mark is echoed until it is confirmed (RFC 3168)";
+    "dctcp" EcnMode::Dctcp, "each segment's mark is echoed (RFC 8257)";
+    "dctcp-l4s" EcnMode::DctcpL4s, "the same with packets ECT(1)";
 }
 words! { SLOW_START_EXITS: SlowStartExit =
     "none" SlowStartExit::None, "the threshold, or a loss";

@@ -184,7 +184,7 @@ impl Sender {
 
     #[cold]
     pub(super) fn on_mark<C>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
-        // The first segment above carries the confirmation; its acknowledgement echoes no old mark.
+        // What was sent before the reduction says nothing new; the first segment after it carries the confirmation.
         let once = self.board.first() > self.reduced_until;
         if !once || self.state != CongestionState::Open || self.control.window().whole() <= 1 {
             return;

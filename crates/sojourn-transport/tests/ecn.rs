@@ -1,0 +1,160 @@
+//! Marks and what stacks make of them, seen from outside: the echo of DCTCP's receiver, and the windows that
+//! marks at a known rate leave.
+//!
+//! Source: RFC 8257 section 3.2; Alizadeh, Javanmard and Prabhakar, "Analysis of DCTCP", 2011 (2/p); transport
+//! specification section 15.
+
+mod path;
+
+use path::{End, Fate, Path, Shape, ms};
+use sojourn_base::{Ecn, Instant, Span};
+use sojourn_transport::config::{
+    AckPolicy, ControllerConfig, DctcpConfig, EcnMode, GrowthGate, StackConfig,
+};
+use sojourn_transport::stacks::DCTCP;
+use sojourn_transport::{Flags, Segment};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Mean window of a flow over a path of 20 ms of which every `period`-th data segment is marked, or each with the
+/// chance of one in `period`.
+fn mean_window(grows_while_reduced: bool, period: u64, random: bool) -> f64 {
+    let config = StackConfig {
+        controller: ControllerConfig::Dctcp(DctcpConfig {
+            grows_while_reduced,
+            ..DctcpConfig::RFC8257
+        }),
+        acknowledge: AckPolicy {
+            every: 1,
+            ..DCTCP.acknowledge
+        },
+        growth_gate: GrowthGate::Near,
+        ..DCTCP
+    };
+    let (mut count, mut draws) = (0_u64, 1_u64);
+    let judge = move |end, segment: &Segment| {
+        if end == End::Server || segment.payload == 0 {
+            return Fate::Pass;
+        }
+        count += 1;
+        draws = draws
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let marked = if random {
+            (draws >> 33) % period == 0
+        } else {
+            count % period == 0
+        };
+        if marked { Fate::Mark } else { Fate::Pass }
+    };
+    // 100 Gb/s keeps segments in order without adding any delay.
+    let shape = Shape {
+        service: Span::from_ns(120),
+        propagation: Span::from_ms(10),
+    };
+    let mut path = Path::new(&config, shape, Box::new(judge));
+    path.keep_rows = false;
+    path.keep_events = false;
+    path.run(u64::MAX, Instant::from_s(5));
+    let (mut sum, mut samples) = (0.0, 0.0);
+    for at in (5000..65_000).step_by(7) {
+        path.go_on(Instant::from_ms(at));
+        sum += path.client().congestion().window;
+        samples += 1.0;
+    }
+    assert_eq!(path.client().statistics().loss_reductions, 0);
+    sum / samples
+}
+
+#[test]
+fn regular_marks_leave_a_window_of_two_periods() {
+    // (period, 2/p law with growth throughout.)
+    for period in [10, 20, 50, 100] {
+        let window = mean_window(true, period, false);
+        let law = 2.0 * period as f64;
+        assert!((window / law - 1.0).abs() < 0.05, "{period}: {window}");
+    }
+}
+
+#[test]
+fn random_marks_leave_what_the_reference_model_says() {
+    for (grows, factor) in [(true, 2.73), (false, 1.41)] {
+        for period in [50, 100] {
+            let window = mean_window(grows, period, true);
+            let law = factor * period as f64;
+            assert!(
+                (window / law - 1.0).abs() < 0.05,
+                "{grows}, {period}: {window}, not {law}"
+            );
+        }
+    }
+}
+
+/// What the server acknowledges, with time in ms and echo, when the data segments of `marked` are marked.
+fn acknowledgements(marked: &'static [u32]) -> Vec<(u32, bool)> {
+    let config = StackConfig {
+        initial_window: 8,
+        acknowledge: AckPolicy {
+            quick: 0,
+            ..DCTCP.acknowledge
+        },
+        ..DCTCP
+    };
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let writer = Rc::clone(&log);
+    let judge = move |end, segment: &Segment| {
+        if end == End::Server && segment.is_pure_ack() {
+            let echo = segment.flags.has(Flags::ECE);
+            writer.borrow_mut().push((segment.acknowledgement, echo));
+        }
+        if end == End::Client && segment.payload > 0 {
+            assert_eq!(segment.ecn, Ecn::Ect0);
+            if marked.contains(&segment.sequence) {
+                return Fate::Mark;
+            }
+        }
+        Fate::Pass
+    };
+    let mut path = Path::new(&config, Shape::P1, Box::new(judge));
+    path.run(8 * 1448, Instant::from_s(1));
+    assert!(ms(path.now) > 0.0);
+    drop(path);
+    Rc::into_inner(log).expect("the path is gone").into_inner()
+}
+
+#[test]
+fn a_change_of_marks_is_reported_at_once_with_the_old_echo() {
+    assert_eq!(
+        acknowledgements(&[]),
+        [(2, false), (4, false), (6, false), (8, false)]
+    );
+    // Segment 3 is marked: what came before it is acknowledged without the echo, itself with it.
+    assert_eq!(
+        acknowledgements(&[3]),
+        [(2, false), (3, false), (4, true), (6, false), (8, false)]
+    );
+    // Segments 2 to 4: two are acknowledged together, the third alone when an unmarked one follows.
+    assert_eq!(
+        acknowledgements(&[2, 3, 4]),
+        [(2, false), (4, true), (5, true), (7, false), (8, false)]
+    );
+}
+
+#[test]
+fn the_sender_counts_marked_bytes_and_confirms_its_reductions() {
+    assert_eq!(DCTCP.ecn, EcnMode::Dctcp);
+    let judge = |end, segment: &Segment| {
+        let at = ms(segment.sent_at);
+        if end == End::Client && segment.payload > 0 && (300.0..350.0).contains(&at) {
+            Fate::Mark
+        } else {
+            Fate::Pass
+        }
+    };
+    let mut path = Path::new(&DCTCP, Shape::P1, Box::new(judge));
+    path.run(1_500_000, Instant::from_s(60));
+    let statistics = *path.client().statistics();
+    assert_eq!(statistics.mark_reductions, 1, "one window was marked");
+    assert_eq!(statistics.retransmissions(), 0);
+    assert_eq!(path.server().snapshot().delivered, 1_500_000);
+}
