@@ -32,6 +32,8 @@ pub(crate) enum Event {
         /// Slot of the connection.
         slot: u32,
     },
+    /// The recorder wants every connection looked at.
+    Sample,
     /// A timer of an application is due.
     ApplicationTimer {
         /// Entry of the traffic list.

@@ -18,8 +18,8 @@ use sojourn_link::{
     Wire, WireConfig,
 };
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, Recorder,
-    SegmentArrival, TrafficId, Waiting,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, MacCounters,
+    Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_transport::SackBlocks;
 
@@ -240,6 +240,20 @@ impl<R: Recorder> Network<R> {
             traffic,
         }));
         first
+    }
+
+    /// Tells the recorder what the MACs have counted.
+    pub(crate) fn record_macs(&mut self) {
+        for (number, link) in (0..).zip(&self.links) {
+            if let Some(counters) = Link::<PacketId>::counters(&link.model) {
+                let counters = MacCounters {
+                    requested: counters.requested,
+                    granted: counters.granted,
+                    unused: counters.unused_grant,
+                };
+                self.recorder.on_mac(LinkId(number), &counters);
+            }
+        }
     }
 
     /// Packets delivered by links so far.

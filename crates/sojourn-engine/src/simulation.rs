@@ -134,6 +134,7 @@ impl<R: Recorder> Simulation<R> {
             });
         }
         self.spread_news(Instant::ZERO);
+        self.world.schedule_sample(Instant::ZERO);
         let mut events = 0;
         while let Some((now, event)) = self.world.network.calendar.pop() {
             if now >= end {
@@ -172,6 +173,7 @@ impl<R: Recorder> Simulation<R> {
                 self.world
                     .on_endpoint_timer(now, event, (slot, generation, end, timer));
             }
+            Event::Sample => self.world.sample(now),
             Event::ApplicationTimer { traffic, token } => {
                 self.with_application(now, usize::from(traffic), |application, host| {
                     application.on_event(now, sojourn_apps::Event::Timer(token), host);
@@ -196,6 +198,7 @@ impl<R: Recorder> Simulation<R> {
             });
         }
         self.world.finish();
+        self.world.network.record_macs();
         self.world.network.recorder.on_end(now);
     }
 

@@ -11,7 +11,8 @@ use sojourn_apps::{ConnectionId, End};
 use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
 use sojourn_record::{
-    Cause, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, TrafficId,
+    Cause, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder,
+    TrafficId,
 };
 use sojourn_transport::{Endpoint, SackBlocks, Segment, SendTimes, StackConfig, Timer};
 use std::collections::VecDeque;
@@ -217,6 +218,40 @@ impl<R: Recorder> World<R> {
         let split = self.network.records_delays().then(DelaySplit::default);
         self.network
             .send(now, first, packet, &SackBlocks::NONE, split);
+    }
+
+    /// The next look at all connections, if the recorder wants any.
+    pub(crate) fn schedule_sample(&mut self, now: Instant) {
+        if let Some(interval) = self.network.recorder.sample_interval() {
+            let at = now.saturating_add(interval);
+            self.network.calendar.schedule(at, Event::Sample);
+        }
+    }
+
+    /// Tells the recorder of every open connection and each end of it that has sent data.
+    pub(crate) fn sample(&mut self, now: Instant) {
+        for slot in self.connections.open_slots() {
+            let connection = self.connections.in_slot(slot);
+            for (end, from) in connection.ends.iter().zip([End::Client, End::Server]) {
+                if end.endpoint.statistics().payload_bytes_sent == 0 {
+                    continue;
+                }
+                let snapshot = end.endpoint.snapshot();
+                self.network.recorder.on_sample(&ConnectionSample {
+                    at: now,
+                    traffic: TrafficId(connection.traffic),
+                    server: server_number(connection.place.0),
+                    direction: direction_from(from),
+                    connection: connection.id.0,
+                    window: snapshot.window,
+                    threshold: snapshot.threshold.is_finite().then_some(snapshot.threshold),
+                    round_trip: snapshot.smoothed_round_trip,
+                    flight: snapshot.flight,
+                    acknowledged: Bytes(snapshot.acknowledged),
+                });
+            }
+        }
+        self.schedule_sample(now);
     }
 
     /// Records the connections that are open when the run ends, and the flows of datagrams.

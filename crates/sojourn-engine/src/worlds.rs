@@ -36,6 +36,7 @@ pub const NO_RECORDS: RecordConfig = RecordConfig {
     flows: false,
     transfers: false,
     series: None,
+    connections: None,
     occupancy: false,
     delays: false,
     histograms: false,

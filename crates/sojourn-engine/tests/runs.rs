@@ -1,6 +1,6 @@
 //! Whole runs: conservation, the split of delay, determinism, cancellation.
 
-use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, Seed, ServiceQueue};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, Seed, ServiceQueue, Span};
 use sojourn_engine::run;
 use sojourn_record::{
     Cause, ColumnData, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords,
@@ -381,4 +381,62 @@ fn with_fq_codel_and_ecn_marks_replace_losses_and_agree_everywhere() {
     let all: u64 = by_queue.iter().sum();
     assert_eq!(in_bins.iter().sum::<u64>(), all);
     assert_eq!(records.counters(TrafficId(0)).upstream.retransmissions, 0);
+}
+
+#[test]
+fn looking_at_connections_shows_their_windows_and_moves_nothing() {
+    let plain = marking_dumbbell("{ kind = \"fq-codel\" }");
+    let mut looking = plain.clone();
+    let interval = Span::from_ms(100);
+    looking.record.connections = Some(interval);
+    let records_of = |scenario: &Scenario| {
+        let names = vec![String::from("bulk"), String::from("call")];
+        let recorder = ColumnRecorder::new(scenario.record, names);
+        let outcome = run(scenario, Seed(1), recorder, &|| false).expect("not cancelled");
+        outcome.recorder.into_records()
+    };
+    let (plain, looking) = (records_of(&plain), records_of(&looking));
+    let mut tables = looking.tables();
+    tables.retain(|table| table.name != "connection_series");
+    assert_eq!(tables, plain.tables());
+    assert_eq!(plain.connection_samples(), []);
+    let samples = looking.connection_samples();
+    assert!(samples.len() > 3 * 100, "three uploads of some 20 s");
+    assert!(samples.is_sorted_by_key(|sample| sample.at));
+    let widest = samples
+        .iter()
+        .map(|sample| sample.window)
+        .fold(0.0, f64::max);
+    for sample in samples {
+        assert_eq!(sample.at.as_ns() % interval.as_ns(), 0);
+        assert_eq!(
+            sample.direction,
+            Direction::Upstream,
+            "servers send no data"
+        );
+        assert!(sample.window >= 1.0 && sample.acknowledged < Bytes(3_000_000));
+        // After a reduction more is outstanding than the window, never than the largest one.
+        assert!(f64::from(sample.flight) <= widest + 1.0, "{sample:?}");
+        let round_trip = sample.round_trip.expect("after the handshake");
+        assert!((Span::from_ms(20)..Span::from_ms(400)).contains(&round_trip));
+    }
+    assert!(samples.iter().any(|sample| sample.window < widest / 2.0));
+}
+
+#[test]
+fn the_mac_of_the_modem_says_what_it_asked_for_and_got() {
+    let records = records(&scenario(MODEM), 1);
+    assert_eq!(records.mac(Direction::Downstream), None);
+    let mac = records.mac(Direction::Upstream).expect("a MAC counts");
+    let counters = (0..3).map(|number| records.counters(TrafficId(number)).upstream);
+    let forwarded: u64 = counters.map(|counters| counters.forwarded_bytes).sum();
+    assert!(
+        mac.granted <= mac.requested && mac.unused == Bytes::ZERO,
+        "{mac:?}"
+    );
+    // A packet that is partly granted at the end is not forwarded.
+    assert!(
+        (forwarded..forwarded + 1500).contains(&mac.granted.0),
+        "{mac:?}"
+    );
 }

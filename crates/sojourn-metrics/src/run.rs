@@ -266,6 +266,15 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction:
     rows.add(subject, "forwarded_volume", bytes as f64 / 1e3, "kB");
     rows.add(subject, "dropped_packets", dropped as f64, "");
     signals::signal_metrics(rows, records, direction);
+    if let Some(mac) = records.mac(direction) {
+        for (metric, bytes) in [
+            ("requested_volume", mac.requested),
+            ("granted_volume", mac.granted),
+            ("unused_grants", mac.unused),
+        ] {
+            rows.add(subject, metric, bytes.0 as f64 / 1e3, "kB");
+        }
+    }
     if let Some(allowance) = facts.allowance[direction] {
         rows.add(
             subject,

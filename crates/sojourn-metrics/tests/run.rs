@@ -17,6 +17,7 @@ const WITHOUT_ROWS: RecordConfig = RecordConfig {
     flows: false,
     transfers: false,
     series: None,
+    connections: None,
     occupancy: false,
     delays: false,
     histograms: false,

@@ -9,8 +9,8 @@ use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, TransferTally};
 use crate::{
-    Cause, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop, LinkId, LinkMark,
-    LinkPassage, Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
+    LinkId, LinkMark, LinkPassage, MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
@@ -32,6 +32,8 @@ pub struct RecordConfig {
     pub flows: bool,
     /// Time series of the access links in bins of this width.
     pub series: Option<Span>,
+    /// Window and round-trip time of every connection at this interval.
+    pub connections: Option<Span>,
     /// Time-weighted queue lengths of the access links.
     pub occupancy: bool,
     /// Delay of every packet split by cause.
@@ -41,7 +43,7 @@ pub struct RecordConfig {
 }
 
 impl Default for RecordConfig {
-    /// Everything but objects and flows, series in bins of 100 ms (White 2013, 3.8).
+    /// Everything but objects, flows and connections, series in bins of 100 ms (White 2013, 3.8).
     fn default() -> Self {
         Self {
             datagrams: true,
@@ -49,6 +51,7 @@ impl Default for RecordConfig {
             transfers: true,
             flows: false,
             series: Some(Span::from_ms(100)),
+            connections: None,
             occupancy: true,
             delays: true,
             histograms: true,
@@ -91,6 +94,8 @@ pub struct ColumnRecorder {
     objects: Vec<(TrafficId, Object)>,
     transfers: Vec<(TrafficId, Transfer)>,
     flows: Vec<FlowRow>,
+    samples: Vec<ConnectionSample>,
+    mac: PerDirection<Option<MacCounters>>,
     signals: SignalCounts,
     /// What each link forwarded from each service queue.
     forwarded: PerDirection<[PacketCount; ServiceQueue::ALL.len()]>,
@@ -120,6 +125,8 @@ impl ColumnRecorder {
             objects: Vec::new(),
             transfers: Vec::new(),
             flows: Vec::new(),
+            samples: Vec::new(),
+            mac: PerDirection::default(),
             signals: SignalCounts::default(),
             forwarded: PerDirection::default(),
             traffic_names,
@@ -291,6 +298,20 @@ impl Recorder for ColumnRecorder {
     fn on_object(&mut self, traffic: TrafficId, object: &Object) {
         if self.config.objects {
             self.objects.push((traffic, *object));
+        }
+    }
+
+    fn sample_interval(&self) -> Option<Span> {
+        self.config.connections
+    }
+
+    fn on_sample(&mut self, sample: &ConnectionSample) {
+        self.samples.push(*sample);
+    }
+
+    fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {
+        if let Some(direction) = access_link(link) {
+            self.mac[direction] = Some(*counters);
         }
     }
 

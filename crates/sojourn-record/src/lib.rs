@@ -301,6 +301,14 @@ pub trait Recorder {
     fn on_page(&mut self, traffic: TrafficId, page: &Page) {}
     /// An object has ended, or the run has.
     fn on_object(&mut self, traffic: TrafficId, object: &Object) {}
+    /// How often every connection shall be looked at; `None` for never.
+    fn sample_interval(&self) -> Option<Span> {
+        None
+    }
+    /// One end of a connection was looked at.
+    fn on_sample(&mut self, sample: &ConnectionSample) {}
+    /// The run ends: what the MAC of a link has counted.
+    fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {}
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
 }
@@ -316,6 +324,42 @@ pub struct ConnectionTotals {
     pub connect_retries: u64,
     /// Packets that arrived with a congestion mark, by the direction they came in.
     pub marks_received: PerDirection<u64>,
+}
+
+/// The sender of one end of a connection at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConnectionSample {
+    /// When.
+    pub at: Instant,
+    /// Whose.
+    pub traffic: TrafficId,
+    /// Server within the traffic entry.
+    pub server: u32,
+    /// Where it sends to.
+    pub direction: Direction,
+    /// Number of the connection, from 0 in each run.
+    pub connection: u32,
+    /// Congestion window in segments.
+    pub window: f64,
+    /// Slow-start threshold in segments; `None` before there is one.
+    pub threshold: Option<f64>,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub round_trip: Option<Span>,
+    /// Segments outstanding.
+    pub flight: u32,
+    /// Application bytes acknowledged so far.
+    pub acknowledged: Bytes,
+}
+
+/// What the MAC of a link has counted since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MacCounters {
+    /// Bytes requested from the CMTS.
+    pub requested: Bytes,
+    /// Bytes granted.
+    pub granted: Bytes,
+    /// Bytes of grants for which there was nothing to send.
+    pub unused: Bytes,
 }
 
 /// Records nothing.

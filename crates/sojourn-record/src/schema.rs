@@ -103,6 +103,18 @@ pub const TABLES: &[TableSchema] = tables! {
         "lost_datagrams" [""] "those that were lost; missing for connections"
         "marks_received" [""] "packets that arrived with a congestion mark"
     }
+    "connection_series": "the sender of one end of an open connection at one moment" {
+        "traffic" [""] "traffic entry of the scenario"
+        "server" [""] "server within the traffic entry, from 0"
+        "direction" [""] "where it sends to: upstream or downstream"
+        "connection" [""] "number of the connection, from 0 in each run"
+        "at_ns" ["ns"] "when it was looked at"
+        "window_segments" [""] "congestion window in segments"
+        "threshold_segments" [""] "slow-start threshold in segments; missing before there is one"
+        "round_trip_ns" ["ns"] "smoothed round-trip time; missing before the first sample"
+        "flight_segments" [""] "segments outstanding"
+        "acknowledged_bytes" ["B"] "application bytes acknowledged so far"
+    }
     "series": "one access link in one bin of time" {
         "link" [""] "upstream or downstream"
         "start_ns" ["ns"] "start of the bin"

@@ -83,19 +83,24 @@ fn check_access(draft: &Draft, direction: Direction, notes: &mut Notes) {
 const MOST_BINS: u64 = 10_000_000;
 
 fn check_series(draft: &Draft, notes: &mut Notes) {
-    let Some(width) = draft.record.series.filter(|width| !width.is_zero()) else {
-        return;
-    };
-    let bins = draft.duration.as_ps() / width.as_ps();
-    if bins > MOST_BINS && !notes.is_doubtful("duration") {
-        note(
-            notes,
-            "record.series",
-            Mismatch::new(
-                format!("{} in bins of {width} make {bins} rows", draft.duration),
-                format!("at most {MOST_BINS}: wider bins, or \"off\""),
-            ),
-        );
+    for (place, width) in [
+        ("record.series", draft.record.series),
+        ("record.connections", draft.record.connections),
+    ] {
+        let Some(width) = width.filter(|width| !width.is_zero()) else {
+            continue;
+        };
+        let bins = draft.duration.as_ps() / width.as_ps();
+        if bins > MOST_BINS && !notes.is_doubtful("duration") {
+            note(
+                notes,
+                place,
+                Mismatch::new(
+                    format!("{} in bins of {width} make {bins} rows", draft.duration),
+                    format!("at most {MOST_BINS}: wider bins, or \"off\""),
+                ),
+            );
+        }
     }
 }
 

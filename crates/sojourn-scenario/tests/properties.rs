@@ -93,6 +93,10 @@ fn file_settings() -> Vec<Setting> {
             "record.series",
             prop_oneof![span(MS, 3_600_000 * MS), word(&["off"])],
         ),
+        named(
+            "record.connections",
+            prop_oneof![span(MS, 3_600_000 * MS), word(&["off"])],
+        ),
         named("record.occupancy", word(&["true", "false"])),
     ]
 }

@@ -6,10 +6,11 @@ use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, TransferTally};
 use crate::{
-    Cause, Datagram, Fate, FlowConnection, FlowRow, PacketCount, Signal, SignalKind, TrafficId,
+    Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, MacCounters, PacketCount,
+    Signal, SignalKind, TrafficId,
 };
 use sojourn_base::report::{Object, Page, Transfer};
-use sojourn_base::{Direction, Instant, PerDirection, Reason, ServiceQueue};
+use sojourn_base::{Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 
 /// The finished records of one run.
 #[derive(Debug)]
@@ -96,6 +97,16 @@ impl Records {
         &self.recorder.flows
     }
 
+    /// What the MAC of an access link counted; `None` without one.
+    pub fn mac(&self, direction: Direction) -> Option<MacCounters> {
+        self.recorder.mac[direction]
+    }
+
+    /// The connections that were looked at, in order of time; none if no interval was asked for.
+    pub fn connection_samples(&self) -> &[ConnectionSample] {
+        &self.recorder.samples
+    }
+
     /// What an access link forwarded from each of [`ServiceQueue::ALL`].
     pub fn forwarded_by_queue(&self, direction: Direction) -> [PacketCount; 3] {
         self.recorder.forwarded[direction]
@@ -117,6 +128,9 @@ impl Records {
         }
         if self.recorder.config.flows {
             tables.push(self.flow_table());
+        }
+        if self.recorder.config.connections.is_some() {
+            tables.push(self.connection_table());
         }
         if let Some(bins) = &self.recorder.link_bins {
             tables.push(series_table(bins));
@@ -351,6 +365,50 @@ impl Records {
                 ("datagrams", of_datagrams(DatagramTally::sent)),
                 ("lost_datagrams", of_datagrams(DatagramTally::lost)),
                 ("marks_received", marks),
+            ],
+        )
+    }
+
+    fn connection_table(&self) -> Table {
+        let rows = &self.recorder.samples;
+        let u32s =
+            |value: fn(&ConnectionSample) -> u32| ColumnData::U32(rows.iter().map(value).collect());
+        Table::new(
+            "connection_series",
+            [
+                (
+                    "traffic",
+                    self.traffic_words(rows.iter().map(|row| row.traffic)),
+                ),
+                ("server", u32s(|row| row.server)),
+                (
+                    "direction",
+                    directions(rows.iter().map(|row| row.direction)),
+                ),
+                ("connection", u32s(|row| row.connection)),
+                (
+                    "at_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.at.as_ns()).collect()),
+                ),
+                (
+                    "window_segments",
+                    ColumnData::F64(rows.iter().map(|row| row.window).collect()),
+                ),
+                (
+                    "threshold_segments",
+                    ColumnData::optional_f64(rows.iter().map(|row| row.threshold)),
+                ),
+                (
+                    "round_trip_ns",
+                    ColumnData::optional_u64(
+                        rows.iter().map(|row| row.round_trip.map(Span::as_ns)),
+                    ),
+                ),
+                ("flight_segments", u32s(|row| row.flight)),
+                (
+                    "acknowledged_bytes",
+                    ColumnData::U64(rows.iter().map(|row| row.acknowledged.0).collect()),
+                ),
             ],
         )
     }

@@ -455,6 +455,20 @@ fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
         },
     );
     visitor.value(
+        key(
+            "connections",
+            "interval at which window and round-trip time of every open connection are written down",
+            RARE,
+        )
+        .least("1 ms")
+        .most("1 h"),
+        &mut Or {
+            value: &mut record.connections,
+            word: "off",
+            example: Span::from_ms(100),
+        },
+    );
+    visitor.value(
         key("occupancy", "time spent at each length of a queue", ALWAYS),
         &mut record.occupancy,
     );
