@@ -16,6 +16,7 @@ from sojourn.studies.claims import Outcome
 from sojourn.studies.judging import judge_claim
 from sojourn.studies.opened import OpenStudy
 from sojourn.studies.view import StudyView
+from sojourn.study.declarations import Declarations
 from sojourn.study.definition import load_definition
 from sojourn.study.library import load_study
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
@@ -255,6 +256,10 @@ class World:
             },
         }
         definition = load_definition(HOME / "study.toml")
+        if not self.builtin:  # a study of the same runs that declares no answers
+            fields = Declarations.model_fields.items()
+            blank = {name: field.get_default(call_default_factory=True) for name, field in fields}
+            definition = definition.model_copy(update=blank)
         return StudyResult(directory, definition, metrics, runs, manifest)
 
     def view(self, directory: Path) -> StudyView:

@@ -57,7 +57,6 @@ def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
     ]
     own = study.definition.winners
     summary = make(own.title, lambda: winners(study, ask, own)) if own else None
-    notes = study.definition.notes
     return StudyParts(
         headlines=headlines(study, ask),
         summary=summary,
@@ -69,8 +68,16 @@ def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
             Assumption(one.what, one.value, one.origin, one.reason)
             for one in study.definition.assumption
         ),
-        notes=(study.folder / notes).read_text(encoding="utf-8") if notes else "",
+        notes=_notes(study),
     )
+
+
+def _notes(study: OpenStudy) -> str:
+    name = study.definition.notes
+    try:
+        return (study.folder / name).read_text(encoding="utf-8") if name else ""
+    except (OSError, UnicodeDecodeError):
+        return f"{name} cannot be read."
 
 
 def failure(name: str, reason: str) -> PlainTable:
