@@ -12,7 +12,7 @@ use crate::config::SerialConfig;
 use crate::queue_call::{Drain, QueueCall, run_timers};
 use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
-use sojourn_queue::{Backlog, Held, QueueManager, Shaper, Verdict};
+use sojourn_queue::{Backlog, Held, QueueManager, Shaper};
 
 /// See the module. `T` is the caller's packet, `M` the queue manager.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
         self.advance(now, context);
         let (manager, mut call) = self.split(now, context);
         let verdict = manager.enqueue(now, meta, item, &mut call);
-        if self.idle && verdict == Verdict::Accepted {
+        if self.idle && verdict.is_accepted() {
             let (manager, mut call) = self.split(now, context);
             let next = manager.dequeue(now, &mut call);
             self.send(next, now, context);

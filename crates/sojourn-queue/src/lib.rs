@@ -17,7 +17,10 @@
 //! 2. [`QueueManager::dequeue`] is called only when something can be transmitted now. It may drop any
 //!    number of packets and returns at most one; `None` means empty *after* the drops.
 //! 3. Calling `dequeue` on an empty manager is legal and changes nothing but idle bookkeeping.
-//! 4. Timers are phase-locked: `on_timer` at `t` re-arms at `t + period`, and nothing else moves them, so a
+//! 4. A manager with several queues says in the [`Meta`] of each packet that leaves it which one it was in;
+//!    [`QueueManager::dequeue_from`] gives packets of that queue only, and the backlogs of all queues sum to
+//!    [`QueueManager::backlog`].
+//! 5. Timers are phase-locked: `on_timer` at `t` re-arms at `t + period`, and nothing else moves them, so a
 //!    link asks [`QueueManager::next_timer`] once at first and once after each run.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -103,8 +106,29 @@ impl<T> Held<T> {
 pub enum Verdict {
     /// It waits in the queue.
     Accepted,
+    /// It waits in one of several queues, as a manager with several says. Single-queue managers answer
+    /// [`Verdict::Accepted`], whatever they marked: marks are told through the context anyway.
+    Placed(Placement),
     /// It was refused (and has gone to [`QueueContext::dropped`]).
     Dropped(Reason),
+}
+
+impl Verdict {
+    /// Whether the arrival waits in a queue.
+    pub const fn is_accepted(self) -> bool {
+        !matches!(self, Self::Dropped(_))
+    }
+}
+
+/// Where an arrival waits in a manager with several queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Its queue; the `queue` of the waiting packet's [`Meta`] says the same.
+    pub queue: ServiceQueue,
+    /// It was marked on its way in.
+    pub marked: bool,
+    /// Queue protection moved it here from the queue that the classifier chose.
+    pub sanctioned: bool,
 }
 
 /// What waits.
@@ -153,6 +177,12 @@ pub trait QueueContext<T> {
     fn loop_delay(&self) -> Span {
         Span::ZERO
     }
+
+    /// Estimate of the request-grant loop that serves `queue`, if queues have loops of their own.
+    fn loop_delay_of(&self, queue: ServiceQueue) -> Span {
+        let _ = queue;
+        self.loop_delay()
+    }
 }
 
 /// A queue with a policy, as a link uses it.
@@ -169,6 +199,27 @@ pub trait QueueManager<T> {
     /// Take the next packet to send; `now` is the start of the transmission opportunity.
     #[must_use]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>>;
+
+    /// Take the next packet of `queue`, for a link whose grants are for one queue. A manager with one queue
+    /// has nothing else to give.
+    #[must_use]
+    fn dequeue_from(
+        &mut self,
+        now: Instant,
+        queue: ServiceQueue,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        let _ = queue;
+        self.dequeue(now, context)
+    }
+
+    /// What waits in `queue`; in a manager with one queue everything waits in the classic one.
+    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
+        match queue {
+            ServiceQueue::Classic => self.backlog(),
+            ServiceQueue::LowLatency | ServiceQueue::AckPriority => Backlog::default(),
+        }
+    }
 
     /// Length of the packet that `dequeue` would look at first, for shapers that wait for its tokens;
     /// `None` if the queue is empty or the manager cannot tell without deciding.
@@ -210,6 +261,19 @@ impl<T, M: QueueManager<T> + ?Sized> QueueManager<T> for Box<M> {
 
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         (**self).dequeue(now, context)
+    }
+
+    fn dequeue_from(
+        &mut self,
+        now: Instant,
+        queue: ServiceQueue,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        (**self).dequeue_from(now, queue, context)
+    }
+
+    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
+        (**self).backlog_of(queue)
     }
 
     fn head_length(&self) -> Option<u32> {

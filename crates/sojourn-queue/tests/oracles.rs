@@ -228,7 +228,7 @@ proptest! {
                         Verdict::Accepted if context.marked.is_empty() => {
                             oracle::pie::Outcome::Accept
                         }
-                        Verdict::Accepted => oracle::pie::Outcome::Mark,
+                        Verdict::Accepted | Verdict::Placed(_) => oracle::pie::Outcome::Mark,
                     };
                     let at = i128::from(now.as_ps());
                     let expected = oracle.enqueue(f64::from(length), at, ecn_capable, unit);

@@ -113,7 +113,9 @@ pub fn run<T: Clone>(
                     },
                 ));
                 match verdict {
-                    Verdict::Accepted => effects.push(Effect::Accepted(arrival)),
+                    Verdict::Accepted | Verdict::Placed(_) => {
+                        effects.push(Effect::Accepted(arrival));
+                    }
                     Verdict::Dropped(reason) => assert!(
                         effects.contains(&Effect::Refused(arrival, reason)),
                         "packet {arrival} was refused for {reason:?} but not given back"
@@ -136,6 +138,12 @@ pub fn run<T: Clone>(
         for (packet, _) in context.marked.drain(..) {
             effects.insert(0, Effect::Marked(number(&packet.item)));
         }
+        let of_queues = ServiceQueue::ALL.map(|queue| manager.backlog_of(queue).bytes.0);
+        assert_eq!(
+            of_queues.iter().sum::<u64>(),
+            manager.backlog().bytes.0,
+            "the queues make up the whole"
+        );
         let at = now.saturating_since(start);
         log.lines.push(Logged {
             at,

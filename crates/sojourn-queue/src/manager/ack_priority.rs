@@ -264,6 +264,25 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         }
     }
 
+    fn dequeue_from(
+        &mut self,
+        now: Instant,
+        queue: ServiceQueue,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        match queue {
+            ServiceQueue::AckPriority => self.serve_lane(),
+            inner => self.inner.dequeue_from(now, inner, context),
+        }
+    }
+
+    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
+        match queue {
+            ServiceQueue::AckPriority => self.lane.backlog(),
+            inner => self.inner.backlog_of(inner),
+        }
+    }
+
     fn head_length(&self) -> Option<u32> {
         if self.is_lanes_turn() {
             self.lane.head().map(|packet| packet.meta.length)

@@ -8,7 +8,7 @@
 use crate::manager::{AnyManager, each_manager};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use core::fmt;
-use sojourn_base::{Instant, Meta};
+use sojourn_base::{Instant, Meta, ServiceQueue};
 
 impl<T> QueueManager<T> for AnyManager<T> {
     #[inline]
@@ -25,6 +25,19 @@ impl<T> QueueManager<T> for AnyManager<T> {
     #[inline]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         each_manager!(self, manager => manager.dequeue(now, context))
+    }
+
+    fn dequeue_from(
+        &mut self,
+        now: Instant,
+        queue: ServiceQueue,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        each_manager!(self, manager => manager.dequeue_from(now, queue, context))
+    }
+
+    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
+        each_manager!(self, manager => manager.backlog_of(queue))
     }
 
     #[inline]

@@ -256,6 +256,10 @@ impl<T> QueueContext<Ticket> for Counter<'_, T> {
     fn loop_delay(&self) -> Span {
         self.context.loop_delay()
     }
+
+    fn loop_delay_of(&self, queue: ServiceQueue) -> Span {
+        self.context.loop_delay_of(queue)
+    }
 }
 
 impl<T> QueueManager<T> for OwnQueue<T> {
@@ -277,6 +281,22 @@ impl<T> QueueManager<T> for OwnQueue<T> {
         let mut counter = Counter { packets, context };
         let held = self.manager.dequeue(now, &mut counter)?;
         Some(held.with_item(|ticket| self.packets.give_back(ticket)))
+    }
+
+    fn dequeue_from(
+        &mut self,
+        now: Instant,
+        queue: ServiceQueue,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        let packets = &mut self.packets;
+        let mut counter = Counter { packets, context };
+        let held = self.manager.dequeue_from(now, queue, &mut counter)?;
+        Some(held.with_item(|ticket| self.packets.give_back(ticket)))
+    }
+
+    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
+        self.manager.backlog_of(queue)
     }
 
     fn head_length(&self) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! The clock of periodic updates: phase-locked, and never running several updates back to back.
 //!
-//! Source: contract 4 of this crate. Deviations: none known.
+//! Source: contract 5 of this crate. Deviations: none known.
 
 use sojourn_base::{Instant, Span};
 

@@ -189,7 +189,7 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
             let bucket = count % buckets;
             let meta = packet(1500, flow_of[bucket]);
             match manager.enqueue(Instant::ZERO, meta, bucket, &mut context) {
-                Verdict::Accepted => held[bucket] += 1,
+                Verdict::Accepted | Verdict::Placed(_) => held[bucket] += 1,
                 Verdict::Dropped(reason) => {
                     assert_eq!(reason, Reason::Overlimit);
                     break;

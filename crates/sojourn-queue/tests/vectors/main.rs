@@ -28,7 +28,7 @@ fn verdicts(config: &ManagerConfig, lengths: &[u32]) -> String {
         .enumerate()
         .map(|(item, &length)| {
             match manager.enqueue(Instant::ZERO, packet(length, 0), item, &mut context) {
-                Verdict::Accepted => 'A',
+                Verdict::Accepted | Verdict::Placed(_) => 'A',
                 Verdict::Dropped(_) => 'D',
             }
         })
