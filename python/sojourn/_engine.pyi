@@ -106,6 +106,15 @@ def check(text: str) -> list[Problem]:
 def scenario_schema() -> str:
     """JSON Schema of the scenario file."""
 
+def scenario_keys() -> list[list[str]]:
+    """All keys of the scenario file: path, kinds, value, default, bounds, meaning, origin."""
+
+def synonyms() -> list[tuple[str, list[str]]]:
+    """What people say, and the words that files have for it."""
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """The word of `known` that is nearest to `word`, by spelling or by meaning."""
+
 def run(
     scenario: Scenario,
     seed: int,

@@ -26,6 +26,8 @@ pub struct ConstantRateConfig {
     pub start: Span,
     /// Each stream starts later by a time drawn uniformly from zero to this.
     pub start_jitter: Span,
+    /// Whether a telephone call's score makes sense for it.
+    pub is_call: bool,
 }
 
 impl ConstantRateConfig {
@@ -38,6 +40,12 @@ impl ConstantRateConfig {
         lanes: 1,
         start: Span::ZERO,
         start_jitter: Span::ZERO,
+        is_call: true,
+    };
+    /// One direction of a game, which White 2013 3.6 reads from the packets of the call.
+    pub const GAME: Self = Self {
+        is_call: false,
+        ..Self::VOICE
     };
     /// 1 Mb/s without congestion control (White 2012 3.2.1, scenario 4; White 2013 3.7). Chosen: 1000 B,
     /// because the packet size is not printed and this gives a whole number of packets a second; the
@@ -46,6 +54,7 @@ impl ConstantRateConfig {
         packet: Bytes(1000),
         interval: Span::from_ms(8),
         start_jitter: Span::from_ms(8),
+        is_call: false,
         ..Self::VOICE
     };
 }
@@ -102,6 +111,14 @@ impl Configured for ConstantRateConfig {
             .most("10000"),
             &mut self.lanes,
         );
+        visitor.value(
+            key(
+                "is_call",
+                "whether a call's score makes sense for it",
+                "White 2012 §3.2.2: for voice; White 2013 §4.1 gives none for games",
+            ),
+            &mut self.is_call,
+        );
         start_keys(&mut self.start, &mut self.start_jitter, visitor);
     }
 }
@@ -135,6 +152,19 @@ pub(crate) const VOICE: Kind<ApplicationConfig> = Kind {
     name: "voice",
     about: "one direction of a telephone call: constant-rate with the values of G.711",
     base: || ApplicationConfig::ConstantRate(ConstantRateConfig::VOICE),
+    profiles: &[],
+    keys: |application, visitor| {
+        if let ApplicationConfig::ConstantRate(config) = application {
+            config.keys(visitor);
+        }
+    },
+};
+
+/// And so has the game.
+pub(crate) const GAME: Kind<ApplicationConfig> = Kind {
+    name: "game",
+    about: "one direction of a game: constant-rate with the packets of a call (White 2013 §3.6)",
+    base: || ApplicationConfig::ConstantRate(ConstantRateConfig::GAME),
     profiles: &[],
     keys: |application, visitor| {
         if let ApplicationConfig::ConstantRate(config) = application {

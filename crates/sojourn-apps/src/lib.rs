@@ -35,7 +35,7 @@ use sojourn_base::{Direction, Instant, Span};
 
 any::applications! {
     Bulk(BulkConfig),
-    ConstantRate(ConstantRateConfig, constant_rate::VOICE),
+    ConstantRate(ConstantRateConfig, constant_rate::VOICE, constant_rate::GAME),
     Web(WebConfig),
 }
 

@@ -21,5 +21,5 @@ pub mod value;
 pub use content::Content;
 pub use form::{Choice, Items, ItemsOf, Key, KindInfo, Visitor, bytes, key};
 pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile, Variant};
-pub use nearest::nearest;
+pub use nearest::{SYNONYMS, nearest};
 pub use value::{Mismatch, Or, Shape, Value, Word, Words};

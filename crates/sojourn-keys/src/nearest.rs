@@ -3,13 +3,81 @@
 //! Source: optimal string alignment distance (edit distance with adjacent transpositions).
 //! Deviations: none known.
 
-/// The word of `known` that is most likely meant by `word`, if one is near.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// What people say, and the words that files have for it. Also what `sojourn keys WORD` searches by.
+pub const SYNONYMS: &[(&str, &[&str])] = &[
+    ("aqm", &["codel", "fq-codel", "pie", "queue"]),
+    ("bandwidth", &["rate"]),
+    ("browser", &["web"]),
+    ("browsing", &["web"]),
+    ("buffer", &["limit", "queue"]),
+    ("bufferbloat", &["limit", "queue"]),
+    ("cable", &["docsis30-single", "docsis30-cascade"]),
+    ("call", &["voice"]),
+    ("cbr", &["constant-rate"]),
+    (
+        "cubic",
+        &[
+            "linux-cubic",
+            "windows-cubic",
+            "ns2-linux-cubic",
+            "controller",
+        ],
+    ),
+    ("docsis", &["docsis30-single", "docsis30-cascade"]),
+    ("download", &["bulk", "direction", "downstream"]),
+    ("dsl", &["serial"]),
+    ("ethernet", &["serial"]),
+    ("fair", &["fq-codel", "sfq-codel", "sfq"]),
+    ("fiber", &["serial"]),
+    ("fibre", &["serial"]),
+    ("fifo", &["drop-tail"]),
+    ("file", &["bulk", "file"]),
+    ("fq", &["fq-codel"]),
+    ("ftp", &["bulk"]),
+    ("gaming", &["game"]),
+    ("http", &["web"]),
+    ("latency", &["rtt", "delay"]),
+    ("modem", &["docsis30-single", "docsis30-cascade", "serial"]),
+    ("ping", &["rtt", "constant-rate"]),
+    ("probe", &["constant-rate"]),
+    ("propagation", &["rtt", "delay"]),
+    ("queueing", &["queue"]),
+    ("red", &["pie"]),
+    ("reno", &["linux-reno", "bsd-reno", "ns2-reno"]),
+    ("runtime", &["duration"]),
+    ("shaper", &["shaped"]),
+    ("speed", &["rate"]),
+    ("tail-drop", &["drop-tail"]),
+    ("taildrop", &["drop-tail"]),
+    ("tcp", &["stack", "bulk", "linux-cubic"]),
+    ("udp", &["constant-rate"]),
+    ("uplink", &["upstream"]),
+    ("upload", &["bulk", "direction"]),
+    ("vdsl", &["serial"]),
+    ("video", &["constant-rate", "bulk"]),
+    ("voip", &["voice"]),
+    ("wait", &["pause", "think"]),
+    ("wan", &["access"]),
+];
+
+/// The word of `known` that is most likely meant by `word`: one that is near, or one for what it means.
+pub fn nearest<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
+) -> Option<&'a str> {
+    let known = known.into_iter();
     let folded = fold(word);
+    if let Some((_, meant)) = SYNONYMS.iter().find(|(said, _)| fold(said) == folded)
+        && let Some(found) = meant
+            .iter()
+            .find_map(|meant| known.clone().find(|candidate| candidate == meant))
+        && !known.clone().any(|candidate| fold(candidate) == folded)
+    {
+        return Some(found);
+    }
     // A word of three letters may have one wrong, one of nine may have three.
     let near = (folded.len() / 3).clamp(1, 3);
     known
-        .into_iter()
         .map(|candidate| (distance(&folded, &fold(candidate)), candidate))
         .filter(|(distance, _)| *distance <= near)
         .min_by_key(|(distance, _)| *distance)
@@ -63,6 +131,16 @@ mod tests {
         ] {
             assert_eq!(distance(&fold(a), &fold(b)), expected, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn what_people_say_leads_to_the_word_of_the_file() {
+        assert_eq!(nearest("DSL", ["shaped", "serial"]), Some("serial"));
+        assert_eq!(nearest("cubic", ["linux-cubic"]), Some("linux-cubic"));
+        assert_eq!(nearest("voip", ["game", "voice"]), Some("voice"));
+        assert_eq!(nearest("buffer", ["target", "limit"]), Some("limit"));
+        assert_eq!(nearest("call", ["call", "voice"]), Some("call"));
+        assert!(SYNONYMS.is_sorted_by_key(|(said, _)| *said));
     }
 
     #[test]

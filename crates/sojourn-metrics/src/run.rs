@@ -13,15 +13,30 @@ use crate::voice::{Call, DelayTerm};
 use crate::web::LoadTimes;
 use sojourn_base::report::Page;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
-use sojourn_record::{ColumnData, DelayHistogram, Records, Table, TrafficId, TransferTally};
+use sojourn_record::{
+    ColumnData, DelayHistogram, Records, Table, TrafficCounters, TrafficId, TransferTally,
+};
 
 /// What the records of a run do not say about it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunFacts {
     /// How long the run was.
     pub duration: Span,
     /// Bytes that each access link would have let through in that time at most.
     pub allowance: PerDirection<Option<Bytes>>,
+    /// What the datagrams of each traffic entry are, in the order of the scenario.
+    pub datagrams: Vec<Datagrams>,
+}
+
+/// What the datagrams of a traffic entry are, and so which numbers make sense for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Datagrams {
+    /// One direction of a call, which has a score.
+    Call,
+    /// A stream, for which late packets are as good as lost ones.
+    Stream,
+    /// Questions and answers beside connections, such as look-ups of names.
+    Messages,
 }
 
 /// Subject, metric, value, unit.
@@ -106,10 +121,18 @@ fn traffic_metrics(
         .map(|(_, _, tally)| Call::from_tally(tally))
         .collect();
     if !calls.is_empty() {
-        call_metrics(rows, name, &calls);
+        datagram_metrics(rows, name, &calls, facts.datagrams[usize::from(id.0)]);
     }
-    if let Some(histogram) = records.access_delay(id, Direction::Upstream) {
+    if let Some(histogram) = records.access_delay(id, data_direction(counters)) {
         delay_metrics(rows, name, histogram);
+    }
+    for (direction, metrics) in [
+        (Direction::Upstream, &DELAY_UP),
+        (Direction::Downstream, &DELAY_DOWN),
+    ] {
+        if let Some(histogram) = records.access_delay(id, direction) {
+            histogram_metrics(rows, name, histogram, metrics);
+        }
     }
     let pages: Vec<&Page> = records
         .pages()
@@ -129,13 +152,29 @@ fn traffic_metrics(
     }
 }
 
+/// The direction in which most data of a traffic entry flow; acknowledgements flow against it.
+fn data_direction(counters: &PerDirection<TrafficCounters>) -> Direction {
+    let data = |direction: Direction| {
+        let counters = &counters[direction];
+        (counters.goodput_bytes, counters.forwarded_bytes)
+    };
+    if data(Direction::Downstream) > data(Direction::Upstream) {
+        Direction::Downstream
+    } else {
+        Direction::Upstream
+    }
+}
+
 /// Loss, lateness and voice quality of the datagrams that met their fate. Each flow is a call of its
 /// own, with its own least delay; shares are over all packets, scores are means over the calls.
-fn call_metrics(rows: &mut Rows, name: &str, calls: &[Call]) {
+fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[Call], what: Datagrams) {
     let total = |count: fn(&Call) -> u64| calls.iter().map(count).sum::<u64>() as f64;
     let sent = total(|call| call.sent);
     rows.add(name, "sent", sent, "");
     rows.add(name, "lost", 100.0 * total(|call| call.lost) / sent, "%");
+    if what == Datagrams::Messages {
+        return;
+    }
     rows.add(name, "late", 100.0 * total(|call| call.late) / sent, "%");
     rows.add(
         name,
@@ -149,13 +188,16 @@ fn call_metrics(rows: &mut Rows, name: &str, calls: &[Call]) {
         values.into_iter().reduce(f64::min)
     };
     over_calls("delay_in_time_mean", &|call| call.mean_delay_ms, "ms");
+    if what != Datagrams::Call {
+        return;
+    }
     over_calls("rating", &|call| call.rating(DelayTerm::Counted), "");
     over_calls("mos_loss_only", &|call| call.score(DelayTerm::Absent), "");
     let least = over_calls("mos", &|call| call.score(DelayTerm::Counted), "");
     rows.add_some(name, "mos_min", least, "");
 }
 
-/// Access delay: from the modem's queue to the far end of the access link.
+/// Access delay in the direction of the data: from the queue to the far end of the access link.
 fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
     let ms = |ns: u64| ns as f64 / 1e6;
     rows.add_some(
@@ -195,6 +237,58 @@ fn share_under(histogram: &DelayHistogram, limit: Span) -> Option<f64> {
         .middles()
         .take_while(|(delay, _)| *delay < limit.as_ns());
     share(under.map(|(_, packets)| packets).sum(), histogram.packets())
+}
+
+/// Names of the numbers that a histogram of delays gives: mean, least, four quantiles, largest.
+type DelayNames = [&'static str; 7];
+
+const DELAY_UP: DelayNames = [
+    "delay_up_mean",
+    "delay_up_min",
+    "delay_up_p50",
+    "delay_up_p95",
+    "delay_up_p99",
+    "delay_up_p999",
+    "delay_up_max",
+];
+const DELAY_DOWN: DelayNames = [
+    "delay_down_mean",
+    "delay_down_min",
+    "delay_down_p50",
+    "delay_down_p95",
+    "delay_down_p99",
+    "delay_down_p999",
+    "delay_down_max",
+];
+const QUEUE_DELAY: DelayNames = [
+    "queue_delay_mean",
+    "queue_delay_min",
+    "queue_delay_p50",
+    "queue_delay_p95",
+    "queue_delay_p99",
+    "queue_delay_p999",
+    "queue_delay_max",
+];
+
+fn histogram_metrics(
+    rows: &mut Rows,
+    subject: &str,
+    histogram: &DelayHistogram,
+    names: &DelayNames,
+) {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let values = [
+        histogram.mean_ns().map(|ns| ns / 1e6),
+        histogram.min_ns().map(ms),
+        histogram.quantile_ns(0.5).map(ms),
+        histogram.quantile_ns(0.95).map(ms),
+        histogram.quantile_ns(0.99).map(ms),
+        histogram.quantile_ns(0.999).map(ms),
+        histogram.max_ns().map(ms),
+    ];
+    for (metric, value) in names.iter().zip(values) {
+        rows.add_some(subject, metric, value, "ms");
+    }
 }
 
 fn transfer_metrics(rows: &mut Rows, name: &str, transfers: &TransferTally) {
@@ -290,6 +384,8 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction:
         "packets",
     );
     let sojourn = records.sojourn(direction);
+    histogram_metrics(rows, subject, sojourn, &QUEUE_DELAY);
+    // The same under the name of the published studies.
     let ms = |ns: u64| ns as f64 / 1e6;
     rows.add_some(
         subject,

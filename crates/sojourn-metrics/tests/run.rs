@@ -4,7 +4,7 @@
 
 use sojourn_base::report::Transfer;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
-use sojourn_metrics::run::{RunFacts, metric_rows, metric_table};
+use sojourn_metrics::run::{Datagrams, RunFacts, metric_rows, metric_table};
 use sojourn_record::{
     ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark,
     LinkPassage, RecordConfig, Recorder, Table, TrafficId,
@@ -24,12 +24,21 @@ const WITHOUT_ROWS: RecordConfig = RecordConfig {
 };
 
 fn metrics(config: RecordConfig, events: &dyn Fn(&mut ColumnRecorder)) -> Table {
+    metrics_of(Datagrams::Call, config, events)
+}
+
+fn metrics_of(
+    what: Datagrams,
+    config: RecordConfig,
+    events: &dyn Fn(&mut ColumnRecorder),
+) -> Table {
     let mut recorder = ColumnRecorder::new(config, vec!["quiet".into(), "calls".into()]);
     events(&mut recorder);
     recorder.on_end(Instant::from_ms(10_000));
     let facts = RunFacts {
         duration: Span::from_ms(10_000),
         allowance: PerDirection::default(),
+        datagrams: vec![what; 2],
     };
     metric_table(&metric_rows(&facts, &recorder.into_records()))
 }
@@ -120,6 +129,88 @@ fn voice_metrics_do_not_need_rows() {
         None,
         "no datagram, no call"
     );
+}
+
+#[test]
+fn only_calls_have_a_score_and_only_streams_have_late_packets() {
+    for (what, names, missing) in [
+        (Datagrams::Call, &["lost", "late", "mos"][..], &[][..]),
+        (
+            Datagrams::Stream,
+            &["lost", "late", "loss_total", "delay_in_time_mean"],
+            &["mos", "mos_min", "mos_loss_only", "rating"],
+        ),
+        (
+            Datagrams::Messages,
+            &["sent", "lost"],
+            &["late", "loss_total", "delay_in_time_mean", "mos"],
+        ),
+    ] {
+        let table = metrics_of(what, WITHOUT_ROWS, &two_calls);
+        for name in names {
+            assert!(metric(&table, "calls", name).is_some(), "{what:?}: {name}");
+        }
+        for name in missing {
+            assert_eq!(metric(&table, "calls", name), None, "{what:?}: {name}");
+        }
+    }
+}
+
+#[test]
+fn datagrams_that_arrive_have_goodput_without_their_headers() {
+    let table = metrics(WITHOUT_ROWS, &two_calls);
+    // 199 of 200 arrive upstream in 10 s, each with 200 - 28 bytes.
+    let upstream = metric(&table, "calls", "goodput").unwrap();
+    assert!((upstream - 199.0 * 172.0 * 8.0 / 1e7).abs() < 1e-9);
+    let downstream = metric(&table, "calls", "goodput_downstream").unwrap();
+    assert!((downstream - 200.0 * 172.0 * 8.0 / 1e7).abs() < 1e-9);
+}
+
+/// A packet of `traffic` that takes `ms` to cross the access link in `direction`.
+fn pass(recorder: &mut ColumnRecorder, traffic: u16, direction: Direction, bytes: u64, ms: u64) {
+    let entered_at = Instant::from_ms(100);
+    recorder.on_passage(
+        direction,
+        &LinkPassage {
+            link: LinkId(direction as u16),
+            traffic: TrafficId(traffic),
+            length: Bytes(bytes),
+            entered_at,
+            dequeued_at: entered_at.saturating_add(Span::from_ms(ms - 1)),
+            arrives_at: entered_at.saturating_add(Span::from_ms(ms)),
+        },
+    );
+}
+
+#[test]
+fn the_delay_of_a_download_is_that_of_its_data_and_not_of_its_acknowledgements() {
+    let download = |recorder: &mut ColumnRecorder| {
+        for _ in 0..10 {
+            pass(recorder, 0, Direction::Downstream, 1500, 40);
+            pass(recorder, 0, Direction::Upstream, 40, 3);
+            pass(recorder, 1, Direction::Upstream, 1500, 70);
+            pass(recorder, 1, Direction::Downstream, 40, 2);
+        }
+        recorder.on_goodput(TrafficId(0), Direction::Downstream, Bytes(14_600));
+        recorder.on_goodput(TrafficId(1), Direction::Upstream, Bytes(14_600));
+    };
+    let table = metrics(RecordConfig::default(), &download);
+    for (subject, name, expected) in [
+        ("quiet", "delay_p99", 40.0),
+        ("quiet", "delay_mean", 40.0),
+        ("quiet", "delay_down_p50", 40.0),
+        ("quiet", "delay_up_p50", 3.0),
+        ("calls", "delay_p99", 70.0),
+        ("calls", "delay_up_max", 70.0),
+        ("calls", "delay_down_max", 2.0),
+        // 3 - 1 and 70 - 1 ms in turn.
+        ("upstream", "queue_delay_mean", 35.5),
+        ("downstream", "queue_delay_max", 39.0),
+        ("downstream", "sojourn_max", 39.0),
+    ] {
+        let ours = metric(&table, subject, name).unwrap();
+        assert!((ours - expected).abs() < 0.05, "{subject} {name}: {ours}");
+    }
 }
 
 #[test]

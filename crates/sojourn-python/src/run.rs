@@ -7,9 +7,10 @@ use cpu_time::ThreadTime;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sojourn_apps::ApplicationConfig;
 use sojourn_base::{Direction, Instant, PerDirection, Seed, Span};
 use sojourn_engine::{Outcome, RunStatistics};
-use sojourn_metrics::run::{MetricRow, RunFacts, metric_rows, metric_table};
+use sojourn_metrics::run::{Datagrams, MetricRow, RunFacts, metric_rows, metric_table};
 use sojourn_record::ColumnRecorder;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -194,6 +195,15 @@ fn facts(scenario: &sojourn_scenario::Scenario) -> RunFacts {
             upstream: allowance(Direction::Upstream),
             downstream: allowance(Direction::Downstream),
         },
+        datagrams: scenario
+            .traffic
+            .iter()
+            .map(|entry| match &entry.application {
+                ApplicationConfig::ConstantRate(config) if config.is_call => Datagrams::Call,
+                other if other.datagrams().is_some() => Datagrams::Stream,
+                _ => Datagrams::Messages,
+            })
+            .collect(),
     }
 }
 

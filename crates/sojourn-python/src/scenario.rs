@@ -101,6 +101,40 @@ fn scenario_schema() -> String {
     sojourn_scenario::json_schema()
 }
 
+/// All keys of the scenario file: path, kinds, value, default, bounds, meaning, origin.
+#[pyfunction]
+fn scenario_keys() -> Vec<[String; 7]> {
+    sojourn_scenario::describe::key_rows()
+        .into_iter()
+        .map(|row| {
+            [
+                row.path,
+                row.kind,
+                row.value,
+                row.default,
+                row.allowed,
+                row.about,
+                row.origin,
+            ]
+        })
+        .collect()
+}
+
+/// What people say, and the words that files have for it.
+#[pyfunction]
+fn synonyms() -> Vec<(&'static str, Vec<&'static str>)> {
+    sojourn_keys::SYNONYMS
+        .iter()
+        .map(|(said, meant)| (*said, meant.to_vec()))
+        .collect()
+}
+
+/// The word of `known` that is nearest to `word`, by spelling or by meaning.
+#[pyfunction]
+fn nearest(word: &str, known: Vec<String>) -> Option<String> {
+    sojourn_keys::nearest(word, known.iter().map(String::as_str)).map(str::to_owned)
+}
+
 fn problem_list<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for problem in problems {
@@ -122,5 +156,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.py().get_type::<ScenarioProblems>(),
     )?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
-    module.add_function(wrap_pyfunction!(scenario_schema, module)?)
+    module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(synonyms, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest, module)?)
 }

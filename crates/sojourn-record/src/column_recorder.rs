@@ -143,6 +143,9 @@ impl ColumnRecorder {
     }
 }
 
+/// What a datagram carries beside the application's bytes: IPv4 and UDP headers (RFC 791, RFC 768).
+const DATAGRAM_HEADERS: Bytes = Bytes(28);
+
 /// The access link that carries a direction; other links are not recorded.
 const fn access_link(link: LinkId) -> Option<Direction> {
     match link.0 {
@@ -245,8 +248,14 @@ impl Recorder for ColumnRecorder {
     }
 
     fn on_datagram(&mut self, datagram: &Datagram) {
-        if self.config.delays && matches!(datagram.fate, Fate::Arrived(_)) {
-            self.delays[usize::from(datagram.traffic.0)][datagram.direction].add(&datagram.split);
+        if matches!(datagram.fate, Fate::Arrived(_)) {
+            let payload = datagram.length.0.saturating_sub(DATAGRAM_HEADERS.0);
+            self.counters(datagram.traffic, datagram.direction)
+                .goodput_bytes += payload;
+            if self.config.delays {
+                let traffic = usize::from(datagram.traffic.0);
+                self.delays[traffic][datagram.direction].add(&datagram.split);
+            }
         }
         self.datagram_tallies[usize::from(datagram.traffic.0)].add(datagram);
         if datagram.marked {

@@ -123,6 +123,9 @@ fn check_names(draft: &Draft, notes: &mut Notes) {
 }
 
 fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
+    if notes.is_doubtful(&format!("{path}.app")) {
+        return;
+    }
     if traffic.has_stack && !application::needs_stack(&traffic.application) {
         note(
             notes,

@@ -5,6 +5,7 @@
 //! say (bounds of quantities, references between keys) only validation finds.
 
 mod catalogue;
+mod listing;
 mod reference;
 mod schema;
 
@@ -20,6 +21,30 @@ pub fn json_schema() -> String {
 /// The reference page of the scenario file, as Markdown.
 pub fn reference_page() -> String {
     reference::page(&entries())
+}
+
+/// One key of the scenario file, or one kind or profile of a table; texts for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyRow {
+    /// Where it stands, such as `access.DIRECTION.queue.target`.
+    pub path: String,
+    /// The kinds of the table above that have it; empty if all do.
+    pub kind: String,
+    /// What a value is; of a kind or profile, how it is written.
+    pub value: String,
+    /// The default, `required`, or nothing.
+    pub default: String,
+    /// Bounds.
+    pub allowed: String,
+    /// What it means.
+    pub about: String,
+    /// Where default and meaning come from.
+    pub origin: String,
+}
+
+/// All keys, kinds and profiles in the order of the reference page.
+pub fn key_rows() -> Vec<KeyRow> {
+    listing::rows(&entries())
 }
 
 fn entries() -> Vec<catalogue::Entry> {

@@ -66,14 +66,15 @@ impl<T: Copy + PartialEq> Value for Words<'_, T> {
 
 /// `text` is none of the `known` words.
 pub fn unknown_word<'a>(text: &str, known: impl Iterator<Item = &'a str> + Clone) -> Mismatch {
-    let list: Vec<String> = known.clone().map(quoted).collect();
-    let mut hint = match list.as_slice() {
-        [one] => format!("the only one is {one}"),
-        list => format!("known are {}", list.join(", ")),
+    let hint = if let Some(near) = nearest(text, known.clone()) {
+        format!("did you mean {}?", quoted(near))
+    } else {
+        let list: Vec<String> = known.map(quoted).collect();
+        match list.as_slice() {
+            [one] => format!("the only one is {one}"),
+            list => format!("known are {}", list.join(", ")),
+        }
     };
-    if let Some(near) = nearest(text, known) {
-        hint = format!("did you mean {}? {hint}", quoted(near));
-    }
     Mismatch::new(format!("{} is not known here", shown(text)), hint)
 }
 

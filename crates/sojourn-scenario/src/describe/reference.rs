@@ -143,7 +143,7 @@ fn value_table(out: &mut String, entries: &[Entry], by_kind: bool) {
     }
 }
 
-fn default_of(key: &Key, default: &str) -> String {
+pub(super) fn default_of(key: &Key, default: &str) -> String {
     match default {
         _ if key.required => "required".to_owned(),
         _ if key.conditional => "see meaning".to_owned(),
@@ -153,7 +153,7 @@ fn default_of(key: &Key, default: &str) -> String {
     }
 }
 
-fn allowed(key: &Key, entry: &Entry) -> String {
+pub(super) fn allowed(key: &Key, entry: &Entry) -> String {
     if matches!(entry, Entry::Items { .. }) {
         return format!("1 to {} entries", key.most);
     }
@@ -165,7 +165,7 @@ fn allowed(key: &Key, entry: &Entry) -> String {
     }
 }
 
-fn describe(shape: &Shape) -> String {
+pub(super) fn describe(shape: &Shape) -> String {
     match shape {
         Shape::Quantity { name, .. } => {
             let name = name.strip_prefix("a ").unwrap_or(name);

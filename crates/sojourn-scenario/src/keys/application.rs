@@ -2,7 +2,7 @@
 //!
 //! Source: none. Deviations: none known.
 
-use sojourn_apps::{ApplicationConfig, BulkConfig};
+use sojourn_apps::{ApplicationConfig, ConstantRateConfig};
 use sojourn_keys::OneOf;
 
 /// An application as a choice among all kinds.
@@ -15,7 +15,7 @@ pub(crate) fn needs_stack(config: &ApplicationConfig) -> bool {
     config.datagrams().is_none()
 }
 
-/// What a reader starts from.
+/// What a reader starts from: if the file's application cannot be read, nothing else is asked for.
 pub(crate) const fn blank() -> ApplicationConfig {
-    ApplicationConfig::Bulk(BulkConfig::CONTINUOUS)
+    ApplicationConfig::ConstantRate(ConstantRateConfig::ONE_MEGABIT)
 }
