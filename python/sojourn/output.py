@@ -13,7 +13,20 @@ from pathlib import Path
 
 from sojourn.errors import EnvironmentFailure, UsageError
 
-__all__ = ["new_directory", "owner", "owner_is_gone", "refuse_used", "writing"]
+__all__ = ["dated", "new_directory", "owner", "owner_is_gone", "refuse_used", "writing"]
+
+
+def dated(name: str) -> Path:
+    """Return a new directory name below `results/`, by date and time."""
+    from datetime import datetime
+
+    stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    directory = Path("results") / name / stamp
+    number = 2
+    while directory.exists():
+        directory = directory.with_name(f"{stamp}-{number}")
+        number += 1
+    return directory
 
 
 def owner() -> str:

@@ -16,8 +16,57 @@ def test_metrics_go_to_stdout_and_words_to_stderr(sojourn: CommandLine, tmp_path
     assert done.status == 0, done.stderr
     heading, *rows = done.stdout.splitlines()
     assert heading.split() == ["subject", "metric", "value", "unit"]
-    assert any(row.split()[:2] == ["bulk", "goodput"] for row in rows)
+    shown = [row.split()[:2] for row in rows]
+    assert shown[0] == ["bulk", "goodput"]
+    assert ["call", "mos"] in shown
+    assert len(rows) <= 10
     assert done.stderr.startswith("household, seed 1: 2 s simulated in ")
+    everything = sojourn("run", "household.toml", "--all").stdout.splitlines()
+    assert len(everything) > 60
+    assert set(done.stdout.split()) <= set("\n".join(everything).split())
+
+
+def test_one_run_gives_pictures_that_can_be_made_again(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_scenario(tmp_path)
+    done = sojourn("run", "household.toml", "--report", "--out", "out")
+    assert done.status == 0, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    for words in ("Over time", "Delay of packets", "Where the delay comes from", "queuing delay"):
+        assert words in page
+    assert page.count("<svg") == 3
+    assert 'src="http' not in page
+    (tmp_path / "out" / "report.html").unlink()
+    again = sojourn("report", "out")
+    assert again.status == 0, again.stderr
+    assert (tmp_path / "out" / "report.html").read_text() == page
+
+
+def test_a_run_without_records_of_packets_still_has_a_report(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    off = {"datagrams": False, "transfers": False, "occupancy": False, "delays": False}
+    write_scenario(tmp_path, record={**off, "histograms": False, "series": "off"})
+    done = sojourn("run", "household.toml", "--report")
+    assert done.status == 0, done.stderr
+    (page,) = tmp_path.glob("results/household/*/report.html")
+    assert "What matters most" in page.read_text()
+
+
+def test_a_direction_that_loses_nothing_does_not_stretch_its_axis(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    download = {
+        "name": "get",
+        "app": {"kind": "bulk", "direction": "downstream"},
+        "stack": "linux-cubic",
+    }
+    write_scenario(tmp_path, traffic=[download])
+    done = sojourn("run", "household.toml", "--report", "--out", "out")
+    assert done.status == 0, done.stderr
+    rows = {tuple(row.split()[:2]) for row in done.stdout.splitlines()}
+    assert ("get", "goodput_downstream") in rows
 
 
 def test_json_is_one_object_with_the_same_numbers(sojourn: CommandLine, tmp_path: Path) -> None:
@@ -57,7 +106,7 @@ def test_a_run_that_takes_its_time_tells_how_far_it_is(
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
     path = write_scenario(tmp_path, duration="200 s", record={"datagrams": False})
     assert run_command(["run", str(path)]) == 0
-    lines = capsys.readouterr().err.splitlines()[:-1]
+    lines = [x for x in capsys.readouterr().err.splitlines() if "%" in x]
     assert lines
     assert all(re.fullmatch(r"household: \d+ % after \d+ s(, about \d+ s left)?", x) for x in lines)
 

@@ -178,6 +178,9 @@ fn pass(recorder: &mut ColumnRecorder, traffic: u16, direction: Direction, bytes
             entered_at,
             dequeued_at: entered_at.saturating_add(Span::from_ms(ms - 1)),
             arrives_at: entered_at.saturating_add(Span::from_ms(ms)),
+            queue: ServiceQueue::Classic,
+            sub_flow: None,
+            marked: false,
         },
     );
 }

@@ -14,8 +14,11 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 COMMANDS = {
     "check": ("check", "Validate scenarios and studies; all problems at once."),
     "run": ("run", "Simulate one scenario and print what it means."),
+    "keys": ("keys", "Find keys of scenario and study files, by path or by everyday words."),
+    "schema": ("schema", "Print the JSON Schema of scenario or study files."),
     "study list": ("study_list", "List the studies that come with Sojourn."),
     "study show": ("study_show", "Show what a study runs."),
+    "study new": ("study_new", "Write a commented study to start from, which runs as it is."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
     "report": ("report", "Rebuild tables, figures and page of a result from its records."),
     "compare": ("compare", "Show what moved between two results, or between the points of one."),
@@ -23,12 +26,13 @@ COMMANDS = {
     "trial design": ("trial_design", "Schedule a field trial: who gets which treatment when."),
     "trial import": ("trial_import", "Read Flent, iperf3 and irtt files of a field trial."),
     "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
+    "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
 """Words of each command, its module in this package, and what it does."""
 
 GROUPS = {
-    "study": "List, show and run studies: many runs and what to make of them.",
+    "study": "List, show, begin and run studies: many runs and what to make of them.",
     "trial": "Design field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""

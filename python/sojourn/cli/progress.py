@@ -36,14 +36,17 @@ class RunProgress:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._began = time.monotonic()
-        self._next = self._began + SILENT_S
+        self._began: float | None = None
+        self._next = 0.0
         self._is_terminal = sys.stderr.isatty()
         self._shown = False
 
     def __call__(self, share: float) -> None:
         """Note the share of the run that is done."""
         now = time.monotonic()
+        if self._began is None:  # what came before were imports
+            self._began = now
+            self._next = now + SILENT_S
         if now < self._next:
             return
         elapsed = now - self._began

@@ -20,11 +20,15 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Rebuild tables, figures and the page of a result directory."""
-    from sojourn import report as report_package
     from sojourn.output import writing
-    from sojourn.study.result import StudyResult
+    from sojourn.report.single import build_run_report, is_run
 
-    result = StudyResult.load(options.directory)
     with writing(options.directory):
-        report_package.build(result)
+        if is_run(options.directory):
+            build_run_report(options.directory)
+        else:
+            from sojourn import report as report_package
+            from sojourn.study.result import StudyResult
+
+            report_package.build(StudyResult.load(options.directory))
     print(options.directory / "report.html")

@@ -47,6 +47,8 @@ def arguments(parser: Parser) -> None:
         type=whole_number(0, LARGEST_SEED),
     )
     parser.option("--out", "DIR", "Write all record tables into a new directory.")
+    parser.flag("--report", "Also draw rates, queues and delays; without --out, below results/.")
+    parser.flag("--all", "Print all metrics and not only those that matter most.")
     parser.option(
         "--store",
         "DIR",
@@ -64,6 +66,8 @@ def execute(options: Namespace) -> None:
     seed = scenario.seed if options.seed is None else options.seed
     if options.out is not None:
         _refuse_used(options.out)
+    elif options.report:
+        options.out = _new_place(scenario.name)
     progress = RunProgress(scenario.name)
     finished: Run | None = None
     if options.out is None and not _is_kept(scenario, options.store):
@@ -77,7 +81,7 @@ def execute(options: Namespace) -> None:
         rows: Sequence[Row] = finished.metrics.rows()
     progress.stop()
     if finished is not None and options.out is not None:
-        _write(finished, options.out)
+        _write(finished, options.out, report=options.report)
     if options.json:
         print_json(
             {
@@ -96,12 +100,22 @@ def execute(options: Namespace) -> None:
         f"{scenario.name}, seed {seed}: {statistics['simulated_s']:g} s simulated "
         f"{source} {statistics['wall_s']:.2f} s, {statistics['packet_hops']:,} packet-hops"
     )
-    print_table(_COLUMNS, rows)
+    if options.all:
+        print_table(_COLUMNS, rows)
+    else:
+        from sojourn.headline import headline_rows
+
+        shown = headline_rows(rows)
+        print_table(_COLUMNS, shown)
+        if len(shown) < len(rows):
+            note(f"{len(rows) - len(shown)} more metrics: --all")
     if options.seed is None and scenario.seed_count > 1:
         note(
             f"the file asks for {scenario.seed_count} seeds; this was the first, --seed runs others"
         )
-    if options.out is not None:
+    if options.report:
+        note(f"report: {options.out}/report.html")
+    elif options.out is not None:
         note(f"records: {options.out}")
 
 
@@ -147,7 +161,15 @@ def _kept_run(
     return run(load_scenario(options.file, options.settings), seed, store, progress)
 
 
-def _write(finished: Run, out: str) -> None:
+def _new_place(name: str) -> str:
+    import re
+
+    from sojourn.output import dated
+
+    return str(dated(re.sub(r"[^A-Za-z0-9._-]", "-", name)))
+
+
+def _write(finished: Run, out: str, *, report: bool) -> None:
     from pathlib import Path
 
     from sojourn.output import new_directory, writing
@@ -169,3 +191,7 @@ def _write(finished: Run, out: str) -> None:
             write_table(table, directory / f"{name}.parquet")
         (directory / "scenario.toml").write_text(finished.scenario.text, encoding="utf-8")
         write_json(directory / "manifest.json", manifest)
+        if report:
+            from sojourn.report.single import build_run_report
+
+            build_run_report(directory)

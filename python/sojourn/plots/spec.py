@@ -6,6 +6,7 @@ and marker a name has, the same in every plot.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -198,3 +199,24 @@ class PlotSpec:
 def as_array(values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return values as a float array."""
     return np.asarray(values, dtype=float)
+
+
+def log_ticks(low: float, high: float, most: int = 7) -> tuple[tuple[float, str], ...]:
+    """Return labelled positions of a log axis: decades, with 2 and 5 between them where there is room.
+
+    Examples
+    --------
+    >>> [text for _, text in log_ticks(3.0, 60.0)]
+    ['5', '10', '20', '50']
+    >>> [text for _, text in log_ticks(0.5, 2e6)]
+    ['1', '10', '100', '1,000', '10,000', '100,000', '1,000,000']
+    """
+    if not 0 < low < high:
+        return ()
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 5), (1, 3), (1,)):
+        found = [step * 10.0**n for n in exponents for step in steps]
+        found = [value for value in found if low <= value <= high]
+        if len(found) <= most:
+            return tuple((value, f"{value:,.10g}") for value in found)
+    return tuple((value, f"{value:,.10g}") for value in found[:: -(-len(found) // most)])

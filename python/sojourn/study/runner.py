@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Protocol
 
 from sojourn.errors import EnvironmentFailure, RunError, SojournError
-from sojourn.output import new_directory, writing
+from sojourn.output import dated, new_directory, writing
 from sojourn.store import Entry, Store
 from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
 from sojourn.study.manifest import make_manifest
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.write import write_result
 
-__all__ = ["Outcome", "Progress", "default_output", "execute_plan", "run_study"]
+__all__ = ["Outcome", "Progress", "execute_plan", "run_study"]
 
 
 class Progress(Protocol):
@@ -52,17 +52,6 @@ class Outcome:
     """Runs made now."""
     reused: int
     """Runs taken from the store."""
-
-
-def default_output(study: str) -> Path:
-    """Return a new directory name below `results/`, by date and time."""
-    stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    directory = Path("results") / study / stamp
-    number = 2
-    while directory.exists():
-        directory = directory.with_name(f"{stamp}-{number}")
-        number += 1
-    return directory
 
 
 def run_study(
@@ -105,7 +94,7 @@ def run_study(
     """
     began = time.perf_counter()
     started_at = datetime.now(UTC)
-    directory = out if out is not None else default_output(plan.study.definition.name)
+    directory = out if out is not None else dated(plan.study.definition.name)
     with new_directory(directory) as unfinished:
         entries, computed = execute_plan(plan, store, jobs=jobs, cluster=cluster, progress=progress)
         simulated = sum(entry.statistics["simulated_s"] for entry in entries)

@@ -1,0 +1,30 @@
+"""`sojourn schema`: the JSON Schema of a kind of file, for editors and other programs."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("file", choices=["scenario", "study"], help="Which kind of file.")
+
+
+def execute(options: Namespace) -> None:
+    """Print a JSON Schema."""
+    if options.file == "scenario":
+        from sojourn import _engine
+
+        print(_engine.scenario_schema().rstrip())
+        return
+    import json
+
+    from sojourn.study.definition import study_schema
+
+    print(json.dumps(study_schema(), indent=2))

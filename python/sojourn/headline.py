@@ -1,0 +1,71 @@
+"""Which lines of a run matter most: what people would ask of each traffic entry and link first."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Row = tuple[str, str, float, str]
+
+__all__ = ["headline_rows"]
+
+LINES = 10  # chosen: what one takes in at a glance
+
+LINKS = ("upstream", "downstream")
+
+# What a person would ask, in this order; chosen: what they feel before what causes it.
+_CALL = ("mos", "loss_total", "delay_p99", "delay_p50")
+_PAGES = ("page_load_time_median", "page_load_time_p95", "pages_unfinished", "delay_p99")
+_STREAM = ("delay_p99", "loss_total", "delay_p50", "goodput")
+_TRANSFER = ("goodput", "delay_p50", "transfer_time_median", "retransmissions")
+_LINK = ("queue_delay_p99", "utilisation", "dropped_packets", "marked_packets", "queue_delay_mean")
+
+
+def headline_rows(rows: Iterable[Row], lines: int = LINES) -> list[Row]:
+    """Return the rows that matter most, grouped by subject.
+
+    Each subject gives its most telling row first, then its second, until there are enough. Of goodput,
+    the direction in which the data flow counts.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     ("call", "sent", 3000.0, ""),
+    ...     ("call", "mos", 4.1, ""),
+    ...     ("upload", "goodput", 4.8, "Mb/s"),
+    ... ]
+    >>> headline_rows(rows, lines=2)
+    [('call', 'mos', 4.1, ''), ('upload', 'goodput', 4.8, 'Mb/s')]
+    """
+    subjects: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        subjects.setdefault(row[0], {})[row[1]] = row
+    ranked: list[tuple[int, int, Row]] = []
+    for place, (subject, found) in enumerate(subjects.items()):
+        wanted = [_resolved(metric, found) for metric in _questions(subject, found)]
+        answers = [row for row in wanted if row is not None]
+        ranked += [(turn, place, row) for turn, row in enumerate(answers)]
+    chosen = sorted(ranked, key=lambda item: item[:2])[:lines]
+    return [row for _, _, row in sorted(chosen, key=lambda item: (item[1], item[0]))]
+
+
+def _questions(subject: str, found: dict[str, Row]) -> Sequence[str]:
+    if "mos" in found:
+        return _CALL
+    if "pages_completed" in found:
+        return _PAGES
+    if "late" in found:
+        return _STREAM
+    if subject in LINKS and "dropped_packets" in found:
+        return _LINK
+    return _TRANSFER
+
+
+def _resolved(metric: str, found: dict[str, Row]) -> Row | None:
+    """Return the row of a metric, goodput in the direction of the data."""
+    other = found.get(f"{metric}_downstream")
+    own = found.get(metric)
+    if other is not None and own is not None and other[2] > own[2]:
+        return other
+    return own

@@ -1,0 +1,237 @@
+"""The keys of scenario and study files as a list that can be searched by what people call things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any, cast
+
+from sojourn import _engine
+
+__all__ = ["KeyRow", "find_keys", "key_list", "nearest_key", "outline"]
+
+
+@dataclass(frozen=True)
+class KeyRow:
+    """One key, or one kind or profile that a table may have."""
+
+    file: str
+    """`scenario` or `study`."""
+    path: str
+    """Where it stands; DIRECTION is upstream or downstream, NAME a traffic entry or what the user names."""
+    kind: str
+    """Kinds of the table that have it; empty if all do."""
+    value: str
+    """What a value is, with its unit; of a kind or profile, how it is written."""
+    default: str
+    allowed: str
+    about: str
+    origin: str
+    """Where the default comes from."""
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether this is a kind or a profile and no key."""
+        return self.value.startswith(("kind = ", "profile = "))
+
+    @property
+    def name(self) -> str:
+        """The last part of the path; of a kind or profile, its name."""
+        return self.value.split('"')[1] if self.is_choice else self.path.rpartition(".")[2]
+
+    def asdict(self) -> dict[str, str]:
+        """Return the row for JSON."""
+        return asdict(self)
+
+
+@cache
+def key_list() -> list[KeyRow]:
+    """Return all keys, those of the scenario file first."""
+    rows = [KeyRow("scenario", *row) for row in _engine.scenario_keys()]
+    return [*_merged(rows), *_study_keys()]
+
+
+def _merged(rows: list[KeyRow]) -> list[KeyRow]:
+    """Tell a key once that several kinds of a table have in common."""
+    merged: dict[tuple[str, ...], KeyRow] = {}
+    for row in rows:
+        same = (row.path, row.value, row.allowed, row.about, row.origin)
+        if same not in merged or not row.kind:
+            merged[same] = row
+            continue
+        first = merged[same]
+        default = first.default
+        if (
+            row.default != default.rpartition("; ")[2].rpartition(" of ")[0]
+            and row.default != default
+        ):
+            told = default if " of " in default else f"{default} of {first.kind}"
+            default = f"{told}; {row.default} of {row.kind}"
+        merged[same] = replace(first, kind=f"{first.kind}, {row.kind}", default=default)
+    return list(merged.values())
+
+
+def _study_keys() -> Iterator[KeyRow]:
+    from sojourn.study.definition import study_schema
+
+    schema = study_schema()
+    definitions = cast("dict[str, Any]", schema.get("$defs", {}))
+    yield from _properties(schema, definitions, "", ())
+
+
+def _properties(
+    node: dict[str, Any], definitions: dict[str, Any], path: str, above: tuple[str, ...]
+) -> Iterator[KeyRow]:
+    required = node.get("required", [])
+    for name, described in cast("dict[str, dict[str, Any]]", node.get("properties", {})).items():
+        here = f"{path}.{name}" if path else name
+        inner, suffix, reference = _inner(described, definitions)
+        default = described.get("default")
+        yield KeyRow(
+            file="study",
+            path=here,
+            kind="",
+            value=_type_of(described),
+            default="required"
+            if name in required
+            else ""
+            if default in (None, "", [], {}) or isinstance(default, dict)
+            else str(default),
+            allowed=_bounds(described),
+            about=_first_sentence(
+                described.get("description") or (inner or {}).get("description", "")
+            ),
+            origin="",
+        )
+        if inner is not None and reference not in above:
+            yield from _properties(inner, definitions, here + suffix, (*above, reference))
+
+
+def _inner(
+    node: dict[str, Any], definitions: dict[str, Any]
+) -> tuple[dict[str, Any] | None, str, str]:
+    """Return the table that a value is made of, how its path goes on, and its name in the schema."""
+    for part in [node, *node.get("allOf", []), *node.get("anyOf", []), *node.get("oneOf", [])]:
+        if "$ref" in part:
+            name = str(part["$ref"]).rpartition("/")[2]
+            return definitions[name], "", name
+        for key, suffix in (("items", ""), ("additionalProperties", ".NAME")):
+            child = part.get(key)
+            if isinstance(child, dict):
+                found, more, name = _inner(cast("dict[str, Any]", child), definitions)
+                if found is not None:
+                    return found, suffix + more, name
+    return None, "", ""
+
+
+_TYPES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "table",
+}
+
+
+def _type_of(node: dict[str, Any]) -> str:
+    if "const" in node:
+        return str(node["const"])
+    if "enum" in node:
+        return ", ".join(f'"{value}"' for value in node["enum"])
+    if "type" in node:
+        return _TYPES.get(str(node["type"]), str(node["type"]))
+    if "$ref" in node or "allOf" in node:
+        return "table"
+    kinds = [
+        _type_of(part)
+        for part in [*node.get("anyOf", []), *node.get("oneOf", [])]
+        if part.get("type") != "null"
+    ]
+    return " or ".join(dict.fromkeys(kinds)) or "any value"
+
+
+def _bounds(node: dict[str, Any]) -> str:
+    return f"at least {node['minimum']}" if "minimum" in node else ""
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(re.split(r"\n\n", text, maxsplit=1)[0].split()).rstrip(".")
+
+
+def outline() -> list[KeyRow]:
+    """Return the keys that stand at the top and the tables below them, without their own keys."""
+    return [
+        row
+        for row in key_list()
+        if not row.kind
+        and not row.is_choice
+        and ("." not in row.path or (row.file == "scenario" and "table" in row.value))
+    ]
+
+
+def find_keys(asked: str) -> list[KeyRow]:
+    """Return the keys below a path, or else those that a word may mean, best first.
+
+    Parameters
+    ----------
+    asked
+        A path such as `access.upstream.queue`, or words such as `bufferbloat`.
+    """
+    below = [row for row in key_list() if _stands_below(row, asked)]
+    if below:
+        return below
+    return _search(asked)
+
+
+def _stands_below(row: KeyRow, path: str) -> bool:
+    wanted, present = path.split("."), row.path.split(".")
+    if len(wanted) > len(present):
+        return False
+    return all(
+        part == found
+        or (found == "DIRECTION" and part in ("upstream", "downstream"))
+        or (found == "NAME" and part not in _known_names())
+        for part, found in zip(wanted, present, strict=False)
+    )
+
+
+@cache
+def _known_names() -> frozenset[str]:
+    return frozenset(part for row in key_list() for part in row.path.split("."))
+
+
+def _search(asked: str) -> list[KeyRow]:
+    """Return rows whose name, or then whose text, has the word or one of its synonyms."""
+    synonyms = dict(_engine.synonyms())
+    words = [_folded(word) for word in asked.split()]
+    wanted = {w for word in words for w in (word, *synonyms.get(word, []))}
+    ranked: list[tuple[int, int, KeyRow]] = []
+    for number, row in enumerate(key_list()):
+        name = _folded(row.name)
+        text = _folded(f"{row.about} {row.value} {row.kind}")
+        if name in wanted:
+            rank = 0 if row.is_choice else 1
+        elif any(word in name for word in words):
+            rank = 2
+        elif any(re.search(rf"\b{re.escape(word)}", text) for word in words):
+            rank = 3
+        else:
+            continue
+        ranked.append((rank, number, row))
+    best = min((rank for rank, _, _ in ranked), default=0)
+    # Names that fit say it; texts that mention the word only count where no name does.
+    most = 2 if best <= 2 else 3
+    return [row for rank, _, row in sorted(ranked, key=lambda item: item[1]) if rank <= most]
+
+
+def _folded(text: str) -> str:
+    return text.lower().replace("_", "-")
+
+
+def nearest_key(asked: str) -> str | None:
+    """Return the name or path nearest to what was asked for."""
+    names = {row.name for row in key_list()} | {row.path for row in key_list()}
+    return _engine.nearest(asked, sorted(names))

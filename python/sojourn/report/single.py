@@ -1,0 +1,427 @@
+"""The report of one run: what mattered, rates and queues over time, delays and where they come from.
+
+Made from the files that `sojourn run --out` writes, so that `sojourn report` can make it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+import polars as pl
+from markupsafe import Markup
+
+from sojourn.errors import RecordError
+from sojourn.headline import LINKS, headline_rows
+from sojourn.plots.cdf import steps
+from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
+from sojourn.plots.stack import stack_panel
+from sojourn.plots.timeseries import Trace, timeseries_panel
+from sojourn.report import drawing
+from sojourn.report.drawing_files import draw_files
+from sojourn.report.files import write_text
+from sojourn.studies.figure import Figure
+from sojourn.studies.parts import PlainCell, PlainTable
+from sojourn.words import words_of
+
+__all__ = ["build_run_report", "is_run", "run_figures"]
+
+_HOME = Path(__file__).parent
+
+MOST_CURVES = 6  # chosen by eye; what sends less is drawn together as others
+OTHERS = "others"
+WIDEST_BINS = 600  # chosen: more bins than this are closer than the lines are wide
+
+CAUSES = (
+    "sender",
+    "recovery",
+    "queue",
+    "request_wait",
+    "grant_wait",
+    "framing",
+    "serialisation",
+    "wire",
+)
+_CAUSE_WORDS = {
+    "sender": "sender",
+    "recovery": "loss recovery",
+    "queue": "queue",
+    "request_wait": "wait for request",
+    "grant_wait": "wait for grant",
+    "framing": "framing",
+    "serialisation": "serialisation",
+    "wire": "propagation",
+}
+
+Tables = dict[str, pl.DataFrame]
+
+
+def is_run(directory: Path) -> bool:
+    """Whether a directory holds one run rather than a study."""
+    return (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists()
+
+
+def build_run_report(directory: Path) -> None:
+    """Write report.html and figures/ into the directory of a run.
+
+    Raises
+    ------
+    RecordError
+        If the directory is not complete.
+    """
+    try:
+        manifest: dict[str, Any] = json.loads((directory / "manifest.json").read_text("utf-8"))
+        tables = {path.stem: pl.read_parquet(path) for path in directory.glob("*.parquet")}
+        metrics = tables["metrics"]
+        scenario = (directory / "scenario.toml").read_text("utf-8")
+    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+        raise RecordError(
+            f"{directory} does not hold a complete run: {str(error).splitlines()[0]}",
+            "run the scenario again with --out",
+        ) from error
+    figures = run_figures(tables)
+    folder = directory / "figures"
+    folder.mkdir(exist_ok=True)
+    drawn = draw_files([figure.plot for figure in figures], folder)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HOME / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    statistics = manifest["statistics"]
+    page = environment.get_template("run.html").render(
+        title=manifest["scenario"],
+        facts=(
+            f"{statistics['simulated_s']:g} s simulated with seed {manifest['seed']}; "
+            f"{statistics['packet_hops']:,} packet-hops in {statistics['wall_s']:.2f} s. One run is one roll of "
+            "the dice: a study repeats it with other seeds and gives intervals."
+        ),
+        headline=_metric_table(headline_rows(metrics.rows()), "What matters most"),
+        figures=[
+            (
+                figure,
+                Markup(
+                    drawing.inline(
+                        drawn[figure.plot.name], f"drawn-{figure.item}", figure.plot.description
+                    )
+                ),
+            )
+            for figure in figures
+        ],
+        packets=_packet_table(tables),
+        all_metrics=_metric_table(metrics.rows(), "All metrics"),
+        scenario=scenario,
+        manifest=manifest,
+        style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),
+    )
+    write_text(directory / "report.html", page)
+
+
+def run_figures(tables: Tables) -> list[Figure]:
+    """Return the figures that the tables of a run allow."""
+    looks = _looks(tables)
+    return [*_over_time(tables, looks), *_distributions(tables, looks), *_causes(tables)]
+
+
+def _looks(tables: Tables) -> dict[str, str]:
+    """Give each traffic entry a look, the same in all figures, in the order of the scenario."""
+    names: dict[str, None] = {}
+    for table in ("traffic", "traffic_series", "delay_histogram"):
+        if table in tables:
+            names |= dict.fromkeys(tables[table]["traffic"].cast(pl.String).to_list())
+    looks = {name: f"cycle-{number}" for number, name in enumerate(names)}
+    return looks | {OTHERS: "reference"}
+
+
+def _metric_table(rows: Sequence[tuple[str, str, float, str]], title: str) -> PlainTable:
+    body = tuple(
+        (
+            PlainCell(subject),
+            PlainCell(words_of(metric)),
+            PlainCell(_number(value)),
+            PlainCell(unit),
+        )
+        for subject, metric, value, unit in rows
+    )
+    name = title.lower().replace(" ", "-")
+    return PlainTable(name, title, "", ("traffic or link", "measure", "value", "unit"), body)
+
+
+def _number(value: float) -> str:
+    if value != value:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 10_000 or value == int(value) else f"{value:.4g}"
+
+
+def _packet_table(tables: Tables) -> PlainTable | None:
+    """Return packets sent, forwarded, lost and marked of each traffic entry and direction."""
+    traffic = tables.get("traffic")
+    if traffic is None:
+        return None
+    columns = {
+        "sent_packets": "sent",
+        "forwarded_packets": "forwarded",
+        "dropped_queue_packets": "lost in the queue",
+        "dropped_transmit_queue_packets": "lost behind it",
+        "marked_packets": "marked",
+        "retransmissions": "sent again",
+    }
+    shown = {name: words for name, words in columns.items() if name in traffic.columns}
+    rows = [
+        row
+        for row in traffic.iter_rows(named=True)
+        if row["sent_packets"] or row["forwarded_packets"]
+    ]
+    if not rows:
+        return None
+    shown = {
+        name: words
+        for name, words in shown.items()
+        if name in ("sent_packets", "forwarded_packets", "dropped_queue_packets")
+        or any(row[name] for row in rows)
+    }
+    body = tuple(
+        (
+            PlainCell(str(row["traffic"])),
+            PlainCell(str(row["direction"])),
+            *(PlainCell(f"{int(row[name] or 0):,}") for name in shown),
+        )
+        for row in rows
+    )
+    return PlainTable(
+        "packets",
+        "Packets",
+        "On the access link, acknowledgements included.",
+        ("traffic", "direction", *shown.values()),
+        body,
+    )
+
+
+def _over_time(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
+    """Rate of each traffic entry, waiting time and losses of each link, side by side."""
+    series, by_traffic = tables.get("series"), tables.get("traffic_series")
+    if series is None or series.is_empty():
+        return
+    width = float(series["width_ns"][0]) / 1e9
+    bins = int(series.select((pl.col("start_ns") // pl.col("width_ns")).max()).item() or 0) + 1
+    group = max(1, -(-bins // WIDEST_BINS))
+    until = bins * width
+    rates = {link: _rates(by_traffic, link, bins, width, group) for link in LINKS}
+    columns = {
+        link: _link_columns(series.filter(pl.col("link") == link), bins, group) for link in LINKS
+    }
+    marks = any("marked_packets" in part for part in columns.values())
+    time = np.arange(0, bins, group) * width
+    panels = [
+        timeseries_panel(
+            [Trace(time, values, looks[name], name) for name, values in rates[link].items()],
+            quantity="rate",
+            unit="Mb/s",
+            title=link,
+            until_s=until,
+        )
+        for link in LINKS
+    ]
+    for kind in ("sojourn", "lost"):
+        if kind == "lost" and not any(part["lost"].any() for part in columns.values()):
+            continue
+        panels += [_link_panel(kind, time, columns[link], until) for link in LINKS]
+    rows = len(panels) // 2
+    what = "queuing delay" + (", lost and marked packets" if marks else " and lost packets")
+    yield Figure(
+        "over-time",
+        PlotSpec(
+            name="over-time",
+            title="Over time",
+            panels=tuple(panels),
+            columns=2,
+            height=18 + 44 * rows,
+            legend="below",
+            description=f"Rate of each traffic entry, {what} over time, upstream left, downstream right.",
+        ),
+        f"Bins of {group * width:g} s. Rates are those that leave the queues; the wine-coloured curve is the longest "
+        "wait of a bin, the dashed one its mean.",
+        "overview",
+    )
+
+
+def _link_panel(kind: str, time: np.ndarray, found: dict[str, np.ndarray], until: float) -> Panel:
+    if kind == "sojourn":
+        traces = [
+            Trace(time, found["longest"], "tail", "longest wait"),
+            Trace(time, found["mean"], "median", "mean wait"),
+        ]
+        high = _at_least(SHOWN_DELAY_MS, found["longest"])
+        return timeseries_panel(
+            traces, quantity="queuing delay", unit="ms", until_s=until, high=high
+        )
+    traces = [Trace(time, found["lost"], "miss", "lost")]
+    if "marked_packets" in found:
+        traces.append(Trace(time, found["marked_packets"], "reference", "marked"))
+    high = _at_least(SHOWN_PACKETS, *(trace.value for trace in traces))
+    return timeseries_panel(traces, quantity="packets a bin", unit="", until_s=until, high=high)
+
+
+SHOWN_DELAY_MS = 1.0  # chosen: waits below are of no interest, however the axis might be stretched
+SHOWN_PACKETS = 2.0
+
+
+def _at_least(least: float, *values: np.ndarray) -> float | None:
+    """Return the end of an axis that would be stretched for next to nothing, or nothing."""
+    return (
+        least
+        if max((float(part.max()) for part in values if part.size), default=0.0) < least
+        else None
+    )
+
+
+def _dense(frame: pl.DataFrame, column: str, bins: int) -> np.ndarray:
+    values = np.zeros(bins)
+    places = (frame["start_ns"] // frame["width_ns"]).to_numpy().astype(int)
+    values[places] = frame[column].cast(pl.Float64).fill_null(0.0).to_numpy()
+    return values
+
+
+def _grouped(values: np.ndarray, group: int) -> np.ndarray:
+    padding = -len(values) % group
+    return np.concatenate([values, np.zeros(padding)]).reshape(-1, group)
+
+
+def _rates(
+    frame: pl.DataFrame | None, link: str, bins: int, width: float, group: int
+) -> dict[str, np.ndarray]:
+    if frame is None:
+        return {}
+    part = frame.filter(pl.col("link") == link)
+    found: dict[str, np.ndarray] = {}
+    for name in part["traffic"].cast(pl.String).unique(maintain_order=True):
+        rows = part.filter(pl.col("traffic").cast(pl.String) == name)
+        mean = _grouped(_dense(rows, "forwarded_bytes", bins), group).mean(axis=1)
+        found[str(name)] = mean * 8 / 1e6 / width
+    if len(found) <= MOST_CURVES:
+        return found
+    ordered = sorted(found, key=lambda name: -float(found[name].sum()))
+    kept = {name: found[name] for name in ordered[: MOST_CURVES - 1]}
+    kept[OTHERS] = np.sum([found[name] for name in ordered[MOST_CURVES - 1 :]], axis=0)
+    return kept
+
+
+def _link_columns(frame: pl.DataFrame, bins: int, group: int) -> dict[str, np.ndarray]:
+    packets = _grouped(_dense(frame, "forwarded_packets", bins), group)
+    mean = _grouped(_dense(frame, "sojourn_mean_ns", bins), group) / 1e6
+    total = packets.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        weighted = np.where(total > 0, (mean * packets).sum(axis=1) / np.maximum(total, 1), 0.0)
+    found = {
+        "mean": weighted,
+        "longest": _grouped(_dense(frame, "sojourn_max_ns", bins), group).max(axis=1) / 1e6,
+        "lost": _grouped(_dense(frame, "dropped_packets", bins), group).sum(axis=1),
+    }
+    if "marked_packets" in frame.columns:
+        marked = _grouped(_dense(frame, "marked_packets", bins), group).sum(axis=1)
+        if marked.any():
+            found["marked_packets"] = marked
+    return found
+
+
+def _distributions(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
+    """Distribution of access delay, upstream and downstream, one curve per traffic entry."""
+    histogram = tables.get("delay_histogram")
+    if histogram is None or histogram.is_empty():
+        return
+    traffic = list(dict.fromkeys(histogram["traffic"].cast(pl.String)))[:MOST_CURVES]
+    panels: list[Panel] = []
+    for direction in LINKS:
+        marks: list[Line] = []
+        for name in traffic:
+            part = histogram.filter(
+                (pl.col("direction").cast(pl.String) == direction)
+                & (pl.col("traffic").cast(pl.String) == name)
+            )
+            if part.is_empty():
+                continue
+            x, share = steps(
+                part["delay_ns"].to_numpy().astype(float) / 1e6,
+                part["packets"].to_numpy().astype(float),
+            )
+            marks.append(Line(x, 100 * share, looks[name], name, step=True))
+        if marks:
+            panels.append(
+                Panel(
+                    x=_delay_axis(marks),
+                    y=Axis("packets at or below", "%", low=0.0, high=100.0),
+                    marks=tuple(marks),
+                    title=direction,
+                )
+            )
+    if panels:
+        yield Figure(
+            "delay",
+            PlotSpec(
+                name="delay",
+                title="Delay of packets",
+                panels=tuple(panels),
+                columns=len(panels),
+                height=84,
+                legend="below",
+                description="Cumulative distribution of access delay, a curve per traffic entry.",
+            ),
+            "From the queue to the far end of the access link, one way; data and acknowledgements alike.",
+            "delay",
+        )
+
+
+def _delay_axis(lines: Sequence[Line]) -> Axis:
+    """Return a log axis around the curves, with at least two labels."""
+    low = min(float(line.x[0]) for line in lines)
+    high = max(float(line.x[-1]) for line in lines)
+    low, high = low / 1.2, max(high, 1.5 * low) * 1.2
+    return Axis("access delay", "ms", scale="log", low=low, high=high, ticks=log_ticks(low, high))
+
+
+def _causes(tables: Tables) -> Iterator[Figure]:
+    """Mean delay of the data by cause, a bar per traffic entry and direction."""
+    delays = tables.get("delays")
+    if delays is None or delays.is_empty():
+        return
+    rows: list[str] = []
+    parts: dict[str, list[float]] = {cause: [] for cause in CAUSES}
+    grouped = delays.filter(pl.col("packets") > 0).partition_by(
+        "traffic", "direction", as_dict=True, maintain_order=True
+    )
+    for (traffic, direction), part in grouped.items():
+        rows.append(f"{traffic}, {direction}")
+        totals = dict(part.select(pl.col("cause").cast(pl.String), "total_ns").iter_rows())
+        for cause in CAUSES:
+            parts[cause].append(float(totals.get(cause, 0)) / float(part["packets"][0]) / 1e6)
+    shown = {cause: np.array(values) for cause, values in parts.items() if any(values)}
+    if not shown:
+        return
+    yield Figure(
+        "causes",
+        PlotSpec(
+            name="causes",
+            title="Where the delay comes from",
+            panels=(
+                stack_panel(
+                    rows,
+                    shown,
+                    quantity="mean delay",
+                    unit="ms",
+                    labels={cause: _CAUSE_WORDS[cause] for cause in shown},
+                    decimals=1,
+                ),
+            ),
+            height=34 + 9 * len(rows),
+            legend="below",
+            description="Stacked bars: mean delay of each traffic entry's data by cause.",
+        ),
+        "From the application's write to the arrival of the data: datagrams, and segments of TCP that carry data.",
+        "delay",
+    )

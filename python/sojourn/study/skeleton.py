@@ -1,0 +1,93 @@
+"""What `sojourn study new` writes: a small study that runs, and says what may be changed."""
+
+import re
+
+from sojourn.errors import UsageError
+
+__all__ = ["SCENARIO", "STUDY", "check_name"]
+
+
+def check_name(name: str) -> None:
+    """Make sure that a study may have this name.
+
+    Raises
+    ------
+    UsageError
+        If it may not.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise UsageError(
+            f'"{name}" is not a name', "use letters, digits, dots, dashes and underscores"
+        )
+
+
+STUDY = """\
+# A study: which runs to make of a scenario. `sojourn study show .` lists them, `sojourn study run . --quick` tries
+# them, `sojourn study run .` runs them and writes a report. All keys: `sojourn keys`, or the reference of the study file.
+schema = 1
+name = "NAME"
+title = "Which queue keeps a call and a game well beside an upload?"
+summary = "One household, three queues in front of its upstream line, two distances to the server of the upload."
+scenario = "scenario.toml"              # relative to this file
+seeds = { first = 1, count = 5 }        # runs of each point; more give narrower intervals
+quick = { duration = "10 s" }           # what --quick runs
+keep = ["delay_histogram", "series"]    # records for the figures of the report
+
+# An overlay is a piece of scenario that is laid over the base: only what differs. `sojourn keys queue` lists what
+# may stand here; a new kind replaces the whole table.
+[overlays.buffer.access.upstream]
+queue = { kind = "drop-tail", limit = "256 KB" }
+
+[overlays.codel.access.upstream]
+queue = { kind = "codel", profile = "rfc8289", limit = "256 KB" }
+
+[overlays.fq-codel.access.upstream]
+queue = { kind = "fq-codel" }
+
+# Traffic goes by its name in the scenario.
+[overlays.near.traffic.upload]
+rtt = "20 ms"
+
+[overlays.far.traffic.upload]
+rtt = "100 ms"
+
+# One point for each combination: near-buffer, near-codel, ... Each axis is a label of the points, by which report
+# and `sojourn compare RESULT --by queue` set them beside each other.
+[[matrix]]
+axes = { distance = ["near", "far"], queue = ["buffer", "codel", "fq-codel"] }
+"""
+
+SCENARIO = """\
+# One household on one line. Everything with a dimension is a text with a unit. `sojourn run scenario.toml --report`
+# simulates it once and draws it; `sojourn keys` lists what may be said here.
+schema = 1
+name = "household"
+duration = "60 s"
+
+[access.upstream]                       # from the subscriber: the link, and the queue in front of it
+link = { kind = "serial", rate = "10 Mb/s", delay = "5 ms" }
+queue = { kind = "drop-tail", limit = "256 KB" }
+
+[access.downstream]                     # to the subscriber
+link = { kind = "serial", rate = "100 Mb/s", delay = "5 ms" }
+queue = { kind = "drop-tail", limit = "1 MB" }
+
+[[traffic]]                             # who makes the queue
+name = "upload"
+app = { kind = "bulk", start_jitter = "1 s" }
+stack = "linux-cubic"                   # whose TCP it is
+rtt = "30 ms"                           # to its server and back, on an empty line
+
+[[traffic]]                             # who suffers
+name = "call"
+app = "voice"                           # 218 B every 20 ms, upstream
+rtt = "30 ms"
+
+[[traffic]]
+name = "game"
+app = { kind = "game", direction = "downstream" }
+rtt = "30 ms"
+
+[record]
+datagrams = false                       # a row for each datagram is needed for traces only
+"""

@@ -1,0 +1,62 @@
+"""What metrics are called in headings and tables."""
+
+__all__ = ["words_of"]
+
+_WORDS = {
+    "mos": "score of the call (MOS)",
+    "mos_min": "least score of a call (MOS)",
+    "mos_loss_only": "score of the call without delay (MOS)",
+    "rating": "rating of the call (R)",
+    "lost": "packets lost",
+    "late": "packets late",
+    "loss_total": "packets lost or late",
+    "sent": "datagrams sent",
+    "delay_in_time_mean": "mean delay of packets in time",
+    "delay_share_under_5ms": "packets with a delay under 5 ms",
+    "delay_share_under_20ms": "packets with a delay under 20 ms",
+    "goodput": "goodput upstream",
+    "goodput_downstream": "goodput downstream",
+    "forwarded_volume_downstream": "forwarded volume downstream",
+    "page_load_time_mad": "median deviation of page load time",
+    "page_load_time_median_censored": "median page load time, unfinished pages counted",
+    "utilisation": "utilisation",
+    "connect_retries": "connection attempts repeated",
+}
+_FIRST = {
+    "delay": "delay",
+    "delay_up": "delay upstream",
+    "delay_down": "delay downstream",
+    "queue_delay": "queuing delay",
+    "sojourn": "queuing delay",
+    "page_load_time": "page load time",
+    "transfer_time": "transfer time",
+    "backlog": "backlog",
+}
+_LAST = {
+    "mean": "mean {}",
+    "median": "median {}",
+    "min": "shortest {}",
+    "max": "longest {}",
+    "p01": "1st percentile of {}",
+    "p50": "median {}",
+    "p90": "90th percentile of {}",
+    "p95": "95th percentile of {}",
+    "p99": "99th percentile of {}",
+    "p999": "99.9th percentile of {}",
+}
+
+
+def words_of(metric: str) -> str:
+    """Return how a metric is called in a heading.
+
+    Examples
+    --------
+    >>> words_of("queue_delay_p99"), words_of("mos"), words_of("pages_completed")
+    ('99th percentile of queuing delay', 'score of the call (MOS)', 'pages completed')
+    """
+    if metric in _WORDS:
+        return _WORDS[metric]
+    first, _, last = metric.rpartition("_")
+    if first in _FIRST and last in _LAST:
+        return _LAST[last].format(_FIRST[first])
+    return metric.replace("_", " ")

@@ -1,0 +1,94 @@
+"""`sojourn keys`, `schema`, `completion` and `study new`: finding out what files and commands may say."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import CommandLine
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("dsl", 'kind = "serial"'),
+        ("game", 'kind = "game"'),
+        ("cubic", 'kind = "linux-cubic"'),
+        ("bufferbloat", "limit"),
+        ("voip", 'kind = "voice"'),
+        ("access.upstream.queue.target", "target"),
+        ("seeds", "seeds"),
+        ("overlays", "overlays"),
+    ],
+)
+def test_keys_are_found_by_path_and_by_what_people_say(
+    sojourn: CommandLine, word: str, found: str
+) -> None:
+    done = sojourn("keys", word)
+    assert done.status == 0, done.stderr
+    assert found in done.stdout
+
+
+def test_a_key_comes_with_its_unit_default_bounds_and_origin(sojourn: CommandLine) -> None:
+    rows = sojourn("keys", "access.upstream.queue.target", "--json").json()["keys"]
+    codel = next(row for row in rows if "codel" in row["kind"].split(", "))
+    assert codel["path"] == "access.DIRECTION.queue.target"
+    assert codel["value"] == "length of time"
+    assert "5 ms" in codel["default"]
+    assert codel["origin"] == "RFC 8289 §5.3"
+
+
+def test_the_outline_fits_on_two_screens_and_all_has_every_key(sojourn: CommandLine) -> None:
+    outline, everything = sojourn("keys").stdout, sojourn("keys", "--all").stdout
+    assert len(outline.splitlines()) < 100
+    assert everything.count("\n") > 300
+    for word in ("Scenario file:", "Study file:", "duration", "matrix"):
+        assert word in outline
+
+
+def test_a_word_that_fits_nothing_is_wrong_usage_with_the_nearest(sojourn: CommandLine) -> None:
+    done = sojourn("keys", "targt")
+    assert done.status == 2
+    assert "did you mean target?" in done.stderr
+    assert sojourn("keys", "zzzzzz").status == 2
+
+
+def test_every_key_of_the_schema_of_studies_is_listed(sojourn: CommandLine) -> None:
+    schema = json.loads(sojourn("schema", "study").stdout)
+    rows = sojourn("keys", "--all", "--json").json()["keys"]
+    listed = {row["path"] for row in rows if row["file"] == "study"}
+    assert set(schema["properties"]) <= listed
+    assert all(row["about"] for row in rows if row["file"] == "scenario")
+
+
+def test_the_schema_of_scenarios_is_that_of_the_reference(sojourn: CommandLine) -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "scenario.schema.json"
+    assert json.loads(sojourn("schema", "scenario").stdout) == json.loads(page.read_text())
+
+
+def test_a_new_study_checks_shows_and_runs_as_it_is(sojourn: CommandLine, tmp_path: Path) -> None:
+    made = sojourn("study", "new", "mine")
+    assert (made.status, made.stdout) == (0, "mine/study.toml\n")
+    assert sojourn("check", "mine/study.toml", "mine/scenario.toml").status == 0
+    assert "near-fq-codel" in sojourn("study", "show", "mine").stdout
+    done = sojourn("study", "run", "mine", "--duration", "1 s", "--seeds", "1", "--out", "out")
+    assert done.status == 0, done.stderr
+    assert (tmp_path / "out" / "report.html").exists()
+    again = sojourn("study", "new", "mine")
+    assert again.status == 2
+    assert "there already" in again.stderr
+
+
+def test_a_study_by_name_is_checked_too(sojourn: CommandLine) -> None:
+    done = sojourn("check", "white2012")
+    assert (done.status, done.stderr) == (0, "white2012: valid study\n")
+
+
+def test_shells_can_complete_commands_and_options(sojourn: CommandLine, tmp_path: Path) -> None:
+    script = sojourn("completion", "bash").stdout
+    (tmp_path / "complete.sh").write_text(script)
+    subprocess.run(["bash", "-n", "complete.sh"], cwd=tmp_path, check=True)
+    assert {"study", "keys", "--report", "--set"} <= set(re.findall(r"[-\w]+", script))
+    assert sojourn("completion", "fsh").status == 2
