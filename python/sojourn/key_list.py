@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 from sojourn import _engine
@@ -74,11 +77,35 @@ def _merged(rows: list[KeyRow]) -> list[KeyRow]:
 
 
 def _study_keys() -> Iterator[KeyRow]:
-    from sojourn.study.definition import study_schema
+    from sojourn.study.schema import study_schema
 
-    schema = study_schema()
+    schema = json.loads(study_schema())
+    texts = _field_texts()
+    for name, node in [("StudyDefinition", schema), *schema.get("$defs", {}).items()]:
+        fields = texts.get(name, {}) | texts.get("Declarations", {})
+        for key, described in node.get("properties", {}).items():
+            described.setdefault("description", fields.get(key, ""))
     definitions = cast("dict[str, Any]", schema.get("$defs", {}))
     yield from _properties(schema, definitions, "", ())
+
+
+def _field_texts() -> dict[str, dict[str, str]]:
+    """Read the texts below the fields of all models of this package, by class and field."""
+    texts: dict[str, dict[str, str]] = {}
+    for path in sorted((Path(__file__).parent / "study").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, ast.ClassDef):
+                continue
+            fields = texts.setdefault(node.name, {})
+            for field, below in zip(node.body, node.body[1:], strict=False):
+                if (
+                    isinstance(field, ast.AnnAssign)
+                    and isinstance(field.target, ast.Name)
+                    and isinstance(below, ast.Expr)
+                    and isinstance(below.value, ast.Constant)
+                ):
+                    fields[field.target.id] = " ".join(str(below.value.value).split())
+    return texts
 
 
 def _properties(

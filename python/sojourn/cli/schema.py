@@ -23,8 +23,6 @@ def execute(options: Namespace) -> None:
 
         print(_engine.scenario_schema().rstrip())
         return
-    import json
+    from sojourn.study.schema import study_schema
 
-    from sojourn.study.definition import study_schema
-
-    print(json.dumps(study_schema(), indent=2))
+    print(study_schema().rstrip())

@@ -26,7 +26,6 @@ __all__ = [
     "StudyDefinition",
     "load_definition",
     "parse_definition",
-    "study_schema",
 ]
 
 RUN_COLUMNS = frozenset(
@@ -115,39 +114,6 @@ class StudyDefinition(Declarations):
     """Named changes of the base scenario."""
     points: dict[Name, PointDefinition] = Field(default_factory=dict)
     matrix: list[MatrixDefinition] = Field(default_factory=lambda: list[MatrixDefinition]())
-
-
-def study_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the study file; what stands below a field here describes it there."""
-    schema = StudyDefinition.model_json_schema(by_alias=True)
-    texts = _field_texts()
-    for name, node in [("StudyDefinition", schema), *schema.get("$defs", {}).items()]:
-        fields = texts.get(name, {}) | texts.get("Declarations", {})
-        for key, described in node.get("properties", {}).items():
-            if key in fields:
-                described.setdefault("description", fields[key])
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
-
-
-def _field_texts() -> dict[str, dict[str, str]]:
-    """Read the texts below the fields of all models of this package, by class and field."""
-    import ast
-
-    texts: dict[str, dict[str, str]] = {}
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if not isinstance(node, ast.ClassDef):
-                continue
-            fields = texts.setdefault(node.name, {})
-            for field, below in zip(node.body, node.body[1:], strict=False):
-                if (
-                    isinstance(field, ast.AnnAssign)
-                    and isinstance(field.target, ast.Name)
-                    and isinstance(below, ast.Expr)
-                    and isinstance(below.value, ast.Constant)
-                ):
-                    fields[field.target.id] = " ".join(str(below.value.value).split())
-    return texts
 
 
 @dataclass(frozen=True)
