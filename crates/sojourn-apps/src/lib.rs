@@ -9,12 +9,10 @@
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`web`] | pages with many objects from several servers |
-//! | [`catalogue`] | the traffic of the 2012 cases and the 2013 scenarios |
 #![forbid(unsafe_code)]
 
 mod any;
 pub mod bulk;
-pub mod catalogue;
 mod connections;
 pub mod constant_rate;
 #[cfg(test)]
@@ -27,7 +25,7 @@ pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use constant_rate::{ConstantRate, ConstantRateConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
-pub use web::{GeneratedPage, NameLookupConfig, PageModel, Web, WebConfig};
+pub use web::{EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig};
 
 pub use sojourn_base::report::{Object, Page, Transfer};
 

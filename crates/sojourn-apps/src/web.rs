@@ -12,7 +12,7 @@ mod keys;
 mod page;
 
 pub use browser::Web;
-pub use page::{GeneratedPage, PageModel};
+pub use page::{EqualPage, GeneratedPage, ListedPage, PageModel};
 
 use sojourn_base::{Bytes, Span};
 
@@ -57,7 +57,7 @@ impl WebConfig {
     /// leave together; pages beside five uploads behind CoDel then take 0.7 s longer than printed. Chosen:
     /// forgotten after 10 s, longer than anything that is still to come.
     pub const WHITE2012: Self = Self {
-        page: PageModel::White2012Fixed,
+        page: PageModel::Equal(EqualPage::WHITE2012),
         index: Bytes(100_000),
         connections_per_server: 6,
         request: Bytes(300),
@@ -70,7 +70,7 @@ impl WebConfig {
     };
     /// The page of White 2013 3.6 and 3.7: the files of White 2012 Appendix A, 716,802 B in all.
     pub const WHITE2013: Self = Self {
-        page: PageModel::White2012AppendixA,
+        page: PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A),
         index: Bytes(102_400),
         ..Self::WHITE2012
     };

@@ -12,11 +12,9 @@
 //! Source: White 2013 §3.2 to §3.6 and Table 2 (the households).
 //! Deviations: chosen: one second of buffer downstream, where White 2013 says nothing.
 
-use sojourn_apps::catalogue;
-use sojourn_base::{Ecn, Span};
+use sojourn_base::Span;
 use sojourn_record::RecordConfig;
-use sojourn_scenario::{Ports, Scenario, Server, Stack, Traffic};
-use sojourn_transport::stacks;
+use sojourn_scenario::Scenario;
 
 /// Names of the worlds.
 pub const NAMES: [&str; 4] = [
@@ -50,12 +48,10 @@ pub fn world(name: &str) -> Option<Scenario> {
     let scenario = match name {
         "dumbbell" => dumbbell(1),
         "dumbbell-5" => dumbbell(5),
-        "white2013-x06-sfq-codel-moderate" => household(
-            "x06",
-            "sfq-codel",
-            "{ kind = \"schedule\", profile = \"white2013-moderate\" }",
-        ),
-        "white2013-x13-pie" => household("x13", "pie", "none"),
+        "white2013-x06-sfq-codel-moderate" => {
+            household(include_str!("worlds/white2013-x06-sfq-codel-moderate.toml"))
+        }
+        "white2013-x13-pie" => household(include_str!("worlds/white2013-x13-pie.toml")),
         _ => return None,
     };
     Some(Scenario {
@@ -76,48 +72,9 @@ fn dumbbell(flows: u32) -> Scenario {
     }
 }
 
-/// Scenario `id` of White 2013 with one of its queue managers and one of its states of the channel.
-fn household(id: &str, queue: &str, congestion: &str) -> Scenario {
-    let text = include_str!("worlds/white2013.toml");
-    let settings = [
-        ("access.upstream.queue.kind", queue),
-        ("access.upstream.queue.profile", "white2013"),
-        ("access.upstream.link.congestion", congestion),
-    ];
-    let links = Scenario::parse_with(text, &settings);
-    let traffic = catalogue::white2013(id).expect("a scenario of Table 2");
-    Scenario {
-        traffic: traffic.into_iter().map(entry).collect(),
-        record: RecordConfig {
-            histograms: true,
-            ..NO_RECORDS
-        },
-        ..links.unwrap_or_else(|problems| panic!("{problems}"))
-    }
-}
-
-/// An entry of the catalogue as an entry of a scenario; agents of ns-2 keep their ports.
-fn entry(traffic: catalogue::Traffic) -> Traffic {
-    let stack = traffic.stack.map(|name| Stack {
-        name: name.to_owned(),
-        config: stacks::PROFILES
-            .into_iter()
-            .find_map(|(known, config)| (known == name).then_some(config))
-            .expect("the catalogue names known stacks"),
-    });
-    let servers = traffic.round_trips.into_iter().map(|rtt| Server {
-        rtt,
-        line_rate: Server::LINE_RATE,
-    });
-    Traffic {
-        name: traffic.name,
-        application: traffic.application,
-        stack,
-        servers: servers.collect(),
-        dscp: 0,
-        ecn: Ecn::NotEct,
-        ports: Ports::Kept,
-    }
+/// A household of White 2013 from its file.
+fn household(text: &str) -> Scenario {
+    Scenario::parse(text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 //! | [`file`] | [`ScenarioFile`]: text, settings on top of it, validation |
 //! | [`problem`] | [`ScenarioProblems`]: everything that is wrong, with path, hint and position |
 //! | [`model`] | [`Scenario`]: typed, complete, every default filled in |
-//! | [`plan`] | [`Plan`], [`RunSpec`]: which runs a scenario asks for |
 //!
 //! Each configuration declares its keys once; reading, printing, the JSON schema and the reference
 //! page all walk that declaration. Nothing here reads a file, a clock or an environment variable.
@@ -17,7 +16,6 @@ pub mod describe;
 pub mod file;
 mod keys;
 pub mod model;
-pub mod plan;
 mod printer;
 pub mod problem;
 mod reader;
@@ -26,6 +24,5 @@ mod tree;
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
 pub use model::{AccessLink, Ports, RecordConfig, Scenario, Server, Stack, Traffic, round_trip};
-pub use plan::{Plan, RunSpec};
 pub use problem::{Problem, ScenarioProblems};
 pub use reader::Origin;

@@ -6,7 +6,7 @@ use sojourn_apps::{ApplicationConfig, FileSize};
 use sojourn_base::{BitRate, Bytes, Direction, Ecn, Limit, Packets, Seed, Span};
 use sojourn_link::{CascadeVariant, LinkConfig};
 use sojourn_queue::{Admission, CodelConfig, DropTailConfig, ManagerConfig};
-use sojourn_scenario::{Plan, Scenario, ScenarioFile};
+use sojourn_scenario::{Scenario, ScenarioFile};
 
 fn example(name: &str) -> Scenario {
     let (_, text) = common::examples()
@@ -165,15 +165,6 @@ fn other_examples_say_what_they_claim() {
     let bench = example("dumbbell-codel");
     assert_eq!(bench.traffic.len(), 2);
     assert_eq!(bench.record.series, Some(Span::from_ms(100)));
-}
-
-#[test]
-fn a_plan_has_one_run_for_each_seed() {
-    let scenario = example("white2012-c04");
-    let Plan(runs) = Plan::expand(&scenario);
-    let seeds: Vec<u64> = runs.iter().map(|run| run.seed.0).collect();
-    assert_eq!(seeds, [1, 2, 3, 4, 5]);
-    assert!(runs.iter().all(|run| run.scenario == scenario));
 }
 
 #[test]

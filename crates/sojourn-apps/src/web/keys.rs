@@ -5,7 +5,7 @@
 use sojourn_base::{Direction, Span};
 use sojourn_keys::{Configured, Kind, OneOf, Or, Profile, Visitor, bytes, key};
 
-use super::{GeneratedPage, NameLookupConfig, PageModel, Web, WebConfig};
+use super::{EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig};
 use crate::ApplicationKind;
 use crate::keys::{LONGEST_PAUSE, start_keys};
 
@@ -37,8 +37,8 @@ impl Configured for WebConfig {
                 "White 2012 §3.2.3",
             ),
             &mut OneOf::new(&mut self.page, &PAGES, |page| match page {
-                PageModel::White2012Fixed => "white2012",
-                PageModel::White2012AppendixA => "white2012-appendix-a",
+                PageModel::Equal(_) => "white2012",
+                PageModel::Listed(_) => "white2012-appendix-a",
                 PageModel::Generated(_) => "generated",
             }),
         );
@@ -143,14 +143,14 @@ const PAGES: [Kind<PageModel>; 3] = [
     Kind {
         name: "white2012",
         about: "25 objects of 25,000 B on each of four servers (White 2012 §3.2.3)",
-        base: || PageModel::White2012Fixed,
+        base: || PageModel::Equal(EqualPage::WHITE2012),
         profiles: &[],
         keys: |_, _| {},
     },
     Kind {
         name: "white2012-appendix-a",
         about: "the 100 files of White 2012 Appendix A on four servers, 614,402 B together",
-        base: || PageModel::White2012AppendixA,
+        base: || PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A),
         profiles: &[],
         keys: |_, _| {},
     },

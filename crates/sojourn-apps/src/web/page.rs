@@ -11,12 +11,61 @@ use sojourn_base::{Bytes, dist, math};
 /// The objects of a page beside its index object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PageModel {
-    /// 25 objects of 25,000 B on each of four servers (White 2012 3.2.3; kB is 1000 B).
-    White2012Fixed,
-    /// The 100 files of White 2012 Appendix A, 25 on each of four servers, 614,402 B together.
-    White2012AppendixA,
-    /// Another draw from a distribution like that of Appendix A for each page.
+    /// Objects of one size.
+    Equal(EqualPage),
+    /// The objects of a list, the same for each page.
+    Listed(ListedPage),
+    /// Another draw from a distribution for each page.
     Generated(GeneratedPage),
+}
+
+/// A page of equal objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EqualPage {
+    /// Number of servers.
+    pub servers: u32,
+    /// Objects on each server.
+    pub objects_per_server: u32,
+    /// Size of each object.
+    pub size: Bytes,
+}
+
+impl EqualPage {
+    /// 25 objects of 25,000 B on each of four servers (White 2012 3.2.3; kB is 1000 B).
+    pub const WHITE2012: Self = Self {
+        servers: 4,
+        objects_per_server: 25,
+        size: Bytes(25_000),
+    };
+}
+
+/// A page whose objects are written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedPage {
+    /// Number of servers.
+    pub servers: u32,
+    /// Objects on each server.
+    pub objects_per_server: u32,
+    /// `server,file,bytes`, one object a line, server by server, after a heading and the index object.
+    pub list: &'static str,
+}
+
+impl ListedPage {
+    /// The 100 files of White 2012 Appendix A, 25 on each of four servers, 614,402 B together.
+    pub const WHITE2012_APPENDIX_A: Self = Self {
+        servers: 4,
+        objects_per_server: 25,
+        list: include_str!("../../data/white2012-appendix-a.csv"),
+    };
+
+    /// The sizes, server by server, without the index object.
+    fn sizes(&self) -> Vec<u64> {
+        self.list
+            .lines()
+            .skip(2)
+            .filter_map(|line| line.rsplit(',').next()?.parse().ok())
+            .collect()
+    }
 }
 
 /// A page of random objects: sizes are log-normal and then scaled to a given total.
@@ -49,7 +98,8 @@ impl PageModel {
     /// Number of servers that hold objects.
     pub fn servers(&self) -> usize {
         match self {
-            Self::White2012Fixed | Self::White2012AppendixA => SERVERS,
+            Self::Equal(page) => page.servers as usize,
+            Self::Listed(page) => page.servers as usize,
             Self::Generated(page) => page.servers as usize,
         }
     }
@@ -67,13 +117,13 @@ impl PageContents {
     /// The page that is the same every time, or an empty one to be drawn.
     pub(crate) fn new(model: &PageModel) -> Self {
         match model {
-            PageModel::White2012Fixed => Self {
-                per_server: OBJECTS_PER_SERVER,
-                sizes: vec![25_000; SERVERS * OBJECTS_PER_SERVER],
+            PageModel::Equal(page) => Self {
+                per_server: page.objects_per_server as usize,
+                sizes: vec![page.size.0; page.servers as usize * page.objects_per_server as usize],
             },
-            PageModel::White2012AppendixA => Self {
-                per_server: OBJECTS_PER_SERVER,
-                sizes: appendix_a(),
+            PageModel::Listed(page) => Self {
+                per_server: page.objects_per_server as usize,
+                sizes: page.sizes(),
             },
             PageModel::Generated(page) => Self {
                 per_server: page.objects_per_server as usize,
@@ -116,22 +166,6 @@ impl PageContents {
     }
 }
 
-/// Servers of a page (White 2012 3.2.3).
-const SERVERS: usize = 4;
-/// Objects on each of them (White 2012 3.2.3).
-const OBJECTS_PER_SERVER: usize = 25;
-/// White 2012 Appendix A as `server,file,bytes`; the index object comes first.
-const APPENDIX_A: &str = include_str!("../../data/white2012-appendix-a.csv");
-
-/// The file sizes of Appendix A, server by server, without the index object.
-fn appendix_a() -> Vec<u64> {
-    APPENDIX_A
-        .lines()
-        .skip(2)
-        .filter_map(|line| line.rsplit(',').next()?.parse().ok())
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +174,7 @@ mod tests {
     #[test]
     fn the_list_of_appendix_a_has_the_printed_sums() {
         // Sums per server and extremes, added up from the printed table.
-        let page = PageContents::new(&PageModel::White2012AppendixA);
+        let page = PageContents::new(&PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A));
         assert_eq!(page.objects(), 100);
         let sum = |server| -> u64 { (0..25).filter_map(|index| page.size(server, index)).sum() };
         assert_eq!(
@@ -155,12 +189,15 @@ mod tests {
         assert_eq!(page.size(1, 0), Some(5009));
         assert_eq!(page.size(2, 24), Some(2278));
         assert_eq!(page.size(2, 25), None);
-        assert_eq!(APPENDIX_A.lines().nth(1), Some("1,index.html,102400"));
+        assert_eq!(
+            ListedPage::WHITE2012_APPENDIX_A.list.lines().nth(1),
+            Some("1,index.html,102400")
+        );
     }
 
     #[test]
     fn the_list_of_appendix_a_has_the_moments_of_its_sample() {
-        let sizes = appendix_a();
+        let sizes = ListedPage::WHITE2012_APPENDIX_A.sizes();
         let logs: Vec<f64> = sizes
             .iter()
             .map(|&size| math::ln(size as f64) / math::ln(10.0))

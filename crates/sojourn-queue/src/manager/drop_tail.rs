@@ -290,19 +290,6 @@ impl<T> DropTailQueue<T> {
         }
     }
 
-    /// Change the limit; what no longer fits is dropped from the tail (chosen: as ns-2 shrinks a
-    /// queue).
-    pub fn set_limit(&mut self, limit: Limit, context: &mut dyn QueueContext<T>) {
-        self.config.limit = limit;
-        self.room = self.config.room();
-        while self.room.is_exceeded_by(self.fifo.backlog()) {
-            let Some(victim) = self.fifo.pop_newest() else {
-                return;
-            };
-            context.dropped(victim, Reason::Overlimit);
-        }
-    }
-
     fn fits(&self, length: u32) -> bool {
         // A queue that may overshoot accepts any packet for which one byte is left.
         let charged = match self.config.admission {

@@ -37,13 +37,6 @@ impl<T> Fifo<T> {
         Some(packet)
     }
 
-    /// Take the newest packet.
-    pub(crate) fn pop_newest(&mut self) -> Option<Held<T>> {
-        let packet = self.packets.pop_back()?;
-        self.bytes -= u64::from(packet.meta.length);
-        Some(packet)
-    }
-
     /// The oldest packet.
     #[inline]
     pub(crate) fn head(&self) -> Option<&Held<T>> {

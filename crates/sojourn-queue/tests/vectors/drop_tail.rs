@@ -2,9 +2,7 @@
 
 use super::{packet, verdicts};
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
-use sojourn_queue::{
-    Admission, DropTailConfig, DropTailQueue, ManagerConfig, QueueManager, Reason, Verdict,
-};
+use sojourn_queue::{Admission, DropTailConfig, ManagerConfig, QueueManager, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 
 fn drop_tail(limit: Limit, admission: Admission) -> ManagerConfig {
@@ -135,19 +133,6 @@ fn a_limit_in_time_becomes_bytes_at_a_rate() {
         by_time(Span::from_ms(50)),
         ManagerConfig::DropTail(DropTailConfig::WHITE2013_BUFFER_CONTROL)
     );
-}
-
-#[test]
-fn a_smaller_limit_drops_the_newest_packets() {
-    let mut queue = DropTailQueue::new(DropTailConfig::bytes(10_000));
-    let mut context = TestContext::without_draws();
-    for item in 0..5 {
-        let _ = queue.enqueue(Instant::ZERO, packet(1000, 0), item, &mut context);
-    }
-    queue.set_limit(Limit::Bytes(Bytes(2_500)), &mut context);
-    let drops: Vec<_> = context.drops().map(|(item, _)| *item).collect();
-    assert_eq!(drops, [4, 3, 2]);
-    assert_eq!(queue.backlog().bytes, Bytes(2000));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::desk::Desk;
-use crate::web::{GeneratedPage, NameLookupConfig, PageModel};
+use crate::web::{GeneratedPage, ListedPage, NameLookupConfig, PageModel};
 use proptest::prelude::*;
 use sojourn_base::{Bytes, Span};
 
@@ -217,7 +217,7 @@ proptest! {
         let page = if generated {
             PageModel::Generated(GeneratedPage::WHITE2012)
         } else {
-            PageModel::White2012AppendixA
+            PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A)
         };
         let name_lookup = lookup.then_some(NameLookupConfig::WHITE2013);
         let config = WebConfig { page, name_lookup, ..CLOSING_2013 };
