@@ -36,6 +36,7 @@ impl WindowControl {
         let Requests {
             fractions,
             growth_with_marks,
+            rate_samples: _,
             pacing,
         } = controller.requests();
         Self {
@@ -64,6 +65,11 @@ impl WindowControl {
 
     pub(crate) fn in_slow_start(&self) -> bool {
         self.controller.in_slow_start(&self.window)
+    }
+
+    /// Whether the controller wants to know how fast segments are delivered.
+    pub(crate) fn wants_rate_samples(&self) -> bool {
+        self.controller.requests().rate_samples
     }
 
     /// Whether an acknowledgement that echoes a mark may open the window.
@@ -213,5 +219,15 @@ mod tests {
             control.on_ack(&ack_at(Instant::ZERO, 1));
         }
         assert_eq!(control.window().size, 5.0);
+    }
+
+    #[test]
+    fn the_control_of_a_connection_stays_small() {
+        // Hundreds of connections shall fit into a cache; controllers with much state are boxed.
+        assert!(
+            size_of::<WindowControl>() <= 200,
+            "{}",
+            size_of::<WindowControl>()
+        );
     }
 }

@@ -33,7 +33,7 @@ use cubic_v21::CubicV21Config;
 use ledbat::LedbatConfig;
 use ledbat_ns2::LedbatNs2Config;
 use reno::RenoConfig;
-use sojourn_base::{BitRate, Instant, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Span};
 use sojourn_keys::Configured;
 
 pub(crate) use control::WindowControl;
@@ -93,6 +93,8 @@ pub struct Ack {
     pub first: u32,
     /// Next new segment.
     pub next: u32,
+    /// Delivery rate, for controllers that have requested it.
+    pub rate: Option<RateSample>,
     /// Round-trip sample of this acknowledgement.
     pub round_trip: Option<Span>,
     /// Smoothed round-trip time.
@@ -109,6 +111,31 @@ pub struct Ack {
     pub open: bool,
     /// A timeout is being repaired.
     pub after_timeout: bool,
+}
+
+/// How fast the network delivered up to an acknowledgement (draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Delivered in `interval`.
+    pub delivered: Bytes,
+    /// The longer of the times in which that was sent and acknowledged.
+    pub interval: Span,
+    /// Delivered in total when the newest segment of the acknowledgement was sent: a round ends when this passes the
+    /// total at its start.
+    pub delivered_before: Bytes,
+    /// Delivered in total.
+    pub delivered_in_total: Bytes,
+    /// The application had nothing to send: the network may be faster.
+    pub application_limited: bool,
+}
+
+impl RateSample {
+    /// Delivered bytes by time.
+    pub fn rate(&self) -> BitRate {
+        BitRate::from_bps(whole_bits(
+            8.0 * self.delivered.0 as f64 / self.interval.as_secs_f64(),
+        ))
+    }
 }
 
 /// Why a window has to shrink.
@@ -137,11 +164,17 @@ pub struct Congestion {
 
 /// What a controller asks of its sender, once, when a connection begins. What nobody asks for costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent requests, each named after what it asks for"
+)]
 pub struct Requests {
     /// Thresholds keep their fractions, whatever the stack's unit of the window.
     pub fractions: bool,
     /// An acknowledgement that echoes a mark may open the window, too; RFC 3168 section 6.1.2 says it may not.
     pub growth_with_marks: bool,
+    /// Acknowledgements come with [`Ack::rate`].
+    pub rate_samples: bool,
     /// Segments are spread by [`CongestionControl::pacing_rate`] also if the stack does not pace.
     pub pacing: bool,
 }
@@ -151,6 +184,7 @@ impl Requests {
     pub const NONE: Self = Self {
         fractions: false,
         growth_with_marks: false,
+        rate_samples: false,
         pacing: false,
     };
 }
@@ -255,6 +289,15 @@ impl<C: CongestionControl + Clone + 'static> CongestionControl for Box<C> {
     }
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` clamps, and rates are never negative"
+)]
+const fn whole_bits(rate: f64) -> u64 {
+    rate as u64
+}
+
 /// The whole part of a window that is not negative.
 #[expect(
     clippy::cast_possible_truncation,
@@ -278,6 +321,7 @@ pub(crate) mod testing {
             marked: false,
             first: 0,
             next: 0,
+            rate: None,
             round_trip: None,
             smoothed: Span::from_ms(100),
             one_way_delay: None,

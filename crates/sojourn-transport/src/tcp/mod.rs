@@ -11,11 +11,13 @@
 //! | `scoreboard` | marks of outstanding segments |
 //! | `loss_detection` | which of them are lost |
 //! | `recovery` | how many may be sent while losses are repaired |
+//! | `delivery_rate` | how fast segments are delivered, for controllers that ask |
 //! | `rtt`, `rto` | round-trip estimator, retransmission timeout |
 //! | `restart`, `nagle` | idle senders, short segments |
 //! | `stream` | what the application has written |
 
 mod connection;
+mod delivery_rate;
 mod loss_detection;
 mod nagle;
 mod receiver;

@@ -10,6 +10,7 @@
 mod episodes;
 mod timers;
 
+use super::delivery_rate::DeliveryRate;
 use super::loss_detection::Detector;
 use super::recovery::{Progress, Recovery};
 use super::rtt::RoundTrip;
@@ -17,8 +18,9 @@ use super::scoreboard::{Covered, Scoreboard};
 use super::stream::Stream;
 use super::transmit::{Outlet, Pacer};
 use crate::config::{EcnMode, GrowthGate, RoundTripSampling, StackConfig};
-use crate::congestion::{Ack, WindowControl};
+use crate::congestion::{Ack, RateSample, WindowControl};
 use crate::{CongestionSnapshot, CongestionState, EndpointContext, Event, Flags, Segment};
+use alloc::boxed::Box;
 use sojourn_base::{Instant, Span};
 
 /// A tail-loss probe in flight.
@@ -51,6 +53,8 @@ pub(crate) struct Sender {
     pub(super) round_trip: RoundTrip,
     pub(super) pacer: Pacer,
     pub(super) usage: Usage,
+    /// For controllers that have asked for it.
+    pub(super) delivery_rate: Option<Box<DeliveryRate>>,
     pub(super) state: CongestionState,
     /// Recovery point: next new segment when the last episode began.
     recover: u32,
@@ -108,9 +112,12 @@ impl Sender {
         detector: Detector,
         stream: Stream,
     ) -> Self {
+        let control = WindowControl::new(config);
+        let rate = control.wants_rate_samples();
         Self {
             board,
-            control: WindowControl::new(config),
+            control,
+            delivery_rate: rate.then(|| Box::new(DeliveryRate::new())),
             detector,
             recovery: Recovery::new(config.recovery),
             stream,
@@ -212,6 +219,7 @@ impl Sender {
             acked: grows_by,
             acked_bytes: covered.bytes,
             marked,
+            rate: self.rate_sample(),
             first: self.board.first(),
             next: self.board.next(),
             round_trip: sample,
@@ -280,6 +288,11 @@ impl Sender {
         }
     }
 
+    fn rate_sample(&mut self) -> Option<RateSample> {
+        let minimum = self.round_trip.minimum();
+        self.delivery_rate.as_mut()?.sample(minimum)
+    }
+
     fn tell_controller(&mut self, mut news: Ack, pipe_before: u32, config: &StackConfig) {
         news.may_grow = news.may_change && self.gate_is_open(pipe_before, config.growth_gate);
         news.next = self.board.next();
@@ -334,6 +347,7 @@ impl Sender {
             board,
             detector,
             round_trip,
+            delivery_rate,
             ..
         } = self;
         let follows = detector.follows_deliveries();
@@ -341,6 +355,9 @@ impl Sender {
         let mut count = 0;
         for &(first, end) in segment.sack.as_slice() {
             count += board.sack(first, end, |number, sent| {
+                if let Some(rate) = delivery_rate {
+                    rate.on_delivered(now, number, sent);
+                }
                 if follows {
                     detector.on_delivered(now, number, sent, round_trip);
                 } else if ranks {
@@ -363,8 +380,14 @@ impl Sender {
             board,
             detector,
             round_trip,
+            delivery_rate,
             ..
         } = self;
+        if let Some(rate) = delivery_rate {
+            board.for_each_undelivered(end, |number, sent| {
+                rate.on_delivered(now, number, sent);
+            });
+        }
         if detector.follows_deliveries() {
             board.for_each_undelivered(end, |number, sent| {
                 detector.on_delivered(now, number, sent, round_trip);

@@ -98,6 +98,13 @@ impl Sender {
             }
         }
         self.note_usage(limited);
+        if let Some(rate) = &mut self.delivery_rate
+            && !limited
+            && !self.stream.has_more()
+            && self.board.pending() == 0
+        {
+            rate.on_application_limited(self.board.pipe_bytes());
+        }
         if self.timeout_at == Instant::NEVER && self.board.pipe() > 0 {
             self.restart_timeout(now, out.config);
         }
@@ -358,6 +365,9 @@ impl Sender {
         out.statistics.payload_bytes_sent += u64::from(payload);
         out.statistics.wire_bytes_sent += u64::from(segment.length);
         self.last_sent_at = Some(now);
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_sent(now, number, &self.board);
+        }
         if let Some(pacing) = self.control.pacing(config) {
             let interval = self.pacing_interval(segment.length, pacing, config);
             self.pacer.on_sent(now, interval, pacing);

@@ -1,0 +1,216 @@
+//! How fast segments are delivered: a sample for each acknowledgement, for controllers that ask for it.
+//!
+//! Source: draft-cheng-iccrg-delivery-rate-estimation-02, sections 3.1 to 3.4.
+//! Deviations: a segment that carries no data delivers nothing and gives no sample.
+
+use super::scoreboard::{Scoreboard, Sent};
+use crate::congestion::RateSample;
+use alloc::vec;
+use alloc::vec::Vec;
+use sojourn_base::{Bytes, Instant, Span};
+
+/// What was delivered when a segment was sent (`P.` of the draft).
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    number: u32,
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    application_limited: bool,
+}
+
+/// The newest segment that an acknowledgement has delivered (`rs.`).
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    mark: Mark,
+    sent_at: Instant,
+}
+
+/// Sampler of one sender (`C.`).
+#[derive(Clone, Debug)]
+pub(crate) struct DeliveryRate {
+    delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    /// Samples are limited by the application until so much is delivered; 0 if they are not.
+    limited_until: u64,
+    newest: Option<Newest>,
+    /// By number modulo the ring's size.
+    marks: Vec<Mark>,
+}
+
+/// Segments of a new ring. chosen: as the scoreboard's.
+const INITIAL_SLOTS: usize = 64;
+
+const NO_MARK: Mark = Mark {
+    number: u32::MAX,
+    delivered: 0,
+    delivered_at: Instant::ZERO,
+    first_sent_at: Instant::ZERO,
+    application_limited: false,
+};
+
+impl DeliveryRate {
+    pub(crate) fn new() -> Self {
+        Self {
+            delivered: 0,
+            delivered_at: Instant::ZERO,
+            first_sent_at: Instant::ZERO,
+            limited_until: 0,
+            newest: None,
+            marks: vec![NO_MARK; INITIAL_SLOTS],
+        }
+    }
+
+    /// Segment `number` leaves, for the first time or again; the scoreboard counts it already.
+    pub(crate) fn on_sent(&mut self, now: Instant, number: u32, board: &Scoreboard) {
+        if board.flight() == 1 {
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        while (number - board.first()) as usize >= self.marks.len() {
+            self.double();
+        }
+        let slot = self.slot(number);
+        self.marks[slot] = Mark {
+            number,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            application_limited: self.limited_until > 0,
+        };
+    }
+
+    /// Segment `number` has reached the peer.
+    pub(crate) fn on_delivered(&mut self, now: Instant, number: u32, sent: &Sent) {
+        let mark = self.marks[self.slot(number)];
+        if mark.number != number || sent.length == 0 {
+            return;
+        }
+        self.delivered += u64::from(sent.length);
+        self.delivered_at = now;
+        let key = |mark: &Mark, sent_at| (mark.delivered, sent_at, mark.number);
+        let newer = self
+            .newest
+            .is_none_or(|newest| key(&mark, sent.sent_at) > key(&newest.mark, newest.sent_at));
+        if newer {
+            let sent_at = sent.sent_at;
+            self.newest = Some(Newest { mark, sent_at });
+            self.first_sent_at = sent_at;
+        }
+    }
+
+    /// The sample of an acknowledgement whose deliveries have all been told.
+    pub(crate) fn sample(&mut self, minimum_round_trip: Span) -> Option<RateSample> {
+        if self.limited_until > 0 && self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        let Newest { mark, sent_at } = self.newest.take()?;
+        let send = sent_at.saturating_since(mark.first_sent_at);
+        let acknowledge = self.delivered_at.saturating_since(mark.delivered_at);
+        let interval = send.max(acknowledge);
+        if interval < minimum_round_trip || interval.is_zero() {
+            return None;
+        }
+        Some(RateSample {
+            delivered: Bytes(self.delivered - mark.delivered),
+            interval,
+            delivered_before: Bytes(mark.delivered),
+            delivered_in_total: Bytes(self.delivered),
+            application_limited: mark.application_limited,
+        })
+    }
+
+    /// The application has nothing more to send, and the window room.
+    pub(crate) fn on_application_limited(&mut self, in_network: u32) {
+        self.limited_until = (self.delivered + u64::from(in_network)).max(1);
+    }
+
+    const fn slot(&self, number: u32) -> usize {
+        number as usize & (self.marks.len() - 1)
+    }
+
+    #[cold]
+    fn double(&mut self) {
+        let mut larger = vec![NO_MARK; self.marks.len() * 2];
+        for mark in self.marks.iter().filter(|mark| mark.number != u32::MAX) {
+            let slot = mark.number as usize & (larger.len() - 1);
+            larger[slot] = *mark;
+        }
+        self.marks = larger;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Flags;
+
+    fn send(rate: &mut DeliveryRate, board: &mut Scoreboard, ms: u64) -> u32 {
+        let sent_at = Instant::from_ms(ms);
+        let number = board.push(Sent {
+            sent_at,
+            first_sent_at: sent_at,
+            written_at: sent_at,
+            offset: 0,
+            length: 1000,
+            transmissions: 1,
+            flags: Flags::NONE,
+        });
+        rate.on_sent(sent_at, number, board);
+        number
+    }
+
+    /// Everything sent arrives; a round trip takes at least `minimum` ms.
+    fn deliver(
+        rate: &mut DeliveryRate,
+        board: &mut Scoreboard,
+        ms: u64,
+        minimum: u64,
+    ) -> Option<RateSample> {
+        for number in board.first()..board.next() {
+            rate.on_delivered(Instant::from_ms(ms), number, board.segment(number));
+        }
+        board.acknowledge(board.next());
+        rate.sample(Span::from_ms(minimum))
+    }
+
+    #[test]
+    fn a_sample_is_what_was_delivered_in_the_longer_of_both_times() {
+        let (mut rate, mut board) = (DeliveryRate::new(), Scoreboard::new(1000));
+        send(&mut rate, &mut board, 0);
+        send(&mut rate, &mut board, 10);
+        let sample = deliver(&mut rate, &mut board, 100, 90).expect("a sample");
+        assert_eq!(sample.delivered, Bytes(2000));
+        assert_eq!(sample.interval, Span::from_ms(100));
+        assert_eq!(sample.rate().as_bps(), 160_000);
+        assert_eq!(rate.sample(Span::ZERO), None, "nothing new");
+        // What arrives faster than a round trip can be was compressed on its way.
+        send(&mut rate, &mut board, 200);
+        assert_eq!(deliver(&mut rate, &mut board, 280, 90), None);
+    }
+
+    #[test]
+    fn samples_are_limited_by_the_application_until_what_was_in_the_network_is_delivered() {
+        let (mut rate, mut board) = (DeliveryRate::new(), Scoreboard::new(1000));
+        send(&mut rate, &mut board, 0);
+        rate.on_application_limited(1000);
+        send(&mut rate, &mut board, 1);
+        let limited = [100, 300, 500].map(|ms| {
+            let sample = deliver(&mut rate, &mut board, ms, 0).expect("a sample");
+            send(&mut rate, &mut board, ms + 100);
+            sample.application_limited
+        });
+        assert_eq!(limited, [true, false, false]);
+    }
+
+    #[test]
+    fn the_ring_grows_with_what_is_outstanding() {
+        let (mut rate, mut board) = (DeliveryRate::new(), Scoreboard::new(1000));
+        for ms in 0..200 {
+            send(&mut rate, &mut board, ms);
+        }
+        let sample = deliver(&mut rate, &mut board, 400, 100).expect("a sample");
+        assert_eq!(sample.delivered, Bytes(200_000));
+        assert_eq!(sample.interval, Span::from_ms(400));
+    }
+}

@@ -1,0 +1,99 @@
+//! A rate-based controller from outside the crate: it asks for rate samples and for pacing, and sends at what it
+//! has seen delivered. What BBR needs of a sender, without BBR.
+
+mod path;
+
+use path::{Fate, Path, Shape};
+use sojourn_base::{BitRate, Instant, Span};
+use sojourn_keys::{Configured, Visitor};
+use sojourn_transport::StackConfig;
+use sojourn_transport::congestion::{
+    Ack, Congestion, CongestionControl, ControllerKind, OwnController, Requests, Window,
+};
+use sojourn_transport::stacks::LINUX_RENO;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct RateBased {
+    best: u64,
+    minimum: Span,
+}
+
+impl Configured for RateBased {
+    const KIND: &'static str = "rate-based";
+    const ABOUT: &'static str = "twice what was delivered in the shortest round trip";
+
+    fn base() -> Self {
+        Self {
+            best: 0,
+            minimum: Span::MAX,
+        }
+    }
+
+    fn keys(&mut self, _visitor: &mut dyn Visitor) {}
+}
+
+impl ControllerKind for RateBased {
+    type Controller = Self;
+
+    fn build(&self, _stack: &StackConfig) -> Self {
+        *self
+    }
+}
+
+impl CongestionControl for RateBased {
+    fn requests(&self) -> Requests {
+        Requests {
+            rate_samples: true,
+            pacing: true,
+            ..Requests::NONE
+        }
+    }
+
+    fn in_slow_start(&self, _window: &Window) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
+        if let Some(round_trip) = ack.round_trip {
+            self.minimum = self.minimum.min(round_trip);
+        }
+        if let Some(sample) = ack.rate {
+            self.best = self.best.max(sample.rate().as_bps());
+            let in_flight = BitRate::from_bps(self.best).bytes_in(self.minimum).0 / 1448;
+            window.size = (2 * in_flight).max(10) as f64;
+        }
+    }
+
+    fn avoid(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
+
+    fn on_congestion(&mut self, _event: &Congestion, window: &Window) -> f64 {
+        window.threshold
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        (self.best > 0).then(|| BitRate::from_bps(2 * self.best))
+    }
+}
+
+#[test]
+fn a_rate_based_controller_finds_the_rate_of_the_path_and_keeps_to_two_of_its_products() {
+    let stack = StackConfig {
+        controller: OwnController::new(RateBased::base()).into(),
+        ..LINUX_RENO
+    };
+    let mut path = Path::new(&stack, Shape::P1, Box::new(|_, _| Fate::Pass));
+    path.keep_rows = false;
+    path.keep_events = false;
+    path.run(u64::MAX, Instant::from_s(5));
+    let before = path.server().snapshot().delivered;
+    path.go_on(Instant::from_s(15));
+    // 1448 B each ms for 10 s, and twice 101 ms of them in the network.
+    let delivered = path.server().snapshot().delivered - before;
+    assert!(
+        (14_470_000..=14_490_000).contains(&delivered),
+        "{delivered}"
+    );
+    let window = path.client().congestion().window;
+    assert!((198.0..=206.0).contains(&window), "{window}");
+    assert_eq!(path.client().statistics().retransmissions(), 0);
+}
