@@ -56,6 +56,23 @@ class CancelToken:
     def cancelled(self) -> bool: ...
 
 @final
+class ScenarioFile:
+    """The text of a scenario, spelt as TOML, with what was laid over it; never changes."""
+
+    @staticmethod
+    def parse(text: str) -> ScenarioFile:
+        """Read as TOML; raises `ScenarioProblems` if it is none. What the keys mean is not looked at."""
+
+    def laid(self, overlay: str) -> tuple[ScenarioFile, list[Problem]]:
+        """The file with an overlay, a text, laid over it, and what has no place in it."""
+
+    def with_setting(self, path: str, value: str) -> tuple[ScenarioFile, list[Problem]]:
+        """The file with a value put at a key path, and why that is not possible, if it is not."""
+
+    def text(self) -> str:
+        """The file as TOML, with what was laid over it."""
+
+@final
 class Scenario:
     """A validated scenario with every default filled in."""
 
@@ -102,6 +119,9 @@ def engine_version() -> str:
 
 def check(text: str) -> list[Problem]:
     """All problems of a scenario text; empty if it is valid."""
+
+def units() -> list[tuple[str, str, int]]:
+    """Units of quantities: spelling, what it measures, and how many of the smallest step it is."""
 
 def scenario_schema() -> str:
     """JSON Schema of the scenario file."""

@@ -77,6 +77,11 @@ impl Table {
         }
     }
 
+    /// Takes `key` out.
+    pub fn remove(&mut self, key: &str) {
+        self.entries.retain(|(k, _)| k != key);
+    }
+
     /// All keys with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.entries.iter().map(|(k, n)| (k.as_str(), n))

@@ -3,7 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sojourn_base::{Direction, Seed};
+use sojourn_base::quantity::Quantity;
+use sojourn_base::{BitRate, Bytes, Direction, Packets, Seed, Span};
 use sojourn_scenario::Problem;
 
 /// An IP packet of full size on Ethernet.
@@ -29,13 +30,7 @@ impl Scenario {
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
         match sojourn_scenario::Scenario::parse(text) {
             Ok(inner) => Ok(Self { inner }),
-            Err(problems) => {
-                let error = ScenarioProblems::new_err(problems.to_string());
-                error
-                    .value(py)
-                    .setattr("problems", problem_list(py, problems.as_slice())?)?;
-                Err(error)
-            }
+            Err(problems) => Err(refusal(py, &problems)?),
         }
     }
 
@@ -84,6 +79,77 @@ impl Scenario {
     fn __repr__(&self) -> String {
         format!("Scenario({:?}, {})", self.inner.name, self.inner.duration)
     }
+}
+
+/// The text of a scenario, spelt as TOML, with what was laid over it. Never changes: laying makes a new one.
+#[pyclass(frozen, module = "sojourn._engine")]
+pub struct ScenarioFile {
+    inner: sojourn_scenario::ScenarioFile,
+}
+
+#[pymethods]
+impl ScenarioFile {
+    /// Read as TOML; raises `ScenarioProblems` if it is none. What the keys mean is not looked at.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        match sojourn_scenario::ScenarioFile::parse(text) {
+            Ok(inner) => Ok(Self { inner }),
+            Err(problems) => Err(refusal(py, &problems)?),
+        }
+    }
+
+    /// The file with an overlay, a text, laid over it, and what has no place in it.
+    fn laid<'py>(&self, py: Python<'py>, overlay: &str) -> PyResult<(Self, Bound<'py, PyList>)> {
+        let overlay = match sojourn_scenario::Overlay::parse(overlay) {
+            Ok(overlay) => overlay,
+            Err(problems) => return Err(refusal(py, &problems)?),
+        };
+        let mut inner = self.inner.clone();
+        let problems = inner.lay(&overlay);
+        Ok((Self { inner }, problem_list(py, &problems)?))
+    }
+
+    /// The file with a value put at a key path, and why that is not possible, if it is not.
+    fn with_setting<'py>(
+        &self,
+        py: Python<'py>,
+        path: &str,
+        value: &str,
+    ) -> PyResult<(Self, Bound<'py, PyList>)> {
+        let mut inner = self.inner.clone();
+        let before = inner.misplaced().len();
+        inner.set(path, value);
+        let problems = problem_list(py, &inner.misplaced()[before..])?;
+        Ok((Self { inner }, problems))
+    }
+
+    /// The file as TOML, with what was laid over it.
+    fn text(&self) -> String {
+        self.inner.text()
+    }
+}
+
+/// The units that quantities are written in: spelling, what it measures, and how many of the smallest step it is.
+#[pyfunction]
+fn units() -> Vec<(&'static str, &'static str, u64)> {
+    fn of<Q: Quantity>() -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+        Q::UNITS
+            .iter()
+            .map(|(spelling, scale)| (*spelling, Q::NAME, *scale))
+    }
+    of::<Span>()
+        .chain(of::<BitRate>())
+        .chain(of::<Bytes>())
+        .chain(of::<Packets>())
+        .collect()
+}
+
+fn refusal(py: Python<'_>, problems: &sojourn_scenario::ScenarioProblems) -> PyResult<PyErr> {
+    let error = ScenarioProblems::new_err(problems.to_string());
+    error
+        .value(py)
+        .setattr("problems", problem_list(py, problems.as_slice())?)?;
+    Ok(error)
 }
 
 /// All problems of a scenario text; empty if it is valid.
@@ -151,11 +217,13 @@ fn problem_list<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'p
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
+    module.add_class::<ScenarioFile>()?;
     module.add(
         "ScenarioProblems",
         module.py().get_type::<ScenarioProblems>(),
     )?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(units, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_keys, module)?)?;
     module.add_function(wrap_pyfunction!(synonyms, module)?)?;

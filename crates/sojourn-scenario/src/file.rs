@@ -8,11 +8,13 @@ use crate::check::check;
 use crate::keys::scenario::Draft;
 use crate::keys::stack;
 use crate::model::Scenario;
+use crate::overlay::{self, Overlay};
 use crate::printer::Printer;
 use crate::problem::{Problem, ScenarioProblems};
 use crate::reader::{Notes, Origin, Reader, join};
-use crate::tree;
-use sojourn_keys::content::{Content, Node, Position, Table};
+use crate::{tree, writer};
+use sojourn_keys::content::{Content, Table};
+use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, shown};
 
 /// The text of a scenario, spelt as TOML, with the settings that were made on top of it.
@@ -63,10 +65,15 @@ impl ScenarioFile {
         }
     }
 
-    /// Puts `value` at the dotted key `path`, in place of what the file says there. The value is TOML,
-    /// or else a text that needs no quotes. Traffic entries are addressed by their name:
-    /// `traffic.bulk.stack`. A new `kind` empties its table first, because the keys of one kind mean
-    /// nothing to another. What is wrong with a setting, validation tells.
+    /// Lays `overlay` over the file. What has no place in it is told, and the rest is laid.
+    pub fn lay(&mut self, overlay: &Overlay) -> Vec<Problem> {
+        overlay::lay(&mut self.table, overlay)
+    }
+
+    /// Puts `value` at the dotted key `path`, as an overlay that says nothing else would; only a table with
+    /// a `kind` always replaces what the file says there, even if its kind stays. The value is TOML, or
+    /// else a text that needs no quotes. Traffic entries are addressed by their name:
+    /// `traffic.bulk.stack`. What is wrong with a setting, validation tells.
     pub fn set(&mut self, path: &str, value: &str) {
         let Some(parts) = tree::parse_path(path.trim()) else {
             self.misplace(
@@ -75,10 +82,41 @@ impl ScenarioFile {
             );
             return;
         };
-        let node = tree::parse_value(value);
-        if let Err(mismatch) = put(&mut self.table, &parts, node) {
-            self.misplace(path, mismatch);
+        if let [first, name, ..] = parts.as_slice()
+            && first == "traffic"
+        {
+            let names = overlay::traffic_names(&self.table);
+            if !names.contains(name) {
+                let message = format!("traffic has no entry {}", shown(name));
+                let near = nearest(name, names.iter().map(String::as_str));
+                let hint = match near {
+                    Some(near) => format!("did you mean \"{near}\"?"),
+                    None => format!("entries of traffic are {}", names.join(", ")),
+                };
+                self.misplace(path, Mismatch::new(message, hint));
+                return;
+            }
         }
+        let value = tree::parse_value(value);
+        if let Content::Table(table) = &value.content
+            && table.get("kind").is_some()
+        {
+            overlay::clear(&mut self.table, &parts);
+        }
+        let overlay = Overlay::at(&parts, value);
+        for problem in self.lay(&overlay) {
+            self.misplace(path, Mismatch::new(problem.message, problem.hint));
+        }
+    }
+
+    /// What is wrong with settings that have no place in the file.
+    pub fn misplaced(&self) -> &[Problem] {
+        &self.misplaced
+    }
+
+    /// The file as TOML, with what was laid over it; comments are not kept.
+    pub fn text(&self) -> String {
+        writer::text(&self.table)
     }
 
     fn misplace(&mut self, path: &str, mismatch: Mismatch) {
@@ -137,97 +175,6 @@ fn fit_receive_windows(draft: &mut Draft, notes: &Notes) {
             let rate = draft.access[direction].drain_rate();
             stack::fit_receive_window(&mut traffic.stack, rate);
         }
-    }
-}
-
-/// Puts `node` below `table`.
-fn put(table: &mut Table, parts: &[String], node: Node) -> Result<(), Mismatch> {
-    let Some((first, rest)) = parts.split_first() else {
-        return Ok(());
-    };
-    if rest.is_empty() {
-        // What belongs to another kind means nothing to the new one.
-        if first == "kind" && table.get("kind").is_some_and(|old| !same_text(old, &node)) {
-            *table = Table::default();
-        }
-        table.insert(first, node);
-        return Ok(());
-    }
-    if table.get(first).is_none() {
-        table.insert(first, empty_table());
-    }
-    let Some(inner) = table.get_mut(first) else {
-        return Ok(());
-    };
-    match &mut inner.content {
-        Content::Table(inner) => put(inner, rest, node),
-        Content::List(items) => put_in_list(items, first, rest, node),
-        // A word such as stack = "linux-cubic" stands for a table with that kind.
-        Content::Text(_) => {
-            let mut expanded = Table::default();
-            expanded.insert("kind", inner.clone());
-            let result = put(&mut expanded, rest, node);
-            inner.content = Content::Table(expanded);
-            result
-        }
-        other => Err(Mismatch::new(
-            format!("{first} holds {}", other.kind()),
-            "only tables have keys below them",
-        )),
-    }
-}
-
-/// Puts `node` into the item that has the name `rest[0]`.
-fn put_in_list(
-    items: &mut [Node],
-    list: &str,
-    rest: &[String],
-    node: Node,
-) -> Result<(), Mismatch> {
-    let (name, below) = rest
-        .split_first()
-        .expect("a path ends at a key, not at a list");
-    let named = |item: &Node| match &item.content {
-        Content::Table(table) => match table.get("name").map(|node| &node.content) {
-            Some(Content::Text(text)) => Some(text.clone()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let names: Vec<String> = items.iter().filter_map(named).collect();
-    let Some(item) = items
-        .iter_mut()
-        .find(|item| named(item).as_ref() == Some(name))
-    else {
-        let hint = if names.is_empty() {
-            format!("no entry of {list} has a name")
-        } else {
-            format!("entries of {list} are {}", names.join(", "))
-        };
-        return Err(Mismatch::new(
-            format!("{list} has no entry {}", shown(name)),
-            hint,
-        ));
-    };
-    match &mut item.content {
-        Content::Table(table) if !below.is_empty() => put(table, below, node),
-        Content::Table(_) => Err(Mismatch::new(
-            format!("{name} is a whole entry"),
-            format!("name a key below it, for instance {list}.{name}.stack"),
-        )),
-        other => Err(Mismatch::new(format!("{name} holds {}", other.kind()), "")),
-    }
-}
-
-fn same_text(one: &Node, other: &Node) -> bool {
-    matches!((&one.content, &other.content), (Content::Text(a), Content::Text(b)) if a == b)
-}
-
-fn empty_table() -> Node {
-    Node {
-        content: Content::Table(Table::default()),
-        key_at: Position::default(),
-        at: Position::default(),
     }
 }
 

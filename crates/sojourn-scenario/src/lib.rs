@@ -4,6 +4,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`file`] | [`ScenarioFile`]: text, settings on top of it, validation |
+//! | [`overlay`] | [`Overlay`]: a piece of scenario that is laid over others |
 //! | [`problem`] | [`ScenarioProblems`]: everything that is wrong, with path, hint and position |
 //! | [`model`] | [`Scenario`]: typed, complete, every default filled in |
 //!
@@ -16,13 +17,16 @@ pub mod describe;
 pub mod file;
 mod keys;
 pub mod model;
+pub mod overlay;
 mod printer;
 pub mod problem;
 mod reader;
 mod tree;
+mod writer;
 
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
 pub use model::{AccessLink, Ports, RecordConfig, Scenario, Server, Stack, Traffic, round_trip};
+pub use overlay::Overlay;
 pub use problem::{Problem, ScenarioProblems};
 pub use reader::Origin;

@@ -87,14 +87,19 @@ fn settings_are_checked_like_the_file_and_say_where_they_cannot_go() {
             "traffic.bulc.stack",
             "no entry \"bulc\"",
         ),
-        ("traffic.bulk", "5", "traffic.bulk", "a whole entry"),
+        (
+            "traffic.bulk",
+            "5",
+            "traffic.bulk",
+            "a whole number where a table belongs",
+        ),
         (
             "duration.x",
             "5",
             "duration",
             "a table where a length of time belongs",
         ),
-        ("schema.x", "5", "schema.x", "holds a whole number"),
+        ("schema.x", "5", "schema", "a table where"),
         ("a b", "5", "a b", "not a key path"),
         (
             "access.upstream.link",

@@ -1,0 +1,341 @@
+//! Pieces of scenario that are laid over others: the overlays and sweep values of studies, and settings.
+//!
+//! Tables merge key by key, every other value replaces what is there. Four rules go beyond that:
+//!
+//! - a table whose `kind` changes is replaced as a whole, since the old kind's keys mean nothing to the new;
+//! - a table without a kind that is laid over a word keeps it: `stack = "linux-cubic"` is the same as
+//!   `stack = { kind = "linux-cubic" }`;
+//! - `traffic` entries merge by their `name`, and a new name adds an entry;
+//! - `remove` lists key paths (`access.upstream.queue.limit`, `traffic.call`) to take out first.
+//!
+//! Source: none; the rules are the project's own. Deviations: none known.
+
+use sojourn_keys::content::{Content, Node, Position, Table};
+use sojourn_keys::{Mismatch, nearest};
+
+use crate::problem::{Problem, ScenarioProblems};
+use crate::reader::join;
+use crate::tree;
+
+/// A piece of scenario.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    table: Table,
+}
+
+impl Overlay {
+    /// Reads the text as TOML. What the keys mean is not looked at.
+    pub fn parse(text: &str) -> Result<Self, ScenarioProblems> {
+        let mut table = tree::parse(text)?;
+        forget_places(&mut table);
+        Ok(Self { table })
+    }
+
+    /// The overlay that has `value` at a key path, and nothing else.
+    pub(crate) fn at(path: &[String], value: Node) -> Self {
+        let Some((last, tables)) = path.split_last() else {
+            return Self {
+                table: Table::default(),
+            };
+        };
+        let mut table = Table::default();
+        table.insert(last, value);
+        for key in tables.iter().rev() {
+            let mut outer = Table::default();
+            outer.insert(key, node(Content::Table(table)));
+            table = outer;
+        }
+        Self { table }
+    }
+}
+
+/// Lays `overlay` over `base`; what has no place there is told, and the rest is laid.
+pub(crate) fn lay(base: &mut Table, overlay: &Overlay) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut traffic = None;
+    let mut rest = Vec::new();
+    for (key, node) in overlay.table.iter() {
+        match key {
+            "remove" => remove(base, &node.content, &mut problems),
+            "traffic" => traffic = Some(&node.content),
+            _ => rest.push((key.to_owned(), node.clone())),
+        }
+    }
+    merge(base, rest);
+    if let Some(changes) = traffic {
+        lay_traffic(base, changes, &mut problems);
+    }
+    problems
+}
+
+/// Merges tables key by key.
+fn merge(target: &mut Table, changes: impl IntoIterator<Item = (String, Node)>) {
+    for (key, change) in changes {
+        match (target.get_mut(&key), change.content) {
+            (Some(present), Content::Table(table)) => lay_table(present, table),
+            (_, content) => target.insert(&key, node(content)),
+        }
+    }
+}
+
+/// Lays a table over whatever is present.
+fn lay_table(present: &mut Node, table: Table) {
+    let keeps_kind = match (&present.content, table.get("kind")) {
+        (Content::Table(_) | Content::Text(_), None) => true,
+        (Content::Table(old), Some(kind)) => {
+            old.get("kind").is_some_and(|old| same_text(old, kind))
+        }
+        _ => false,
+    };
+    if !keeps_kind {
+        *present = node(Content::Table(table));
+        return;
+    }
+    if let Content::Text(_) = present.content {
+        let mut expanded = Table::default();
+        expanded.insert("kind", present.clone());
+        present.content = Content::Table(expanded);
+    }
+    if let Content::Table(old) = &mut present.content {
+        merge(old, into_entries(&table));
+    }
+}
+
+fn lay_traffic(base: &mut Table, changes: &Content, problems: &mut Vec<Problem>) {
+    let mut entries = match base.get("traffic").map(|node| &node.content) {
+        Some(content) => named(content, problems),
+        None => Vec::new(),
+    };
+    let known: Vec<String> = entries.iter().map(|(name, _)| name.clone()).collect();
+    for (name, change) in named(changes, problems) {
+        let place = entries.iter().position(|(known, _)| *known == name);
+        let place = place.unwrap_or_else(|| {
+            let mut entry = Table::default();
+            entry.insert("name", node(Content::Text(name.clone())));
+            entries.push((name.clone(), entry));
+            entries.len() - 1
+        });
+        let entry = &mut entries[place].1;
+        merge(entry, into_entries(&change));
+        if entry.get("app").is_none() && !known.contains(&name) {
+            let message =
+                "the base has no traffic of this name, and new traffic needs an `app`".to_owned();
+            problems.push(problem(
+                &join("traffic", &name),
+                message,
+                hint_of(&name, &known),
+            ));
+        }
+    }
+    let list = entries
+        .into_iter()
+        .map(|(_, entry)| node(Content::Table(entry)))
+        .collect();
+    base.insert("traffic", node(Content::List(list)));
+}
+
+/// Traffic entries with the names that they are matched by, from either way of writing them. In a table by name,
+/// a `name` of its own renames the entry.
+fn named(traffic: &Content, problems: &mut Vec<Problem>) -> Vec<(String, Table)> {
+    let mut named: Vec<(String, Table)> = Vec::new();
+    match traffic {
+        Content::Table(by_name) => {
+            for (name, entry) in by_name.iter() {
+                let Content::Table(entry) = &entry.content else {
+                    let message = format!("{} where a table belongs", entry.content.kind());
+                    let hint = format!("name a key below it, for instance traffic.{name}.rtt");
+                    problems.push(problem(&join("traffic", name), message, hint));
+                    continue;
+                };
+                let mut table = Table::default();
+                table.insert("name", node(Content::Text(name.to_owned())));
+                merge(&mut table, into_entries(entry));
+                named.push((name.to_owned(), table));
+            }
+        }
+        Content::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let Content::Table(entry) = &item.content else {
+                    problems.push(nameless(index));
+                    continue;
+                };
+                match name_of(entry) {
+                    None => problems.push(nameless(index)),
+                    Some(name) if named.iter().any(|(other, _)| *other == name) => {
+                        let message = format!("traffic \"{name}\" occurs twice");
+                        problems.push(problem("traffic", message, String::new()));
+                    }
+                    Some(name) => named.push((name, entry.clone())),
+                }
+            }
+        }
+        other => {
+            let message = format!("{} where a table belongs", other.kind());
+            let hint = "a table by name, or an array of tables".to_owned();
+            problems.push(problem("traffic", message, hint));
+        }
+    }
+    named
+}
+
+fn nameless(index: usize) -> Problem {
+    let message = format!("entry {} has no name to match it by", index + 1);
+    problem("traffic", message, "write: name = \"…\"".to_owned())
+}
+
+fn name_of(entry: &Table) -> Option<String> {
+    match entry.get("name").map(|node| &node.content) {
+        Some(Content::Text(name)) => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// The names of the traffic entries of `base`.
+pub(crate) fn traffic_names(base: &Table) -> Vec<String> {
+    match base.get("traffic").map(|node| &node.content) {
+        Some(Content::List(items)) => items
+            .iter()
+            .filter_map(|item| match &item.content {
+                Content::Table(entry) => name_of(entry),
+                _ => None,
+            })
+            .collect(),
+        Some(Content::Table(entries)) => entries.iter().map(|(name, _)| name.to_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Takes out what a list of key paths names.
+fn remove(base: &mut Table, paths: &Content, problems: &mut Vec<Problem>) {
+    let Content::List(paths) = paths else {
+        let message = format!("{} where a list of key paths belongs", paths.kind());
+        let hint = "for instance remove = [\"traffic.call\"]".to_owned();
+        problems.push(problem("remove", message, hint));
+        return;
+    };
+    for path in paths {
+        let found = match &path.content {
+            Content::Text(text) => tree::parse_path(text)
+                .ok_or_else(|| Mismatch::new(format!("\"{text}\" is not a key path"), ""))
+                .and_then(|parts| remove_one(base, &parts, text)),
+            other => Err(Mismatch::new(
+                format!("{} where a key path belongs", other.kind()),
+                "",
+            )),
+        };
+        if let Err(mismatch) = found {
+            problems.push(problem("remove", mismatch.message, mismatch.hint));
+        }
+    }
+}
+
+/// Takes out what stands at a key path, if anything does.
+pub(crate) fn clear(base: &mut Table, path: &[String]) {
+    let _ = remove_one(base, path, "");
+}
+
+fn remove_one(table: &mut Table, parts: &[String], path: &str) -> Result<(), Mismatch> {
+    let cannot = |what: &str, name: &str, known: &[String]| {
+        Mismatch::new(
+            format!("cannot remove \"{path}\": the base has no such {what}"),
+            hint_of(name, known),
+        )
+    };
+    let Some((first, rest)) = parts.split_first() else {
+        return Ok(());
+    };
+    let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
+    let Some(present) = table.get_mut(first) else {
+        return Err(cannot("key", first, &keys));
+    };
+    let Some((second, below)) = rest.split_first() else {
+        table.remove(first);
+        return Ok(());
+    };
+    match &mut present.content {
+        Content::Table(inner) => remove_one(inner, rest, path),
+        Content::List(items) => {
+            let is_meant = |item: &Node| matches!(&item.content, Content::Table(entry) if name_of(entry).as_ref() == Some(second));
+            let names: Vec<String> = items
+                .iter()
+                .filter_map(|item| match &item.content {
+                    Content::Table(entry) => name_of(entry),
+                    _ => None,
+                })
+                .collect();
+            let Some(place) = items.iter().position(is_meant) else {
+                return Err(cannot("entry", second, &names));
+            };
+            if below.is_empty() {
+                items.retain(|item| !is_meant(item));
+                return Ok(());
+            }
+            match &mut items[place].content {
+                Content::Table(entry) => remove_one(entry, below, path),
+                _ => Ok(()),
+            }
+        }
+        _ => Err(cannot("key", second, &[])),
+    }
+}
+
+fn hint_of(word: &str, known: &[String]) -> String {
+    match nearest(word, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None if known.is_empty() => String::new(),
+        None => format!("known: {}", known.join(", ")),
+    }
+}
+
+fn problem(path: &str, message: String, hint: String) -> Problem {
+    Problem {
+        path: path.to_owned(),
+        message,
+        hint,
+        line: 0,
+        column: 0,
+    }
+}
+
+fn into_entries(table: &Table) -> Vec<(String, Node)> {
+    table
+        .iter()
+        .map(|(key, node)| (key.to_owned(), node.clone()))
+        .collect()
+}
+
+fn same_text(one: &Node, other: &Node) -> bool {
+    matches!((&one.content, &other.content), (Content::Text(a), Content::Text(b)) if a == b)
+}
+
+fn node(content: Content) -> Node {
+    Node {
+        content,
+        key_at: Position::default(),
+        at: Position::default(),
+    }
+}
+
+/// What stands in an overlay has no place in the scenario's text. Its order stays: that of new traffic.
+fn forget_places(table: &mut Table) {
+    let mut entries = into_entries(table);
+    entries.sort_by_key(|(_, node)| (node.key_at.line, node.key_at.column));
+    let entries: Vec<(String, Node)> = entries
+        .into_iter()
+        .map(|(key, mut node)| {
+            forget(&mut node);
+            (key, node)
+        })
+        .collect();
+    *table = entries.into_iter().collect();
+}
+
+fn forget(node: &mut Node) {
+    node.at = Position::default();
+    node.key_at = Position::default();
+    match &mut node.content {
+        Content::Table(table) => forget_places(table),
+        Content::List(items) => items.iter_mut().for_each(forget),
+        _ => {}
+    }
+}
