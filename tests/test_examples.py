@@ -1,5 +1,6 @@
 """The examples of the repository and of its documentation work as they stand."""
 
+import csv
 import re
 import shutil
 from pathlib import Path
@@ -54,17 +55,52 @@ def test_the_commands_of_a_page_work(sojourn: CommandLine, tmp_path: Path, page:
         assert done.status == 0, (command, done.stderr)
 
 
-def test_the_study_of_the_guide_runs(sojourn: CommandLine, tmp_path: Path) -> None:
+def blocks_of(page: str) -> list[str]:
+    """Return the TOML blocks of a page."""
+    return re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+def test_who_follows_one_guide_after_the_other_gets_results(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text("\n".join(blocks_of("docs/guides/write-a-scenario.md")))
     page = "docs/guides/write-a-study.md"
-    text = "\n".join(re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), re.DOTALL))
-    (tmp_path / "buffers.toml").write_text(text)
-    shutil.copyfile(ROOT / "scenarios" / "dsl-small-buffer.toml", tmp_path / "mine.toml")
-    show, quick, *_ = commands_of(page)
-    assert sojourn(*show).status == 0
-    done = sojourn(*quick)
+    buffers, managers, answers = blocks_of(page)
+    for name, text in (("buffers", buffers), ("managers", f"{managers}\n{answers}")):
+        assert f"`{name}.toml`" in (ROOT / page).read_text()
+        (tmp_path / f"{name}.toml").write_text(text)
+        done = sojourn("check", f"{name}.toml")
+        assert done.status == 0, done.stderr
+    commands = commands_of(page)
+    # Whole runs take minutes, and two results with their dates are for the reader to name.
+    short = [command for command in commands if "--quick" in command or "run" not in command]
+    tried = [command for command in short if not any("results/" in word for word in command)]
+    assert [command[:2] for command in tried] == [
+        ["study", "show"],
+        ["study", "run"],
+        ["study", "run"],
+        ["compare", "managers"],
+    ]
+    ended = [sojourn(*command) for command in tried]
+    assert [done.status for done in ended] == [0] * len(tried), [done.stderr for done in ended]
+    assert ended[-1].stdout.startswith("codel instead of drop-tail (queue): ")
+    report = (tmp_path / ended[-2].stdout.strip()).read_text(encoding="utf-8")
+    assert "codel-is-shorter" in report
+    assert "Who wins where" in report
+    assert "could not be drawn" not in report
+
+
+def test_the_sweep_of_the_recipe_gives_a_summary_with_intervals(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    recipe = ROOT / "docs" / "recipes" / "codel-targets.toml"
+    lines = [line for line in recipe.read_text().splitlines() if line]
+    assert len(lines) <= 10
+    done = sojourn("study", "run", recipe, "--quick", "--duration", "3 s", "--out", "out")
     assert done.status == 0, done.stderr
-    report = tmp_path / done.stdout.strip()
-    words = report.read_text(encoding="utf-8")
-    assert "codel-is-shorter" in words
-    assert "Who wins where" in words
-    assert "could not be drawn" not in words
+    with (tmp_path / "out" / "summary.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "delay_p99"]
+    assert {row["target"] for row in rows} == {"2", "5", "10", "20", "50"}
+    assert {row["rtt"] for row in rows} == {"20", "50", "100"}
+    assert all(row["n"] == "5" for row in rows)
+    assert all(0 < float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in rows)

@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-import tomli_w
-
 from sojourn import _engine
 from sojourn.errors import Problem, ScenarioError, UsageError
 from sojourn.study.expand import Document, apply_settings
@@ -98,7 +96,7 @@ class Scenario:
         ScenarioError
             If the changed scenario is not valid.
         """
-        return Scenario.parse(tomli_w.dumps(apply_settings(self.document, list(settings))))
+        return Scenario.parse(apply_settings(self.text, list(settings)))
 
 
 def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
@@ -123,20 +121,13 @@ def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
     text = read_text(path)
     if settings:
         try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError:
-            pass  # the engine says where and why
-        else:
-            try:
-                text = tomli_w.dumps(apply_settings(document, list(settings)))
-            except ValueError as error:
-                raise ScenarioError([Problem("", str(error), file=str(path))]) from error
-            # Positions in the changed text mean nothing to the reader of the file.
-            problems = _problems(_engine.check(text), str(path))
-            if problems:
-                raise ScenarioError(
-                    [Problem(p.path, p.message, p.hint, file=p.file) for p in problems]
-                )
+            text = apply_settings(text, list(settings))
+        except _engine.ScenarioProblems as error:
+            raise ScenarioError(_problems(error.problems, str(path))) from error
+        # Positions in the changed text mean nothing to the reader of the file.
+        problems = _problems(_engine.check(text), str(path))
+        if problems:
+            raise ScenarioError([Problem(p.path, p.message, p.hint, file=p.file) for p in problems])
     return Scenario.parse(text, str(path))
 
 

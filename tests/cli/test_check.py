@@ -108,7 +108,7 @@ def test_all_problems_of_all_files_are_told_at_once(sojourn: CommandLine, tmp_pa
     assert done.status == 2
     assert "durration" in done.stderr
     assert "duration: " in done.stderr
-    assert "two.toml: points: a study needs points or a matrix" in done.stderr
+    assert "two.toml: points: a study needs points, axes or a matrix" in done.stderr
     assert "three.toml: valid scenario" in done.stderr
 
 

@@ -1,16 +1,40 @@
 """Overlays, settings and points."""
 
-import copy
+import tomllib
 from typing import Any, cast
 
 import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.errors import StudyError, UsageError
+from sojourn import _engine
+from sojourn.errors import Problem, StudyError, UsageError
 from sojourn.study.definition import StudyDefinition
-from sojourn.study.expand import apply_settings, expand, merge, select
+from sojourn.study.expand import Point, apply_settings, select
+from sojourn.study.expand import expand as expand_text
+from study.overlay_oracle import merge as literally
 from support import HOUSEHOLD, STUDY
+
+
+def lay(base: dict[str, Any], overlay: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Return what the compiled part makes of an overlay, and its problems."""
+    file = _engine.ScenarioFile.parse(tomli_w.dumps(base))
+    laid, problems = file.laid(tomli_w.dumps(overlay))
+    told = [Problem(item["path"], item["message"], item["hint"]) for item in problems]
+    return tomllib.loads(laid.text()), told
+
+
+def merge(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
+    """Return an overlay over a base; new traffic may lack its application here."""
+    document, problems = lay(base, overlay)
+    assert all("needs an `app`" in problem.message for problem in problems), problems
+    return document
+
+
+def expand(definition: StudyDefinition, base: dict[str, Any]) -> list[Point]:
+    return expand_text(definition, tomli_w.dumps(base))
+
 
 NAMES = st.sampled_from(["a", "b", "c"])
 LEAVES = st.integers() | st.booleans() | st.text(max_size=3) | st.lists(st.integers(), max_size=2)
@@ -49,17 +73,30 @@ def test_merging_twice_is_merging_once(document: dict[str, Any], overlay: dict[s
 
 
 @given(documents(), overlays())
-def test_merging_touches_neither_argument(
+def test_the_compiled_merge_is_the_literal_one(
     document: dict[str, Any], overlay: dict[str, Any]
 ) -> None:
-    before = copy.deepcopy((document, overlay))
-    result = merge(document, overlay)
-    for value in result.values():
-        if isinstance(value, dict):
-            cast("dict[str, Any]", value)["touched"] = True
-        elif isinstance(value, list):
-            cast("list[Any]", value).append("touched")
-    assert (document, overlay) == before
+    assert merge(document, overlay) == literally(document, overlay)
+
+
+@given(documents(), overlays(), st.data())
+def test_removing_first_is_the_literal_removal(
+    document: dict[str, Any], overlay: dict[str, Any], data: st.DataObject
+) -> None:
+    there = [".".join(path) for path in leaves(document) if path and path[0] != "traffic"]
+    there += [f"traffic.{entry['name']}" for entry in document["traffic"]]
+    paths = data.draw(
+        st.lists(st.sampled_from([*there, "a.nothing", "traffic.nobody"]), max_size=3)
+    )
+    overlay = {**overlay, "remove": paths}
+    found, problems = lay(document, overlay)
+    told = [problem.message for problem in problems]
+    expected, reason = None, ""
+    try:
+        expected = literally(document, overlay)
+    except ValueError as error:
+        reason = str(error)
+    assert found == expected if expected is not None else reason in told
 
 
 def leaves(value: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], object]:
@@ -127,13 +164,15 @@ def test_remove_takes_out_keys_and_traffic_first() -> None:
 
 @pytest.mark.parametrize("path", ["traffic.nobody", "access.upstream.colour", "a.b.c"])
 def test_removing_what_is_not_there_is_an_error(path: str) -> None:
-    with pytest.raises(ValueError, match="cannot remove"):
-        merge(HOUSEHOLD, {"remove": [path]})
+    document, problems = lay(HOUSEHOLD, {"remove": [path]})
+    assert document == HOUSEHOLD
+    assert problems[0].path == "remove"
+    assert problems[0].message.startswith(f'cannot remove "{path}"')
 
 
 def test_settings_are_toml_values_or_plain_text() -> None:
-    result = apply_settings(
-        HOUSEHOLD,
+    text = apply_settings(
+        tomli_w.dumps(HOUSEHOLD),
         [
             "duration=10 s",
             "access.upstream.queue.limit = 21 packets",
@@ -141,23 +180,29 @@ def test_settings_are_toml_values_or_plain_text() -> None:
             'traffic.bulk.rtt=["20 ms"]',
         ],
     )
+    result = tomllib.loads(text)
     assert result["duration"] == "10 s"
     assert result["access"]["upstream"]["queue"]["limit"] == "21 packets"
     assert result["traffic"][0]["app"] == {"kind": "bulk", "lanes": 5}
     assert result["traffic"][0]["rtt"] == ["20 ms"]
-    assert HOUSEHOLD["duration"] == "2 s"
 
 
 @pytest.mark.parametrize("setting", ["duration", "=5", "a b=5", "a..b=5"])
 def test_a_malformed_setting_is_wrong_usage(setting: str) -> None:
     with pytest.raises(UsageError):
-        apply_settings(HOUSEHOLD, [setting])
+        apply_settings(tomli_w.dumps(HOUSEHOLD), [setting])
 
 
 def test_a_setting_for_unknown_traffic_gets_the_nearest_name() -> None:
     with pytest.raises(UsageError) as caught:
-        apply_settings(HOUSEHOLD, ["traffic.bluk.rtt=5 ms"])
+        apply_settings(tomli_w.dumps(HOUSEHOLD), ["traffic.bluk.rtt=5 ms"])
     assert caught.value.hint == 'did you mean "bulk"?'
+
+
+def test_a_setting_reaches_below_a_word() -> None:
+    text = apply_settings(tomli_w.dumps(HOUSEHOLD), ["traffic.bulk.stack.initial_window=3"])
+    stack = tomllib.loads(text)["traffic"][0]["stack"]
+    assert stack == {"kind": "linux-cubic", "initial_window": 3}
 
 
 def definition(**changes: object) -> StudyDefinition:
@@ -226,3 +271,165 @@ def test_a_pattern_that_fits_nothing_is_wrong_usage() -> None:
     with pytest.raises(UsageError) as caught:
         select(expand(definition(), HOUSEHOLD), ["neer-short"])
     assert caught.value.hint == 'did you mean "near-short"?'
+
+
+def swept(**axes: object) -> list[Point]:
+    return expand(definition(matrix=[], axes=axes), HOUSEHOLD)
+
+
+LIMIT = "access.upstream.queue.limit"
+
+
+def test_an_axis_of_a_key_needs_no_overlays_and_its_label_is_a_number() -> None:
+    points = swept(
+        buffer={"key": LIMIT, "values": ["10 packets", "200 packets"]},
+        rtt={"key": "traffic.bulk.rtt", "values": ["20 ms", "0.1 s"]},
+    )
+    assert [point.name for point in points] == [
+        "10packets-20ms",
+        "10packets-0.1s",
+        "200packets-20ms",
+        "200packets-0.1s",
+    ]
+    last = points[-1]
+    assert last.labels == {"buffer": 200, "rtt": 100}
+    assert last.document["access"]["upstream"]["queue"]["limit"] == "200 packets"
+    assert last.document["traffic"][0]["rtt"] == "0.1 s"
+    units = definition(
+        matrix=[], axes={"rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "0.1 s"]}}
+    ).label_units()
+    assert units == {"rtt": "ms"}
+
+
+def test_axes_of_keys_and_of_overlays_make_one_product() -> None:
+    matrix = {
+        "axes": {
+            "buffer": ["short", "long"],
+            "rate": {"key": "access.upstream.link.rate", "values": ["5 Mb/s", "10 Mb/s"]},
+        },
+        "name": "{buffer}/{rate}",
+        "exclude": ["long/10*"],
+    }
+    points = expand(definition(matrix=[matrix]), HOUSEHOLD)
+    assert [point.name for point in points] == ["short/5Mbps", "short/10Mbps", "long/5Mbps"]
+    assert points[1].document["access"]["upstream"]["link"]["rate"] == "10 Mb/s"
+    assert points[1].overlays == ("short",)
+
+
+def test_keys_of_a_linked_axis_vary_together() -> None:
+    keys = ["access.upstream.link.rate", "access.downstream.link.rate"]
+    points = swept(rate={"keys": keys, "values": [["5 Mb/s", "50 Mb/s"], "1 Gb/s"]})
+    access = [point.document["access"] for point in points]
+    rates = [(a["upstream"]["link"]["rate"], a["downstream"]["link"]["rate"]) for a in access]
+    assert rates == [("5 Mb/s", "50 Mb/s"), ("1 Gb/s", "1 Gb/s")]
+    assert [point.labels for point in points] == [{"rate": 5}, {"rate": 1000}]
+
+
+def test_values_that_are_words_or_tables_are_labels_as_they_are() -> None:
+    points = swept(
+        queue={
+            "key": "access.upstream.queue",
+            "values": [{"kind": "codel", "limit": "1 s"}, {"kind": "drop-tail", "limit": "1 s"}],
+        },
+        stack={"key": "traffic.bulk.stack", "values": ["linux-cubic", "linux-reno"]},
+    )
+    assert [point.name for point in points][:2] == ["codel-linux-cubic", "codel-linux-reno"]
+    assert points[0].labels["stack"] == "linux-cubic"
+    assert points[2].document["access"]["upstream"]["queue"] == {
+        "kind": "drop-tail",
+        "limit": "1 s",
+    }
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ({"from": "0 ms", "to": "100 ms", "steps": 3}, ["0 ms", "50 ms", "100 ms"]),
+        ({"from": "1 ms", "to": "0.1 s", "steps": 3, "scale": "log"}, ["1 ms", "10 ms", "100 ms"]),
+        (
+            {"from": "1 ms", "to": "10 ms", "steps": 3, "scale": "log"},
+            ["1 ms", "3.162 ms", "10 ms"],
+        ),
+        ({"from": 1, "to": 10, "steps": 4}, [1, 4, 7, 10]),
+        ({"from": 0.5, "to": 2.0, "steps": 2}, [0.5, 2]),
+        (
+            {"from": "8 packets", "to": "100 packets", "steps": 3, "scale": "log"},
+            ["8 packets", "28 packets", "100 packets"],
+        ),
+        ({"from": "100 ms", "to": "0 ms", "steps": 2}, ["100 ms", "0 ms"]),
+    ],
+)
+def test_a_range_has_equal_differences_or_equal_ratios(
+    ends: dict[str, object], expected: list[object]
+) -> None:
+    points = swept(x={"key": "traffic.bulk.value", **ends})
+    assert [point.document["traffic"][0]["value"] for point in points] == expected
+
+
+@pytest.mark.parametrize("method", ["sobol", "random"])
+def test_a_sample_has_as_many_points_as_it_says_within_all_ranges(method: str) -> None:
+    changes: dict[str, object] = {
+        "matrix": [],
+        "axes": {
+            "rate": {
+                "key": "access.upstream.link.rate",
+                "from": "1 Mb/s",
+                "to": "100 Mb/s",
+                "scale": "log",
+            },
+            "buffer": ["short", "long"],
+        },
+        "sample": {"points": 12, "method": method},
+    }
+    points = expand(definition(**changes), HOUSEHOLD)
+    assert [point.name for point in points][::11] == ["sample-01", "sample-12"]
+    rates = [point.labels["rate"] for point in points]
+    assert all(isinstance(rate, int | float) and 1 <= rate <= 100 for rate in rates)
+    assert len(set(rates)) == 12
+    assert {point.labels["buffer"] for point in points} == {"short", "long"}
+    assert [p.labels for p in expand(definition(**changes), HOUSEHOLD)] == [
+        p.labels for p in points
+    ]
+
+
+def test_a_sobol_sample_halves_each_range_evenly() -> None:
+    changes: dict[str, object] = {
+        "matrix": [],
+        "axes": {
+            name: {"key": f"traffic.bulk.{name}", "from": 0.0, "to": 1.0}
+            for name in ("x", "y", "z")
+        },
+        "sample": {"points": 16},
+    }
+    points = expand(definition(**changes), HOUSEHOLD)
+    for name in ("x", "y", "z"):
+        below = [point for point in points if float(point.labels[name]) < 0.5]
+        assert len(below) == 8
+
+
+def test_all_overlays_and_axes_that_do_not_fit_are_told_at_once() -> None:
+    changes = {
+        "overlays": {
+            **STUDY["overlays"],
+            "near": {"traffic": {"bulc": {"rtt": "10 ms"}}},
+            "far": {"remove": ["traffic.nobody"]},
+        },
+        "axes": {"lanes": {"key": "traffic.bluk.app.lanes", "values": [1, 2]}},
+    }
+    with pytest.raises(StudyError) as caught:
+        expand(definition(**changes), HOUSEHOLD)
+    told = [(problem.path, problem.message) for problem in caught.value.problems]
+    assert told == [
+        (
+            "axes.lanes",
+            'traffic.bluk.app.lanes: cannot be set: traffic has no entry "bluk"',
+        ),
+        (
+            "overlays.near.traffic.bulc",
+            "the base has no traffic of this name, and new traffic needs an `app`",
+        ),
+        (
+            "overlays.far.remove",
+            'cannot remove "traffic.nobody": the base has no such entry',
+        ),
+    ]

@@ -1,12 +1,16 @@
 """From a study to its runs."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from sojourn.errors import StudyError, UsageError
+from sojourn.scenario import Scenario
 from sojourn.study.library import Study, builtin_names, load_study
 from sojourn.study.plan import QUICK_LONGEST_S, RunOptions, make_plan
+from study.overlay_oracle import merge as literally
 from support import STUDY, write_study
 
 
@@ -65,6 +69,69 @@ def test_a_problem_that_many_points_share_is_told_once(tmp_path: Path) -> None:
     assert problem.path == "access.upstream.queue.limt"
     assert problem.message.endswith("(point near-short and 1 more)")
     assert "limit" in problem.hint
+
+
+def test_an_axis_over_a_key_that_does_not_exist_says_where_and_what_would_be_right(
+    tmp_path: Path,
+) -> None:
+    axes = {
+        "limit": {"key": "access.upstream.queue.limt", "values": ["9 packets", "90 packets"]},
+        "rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "20 Mb"]},
+        "lanes": {"key": "traffic.bulc.app.lanes", "values": [1, 2]},
+    }
+    study = load_study(str(write_study(tmp_path, matrix=[], axes=axes)))
+    with pytest.raises(StudyError) as caught:
+        make_plan(study, RunOptions())
+    (lanes,) = caught.value.problems
+    assert lanes.path == "axes.lanes"
+    assert lanes.hint == 'did you mean "bulk"?'
+
+    del axes["lanes"]
+    study = load_study(str(write_study(tmp_path, matrix=[], axes=axes)))
+    with pytest.raises(StudyError) as caught:
+        make_plan(study, RunOptions())
+    told = {problem.path: problem for problem in caught.value.problems}
+    assert set(told) == {"axes.limit", "axes.rtt"}
+    message = "access.upstream.queue.limt: unknown key (point 9packets-20ms and 3 more)"
+    assert told["axes.limit"].message == message
+    assert told["axes.limit"].hint == "did you mean limit?"
+    assert told["axes.rtt"].message.startswith("traffic.bulk.rtt: ")
+
+
+def test_what_does_not_fit_and_what_is_not_valid_are_told_together(tmp_path: Path) -> None:
+    overlays = {**STUDY["overlays"], "near": {"remove": ["traffic.nobody"]}}
+    overlays["long"] = {"duration": "long"}
+    study = load_study(str(write_study(tmp_path, overlays=overlays)))
+    with pytest.raises(StudyError) as caught:
+        make_plan(study, RunOptions())
+    assert [problem.path for problem in caught.value.problems] == [
+        "overlays.near.remove",
+        "duration",
+    ]
+
+
+def test_the_manifest_knows_the_units_of_labels(tmp_path: Path) -> None:
+    from datetime import UTC, datetime
+
+    from sojourn.study.manifest import make_manifest
+
+    axes = {"rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "0.1 s"]}}
+    plan = make_plan(load_study(str(write_study(tmp_path, matrix=[], axes=axes))), RunOptions())
+    manifest = make_manifest(plan, started_at=datetime.now(UTC), measured={})
+    assert manifest["label_units"] == {"rtt": "ms"}
+    assert manifest["points"]["0.1s"]["labels"] == {"rtt": 100}
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_points_of_the_published_studies_are_those_of_the_literal_merge(name: str) -> None:
+    study = load_study(name)
+    plan = make_plan(study, RunOptions())
+    for item in plan.points:
+        document = tomllib.loads(study.base)
+        for overlay in item.point.overlays:
+            document = literally(document, study.definition.overlays[overlay])
+        document["name"] = f"{name}/{item.point.name}"
+        assert Scenario.parse(tomli_w.dumps(document)).canonical() == item.scenario.canonical()
 
 
 def test_a_study_is_found_by_file_and_by_directory(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sojourn.studies.pairs import SIGNIFICANCE, holm, paired_test
 from sojourn.studies.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["CHANGED", "LabelComparison", "compare_labels", "compare_results"]
+__all__ = ["CHANGED", "LabelComparison", "compare_labels", "compare_results", "is_headline"]
 
 PAIRED_BY = ["point", "subject", "metric", "unit"]
 
@@ -31,6 +31,17 @@ _HEADLINES = (
     r"|delay(_up|_down)?_p99|queue_delay(_.*)?_p99|sojourn_p99"
 )
 """Measures that a headline may name. chosen: what a subscriber feels, then the queue."""
+
+
+def is_headline(metric: str) -> bool:
+    """Whether a measure is one of those that a headline may name.
+
+    Examples
+    --------
+    >>> is_headline("delay_p99"), is_headline("delay_p01")
+    (True, False)
+    """
+    return re.fullmatch(_HEADLINES, metric) is not None
 
 
 def compare_results(before: StudyResult, after: StudyResult) -> pl.DataFrame:
@@ -140,7 +151,8 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
         .agg(pl.col("before", "after").mean())
     )
     overall = _test(averages, shared, directed=True)
-    headline = _headline(by, reference, [v for v in values if v != reference], overall)
+    unit = result.label_units.get(by, "")
+    headline = _headline(by, unit, reference, [v for v in values if v != reference], overall)
     return LabelComparison(by, reference, tuple(others), overall, each, headline)
 
 
@@ -219,7 +231,7 @@ def _direction(row: dict[str, Any], *, directed: bool) -> str:
     return "better" if (row["difference"] < 0) == (better == "lower") else "worse"
 
 
-def _headline(by: str, against: str, values: list[str], overall: pl.DataFrame) -> str:
+def _headline(by: str, unit: str, against: str, values: list[str], overall: pl.DataFrame) -> str:
     """Say what a change of the label does to what people feel most."""
     sentences: list[str] = []
     for value in values:
@@ -227,7 +239,7 @@ def _headline(by: str, against: str, values: list[str], overall: pl.DataFrame) -
         if not rows:
             continue
         counts = {v: sum(row["verdict"] == v for row in rows) for v in CHANGED}
-        start = f"{value} instead of {against} ({by})"
+        start = f"{f'{value} {unit}'.strip()} instead of {f'{against} {unit}'.strip()} ({by})"
         if counts["one seed"]:
             sentences.append(
                 f"{start}: {counts['one seed']} of {len(rows)} measures differ, on one seed, which "
@@ -240,7 +252,7 @@ def _headline(by: str, against: str, values: list[str], overall: pl.DataFrame) -
         named = [
             row
             for row in rows
-            if row["verdict"] in ("better", "worse") and re.fullmatch(_HEADLINES, row["metric"])
+            if row["verdict"] in ("better", "worse") and is_headline(row["metric"])
         ]
         named.sort(key=_weight, reverse=True)
         most = 3  # chosen: what one reads at a glance

@@ -6,15 +6,17 @@ that name overlays. All problems are reported at once, each with its key path an
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
+from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
 from sojourn.study.declarations import Declarations
+from sojourn.study.declarations_base import LabelValue, Strict
 from sojourn.study.files import merge_includes
 
 __all__ = [
@@ -37,16 +39,21 @@ SUMMARY_COLUMNS = frozenset(
 )
 """Columns of `summary.csv` beside these and the labels."""
 
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-LabelValue = str | int | float | bool
+_WORD = "[A-Za-z0-9][A-Za-z0-9._-]*"
+NAME_PATTERN = f"^{_WORD}$"
+POINT_PATTERN = f"^{_WORD}(/{_WORD})*$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+PointName = Annotated[str, Field(pattern=POINT_PATTERN)]
+"""Names of points may be grouped: `table-3/mix6-lld`."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+def _seeds(value: object) -> object:
+    """Read `seeds = 5` as five seeds."""
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return {"count": value} if is_count else value
 
 
-class SeedRange(_Strict):
+class SeedRange(Strict):
     """Seeds `first`, `first + 1`, … of each point."""
 
     first: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
@@ -57,7 +64,7 @@ class SeedRange(_Strict):
         return list(range(self.first, self.first + self.count))
 
 
-class QuickSettings(_Strict):
+class QuickSettings(Strict):
     """What `--quick` shortens."""
 
     duration: str | None = None
@@ -68,7 +75,7 @@ class QuickSettings(_Strict):
     """Patterns of the points to run."""
 
 
-class PointDefinition(_Strict):
+class PointDefinition(Strict):
     """One point: the base scenario with overlays, under a name."""
 
     overlays: list[str] = Field(default_factory=list)
@@ -77,11 +84,13 @@ class PointDefinition(_Strict):
     """What the point stands for; columns of `runs.parquet`."""
 
 
-class MatrixDefinition(_Strict):
-    """Points by combination: one per element of the product of `axes`."""
+class MatrixDefinition(Strict):
+    """Points by combination: one per element of the product of `axes`, or a sample of their ranges."""
 
-    axes: dict[Name, Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)
-    """Axis name to overlay names; each axis becomes a label of the points."""
+    axes: dict[Name, Axis] = Field(min_length=1)
+    """What varies: overlays by name, or a key with values or a range. Each axis is a label of the points."""
+    sample: Sample | None = None
+    """Draw points from the ranges of all axes instead of taking their product."""
     name: str | None = None
     """Template of the point name such as `"{case}-{queue}"`; the values joined by `-` if left out."""
     overlays: list[str] = Field(default_factory=list)
@@ -104,7 +113,8 @@ class StudyDefinition(Declarations):
     """One paragraph for `sojourn study show`."""
     scenario: str
     """Path of the base scenario, relative to the study file."""
-    seeds: SeedRange = SeedRange()
+    seeds: Annotated[SeedRange, BeforeValidator(_seeds)] = SeedRange()
+    """Seeds of each point; a number counts from 1."""
     quick: QuickSettings = QuickSettings()
     keep: list[str] = Field(default_factory=list)
     """Record tables to keep beside the metrics, of the runs that record them."""
@@ -112,8 +122,26 @@ class StudyDefinition(Declarations):
     """Values for the tables and figures of the study; the runs do not see them."""
     overlays: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     """Named changes of the base scenario."""
-    points: dict[Name, PointDefinition] = Field(default_factory=dict)
+    points: dict[PointName, PointDefinition] = Field(default_factory=dict)
+    axes: dict[Name, Axis] = Field(default_factory=dict)
+    """A matrix of its own, for a study with one: the product of these axes."""
+    sample: Sample | None = None
+    """Of `axes`; as in a matrix."""
     matrix: list[MatrixDefinition] = Field(default_factory=lambda: list[MatrixDefinition]())
+
+    def matrices(self) -> list[tuple[str, MatrixDefinition]]:
+        """Return all matrices with their paths in the file; that of `axes` comes first."""
+        own = [("", MatrixDefinition(axes=self.axes, sample=self.sample))] if self.axes else []
+        return own + [(f"matrix[{number}]", one) for number, one in enumerate(self.matrix, 1)]
+
+    def label_units(self) -> dict[str, str]:
+        """Return the units of labels that are numbers, by label."""
+        return {
+            name: unit
+            for _, matrix in self.matrices()
+            for name, axis in matrix.axes.items()
+            if (unit := unit_of(axis))
+        }
 
 
 @dataclass(frozen=True)
@@ -177,9 +205,15 @@ def _syntax_problem(error: tomllib.TOMLDecodeError, file: str) -> Problem:
 
 
 def _without_alternatives(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Drop the type that pydantic tried for a label: each label is one problem."""
+    """Drop the type that pydantic tried for a label or an axis: each of them is one problem."""
     if "labels" in location and location[-1] in {"str", "int", "float", "bool"}:
         return location[:-1]
+    if "axes" in location:
+        alternative = location.index("axes") + 2
+        if location[alternative : alternative + 1] in (("overlays",), ("key",)):
+            location = location[:alternative] + location[alternative + 1 :]
+        if location[-1] in {"str", "float"}:
+            location = location[:-1]
     return location
 
 
@@ -197,12 +231,16 @@ def _path(location: tuple[int | str, ...]) -> str:
 
 def _fields_at(location: tuple[int | str, ...]) -> list[str]:
     """Return the keys that are known where an unknown key was found."""
-    homes: dict[str, type[_Strict]] = {
+    homes: dict[str, type[Strict]] = {
         "seeds": SeedRange,
         "quick": QuickSettings,
         "points": PointDefinition,
         "matrix": MatrixDefinition,
     }
+    if "axes" in location:
+        return [field.alias or name for name, field in KeyAxis.model_fields.items()]
+    if "sample" in location:
+        return list(Sample.model_fields)
     top = str(location[0])
     model = homes.get(top, StudyDefinition) if len(location) > 1 else StudyDefinition
     return [field.alias or name for name, field in model.model_fields.items()]
@@ -215,12 +253,14 @@ def _complaint(item: Any, document: dict[str, Any]) -> _Complaint:  # noqa: ANN4
     if kind == "missing":
         if not document:
             return _Complaint(
-                "missing", "a study needs: schema, name, scenario, and points or matrix"
+                "missing", "a study needs: schema, name, scenario, and points, axes or matrix"
             )
         return _Complaint("missing")
     if kind == "string_pattern_mismatch":
         return _Complaint(
-            f'"{item["input"]}" is not a name', "use letters, digits, dots, dashes and underscores"
+            f'"{item["input"]}" is not a name',
+            "use letters, digits, dots, dashes and underscores"
+            + (", in groups by /" if location[0] == "points" else ""),
         )
     if "labels" in location:
         return _Complaint("a label is a text, a number, true or false")
@@ -232,11 +272,11 @@ def _complaint(item: Any, document: dict[str, Any]) -> _Complaint:  # noqa: ANN4
 
 def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
     problems: list[Problem] = []
-    if not definition.points and not definition.matrix:
+    if not definition.points and not definition.matrices():
         problems.append(
             Problem(
                 "points",
-                "a study needs points or a matrix",
+                "a study needs points, axes or a matrix",
                 "for example: [points.base]",
                 file=file,
             )
@@ -246,13 +286,19 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
         for name, point in definition.points.items()
         for overlay in point.overlays
     ]
-    for number, matrix in enumerate(definition.matrix, 1):
-        used += [(f"matrix[{number}].overlays", overlay) for overlay in matrix.overlays]
-        used += [
-            (f"matrix[{number}].axes.{axis}", overlay)
-            for axis, overlays in matrix.axes.items()
-            for overlay in overlays
-        ]
+    if definition.sample is not None and not definition.axes:
+        problems.append(Problem("sample", "there are no axes to sample", file=file))
+    for path, matrix in definition.matrices():
+        prefix = f"{path}." if path else ""
+        used += [(f"{prefix}overlays", overlay) for overlay in matrix.overlays]
+        for name, axis in matrix.axes.items():
+            place = f"{prefix}axes.{name}"
+            if isinstance(axis, list):
+                used += [(place, overlay) for overlay in axis]
+            problems += [
+                replace(problem, file=file)
+                for problem in problems_of(axis, place, sampled=matrix.sample is not None)
+            ]
     for path, overlay in used:
         if overlay not in definition.overlays:
             hint = nearest(overlay, definition.overlays)
@@ -267,8 +313,8 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
         (f"points.{name}.labels", set(point.labels)) for name, point in definition.points.items()
     ]
     labelled += [
-        (f"matrix[{number}]", set(matrix.labels) | set(matrix.axes))
-        for number, matrix in enumerate(definition.matrix, 1)
+        (path or "axes", set(matrix.labels) | set(matrix.axes))
+        for path, matrix in definition.matrices()
     ]
     for columns, table in ((RUN_COLUMNS, "runs.parquet"), (SUMMARY_COLUMNS, "summary.csv")):
         problems += [

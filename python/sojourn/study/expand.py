@@ -1,30 +1,29 @@
-"""From a study's overlays to complete scenarios: one document per point.
+"""From a study's overlays and axes to complete scenarios: one file per point.
 
-An overlay is a piece of scenario: its tables are merged into the base key by key, its other values
-replace those of the base. Three rules go beyond that:
-
-- a table whose `kind` changes is replaced as a whole, since the old kind's keys mean nothing to the new;
-- `traffic` entries are merged by their `name`; a new name adds an entry;
-- `remove` lists key paths (`access.upstream.queue.limit`, `traffic.call`) to take out first.
+What an overlay means is decided by the compiled part, as for settings of a single scenario: tables are
+merged into the base key by key, its other values replace those of the base, and so on; see the reference of
+the study file.
 """
 
 from __future__ import annotations
 
-import copy
-import itertools
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
 
 if TYPE_CHECKING:  # settings of one scenario need no study
-    from sojourn.study.definition import LabelValue, StudyDefinition
+    from sojourn.study.axes import Level
+    from sojourn.study.definition import LabelValue, MatrixDefinition, StudyDefinition
 
-__all__ = ["Document", "Point", "apply_settings", "expand", "merge", "select"]
+__all__ = ["Document", "Point", "apply_settings", "expand", "expand_all", "select"]
 
 Document = dict[str, Any]
 """A parsed scenario file."""
@@ -37,119 +36,44 @@ class Point:
     name: str
     overlays: tuple[str, ...]
     labels: dict[str, LabelValue]
-    document: Document
+    file: _engine.ScenarioFile
+    """The scenario file, with everything laid over it."""
+    keys: dict[str, str] = field(default_factory=dict[str, str])
+    """Scenario keys that an axis varies, and where the axis stands in the study file."""
 
-    @property
+    @cached_property
     def text(self) -> str:
-        """The scenario file."""
-        return tomli_w.dumps(self.document)
+        """The scenario file as a text."""
+        return self.file.text()
+
+    @cached_property
+    def document(self) -> Document:
+        """The scenario file as nested tables."""
+        return tomllib.loads(self.text)
+
+    def with_values(self, changes: Document) -> Point:
+        """Return the point with an overlay that is known to fit."""
+        return replace(self, file=self.file.laid(tomli_w.dumps(changes))[0])
 
 
-def merge(base: Document, overlay: Document) -> Document:
-    """Return `base` changed by `overlay`; neither argument is touched.
-
-    Raises
-    ------
-    ValueError
-        If the overlay removes what is not there, or gives traffic that cannot be matched by name.
-
-    Examples
-    --------
-    >>> base = {"duration": "600 s", "traffic": [{"name": "call", "rtt": "20 ms"}]}
-    >>> merge(base, {"traffic": {"call": {"rtt": "100 ms"}}})
-    {'duration': '600 s', 'traffic': [{'name': 'call', 'rtt': '100 ms'}]}
-    """
-    result = copy.deepcopy(base)
-    changes = copy.deepcopy(overlay)
-    for path in changes.pop("remove", []):
-        _remove(result, path)
-    traffic = changes.pop("traffic", None)
-    _merge_tables(result, changes)
-    if traffic is not None:
-        entries = _named(result.get("traffic", []))
-        for name, change in _named(traffic).items():
-            entry = entries.setdefault(name, {"name": name})
-            _merge_tables(entry, change)
-        result["traffic"] = list(entries.values())
-    return result
-
-
-def _merge_tables(target: Document, changes: Document) -> None:
-    for key, value in changes.items():
-        present = target.get(key)
-        if isinstance(value, dict) and isinstance(present, dict):
-            value, present = cast("Document", value), cast("Document", present)
-            if "kind" not in value or value["kind"] == present.get("kind"):
-                _merge_tables(present, value)
-                continue
-        target[key] = value
-
-
-def _named(traffic: object) -> dict[str, Document]:
-    """Return traffic entries by name, from either way of writing them."""
-    if isinstance(traffic, dict):
-        entries: list[object] = []
-        for name, entry in cast("dict[str, object]", traffic).items():
-            if not isinstance(entry, dict):
-                raise ValueError(f'"traffic.{name}" has to be a table')
-            entries.append({"name": name} | cast("Document", entry))
-    elif isinstance(traffic, list):
-        entries = cast("list[object]", traffic)
-    else:
-        raise ValueError('"traffic" has to be a table by name or an array of tables')
-    named: dict[str, Document] = {}
-    for number, entry in enumerate(entries, 1):
-        name = cast("Document", entry).get("name") if isinstance(entry, dict) else None
-        if not isinstance(name, str):
-            raise ValueError(f"entry {number} of `traffic` has no name to match it by")
-        if name in named:
-            raise ValueError(f'traffic "{name}" occurs twice')
-        named[name] = cast("Document", entry)
-    return named
-
-
-def _remove(document: Document, path: str) -> None:
-    *parents, last = path.split(".")
-    place: object = document
-    for part in parents:
-        place = _step(place, part)
-    if isinstance(place, list):
-        entries = cast("list[Document]", place)
-        kept = [entry for entry in entries if entry.get("name") != last]
-        if len(kept) == len(entries):
-            raise ValueError(f'cannot remove "{path}": the base has no such entry')
-        entries[:] = kept
-    elif isinstance(place, dict) and last in place:
-        del cast("Document", place)[last]
-    else:
-        raise ValueError(f'cannot remove "{path}": the base has no such key')
-
-
-def _step(place: object, part: str) -> object:
-    if isinstance(place, dict):
-        return cast("Document", place).get(part)
-    if isinstance(place, list):
-        for entry in cast("list[Document]", place):
-            if entry.get("name") == part:
-                return entry
-    return None
-
-
-def apply_settings(document: Document, settings: list[str]) -> Document:
-    """Return `document` with `a.b.c=V` settings merged into it, one after the other.
+def apply_settings(text: str, settings: list[str]) -> str:
+    """Return a scenario's text with `a.b.c=V` settings in place, one after the other.
 
     The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes.
 
     Raises
     ------
     UsageError
-        If a setting is not of that form, or names traffic that the document lacks.
+        If a setting is not of that form, or has no place in the scenario.
+    _engine.ScenarioProblems
+        If the text is not TOML.
 
     Examples
     --------
-    >>> apply_settings({"duration": "600 s"}, ["duration=10 s"])
-    {'duration': '10 s'}
+    >>> print(apply_settings('duration = "600 s"', ["duration=10 s"]), end="")
+    duration = "10 s"
     """
+    file = _engine.ScenarioFile.parse(text)
     for setting in settings:
         path, equals, value = setting.partition("=")
         if not equals or not path.strip():
@@ -157,95 +81,132 @@ def apply_settings(document: Document, settings: list[str]) -> Document:
                 f"--set {setting}: not of the form a.b.c=V",
                 "for example: --set access.upstream.queue.target=10ms",
             )
-        overlay = _setting(path, value.strip(), setting)
-        for name in overlay.get("traffic", {}):
-            known = [entry.get("name") for entry in document.get("traffic", [])]
-            if name not in known:
-                raise UsageError(f'--set {setting}: no traffic "{name}"', nearest(name, known))
-        document = merge(document, overlay)
-    return document
+        file, problems = file.with_setting(path, value)
+        if problems:
+            message = problems[0]["message"].removeprefix("cannot be set: ")
+            raise UsageError(f"--set {setting}: {message}", problems[0]["hint"])
+    return file.text()
 
 
-def _setting(path: str, value: str, setting: str) -> Document:
-    for text in (value, tomli_w.dumps({"v": value}).removeprefix("v = ").strip()):
-        try:
-            return tomllib.loads(f"{path} = {text}")
-        except tomllib.TOMLDecodeError:
-            continue
-    raise UsageError(f'--set {setting}: "{path}" is not a key path')
+def expand(definition: StudyDefinition, base: str, file: str = "") -> list[Point]:
+    """Return the points of a study in the order of its file: listed ones, `axes`, matrices.
 
-
-def expand(definition: StudyDefinition, base: Document, file: str = "") -> list[Point]:
-    """Return the points of a study in the order of its file, matrices after listed points.
+    Parameters
+    ----------
+    definition
+        The study.
+    base
+        Text of the base scenario, which has to be TOML.
+    file
+        The study file, for messages.
 
     Raises
     ------
     StudyError
         If points collide or overlays do not fit; lists everything that is wrong.
     """
+    points, problems = expand_all(definition, base, file)
+    if problems:
+        raise StudyError(problems)
+    return points
+
+
+def expand_all(
+    definition: StudyDefinition, base: str, file: str = ""
+) -> tuple[list[Point], list[Problem]]:
+    """Return the points that can be made, and everything that is wrong with the others."""
     problems: list[Problem] = []
     points: dict[str, Point] = {}
-    for path, name, overlays, labels in _outlines(definition, file, problems):
-        if name in points:
-            problems.append(Problem(path, f'point "{name}" is defined twice', file=file))
+    start = _engine.ScenarioFile.parse(base)
+    overlays = {name: tomli_w.dumps(overlay) for name, overlay in definition.overlays.items()}
+    for outline in _outlines(definition, problems):
+        if outline.name in points:
+            problems.append(Problem(outline.path, f'point "{outline.name}" is defined twice'))
             continue
-        document = copy.deepcopy(base)
-        for overlay in overlays:
-            try:
-                merged = merge(document, definition.overlays[overlay])
-            except ValueError as error:
-                problems.append(Problem(f"overlays.{overlay}", str(error), file=file))
-                break
-            problems += _unknown_traffic(document, merged, overlay, file)
-            document = merged
-        document["name"] = f"{definition.name}/{name}"
-        points[name] = Point(name, tuple(overlays), labels, document)
-    if problems:
-        raise StudyError(list(dict.fromkeys(problems)))
-    return list(points.values())
+        made, found = _make(outline, start, overlays)
+        problems += found
+        if not found:
+            named = made.with_values({"name": f"{definition.name}/{outline.name}"})
+            points[outline.name] = named
+    return list(points.values()), [replace(p, file=file) for p in dict.fromkeys(problems)]
 
 
-def _unknown_traffic(before: Document, after: Document, overlay: str, file: str) -> list[Problem]:
-    """Report new traffic without an application: most likely a misspelt name."""
-    known = [entry.get("name") for entry in before.get("traffic", [])]
-    return [
-        Problem(
-            f"overlays.{overlay}.traffic.{entry['name']}",
-            "the base has no traffic of this name, and new traffic needs an `app`",
-            nearest(entry["name"], known),
-            file=file,
+@dataclass(frozen=True)
+class _Outline:
+    """What a point is made of."""
+
+    path: str
+    name: str
+    overlays: list[str]
+    labels: dict[str, LabelValue]
+    settings: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    """Place in the study file, key of the scenario, value as TOML."""
+
+
+def _make(
+    outline: _Outline, start: _engine.ScenarioFile, overlays: dict[str, str]
+) -> tuple[Point, list[Problem]]:
+    file = start
+    found: list[Problem] = []
+    for name in outline.overlays:
+        file, problems = file.laid(overlays[name])
+        found += [
+            Problem(f"overlays.{name}.{item['path']}", item["message"], item["hint"])
+            for item in problems
+        ]
+    for place, key, value in outline.settings:
+        file, problems = file.with_setting(key, value)
+        found += [Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems]
+    keys = {key: place for place, key, _ in outline.settings}
+    return Point(outline.name, tuple(outline.overlays), outline.labels, file, keys), found
+
+
+def _outlines(definition: StudyDefinition, problems: list[Problem]) -> Iterator[_Outline]:
+    for name, point in definition.points.items():
+        yield _Outline(f"points.{name}", name, point.overlays, point.labels)
+    for path, matrix in definition.matrices():
+        yield from _of_matrix(path, matrix, problems)
+
+
+def _of_matrix(path: str, matrix: MatrixDefinition, problems: list[Problem]) -> Iterator[_Outline]:
+    from sojourn.study.axes import combinations
+
+    digits = len(str(matrix.sample.points)) if matrix.sample else 0
+    for number, levels in enumerate(combinations(matrix.axes, matrix.sample), 1):
+        texts = {axis: level.text for axis, level in levels.items()}
+        if matrix.sample:
+            texts["number"] = f"{number:0{digits}}"
+        try:
+            name = _name(matrix, texts)
+        except (KeyError, ValueError, IndexError, AttributeError):
+            hint = f"axes: {', '.join(texts)}"
+            place = f"{path}.name"
+            problems.append(Problem(place, f'"{matrix.name}" uses an unknown axis', hint))
+            return
+        if any(fnmatchcase(name, pattern) for pattern in matrix.exclude):
+            continue
+        yield _Outline(
+            path or "axes",
+            name,
+            [*matrix.overlays, *(level.overlay for level in levels.values() if level.overlay)],
+            {**{axis: level.label for axis, level in levels.items()}, **matrix.labels},
+            _settings(path, levels),
         )
-        for entry in after.get("traffic", [])
-        if entry["name"] not in known and "app" not in entry
+
+
+def _name(matrix: MatrixDefinition, texts: dict[str, str]) -> str:
+    if matrix.name:
+        return matrix.name.format_map(texts)
+    return f"sample-{texts['number']}" if matrix.sample else "-".join(texts.values())
+
+
+def _settings(path: str, levels: dict[str, Level]) -> list[tuple[str, str, str]]:
+    prefix = f"{path}." if path else ""
+    return [
+        (f"{prefix}axes.{axis}", key, value)
+        for axis, level in levels.items()
+        for key, value in level.settings
     ]
-
-
-_Outline = tuple[str, str, list[str], "dict[str, LabelValue]"]
-
-
-def _outlines(definition: StudyDefinition, file: str, problems: list[Problem]) -> list[_Outline]:
-    outlines: list[_Outline] = [
-        (f"points.{name}", name, point.overlays, point.labels)
-        for name, point in definition.points.items()
-    ]
-    for number, matrix in enumerate(definition.matrix, 1):
-        path = f"matrix[{number}]"
-        for values in itertools.product(*matrix.axes.values()):
-            axes = dict(zip(matrix.axes, values, strict=True))
-            try:
-                name = matrix.name.format_map(axes) if matrix.name else "-".join(values)
-            except (KeyError, ValueError, IndexError, AttributeError):
-                hint = f"axes: {', '.join(matrix.axes)}"
-                problems.append(
-                    Problem(
-                        f"{path}.name", f'"{matrix.name}" uses an unknown axis', hint, file=file
-                    )
-                )
-                break
-            if any(fnmatchcase(name, pattern) for pattern in matrix.exclude):
-                continue
-            outlines.append((path, name, [*matrix.overlays, *values], {**axes, **matrix.labels}))
-    return outlines
 
 
 def select(points: list[Point], patterns: list[str]) -> list[Point]:

@@ -1,12 +1,12 @@
 """Where studies come from: the package's own by name, a user's by path."""
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
 from sojourn.study.definition import StudyDefinition, load_definition
-from sojourn.study.expand import Document, Point, expand
+from sojourn.study.expand import Point, expand
 
 __all__ = ["Study", "builtin_names", "load_study"]
 
@@ -19,7 +19,8 @@ class Study:
     """The study file."""
     definition: StudyDefinition
     base_path: Path
-    base: Document
+    base: str
+    """Text of the base scenario."""
     builtin: bool
     """Whether it belongs to the package."""
 
@@ -65,7 +66,7 @@ def load_study(name_or_path: str) -> Study:
     return Study(path, definition, base_path, _load_base(path, base_path), builtin)
 
 
-def _load_base(study_path: Path, base_path: Path) -> Document:
+def _load_base(study_path: Path, base_path: Path) -> str:
     def fail(message: str, hint: str = "") -> StudyError:
         return StudyError([Problem("scenario", message, hint, file=str(study_path))])
 
@@ -78,7 +79,19 @@ def _load_base(study_path: Path, base_path: Path) -> Document:
         hint = "the path is relative to the study file"
         raise fail(f"{base_path}: {reason}", hint) from error
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        message = str(error)
-        raise fail(f"{base_path} is not TOML: {message[:1].lower()}{message[1:]}") from error
+        _engine.ScenarioFile.parse(text)
+    except _engine.ScenarioProblems as error:
+        raise StudyError(
+            [
+                Problem(
+                    "",
+                    item["message"],
+                    item["hint"],
+                    item["line"],
+                    item["column"],
+                    str(base_path),
+                )
+                for item in error.problems
+            ]
+        ) from error
+    return text

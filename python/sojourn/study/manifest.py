@@ -96,6 +96,7 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
         "started_at": started_at.astimezone(UTC).isoformat(timespec="seconds"),
         "machine": describe_machine(),
         "seeds": plan.seeds,
+        "label_units": plan.study.definition.label_units(),
         **measured,
         "points": {
             item.point.name: {

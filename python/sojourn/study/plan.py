@@ -4,12 +4,12 @@ The engine checks every scenario here, so that nothing starts before everything 
 """
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
 from sojourn.scenario import Scenario
 from sojourn.study.declarations import declares_answers
-from sojourn.study.expand import Point, select
+from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
 
 __all__ = ["Plan", "PlannedPoint", "RunOptions", "RunSpec", "make_plan"]
@@ -91,10 +91,13 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     definition = study.definition
     quick = definition.quick
     patterns = list(options.points) or (list(quick.points) if options.quick else ["*"])
-    every = study.points()
-    _check_answers(study, every)
-    points = select(every, patterns)
-    planned = _validated(study, points)
+    every, problems = expand_all(definition, study.base, str(study.path))
+    # Points that cannot be made would look like labels that no point has.
+    problems = problems or _unanswerable(study, every)
+    chosen = every if problems else select(every, patterns)
+    planned, invalid = _validated(study, chosen)
+    if problems or invalid:
+        raise StudyError(problems + invalid)
     if options.duration is not None:
         planned = [_with_duration(item, options.duration) for item in planned]
     elif options.quick:
@@ -110,10 +113,10 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     return Plan(study, options, planned, seeds, runs)
 
 
-def _check_answers(study: Study, points: list[Point]) -> None:
-    """Check what the study declares about its answers, if it declares anything."""
+def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:
+    """Return what is wrong with what the study declares about its answers, if it declares anything."""
     if not declares_answers(study.definition):
-        return
+        return []
     from sojourn.studies.checks import check_declarations
     from sojourn.studies.opened import OpenStudy
 
@@ -121,10 +124,15 @@ def _check_answers(study: Study, points: list[Point]) -> None:
         point.name: [str(entry.get("name", "")) for entry in point.document.get("traffic", [])]
         for point in points
     }
-    check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
+    try:
+        check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
+    except StudyError as error:
+        return error.problems
+    return []
 
 
-def _validated(study: Study, points: list[Point]) -> list[PlannedPoint]:
+def _validated(study: Study, points: list[Point]) -> tuple[list[PlannedPoint], list[Problem]]:
+    """Return the points whose scenarios are valid, and what is wrong with the others."""
     planned: list[PlannedPoint] = []
     met: dict[tuple[str, str, str], list[str]] = {}
     for point in points:
@@ -132,15 +140,20 @@ def _validated(study: Study, points: list[Point]) -> list[PlannedPoint]:
             planned.append(PlannedPoint(point, Scenario.parse(point.text)))
         except ScenarioError as error:
             for problem in error.problems:
-                met.setdefault((problem.path, problem.message, problem.hint), []).append(point.name)
-    if met:
-        raise StudyError(
-            [
-                Problem(path, f"{message} ({_where(names)})", hint, file=str(study.path))
-                for (path, message, hint), names in met.items()
-            ]
-        )
-    return planned
+                place, message = _place(point, problem)
+                met.setdefault((place, message, problem.hint), []).append(point.name)
+    return planned, [
+        Problem(path, f"{message} ({_where(names)})", hint, file=str(study.path))
+        for (path, message, hint), names in met.items()
+    ]
+
+
+def _place(point: Point, problem: Problem) -> tuple[str, str]:
+    """Return where to mend a problem, and its message: an axis says more than the key it varies."""
+    for key, place in point.keys.items():
+        if problem.path == key or problem.path.startswith(f"{key}."):
+            return place, f"{problem.path}: {problem.message}"
+    return problem.path, problem.message
 
 
 def _where(names: list[str]) -> str:
@@ -149,7 +162,7 @@ def _where(names: list[str]) -> str:
 
 
 def _with_duration(item: PlannedPoint, duration: str) -> PlannedPoint:
-    point = replace(item.point, document={**item.point.document, "duration": duration})
+    point = item.point.with_values({"duration": duration})
     try:
         return PlannedPoint(point, Scenario.parse(point.text))
     except ScenarioError as error:

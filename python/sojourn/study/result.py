@@ -124,6 +124,11 @@ class StudyResult:
         fixed = {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events"}
         return [column for column in self.runs.columns if column not in fixed]
 
+    @property
+    def label_units(self) -> dict[str, str]:
+        """Units of labels that are numbers, by label; a label that is missing here has none."""
+        return dict(self.manifest.get("label_units", {}))
+
     @cached_property
     def points(self) -> pl.DataFrame:
         """One row per point: `point` and its labels, in the order of the study."""

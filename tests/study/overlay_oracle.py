@@ -1,0 +1,92 @@
+"""What laying an overlay means, literally: the oracle for the compiled implementation."""
+
+import copy
+from typing import Any, cast
+
+Document = dict[str, Any]
+
+
+def merge(base: Document, overlay: Document) -> Document:
+    """Return `base` changed by `overlay`; neither argument is touched.
+
+    Raises
+    ------
+    ValueError
+        If the overlay removes what is not there, or gives traffic that cannot be matched by name.
+    """
+    result = copy.deepcopy(base)
+    changes = copy.deepcopy(overlay)
+    for path in changes.pop("remove", []):
+        _remove(result, path)
+    traffic = changes.pop("traffic", None)
+    _merge_tables(result, changes)
+    if traffic is not None:
+        entries = _named(result.get("traffic", []))
+        for name, change in _named(traffic).items():
+            entry = entries.setdefault(name, {"name": name})
+            _merge_tables(entry, change)
+        result["traffic"] = list(entries.values())
+    return result
+
+
+def _merge_tables(target: Document, changes: Document) -> None:
+    for key, value in changes.items():
+        present = target.get(key)
+        if isinstance(value, dict) and isinstance(present, dict):
+            value, present = cast("Document", value), cast("Document", present)
+            if "kind" not in value or value["kind"] == present.get("kind"):
+                _merge_tables(present, value)
+                continue
+        if isinstance(value, dict) and isinstance(present, str) and "kind" not in value:
+            value = {"kind": present, **cast("Document", value)}
+        target[key] = value
+
+
+def _named(traffic: object) -> dict[str, Document]:
+    """Return traffic entries by name, from either way of writing them."""
+    if isinstance(traffic, dict):
+        entries: list[object] = []
+        for name, entry in cast("dict[str, object]", traffic).items():
+            if not isinstance(entry, dict):
+                raise ValueError(f'"traffic.{name}" has to be a table')
+            entries.append({"name": name} | cast("Document", entry))
+    elif isinstance(traffic, list):
+        entries = cast("list[object]", traffic)
+    else:
+        raise ValueError('"traffic" has to be a table by name or an array of tables')
+    named: dict[str, Document] = {}
+    for number, entry in enumerate(entries, 1):
+        name = cast("Document", entry).get("name") if isinstance(entry, dict) else None
+        if not isinstance(name, str):
+            raise ValueError(f"entry {number} of `traffic` has no name to match it by")
+        if name in named:
+            raise ValueError(f'traffic "{name}" occurs twice')
+        named[name] = cast("Document", entry)
+    return named
+
+
+def _remove(document: Document, path: str) -> None:
+    *parents, last = path.split(".")
+    place: object = document
+    for part in parents:
+        place = _step(place, part)
+    if isinstance(place, list):
+        entries = cast("list[Document]", place)
+        kept = [entry for entry in entries if entry.get("name") != last]
+        if len(kept) == len(entries):
+            raise ValueError(f'cannot remove "{path}": the base has no such entry')
+        entries[:] = kept
+    elif isinstance(place, dict) and last in place:
+        del cast("Document", place)[last]
+    else:
+        raise ValueError(f'cannot remove "{path}": the base has no such key')
+
+
+def _step(place: object, part: str) -> object:
+    if isinstance(place, dict):
+        return cast("Document", place).get(part)
+    if isinstance(place, list):
+        for entry in cast("list[Document]", place):
+            if entry.get("name") == part:
+                return entry
+    return None
