@@ -16,6 +16,8 @@ from sojourn.plots.box import box_panel
 from sojourn.plots.ccdf import ccdf_panel
 from sojourn.plots.cdf import cdf_panel
 from sojourn.plots.spec import Panel, PlotSpec
+from sojourn.report.comparison import comparison_tables
+from sojourn.report.sweeps import sweep_figures
 from sojourn.studies.estimate import bounded_mean_of
 from sojourn.studies.figure import Figure
 from sojourn.studies.parts import PlainCell, PlainTable, StudyParts
@@ -58,7 +60,10 @@ def parts(view: StudyView) -> StudyParts:
     subjects = metrics["subject"].unique(maintain_order=True).to_list()
     points = view.result.runs["point"].unique(maintain_order=True).to_list()
     tables = tuple(_table(view, subject, points) for subject in subjects)
-    return StudyParts(plain_tables=tables, figures=tuple(_figures(view, points)))
+    return StudyParts(
+        plain_tables=(*comparison_tables(view.result), *tables),
+        figures=(*sweep_figures(view.result), *_figures(view, points)),
+    )
 
 
 def _table(view: StudyView, subject: str, points: Sequence[str]) -> PlainTable:

@@ -1,0 +1,146 @@
+"""The figure of a sweep: measures over a label that is a number, one curve per value of another label.
+
+For any study with such a label. Bands are the 95 % intervals of `summary.csv`. Measures that people feel come
+first, those that change most over the sweep before the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
+from sojourn.studies.figure import Figure
+from sojourn.studies.quantity import quantity_of
+from sojourn.study.compare import is_headline
+from sojourn.study.result import StudyResult
+
+__all__ = ["sweep_figures"]
+
+MOST_PANELS = 6
+"""chosen: a page."""
+MOST_CURVES = 7
+"""chosen: as many looks as one tells apart."""
+LEAST_VALUES = 3
+"""chosen: two values make no curve."""
+WIDE_RANGE = 8.0
+"""Ratio of the ends from which an axis is logarithmic, if values are as far apart. chosen by eye."""
+
+
+def sweep_figures(result: StudyResult) -> Iterator[Figure]:
+    """Return one figure if a label is a number with at least three values, and nothing otherwise.
+
+    The x axis is the label with the most values; the colour is the label with the most values of the others.
+    A study with further labels that vary gets none: its points cannot be told apart in one plane.
+    """
+    points = result.points
+    counts = {label: points[label].drop_nulls().n_unique() for label in result.labels}
+    varying = [label for label in result.labels if counts[label] > 1]
+    over = max(
+        (label for label in varying if points.schema[label].is_numeric()),
+        key=lambda label: counts[label],
+        default=None,
+    )
+    if over is None or counts[over] < LEAST_VALUES:
+        return
+    rest = [label for label in varying if label != over]
+    if len(rest) > 1 or (rest and counts[rest[0]] > MOST_CURVES):
+        return
+    colour = rest[0] if rest else ""
+    panels = [
+        panel
+        for subject, metric, unit in _measures(result.summary, over)
+        if (panel := _panel(result, over, colour, subject, metric, unit)) is not None
+    ][:MOST_PANELS]
+    if not panels:
+        return
+    columns = 2 if len(panels) > 1 else 1
+    by = f", by {colour}" if colour else ""
+    yield Figure(
+        f"sweep-{over}",
+        PlotSpec(
+            name=f"sweep-{over}",
+            title=f"What {over} changes{by}",
+            panels=tuple(panels),
+            columns=columns,
+            height=-(-len(panels) // columns) * 62 + 12,
+            description=f"Curves of measures over {over}{by}; bands are 95 % intervals over seeds.",
+            legend="below" if colour else "none",
+        ),
+        "Means over seeds; bands: 95 % intervals, as in summary.csv.",
+        "overview",
+    )
+
+
+def _measures(summary: pl.DataFrame, over: str) -> list[tuple[str, str, str]]:
+    """Return subjects and metrics worth a panel: headlines first, then by how much they change."""
+    known = summary.filter(pl.col(over).is_not_null())
+    spreads = known.group_by("subject", "metric", "unit", maintain_order=True).agg(
+        pl.col("mean").min().alias("least"), pl.col("mean").max().alias("most")
+    )
+    found: list[tuple[bool, float, tuple[str, str, str]]] = []
+    for subject, metric, unit, least, most in spreads.iter_rows():
+        if most <= least or not quantity_of(metric, unit).better:
+            continue
+        change = math.log(most / least) if least > 0 else math.inf
+        found.append((not is_headline(metric), -change, (subject, metric, unit)))
+    headlines = [measure for measure in found if not measure[0]]
+    return [measure for _, _, measure in sorted(headlines or found, key=lambda one: one[:2])]
+
+
+def _panel(
+    result: StudyResult, over: str, colour: str, subject: str, metric: str, unit: str
+) -> Panel | None:
+    rows = result.summary.filter(
+        (pl.col("subject") == subject)
+        & (pl.col("metric") == metric)
+        & pl.col(over).is_not_null()
+        & pl.col("mean").is_not_null()
+    ).sort(over)
+    bands: list[Mark] = []
+    lines: list[Mark] = []
+    dots: list[Mark] = []
+    values: list[Any] = (
+        result.points[colour].drop_nulls().unique(maintain_order=True).to_list()
+        if colour
+        else [None]
+    )
+    for number, value in enumerate(values):
+        part = rows.filter(pl.col(colour) == value) if colour else rows
+        if part.height < 2:
+            continue
+        x, y = as_array(part[over].to_numpy()), as_array(part["mean"].to_numpy())
+        low, high = _end(part, "low"), _end(part, "high")
+        look = f"cycle-{number}"
+        label = f"{colour} {value} {result.label_units.get(colour, '')}".strip() if colour else ""
+        bands.append(Band(x, low, high, look, step=False))
+        lines.append(Line(x, y, look, label))
+        dots.append(Dots(x, y, look))
+    if not lines:
+        return None
+    xs = sorted(float(value) for value in rows[over].unique().to_list())
+    scale: Scale = "linear"
+    if xs[0] > 0 and xs[-1] / xs[0] >= WIDE_RANGE:
+        scale = "log"
+    return Panel(
+        x=Axis(
+            over.replace("_", " "),
+            result.label_units.get(over, ""),
+            scale=scale,
+            ticks=tuple((value, f"{value:g}") for value in xs) if len(xs) <= 8 else (),
+        ),
+        y=Axis(
+            metric.replace("_", " "), unit, low=0.0 if quantity_of(metric, unit).low == 0 else None
+        ),
+        marks=(*bands, *lines, *dots),
+        title=subject,
+    )
+
+
+def _end(part: pl.DataFrame, name: str) -> np.ndarray:
+    """Return one end of the intervals; the mean itself where it is unknown."""
+    return as_array(part[name].fill_null(part["mean"]).to_numpy())
