@@ -113,7 +113,9 @@ class StudyDefinition(Declarations):
     """One paragraph for `sojourn study show`."""
     scenario: str
     """Path of the base scenario, relative to the study file."""
-    seeds: Annotated[SeedRange, BeforeValidator(_seeds)] = SeedRange()
+    seeds: Annotated[SeedRange, BeforeValidator(_seeds, json_schema_input_type=SeedRange | int)] = (
+        SeedRange()
+    )
     """Seeds of each point; a number counts from 1."""
     quick: QuickSettings = QuickSettings()
     keep: list[str] = Field(default_factory=list)
