@@ -45,6 +45,15 @@ impl<M> Serial<M> {
         }
     }
 
+    /// From the next packet on, the line has this rate. Who changes it brings the line up to date before, by
+    /// [`Link::on_wakeup`].
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub fn set_rate(&mut self, rate: BitRate) {
+        self.serializer = Serializer::new(rate);
+    }
+
     /// The queue manager, for records.
     pub const fn manager(&self) -> &M {
         &self.manager

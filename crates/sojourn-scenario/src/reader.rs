@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::problem::Problem;
 use sojourn_keys::content::{Content, Node, Position, Table};
 use sojourn_keys::nearest;
-use sojourn_keys::value::{Mismatch, Value, quoted, unknown_word};
+use sojourn_keys::value::{Mismatch, Value, quoted, shown, unknown_word};
 use sojourn_keys::{Choice, Items, Key, Visitor};
 
 /// Where a value in force comes from.
@@ -198,9 +198,8 @@ impl<'a> Reader<'a> {
         let kind = match kind {
             Ok(Some(kind)) => kind,
             Ok(None) => {
-                let names: Vec<String> = kinds.iter().map(|kind| quoted(kind.name)).collect();
+                let hint = some_kinds(kinds.iter().map(|kind| kind.name));
                 let path = join(path, "kind");
-                let hint = format!("known are {}", names.join(", "));
                 self.notes.problem(&path, Mismatch::new("is missing", hint));
                 return None;
             }
@@ -233,19 +232,35 @@ impl<'a> Reader<'a> {
         let mismatch = match &node.content {
             Content::Text(text) => match known.clone().find(|name| name == text) {
                 Some(name) => return Ok(Some(name)),
+                None if key == "kind" => unknown_kind(text, known),
                 None => unknown_word(text, known),
             },
             other => Mismatch::new(
                 format!("{} where a word belongs", other.kind()),
-                format!(
-                    "known are {}",
-                    known.map(quoted).collect::<Vec<_>>().join(", ")
-                ),
+                some_kinds(known),
             ),
         };
         self.notes.problem(&path, mismatch);
         Err(())
     }
+}
+
+/// `text` is none of the `known` kinds.
+fn unknown_kind(text: &str, known: impl Iterator<Item = &'static str> + Clone) -> Mismatch {
+    let hint = match nearest(text, known.clone()) {
+        Some(near) => format!("did you mean {}?", quoted(near)),
+        None => some_kinds(known),
+    };
+    Mismatch::new(format!("{} is not known here", shown(text)), hint)
+}
+
+/// The first of many words: kinds are added more often than anybody wants to read them all.
+fn some_kinds(known: impl Iterator<Item = &'static str>) -> String {
+    let some: Vec<String> = known.take(3).map(quoted).collect();
+    format!(
+        "for instance {}; the reference of scenario files lists all",
+        some.join(", ")
+    )
 }
 
 impl Visitor for Reader<'_> {
@@ -322,12 +337,9 @@ impl Visitor for Reader<'_> {
             }
             other => {
                 let message = format!("{} where a table or a word belongs", other.kind());
-                let names: Vec<String> = choice
-                    .kinds()
-                    .iter()
-                    .map(|kind| quoted(kind.name))
-                    .collect();
-                let hint = format!("a table with kind = one of {}", names.join(", "));
+                let kinds = choice.kinds();
+                let kinds = some_kinds(kinds.iter().map(|kind| kind.name));
+                let hint = format!("a table with a kind, {kinds}");
                 self.notes.problem(&path, Mismatch::new(message, hint));
                 return;
             }

@@ -1,0 +1,25 @@
+//! Runs a scenario file that may ask for a link of our own.
+
+mod noon;
+
+use noon::NoonConfig;
+use sojourn_engine::run;
+use sojourn_record::ColumnRecorder;
+use sojourn_scenario::Scenario;
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    sojourn_link::add_link::<NoonConfig>()?;
+    let path = std::env::args()
+        .nth(1)
+        .ok_or("usage: own-link SCENARIO.toml")?;
+    let scenario = Scenario::parse(&std::fs::read_to_string(path)?)?;
+    let names = scenario.traffic.iter().map(|entry| entry.name.clone());
+    let recorder = ColumnRecorder::new(scenario.record, names.collect());
+    let outcome = run(&scenario, scenario.seed, recorder, &|| false)?;
+    println!("packet-hops: {}", outcome.statistics.packet_hops);
+    for table in outcome.recorder.into_records().tables() {
+        println!("{}: {} rows", table.name, table.rows());
+    }
+    Ok(())
+}

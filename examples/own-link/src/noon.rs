@@ -1,0 +1,120 @@
+//! A line of constant rate that halves at noon. Runs begin at midnight.
+//!
+//! Source: none; an example. Deviations: none known.
+
+use sojourn_base::{BitRate, Instant, Meta, Span};
+use sojourn_keys::{Configured, Visitor, key};
+use sojourn_link::config::keys::{RATE, delay};
+use sojourn_link::{Link, LinkContext, LinkKind, Serial, SerialConfig};
+use sojourn_queue::{AnyManager, Backlog};
+
+/// Parameters of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoonConfig {
+    /// Rate until noon.
+    pub rate: BitRate,
+    /// When it halves.
+    pub noon: Span,
+    /// Propagation.
+    pub delay: Span,
+}
+
+impl Configured for NoonConfig {
+    const KIND: &'static str = "noon";
+    const ABOUT: &'static str = "a line of constant rate that halves at noon";
+
+    fn base() -> Self {
+        Self {
+            rate: BitRate::ZERO,
+            noon: Span::from_s(12 * 3600),
+            delay: Span::ZERO,
+        }
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(RATE, &mut self.rate);
+        visitor.value(
+            key(
+                "noon",
+                "when the rate halves",
+                "chosen: a run begins at midnight",
+            ),
+            &mut self.noon,
+        );
+        visitor.value(delay("chosen: no delay unless it is said"), &mut self.delay);
+    }
+}
+
+impl LinkKind for NoonConfig {
+    type Link<T> = Noon<AnyManager<T>>;
+
+    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
+        let line = SerialConfig {
+            rate: self.rate,
+            delay: self.delay,
+        };
+        Noon {
+            line: Serial::new(line, manager),
+            noon: Instant::ZERO + self.noon,
+            afterwards: Some(BitRate::from_bps((self.rate.as_bps() / 2).max(1))),
+        }
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        self.rate
+    }
+
+    fn delay(&self) -> Span {
+        self.delay
+    }
+}
+
+/// The running line.
+#[derive(Clone, Debug)]
+pub struct Noon<M> {
+    line: Serial<M>,
+    noon: Instant,
+    /// The rate after noon, until that has come.
+    afterwards: Option<BitRate>,
+}
+
+impl<M> Noon<M> {
+    fn strike<T>(&mut self, now: Instant, context: &mut impl LinkContext<T>)
+    where
+        Serial<M>: Link<T>,
+    {
+        if now >= self.noon
+            && let Some(rate) = self.afterwards.take()
+        {
+            self.line.on_wakeup(self.noon, context);
+            self.line.set_rate(rate);
+        }
+    }
+}
+
+impl<T, M> Link<T> for Noon<M>
+where
+    Serial<M>: Link<T>,
+{
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        self.strike(now, context);
+        self.line.on_arrival(now, meta, item, context);
+    }
+
+    fn next_wakeup(&self) -> Instant {
+        self.line.next_wakeup()
+    }
+
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.strike(now, context);
+        self.line.on_wakeup(now, context);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.line.backlog()
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.line.sub_flow(meta)
+    }
+}

@@ -1,0 +1,98 @@
+//! Drops one arrival in so many, whatever waits: the smallest policy that does something.
+//!
+//! Source: none; an example. Deviations: none known.
+
+use sojourn_base::{Bytes, Instant, Limit, Meta};
+use sojourn_keys::{Configured, Visitor, key};
+use sojourn_queue::config::LIMIT;
+use sojourn_queue::{
+    Backlog, DropTailConfig, DropTailQueue, Held, ManagerKind, QueueContext, QueueManager, Reason,
+    Verdict,
+};
+
+/// Parameters of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropFiftiethConfig {
+    /// How much may wait.
+    pub limit: Limit,
+    /// One arrival in so many is dropped.
+    pub every: u32,
+}
+
+impl Configured for DropFiftiethConfig {
+    const KIND: &'static str = "drop-fiftieth";
+    const ABOUT: &'static str = "first in, first out; one arrival in so many is dropped";
+
+    fn base() -> Self {
+        Self {
+            limit: Limit::Bytes(Bytes(625_000)),
+            every: 50,
+        }
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(LIMIT, &mut self.limit);
+        visitor.value(
+            key("every", "one arrival in so many is dropped", "chosen: 2 %").least("2"),
+            &mut self.every,
+        );
+    }
+}
+
+impl ManagerKind for DropFiftiethConfig {
+    type Queue<T> = DropFiftiethQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        let line = DropTailConfig {
+            limit: self.limit,
+            ..DropTailConfig::bytes(0)
+        };
+        DropFiftiethQueue {
+            line: DropTailQueue::new(line),
+            every: self.every,
+            arrivals: 0,
+        }
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+}
+
+/// The running queue.
+#[derive(Clone, Debug)]
+pub struct DropFiftiethQueue<T> {
+    line: DropTailQueue<T>,
+    every: u32,
+    arrivals: u32,
+}
+
+impl<T> QueueManager<T> for DropFiftiethQueue<T> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        self.arrivals += 1;
+        if self.arrivals == self.every {
+            self.arrivals = 0;
+            context.dropped(Held::new(now, meta, item), Reason::Early);
+            return Verdict::Dropped(Reason::Early);
+        }
+        self.line.enqueue(now, meta, item, context)
+    }
+
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        self.line.dequeue(now, context)
+    }
+
+    fn head_length(&self) -> Option<u32> {
+        self.line.head_length()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.line.backlog()
+    }
+}
