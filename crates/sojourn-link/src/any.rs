@@ -35,7 +35,7 @@ macro_rules! links {
 
         /// One of the links that [`LinkConfig`] can describe, with any queue manager.
         #[derive(Debug)]
-        #[expect(
+        #[allow(
             clippy::large_enum_variant,
             reason = "there are few links, and ours are called without a pointer"
         )]

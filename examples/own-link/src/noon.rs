@@ -55,7 +55,7 @@ impl LinkKind for NoonConfig {
         };
         Noon {
             line: Serial::new(line, manager),
-            noon: Instant::ZERO + self.noon,
+            strikes_at: Instant::ZERO + self.noon,
             afterwards: Some(BitRate::from_bps((self.rate.as_bps() / 2).max(1))),
         }
     }
@@ -73,7 +73,7 @@ impl LinkKind for NoonConfig {
 #[derive(Clone, Debug)]
 pub struct Noon<M> {
     line: Serial<M>,
-    noon: Instant,
+    strikes_at: Instant,
     /// The rate after noon, until that has come.
     afterwards: Option<BitRate>,
 }
@@ -83,10 +83,10 @@ impl<M> Noon<M> {
     where
         Serial<M>: Link<T>,
     {
-        if now >= self.noon
+        if now >= self.strikes_at
             && let Some(rate) = self.afterwards.take()
         {
-            self.line.on_wakeup(self.noon, context);
+            self.line.on_wakeup(self.strikes_at, context);
             self.line.set_rate(rate);
         }
     }
