@@ -14,6 +14,7 @@ extern crate std;
 mod any;
 pub mod config;
 pub mod docsis;
+pub mod framing;
 pub mod line;
 mod own;
 mod queue_call;
@@ -33,6 +34,7 @@ pub use config::{
 pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
 pub use docsis::single_queue::SingleQueue;
+pub use framing::Framing;
 pub use line::Line;
 pub use own::{OwnConfiguration, OwnLink, add_link};
 pub use serial::Serial;
