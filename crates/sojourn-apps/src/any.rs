@@ -39,6 +39,11 @@ pub trait ApplicationKind: Configured + Clone + PartialEq + fmt::Debug + Send + 
     fn direction(&self) -> Direction {
         Direction::Upstream
     }
+
+    /// Whether two of them begin at the same instant, so that subscribers who are alike keep in step.
+    fn is_in_step(&self) -> bool {
+        false
+    }
 }
 
 /// Declares [`ApplicationConfig`](crate::ApplicationConfig), [`AnyApplication`](crate::AnyApplication) and the list of
@@ -128,6 +133,14 @@ macro_rules! applications {
                 match self {
                     $(Self::$variant(config) => ApplicationKind::direction(config),)*
                     Self::Own(config) => config.direction(),
+                }
+            }
+
+            /// Whether two of them begin at the same instant.
+            pub fn is_in_step(&self) -> bool {
+                match self {
+                    $(Self::$variant(config) => ApplicationKind::is_in_step(config),)*
+                    Self::Own(config) => config.is_in_step(),
                 }
             }
         }

@@ -145,6 +145,10 @@ impl ApplicationKind for ConstantRateConfig {
     fn direction(&self) -> Direction {
         self.direction
     }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
 }
 
 /// The call has a word of its own.

@@ -64,6 +64,7 @@ trait Parameters: fmt::Debug + Send + Sync {
     fn datagrams(&self) -> Option<(&'static str, Bytes)>;
     fn flows(&self) -> u64;
     fn direction(&self) -> Direction;
+    fn is_in_step(&self) -> bool;
     fn build(&self) -> OwnApplication;
 }
 
@@ -108,6 +109,10 @@ where
         ApplicationKind::direction(self)
     }
 
+    fn is_in_step(&self) -> bool {
+        ApplicationKind::is_in_step(self)
+    }
+
     fn build(&self) -> OwnApplication {
         OwnApplication(Box::new(ApplicationKind::build(self)))
     }
@@ -144,6 +149,10 @@ impl OwnConfiguration {
 
     pub(crate) fn direction(&self) -> Direction {
         self.0.direction()
+    }
+
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.0.is_in_step()
     }
 
     pub(crate) fn build(&self) -> OwnApplication {

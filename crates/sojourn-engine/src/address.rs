@@ -1,6 +1,6 @@
 //! Addresses and ports of simulated flows, so that flow queueing hashes what it would hash in a modem.
 //!
-//! The subscriber is 192.168.0.2; server `s` of traffic entry `t` is 203.0.t.s; a client's ports count
+//! A lone subscriber is 192.168.0.2, the one in home `h` of several 10.h.h.2; server `s` of traffic entry `t` is 203.0.t.s; a client's ports count
 //! up from 49152 (start of the dynamic range, RFC 6335), a server listens on 443 for connections, and a
 //! datagram flow runs from port 5000 + t to 6000 + s. chosen: any plan with one 5-tuple per flow would do.
 //! Each run has a perturbation of its own (RFC 8290 5.3), so that which flows share a sub-flow is drawn
@@ -9,10 +9,22 @@
 use sojourn_apps::End;
 use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
 
+/// Address of a subscriber: of home `home`, or of the only one.
+pub(crate) fn client_address(home: Option<usize>) -> u32 {
+    match home {
+        None => u32::from_be_bytes([192, 168, 0, 2]),
+        Some(home) => {
+            let home = u16::try_from(home).expect("the scenario limits homes");
+            let [high, low] = home.to_be_bytes();
+            u32::from_be_bytes([10, high, low, 2])
+        }
+    }
+}
+
 /// 32-bit hash of the flow that `end` sends: over a connection with the client's `port`, or the
 /// datagrams between the client and one server.
 pub(crate) fn flow_hash(
-    traffic: u16,
+    (client, traffic): (u32, u16),
     server: usize,
     port: u32,
     end: End,
@@ -31,7 +43,7 @@ pub(crate) fn flow_hash(
         (5_000 + traffic, 6_000 + server)
     };
     let from_client = FlowKey {
-        source: Address::V4(u32::from_be_bytes([192, 168, 0, 2])),
+        source: Address::V4(client),
         destination: Address::V4(u32::from_be_bytes([
             203,
             t_high,

@@ -27,4 +27,4 @@ mod simulation;
 mod world;
 pub mod worlds;
 
-pub use simulation::{Cancelled, Outcome, RunStatistics, run, run_watched};
+pub use simulation::{Cancelled, Outcome, RunStatistics, column_recorder, run, run_watched};

@@ -14,8 +14,8 @@ use crate::calendar::Calendar;
 use crate::event::Event;
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed};
 use sojourn_link::{
-    AnyLink, DelayParts, Draw, Line, Link, LinkConfig, LinkContext, Loss, Mark, Passage, Stage,
-    Wire, WireConfig,
+    AnyLink, DelayParts, Draw, Framing, Line, Link, LinkConfig, LinkContext, Loss, Mark, Passage,
+    Stage, Wire, WireConfig,
 };
 use sojourn_record::{
     Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, MacCounters,
@@ -79,6 +79,7 @@ impl Hops {
 struct ManagedLink {
     model: AnyLink<PacketId>,
     direction: Direction,
+    framing: Framing,
     /// One for each purpose.
     streams: [RandomStream; Draw::ALL.len()],
     /// Time of the pending wake-up event.
@@ -191,13 +192,14 @@ impl<R: Recorder> Network<R> {
         &mut self,
         name: &str,
         direction: Direction,
-        config: &LinkConfig,
+        (config, framing): (&LinkConfig, Framing),
         seed: Seed,
     ) -> LinkId {
         let stream = |purpose: Draw| seed.stream(&format!("link/{name}/{}", purpose.as_str()));
         self.links.push(ManagedLink {
             model: config.build(),
             direction,
+            framing,
             streams: Draw::ALL.map(stream),
             wakeup_at: Instant::NEVER,
             wanted_at: Instant::NEVER,
@@ -455,7 +457,9 @@ impl<R: Recorder> Network<R> {
         self.record_delays
     }
 
-    fn enter_link(&mut self, now: Instant, link: LinkId, id: PacketId, meta: Meta) {
+    fn enter_link(&mut self, now: Instant, link: LinkId, id: PacketId, mut meta: Meta) {
+        // The packet keeps its own length: what this link charges is no business of the next one.
+        meta.length = self.links[usize::from(link.0)].framing.charged(meta.length);
         let (model, mut call) = self.split(now, link);
         model.on_arrival(now, meta, id, &mut call);
         self.after_call(now, link);
@@ -468,6 +472,7 @@ impl<R: Recorder> Network<R> {
             now,
             link,
             direction: state.direction,
+            framing: state.framing,
             streams: &mut state.streams,
             line: &mut state.line,
             wires: &mut self.wires,
@@ -554,6 +559,7 @@ struct LinkCall<'a, R> {
     now: Instant,
     link: LinkId,
     direction: Direction,
+    framing: Framing,
     streams: &'a mut [RandomStream; Draw::ALL.len()],
     /// Where to put what is delivered, unless a wire follows.
     line: &'a mut EventLine,
@@ -571,6 +577,10 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
             self.packets.get_mut(item).meta.ecn = Ecn::Ce;
         }
         let at = passage.arrives_at;
+        let length = match self.framing {
+            Framing::Ip => meta.length,
+            _ => self.packets.get(item).meta.length,
+        };
         if self.record_delays {
             add_delay(self.packets.split_mut(item), &passage.delay);
         }
@@ -581,7 +591,7 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
                 wire,
                 at_once: true,
             } => {
-                let delay = carry(self.wires, wire, at, behind, meta.length, self.calendar);
+                let delay = carry(self.wires, wire, at, behind, length, self.calendar);
                 if self.record_delays {
                     add_delay(self.packets.split_mut(item), &delay);
                 }
@@ -596,7 +606,8 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
             &LinkPassage {
                 link: self.link,
                 traffic,
-                length: Bytes(u64::from(meta.length)),
+                length: Bytes(u64::from(length)),
+                charged: Bytes(u64::from(meta.length)),
                 entered_at: passage.entered_at,
                 dequeued_at: passage.dequeued_at,
                 arrives_at: passage.arrives_at,

@@ -1,15 +1,15 @@
 //! One run: builds the world of a scenario and turns the crank until its time is over.
 
-use crate::address::flow_hash;
+use crate::address::{client_address, flow_hash};
 use crate::event::Event;
 use crate::network::{HopId, Network};
 use crate::ports::PortPool;
 use crate::world::{ApplicationHost, TrafficState, World};
 use sojourn_apps::{AnyApplication, Application, End, Interest};
-use sojourn_base::{Direction, Instant, Seed};
+use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;
-use sojourn_record::{LinkId, Recorder, TrafficId};
-use sojourn_scenario::Scenario;
+use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
+use sojourn_scenario::{PlacedTraffic, Scenario};
 use sojourn_transport::stacks;
 
 /// Events between two looks at the cancellation flag: well under a millisecond.
@@ -46,6 +46,17 @@ impl core::fmt::Display for Cancelled {
 }
 
 impl core::error::Error for Cancelled {}
+
+/// A recorder for the links and the traffic entries of `scenario`.
+pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecorder {
+    let topology = scenario.topology();
+    let links = topology.links.into_iter().map(|link| RecordedLink {
+        name: link.subject,
+        is_access: link.is_access,
+    });
+    let traffic = topology.traffic.into_iter().map(|placed| placed.subject);
+    ColumnRecorder::over(config, links.collect(), traffic.collect())
+}
 
 /// Runs `scenario` with `seed` into `recorder`. The same scenario and seed give the same records,
 /// whatever else happens; `is_cancelled` is asked every few thousand events.
@@ -97,23 +108,34 @@ struct Simulation<R> {
 impl<R: Recorder> Simulation<R> {
     fn new(scenario: &Scenario, seed: Seed, recorder: R) -> Self {
         let mut network = Network::new(recorder);
-        let access = Direction::BOTH.map(|direction| {
-            let link = &scenario.access[direction].link;
-            network.add_link(direction.as_str(), direction, link, seed)
-        });
-        let applications: Vec<AnyApplication> = scenario
-            .traffic
+        let topology = scenario.topology();
+        let links: Vec<LinkId> = topology
+            .links
             .iter()
-            .map(|entry| AnyApplication::build(&entry.application))
+            .map(|link| {
+                let config = (&link.config.link, link.config.framing);
+                network.add_link(&link.subject, link.direction, config, seed)
+            })
             .collect();
-        let traffic = scenario
+        let applications: Vec<AnyApplication> = topology
             .traffic
             .iter()
-            .zip(applications.iter().map(Application::interest))
-            .zip(0..)
-            .map(|((entry, interest), number)| {
-                let place = (scenario, access);
-                TrafficState::build(place, (number, entry), interest, seed, &mut network)
+            .map(|placed| AnyApplication::build(&placed.entry.application))
+            .collect();
+        let interests = applications.iter().map(Application::interest);
+        let traffic = (0..)
+            .zip(topology.traffic.iter().zip(interests))
+            .map(|(number, (placed, interest))| {
+                let place = Place {
+                    number,
+                    placed,
+                    propagation: topology.propagation(placed),
+                    path: Direction::BOTH.map(|direction| {
+                        let path = &placed.path[direction];
+                        path.iter().map(|link| links[*link]).collect()
+                    }),
+                };
+                TrafficState::build(&place, interest, seed, &mut network)
             })
             .collect();
         Self {
@@ -218,36 +240,48 @@ impl<R: Recorder> Simulation<R> {
     }
 }
 
+/// A traffic entry with its place in the network.
+struct Place<'a> {
+    number: u16,
+    placed: &'a PlacedTraffic<'a>,
+    /// Of the links on its path, both ways.
+    propagation: Span,
+    /// In each direction.
+    path: [Vec<LinkId>; 2],
+}
+
 impl TrafficState {
-    /// Adds the wires to the servers of `entry` to the network, and the streams of its draws.
+    /// Adds the routes to the servers of an entry to the network, and the streams of its draws.
     ///
-    /// The far side of the access link is one node (White 2012, Figure 1): each server hangs on it with
-    /// a wire of its own in each direction.
+    /// The far side of the last link is one node (White 2012, Figure 1): each server hangs on it with a
+    /// wire of its own in each direction.
     fn build<R: Recorder>(
-        (scenario, access): (&Scenario, [LinkId; 2]),
-        (number, entry): (u16, &sojourn_scenario::Traffic),
+        place: &Place<'_>,
         interest: Interest,
         seed: Seed,
         network: &mut Network<R>,
     ) -> Self {
+        let (number, entry) = (place.number, place.placed.entry);
         let first_hops: Vec<[HopId; 2]> = entry
             .servers
             .iter()
             .map(|server| {
                 let wire = WireConfig {
                     rate: server.line_rate,
-                    delay: server.wire_delay(&scenario.access),
+                    delay: server.wire_delay(place.propagation),
                 };
                 Direction::BOTH.map(|direction| {
-                    let links = [access[direction as usize]];
-                    network.add_route(TrafficId(number), direction, &links, wire)
+                    let path = &place.path[direction as usize];
+                    network.add_route(TrafficId(number), direction, path, wire)
                 })
             })
             .collect();
-        let stream = |purpose: &str| seed.stream(&format!("traffic/{}/{purpose}", entry.name));
+        let subject = &place.placed.subject;
+        let stream = |purpose: &str| seed.stream(&format!("traffic/{subject}/{purpose}"));
         let [.., a, b, c, d] = seed.stream("flow_hash").bits().to_be_bytes();
         let perturbation = u32::from_be_bytes([a, b, c, d]);
         let servers = first_hops.len();
+        let client = client_address(place.placed.home);
         Self {
             stack: entry
                 .stack
@@ -264,10 +298,11 @@ impl TrafficState {
             datagram_hashes: (0..servers)
                 .map(|server| {
                     [End::Client, End::Server]
-                        .map(|end| flow_hash(number, server, 0, end, false, perturbation))
+                        .map(|end| flow_hash((client, number), server, 0, end, false, perturbation))
                 })
                 .collect(),
             perturbation,
+            client,
         }
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct TrafficState {
     pub(crate) datagram_hashes: Vec<[u32; 2]>,
     /// What this run adds to the hashes of flows.
     pub(crate) perturbation: u32,
+    /// Address of the subscriber.
+    pub(crate) client: u32,
 }
 
 /// News for an application.
@@ -133,8 +135,8 @@ impl<R: Recorder> World<R> {
     pub(crate) fn open(&mut self, now: Instant, traffic: u16, server: usize) -> ConnectionId {
         let state = &mut self.traffic[usize::from(traffic)];
         let port = state.ports[server].take();
-        let perturbation = state.perturbation;
-        let hash = |end| flow_hash(traffic, server, port, end, true, perturbation);
+        let (perturbation, whose) = (state.perturbation, (state.client, traffic));
+        let hash = |end| flow_hash(whose, server, port, end, true, perturbation);
         let (id, slot) = self.connections.open(&NewConnection {
             stack: &state.stack,
             traffic,

@@ -3,8 +3,8 @@
 
 use sojourn_base::report::Page;
 use sojourn_base::{Direction, Seed, Span};
-use sojourn_engine::run;
-use sojourn_record::{ColumnData, ColumnRecorder, NoRecords, RecordConfig, Records, TrafficId};
+use sojourn_engine::{column_recorder, run};
+use sojourn_record::{ColumnData, NoRecords, RecordConfig, Records, TrafficId};
 use sojourn_scenario::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -130,8 +130,7 @@ fn records(config: RecordConfig, seconds: u64) -> (Records, i64) {
 fn records_of(mut scenario: Scenario, config: RecordConfig, seconds: u64) -> (Records, i64) {
     scenario.duration = Span::from_s(seconds);
     let before = LIVE_BYTES.with(Cell::get);
-    let names = scenario.traffic.iter().map(|entry| entry.name.clone());
-    let recorder = ColumnRecorder::new(config, names.collect());
+    let recorder = column_recorder(&scenario, config);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
     let records = outcome.recorder.into_records();
     (records, LIVE_BYTES.with(Cell::get) - before)

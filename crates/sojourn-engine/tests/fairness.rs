@@ -1,8 +1,8 @@
 //! Equal flows share a bottleneck equally (Jain's index), and none of them starves it.
 
 use sojourn_base::Seed;
-use sojourn_engine::run;
-use sojourn_record::{ColumnRecorder, RecordConfig};
+use sojourn_engine::{column_recorder, run};
+use sojourn_record::RecordConfig;
 use sojourn_scenario::Scenario;
 use std::fmt::Write as _;
 
@@ -28,12 +28,7 @@ fn goodputs(stack: &str, flows: usize, seed: u64) -> Vec<f64> {
         .expect("a string takes everything");
     }
     let scenario = Scenario::parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
-    let names = scenario
-        .traffic
-        .iter()
-        .map(|entry| entry.name.clone())
-        .collect();
-    let recorder = ColumnRecorder::new(RecordConfig::default(), names);
+    let recorder = column_recorder(&scenario, RecordConfig::default());
     let outcome = run(&scenario, Seed(seed), recorder, &|| false).expect("not cancelled");
     let records = outcome.recorder.into_records();
     (0..)

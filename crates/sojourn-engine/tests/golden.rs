@@ -6,8 +6,8 @@
 //! results", what moved and why.
 
 use sojourn_base::{Seed, Span};
-use sojourn_engine::run;
-use sojourn_record::{ColumnData, ColumnRecorder, Table};
+use sojourn_engine::{column_recorder, run};
+use sojourn_record::{ColumnData, Table};
 use sojourn_scenario::Scenario;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -25,12 +25,7 @@ const SCENARIOS: [&str; 5] = [
 fn tables(text: &str) -> Vec<Table> {
     let mut scenario = Scenario::parse(text).unwrap_or_else(|problems| panic!("{problems}"));
     scenario.duration = Span::from_s(20);
-    let names = scenario
-        .traffic
-        .iter()
-        .map(|entry| entry.name.clone())
-        .collect();
-    let recorder = ColumnRecorder::new(scenario.record, names);
+    let recorder = column_recorder(&scenario, scenario.record);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
     outcome.recorder.into_records().tables()
 }

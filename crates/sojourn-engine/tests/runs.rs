@@ -1,10 +1,10 @@
 //! Whole runs: conservation, the split of delay, determinism, cancellation.
 
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, Seed, ServiceQueue, Span};
-use sojourn_engine::run;
+use sojourn_engine::{column_recorder, run};
 use sojourn_record::{
-    Cause, ColumnData, ColumnRecorder, Datagram, Fate, LinkDrop, LinkPassage, NoRecords,
-    RecordConfig, Recorder, Records, SegmentArrival, Signal, Table, TrafficId,
+    Cause, ColumnData, Datagram, Fate, LinkDrop, LinkId, LinkPassage, NoRecords, RecordConfig,
+    Recorder, Records, SegmentArrival, Signal, Table, TrafficId,
 };
 use sojourn_scenario::Scenario;
 
@@ -43,17 +43,12 @@ fn scenario(text: &str) -> Scenario {
 }
 
 fn records(scenario: &Scenario, seed: u64) -> Records {
-    let names = scenario
-        .traffic
-        .iter()
-        .map(|entry| entry.name.clone())
-        .collect();
     let config = RecordConfig {
         objects: true,
         flows: true,
         ..RecordConfig::default()
     };
-    let recorder = ColumnRecorder::new(config, names);
+    let recorder = column_recorder(scenario, config);
     run(scenario, Seed(seed), recorder, &|| false)
         .expect("not cancelled")
         .recorder
@@ -220,8 +215,7 @@ series = "off"
 #[test]
 fn what_would_happen_beyond_the_end_of_time_does_not_happen() {
     let scenario = scenario(LATE);
-    let names = ["page", "file", "never"].map(str::to_owned).to_vec();
-    let recorder = ColumnRecorder::new(scenario.record, names);
+    let recorder = column_recorder(&scenario, scenario.record);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
     let records = outcome.recorder.into_records();
     let starts: Vec<Instant> = records
@@ -390,8 +384,7 @@ fn looking_at_connections_shows_their_windows_and_moves_nothing() {
     let interval = Span::from_ms(100);
     looking.record.connections = Some(interval);
     let records_of = |scenario: &Scenario| {
-        let names = vec![String::from("bulk"), String::from("call")];
-        let recorder = ColumnRecorder::new(scenario.record, names);
+        let recorder = column_recorder(scenario, scenario.record);
         let outcome = run(scenario, Seed(1), recorder, &|| false).expect("not cancelled");
         outcome.recorder.into_records()
     };
@@ -426,8 +419,8 @@ fn looking_at_connections_shows_their_windows_and_moves_nothing() {
 #[test]
 fn the_mac_of_the_modem_says_what_it_asked_for_and_got() {
     let records = records(&scenario(MODEM), 1);
-    assert_eq!(records.mac(Direction::Downstream), None);
-    let mac = records.mac(Direction::Upstream).expect("a MAC counts");
+    assert_eq!(records.mac(LinkId(1)), None);
+    let mac = records.mac(LinkId(0)).expect("a MAC counts");
     let counters = (0..3).map(|number| records.counters(TrafficId(number)).upstream);
     let forwarded: u64 = counters.map(|counters| counters.forwarded_bytes).sum();
     assert!(

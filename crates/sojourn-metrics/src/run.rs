@@ -14,7 +14,7 @@ use crate::web::LoadTimes;
 use sojourn_base::report::Page;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 use sojourn_record::{
-    ColumnData, DelayHistogram, Records, Table, TrafficCounters, TrafficId, TransferTally,
+    ColumnData, DelayHistogram, LinkId, Records, Table, TrafficCounters, TrafficId, TransferTally,
 };
 
 /// What the records of a run do not say about it.
@@ -22,8 +22,8 @@ use sojourn_record::{
 pub struct RunFacts {
     /// How long the run was.
     pub duration: Span,
-    /// Bytes that each access link would have let through in that time at most.
-    pub allowance: PerDirection<Option<Bytes>>,
+    /// Bytes that each link would have let through in that time at most, in the order of their numbers.
+    pub allowance: Vec<Option<Bytes>>,
     /// What the datagrams of each traffic entry are, in the order of the scenario.
     pub datagrams: Vec<Datagrams>,
 }
@@ -72,8 +72,8 @@ pub fn metric_rows(facts: &RunFacts, records: &Records) -> Vec<MetricRow> {
     for (id, name) in (0..).zip(records.traffic_names()) {
         traffic_metrics(&mut rows, facts, records, TrafficId(id), name);
     }
-    for direction in Direction::BOTH {
-        link_metrics(&mut rows, facts, records, direction);
+    for (id, link) in records.links() {
+        link_metrics(&mut rows, facts, records, id, &link.name);
     }
     rows.rows
 }
@@ -349,18 +349,14 @@ fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&Page]) 
     );
 }
 
-fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction: Direction) {
-    let subject = direction.as_str();
-    let (mut bytes, mut dropped) = (0, 0);
-    for (id, _) in (0..).zip(records.traffic_names()) {
-        let counters = &records.counters(TrafficId(id))[direction];
-        bytes += counters.forwarded_bytes;
-        dropped += counters.dropped_queue + counters.dropped_behind;
-    }
-    rows.add(subject, "forwarded_volume", bytes as f64 / 1e3, "kB");
-    rows.add(subject, "dropped_packets", dropped as f64, "");
-    signals::signal_metrics(rows, records, direction);
-    if let Some(mac) = records.mac(direction) {
+fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId, subject: &str) {
+    let totals = records.link_totals(id);
+    let bytes = totals.forwarded_bytes().0 as f64;
+    rows.add(subject, "forwarded_volume", bytes / 1e3, "kB");
+    let dropped = totals.dropped_packets as f64;
+    rows.add(subject, "dropped_packets", dropped, "");
+    signals::signal_metrics(rows, records, id, subject);
+    if let Some(mac) = records.mac(id) {
         for (metric, bytes) in [
             ("requested_volume", mac.requested),
             ("granted_volume", mac.granted),
@@ -369,21 +365,14 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, direction:
             rows.add(subject, metric, bytes.0 as f64 / 1e3, "kB");
         }
     }
-    if let Some(allowance) = facts.allowance[direction] {
-        rows.add(
-            subject,
-            "utilisation",
-            bytes as f64 / allowance.0 as f64,
-            "",
-        );
+    if let Some(allowance) = facts.allowance.get(usize::from(id.0)).copied().flatten() {
+        rows.add(subject, "utilisation", bytes / allowance.0 as f64, "");
     }
-    rows.add_some(
-        subject,
-        "backlog_mean",
-        records.mean_backlog_packets(direction),
-        "packets",
-    );
-    let sojourn = records.sojourn(direction);
+    let backlog = records.mean_backlog_packets(id);
+    rows.add_some(subject, "backlog_mean", backlog, "packets");
+    let Some(sojourn) = records.sojourn(id) else {
+        return;
+    };
     histogram_metrics(rows, subject, sojourn, &QUEUE_DELAY);
     // The same under the name of the published studies.
     let ms = |ns: u64| ns as f64 / 1e6;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a missing metric fails the test")]
 
 use sojourn_base::report::Transfer;
-use sojourn_base::{Bytes, Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
+use sojourn_base::{Bytes, Direction, Instant, Reason, ServiceQueue, Span};
 use sojourn_metrics::run::{Datagrams, RunFacts, metric_rows, metric_table};
 use sojourn_record::{
     ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark,
@@ -37,7 +37,7 @@ fn metrics_of(
     recorder.on_end(Instant::from_ms(10_000));
     let facts = RunFacts {
         duration: Span::from_ms(10_000),
-        allowance: PerDirection::default(),
+        allowance: vec![None; 2],
         datagrams: vec![what; 2],
     };
     metric_table(&metric_rows(&facts, &recorder.into_records()))
@@ -175,6 +175,7 @@ fn pass(recorder: &mut ColumnRecorder, traffic: u16, direction: Direction, bytes
             link: LinkId(direction as u16),
             traffic: TrafficId(traffic),
             length: Bytes(bytes),
+            charged: Bytes(bytes),
             entered_at,
             dequeued_at: entered_at.saturating_add(Span::from_ms(ms - 1)),
             arrives_at: entered_at.saturating_add(Span::from_ms(ms)),
@@ -299,6 +300,7 @@ fn shares_of_delay_are_of_the_packets_that_were_forwarded_upstream() {
                     link: LinkId(direction as u16),
                     traffic: TrafficId(1),
                     length: Bytes(100),
+                    charged: Bytes(100),
                     entered_at,
                     dequeued_at: entered_at,
                     arrives_at: entered_at.saturating_add(Span::from_us(us)),
@@ -343,6 +345,7 @@ fn a_delay_of_the_limit_is_not_under_it() {
                     link: LinkId(0),
                     traffic: TrafficId(1),
                     length: Bytes(100),
+                    charged: Bytes(100),
                     entered_at: Instant::ZERO,
                     dequeued_at: Instant::ZERO,
                     arrives_at: Instant::ZERO.saturating_add(Span::from_ns(ns)),
@@ -398,6 +401,7 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
                     link: LinkId(0),
                     traffic: TrafficId(1),
                     length: Bytes(500),
+                    charged: Bytes(500),
                     entered_at: Instant::ZERO,
                     dequeued_at: Instant::ZERO,
                     arrives_at: Instant::ZERO,

@@ -5,8 +5,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_base::{Seed, Span};
-use sojourn_engine::{RunStatistics, run, worlds};
-use sojourn_record::{ColumnRecorder, NoRecords};
+use sojourn_engine::{RunStatistics, column_recorder, run, worlds};
+use sojourn_record::NoRecords;
 use sojourn_scenario::Scenario;
 
 /// Names of the worlds.
@@ -70,8 +70,7 @@ fn counted(scenario: &Scenario) -> (Option<u64>, RunStatistics) {
     let statistics = if scenario.record == worlds::NO_RECORDS {
         run(scenario, Seed(1), NoRecords, &|| false).map(|outcome| outcome.statistics)
     } else {
-        let names = scenario.traffic.iter().map(|entry| entry.name.clone());
-        let recorder = ColumnRecorder::new(scenario.record, names.collect());
+        let recorder = column_recorder(scenario, scenario.record);
         run(scenario, Seed(1), recorder, &|| false).map(|outcome| outcome.statistics)
     };
     let statistics = statistics.expect("never cancelled");

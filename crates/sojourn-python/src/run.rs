@@ -8,10 +8,9 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_apps::ApplicationConfig;
-use sojourn_base::{Direction, Instant, PerDirection, Seed, Span};
-use sojourn_engine::{Outcome, RunStatistics};
+use sojourn_base::{Instant, Seed, Span};
+use sojourn_engine::{Outcome, RunStatistics, column_recorder};
 use sojourn_metrics::run::{Datagrams, MetricRow, RunFacts, metric_rows, metric_table};
-use sojourn_record::ColumnRecorder;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,12 +110,7 @@ fn run(
     let flag = cancel.map(|token| Arc::clone(&token.flag));
     let watch = watch.map(|callback| Watch::new(callback, scenario.duration));
     py.detach(|| {
-        let names = scenario
-            .traffic
-            .iter()
-            .map(|entry| entry.name.clone())
-            .collect();
-        let recorder = ColumnRecorder::new(scenario.record, names);
+        let recorder = column_recorder(scenario, scenario.record);
         let is_cancelled = |now| {
             flag.as_ref()
                 .is_some_and(|flag| flag.load(Ordering::Relaxed))
@@ -187,18 +181,17 @@ impl Watch {
 
 /// What the metrics need to know of the scenario.
 fn facts(scenario: &sojourn_scenario::Scenario) -> RunFacts {
-    let allowance =
-        |direction: Direction| scenario.access[direction].link.allowance(scenario.duration);
+    let topology = scenario.topology();
+    let links = topology.links.iter();
     RunFacts {
         duration: scenario.duration,
-        allowance: PerDirection {
-            upstream: allowance(Direction::Upstream),
-            downstream: allowance(Direction::Downstream),
-        },
-        datagrams: scenario
+        allowance: links
+            .map(|link| link.config.link.allowance(scenario.duration))
+            .collect(),
+        datagrams: topology
             .traffic
             .iter()
-            .map(|entry| match &entry.application {
+            .map(|placed| match &placed.entry.application {
                 ApplicationConfig::ConstantRate(config) if config.is_call => Datagrams::Call,
                 other if other.datagrams().is_some() => Datagrams::Stream,
                 _ => Datagrams::Messages,

@@ -75,6 +75,45 @@ impl DelaySums {
     }
 }
 
+/// A link that is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedLink {
+    /// The subject of its records.
+    pub name: String,
+    /// It is somebody's access link: what an entry forwards, and its access delay, are counted there.
+    pub is_access: bool,
+}
+
+/// What a link has forwarded and lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTotals {
+    /// What it forwarded from each of [`ServiceQueue::ALL`], in bytes that it charged.
+    pub forwarded: [PacketCount; ServiceQueue::ALL.len()],
+    /// Packets that it lost.
+    pub dropped_packets: u64,
+}
+
+impl LinkTotals {
+    /// Bytes that it charged for what it forwarded.
+    pub fn forwarded_bytes(&self) -> Bytes {
+        self.forwarded
+            .iter()
+            .fold(Bytes::ZERO, |sum, queue| sum + queue.bytes)
+    }
+}
+
+/// Records of one link.
+#[derive(Debug)]
+struct LinkRecords {
+    link: RecordedLink,
+    totals: LinkTotals,
+    sojourn: Option<DelayHistogram>,
+    clock: QueueClock,
+    bins: Option<Bins<LinkBin>>,
+    /// What its MAC counted.
+    mac: Option<MacCounters>,
+}
+
 /// Keeps the tables that its configuration asks for.
 #[derive(Debug)]
 pub struct ColumnRecorder {
@@ -83,10 +122,8 @@ pub struct ColumnRecorder {
     counters: Vec<PerDirection<TrafficCounters>>,
     delays: Vec<PerDirection<DelaySums>>,
     access_delay: Vec<PerDirection<Option<DelayHistogram>>>,
-    sojourn: PerDirection<DelayHistogram>,
-    clocks: PerDirection<QueueClock>,
-    link_bins: Option<PerDirection<Bins<LinkBin>>>,
-    traffic_bins: Vec<PerDirection<Option<Bins<TrafficBin>>>>,
+    links: Vec<LinkRecords>,
+    traffic_bins: Vec<Vec<(LinkId, Bins<TrafficBin>)>>,
     datagram_tallies: Vec<FlowTallies>,
     transfer_tallies: Vec<TransferTally>,
     datagrams: Vec<Datagram>,
@@ -95,29 +132,41 @@ pub struct ColumnRecorder {
     transfers: Vec<(TrafficId, Transfer)>,
     flows: Vec<FlowRow>,
     samples: Vec<ConnectionSample>,
-    mac: PerDirection<Option<MacCounters>>,
     signals: SignalCounts,
-    /// What each link forwarded from each service queue.
-    forwarded: PerDirection<[PacketCount; ServiceQueue::ALL.len()]>,
 }
 
 impl ColumnRecorder {
-    /// A recorder for the traffic entries with these names.
+    /// A recorder for the traffic entries with these names over one access link.
     pub fn new(config: RecordConfig, traffic_names: Vec<String>) -> Self {
+        let access = Direction::BOTH.map(|direction| RecordedLink {
+            name: direction.as_str().to_owned(),
+            is_access: true,
+        });
+        Self::over(config, access.to_vec(), traffic_names)
+    }
+
+    /// A recorder for these links and for the traffic entries with these names.
+    pub fn over(
+        config: RecordConfig,
+        links: Vec<RecordedLink>,
+        traffic_names: Vec<String>,
+    ) -> Self {
         let entries = traffic_names.len();
-        let bins = |width| PerDirection {
-            upstream: Bins::new(width),
-            downstream: Bins::new(width),
-        };
+        let links = links.into_iter().map(|link| LinkRecords {
+            link,
+            totals: LinkTotals::default(),
+            sojourn: None,
+            clock: QueueClock::default(),
+            bins: config.series.map(Bins::new),
+            mac: None,
+        });
         Self {
             config,
             counters: vec![PerDirection::default(); entries],
             delays: vec![PerDirection::default(); entries],
             access_delay: vec![PerDirection::default(); entries],
-            sojourn: PerDirection::default(),
-            clocks: PerDirection::default(),
-            link_bins: config.series.map(bins),
-            traffic_bins: vec![PerDirection::default(); entries],
+            links: links.collect(),
+            traffic_bins: vec![Vec::new(); entries],
             datagram_tallies: vec![FlowTallies::default(); entries],
             transfer_tallies: vec![TransferTally::default(); entries],
             datagrams: Vec::new(),
@@ -126,9 +175,7 @@ impl ColumnRecorder {
             transfers: Vec::new(),
             flows: Vec::new(),
             samples: Vec::new(),
-            mac: PerDirection::default(),
             signals: SignalCounts::default(),
-            forwarded: PerDirection::default(),
             traffic_names,
         }
     }
@@ -146,13 +193,18 @@ impl ColumnRecorder {
 /// What a datagram carries beside the application's bytes: IPv4 and UDP headers (RFC 791, RFC 768).
 const DATAGRAM_HEADERS: Bytes = Bytes(28);
 
-/// The access link that carries a direction; other links are not recorded.
-const fn access_link(link: LinkId) -> Option<Direction> {
-    match link.0 {
-        0 => Some(Direction::Upstream),
-        1 => Some(Direction::Downstream),
-        _ => None,
-    }
+/// The bins of one traffic entry on one link.
+fn bins_on(
+    bins: &mut Vec<(LinkId, Bins<TrafficBin>)>,
+    link: LinkId,
+    width: Span,
+) -> &mut Bins<TrafficBin> {
+    let place = bins.iter().position(|(known, _)| *known == link);
+    let place = place.unwrap_or_else(|| {
+        bins.push((link, Bins::new(width)));
+        bins.len() - 1
+    });
+    &mut bins[place].1
 }
 
 impl Recorder for ColumnRecorder {
@@ -175,29 +227,34 @@ impl Recorder for ColumnRecorder {
     }
 
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {
-        let counters = self.counters(passage.traffic, direction);
-        counters.forwarded_packets += 1;
-        counters.forwarded_bytes += passage.length.0;
-        let queue = &mut self.forwarded[direction][passage.queue as usize];
+        let link = &mut self.links[usize::from(passage.link.0)];
+        let traffic = usize::from(passage.traffic.0);
+        if link.link.is_access {
+            let counters = &mut self.counters[traffic][direction];
+            counters.forwarded_packets += 1;
+            counters.forwarded_bytes += passage.length.0;
+        }
+        let queue = &mut link.totals.forwarded[passage.queue as usize];
         queue.packets += 1;
-        queue.bytes += passage.length;
+        queue.bytes += passage.charged;
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
         if self.config.histograms {
-            self.sojourn[direction].record(sojourn);
-            self.access_delay[usize::from(passage.traffic.0)][direction]
-                .get_or_insert_default()
-                .record(passage.arrives_at.saturating_since(passage.entered_at));
+            link.sojourn.get_or_insert_default().record(sojourn);
+            if link.link.is_access {
+                self.access_delay[traffic][direction]
+                    .get_or_insert_default()
+                    .record(passage.arrives_at.saturating_since(passage.entered_at));
+            }
         }
-        if let Some(bins) = &mut self.link_bins {
-            let bin = bins[direction].at(passage.dequeued_at);
-            bin.forwarded_bytes += passage.length.0;
+        if let Some(bins) = &mut link.bins {
+            let bin = bins.at(passage.dequeued_at);
+            bin.forwarded_bytes += passage.charged.0;
             bin.forwarded_packets += 1;
             bin.sojourn_ns += sojourn.as_ns();
             bin.sojourn_max_ns = bin.sojourn_max_ns.max(sojourn.as_ns());
-            let width = Span::from_ns(bins[direction].width_ns());
-            let bin = self.traffic_bins[usize::from(passage.traffic.0)][direction]
-                .get_or_insert_with(|| Bins::new(width))
-                .at(passage.dequeued_at);
+            let width = Span::from_ns(bins.width_ns());
+            let bins = bins_on(&mut self.traffic_bins[traffic], passage.link, width);
+            let bin = bins.at(passage.dequeued_at);
             bin.forwarded_bytes += passage.length.0;
             bin.forwarded_packets += 1;
         }
@@ -205,17 +262,12 @@ impl Recorder for ColumnRecorder {
 
     fn on_mark(&mut self, mark: &LinkMark) {
         self.counters(mark.traffic, mark.direction).marked += 1;
-        let Some(direction) = access_link(mark.link) else {
-            return;
-        };
         self.signals.on_mark(mark);
-        if let Some(bins) = &mut self.link_bins {
-            bins[direction].at(mark.at).marked_packets += 1;
-            let width = Span::from_ns(bins[direction].width_ns());
-            self.traffic_bins[usize::from(mark.traffic.0)][direction]
-                .get_or_insert_with(|| Bins::new(width))
-                .at(mark.at)
-                .marked_packets += 1;
+        if let Some(bins) = &mut self.links[usize::from(mark.link.0)].bins {
+            bins.at(mark.at).marked_packets += 1;
+            let width = Span::from_ns(bins.width_ns());
+            let bins = &mut self.traffic_bins[usize::from(mark.traffic.0)];
+            bins_on(bins, mark.link, width).at(mark.at).marked_packets += 1;
         }
     }
 
@@ -226,25 +278,20 @@ impl Recorder for ColumnRecorder {
         } else {
             counters.dropped_queue += 1;
         }
-        let Some(direction) = access_link(drop.link) else {
-            return;
-        };
         self.signals.on_drop(drop);
-        if let Some(bins) = &mut self.link_bins {
-            bins[direction].at(drop.at).dropped_packets += 1;
-            let width = Span::from_ns(bins[direction].width_ns());
-            self.traffic_bins[usize::from(drop.traffic.0)][direction]
-                .get_or_insert_with(|| Bins::new(width))
-                .at(drop.at)
-                .dropped_packets += 1;
+        let link = &mut self.links[usize::from(drop.link.0)];
+        link.totals.dropped_packets += 1;
+        if let Some(bins) = &mut link.bins {
+            bins.at(drop.at).dropped_packets += 1;
+            let width = Span::from_ns(bins.width_ns());
+            let bins = &mut self.traffic_bins[usize::from(drop.traffic.0)];
+            bins_on(bins, drop.link, width).at(drop.at).dropped_packets += 1;
         }
     }
 
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {
-        if let Some(direction) = access_link(link) {
-            let bins = self.link_bins.as_mut().map(|bins| &mut bins[direction]);
-            self.clocks[direction].change(now, waiting, bins);
-        }
+        let link = &mut self.links[usize::from(link.0)];
+        link.clock.change(now, waiting, link.bins.as_mut());
     }
 
     fn on_datagram(&mut self, datagram: &Datagram) {
@@ -319,26 +366,21 @@ impl Recorder for ColumnRecorder {
     }
 
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {
-        if let Some(direction) = access_link(link) {
-            self.mac[direction] = Some(*counters);
-        }
+        self.links[usize::from(link.0)].mac = Some(*counters);
     }
 
     fn on_end(&mut self, now: Instant) {
-        for direction in Direction::BOTH {
-            let waiting = Waiting::default();
-            let bins = self.link_bins.as_mut().map(|bins| &mut bins[direction]);
-            if self.config.occupancy || bins.is_some() {
-                self.clocks[direction].change(now, waiting, bins);
+        for link in &mut self.links {
+            if self.config.occupancy || link.bins.is_some() {
+                let waiting = Waiting::default();
+                link.clock.change(now, waiting, link.bins.as_mut());
             }
-            if let Some(bins) = &mut self.link_bins {
-                bins[direction].finish(now);
+            if let Some(bins) = &mut link.bins {
+                bins.finish(now);
             }
-            for bins in &mut self.traffic_bins {
-                if let Some(bins) = &mut bins[direction] {
-                    bins.finish(now);
-                }
-            }
+        }
+        for (_, bins) in self.traffic_bins.iter_mut().flatten() {
+            bins.finish(now);
         }
     }
 }

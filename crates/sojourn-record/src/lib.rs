@@ -15,7 +15,7 @@ mod table;
 mod tally;
 
 pub use accumulate::{DelayHistogram, TrafficCounters};
-pub use column_recorder::{ColumnRecorder, RecordConfig, Records};
+pub use column_recorder::{ColumnRecorder, LinkTotals, RecordConfig, RecordedLink, Records};
 pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, TransferTally};
@@ -23,7 +23,8 @@ pub use tally::{DatagramTally, TransferTally};
 use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
 
-/// Number of a link in the records: 0 is the upstream access link, 1 the downstream one.
+/// Number of a link, in one direction. A lone subscriber's access link is 0 upstream and 1 downstream; names
+/// are those of [`RecordedLink`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u16);
 
@@ -108,8 +109,10 @@ pub struct LinkPassage {
     pub link: LinkId,
     /// Whose packet.
     pub traffic: TrafficId,
-    /// Charged bytes.
+    /// Bytes of the IP packet.
     pub length: Bytes,
+    /// Bytes that the link charged for it, by its framing.
+    pub charged: Bytes,
     /// When it reached the link.
     pub entered_at: Instant,
     /// When it left the managed queue.
@@ -277,13 +280,13 @@ pub trait Recorder {
     }
     /// A packet was handed to its first link.
     fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {}
-    /// A packet leaves an access link.
+    /// A packet leaves a link.
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {}
     /// A packet is lost in a link.
     fn on_drop(&mut self, drop: &LinkDrop) {}
     /// A packet is marked in a link.
     fn on_mark(&mut self, mark: &LinkMark) {}
-    /// The queue of an access link has changed.
+    /// The queue of a link has changed.
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {}
     /// A datagram has met its fate.
     fn on_datagram(&mut self, datagram: &Datagram) {}

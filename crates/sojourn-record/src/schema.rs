@@ -37,7 +37,7 @@ macro_rules! tables {
 /// All tables.
 pub const TABLES: &[TableSchema] = tables! {
     "metrics": "one number that says what the run means" {
-        "subject" [""] "traffic entry of the scenario, or upstream or downstream for an access link"
+        "subject" [""] "traffic entry of the scenario, or a link: upstream or downstream for the access link, else with its name or home"
         "metric" [""] "name of the metric"
         "value" [""] "its value in `unit`"
         "unit" [""] "its unit; empty for counts and fractions"
@@ -115,11 +115,11 @@ pub const TABLES: &[TableSchema] = tables! {
         "flight_segments" [""] "segments outstanding"
         "acknowledged_bytes" ["B"] "application bytes acknowledged so far"
     }
-    "series": "one access link in one bin of time" {
-        "link" [""] "upstream or downstream"
+    "series": "one link in one bin of time" {
+        "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"
         "start_ns" ["ns"] "start of the bin"
         "width_ns" ["ns"] "width of the bin"
-        "forwarded_bytes" ["B"] "bytes that left the managed queue towards the wire"
+        "forwarded_bytes" ["B"] "bytes that left the managed queue towards the wire, as the framing of the link charges them"
         "forwarded_packets" [""] "packets that did"
         "dropped_packets" [""] "packets lost in the link"
         "sojourn_mean_ns" ["ns"] "mean time in the managed queue of those packets; missing without any"
@@ -130,18 +130,18 @@ pub const TABLES: &[TableSchema] = tables! {
         "staged_packets_mean" [""] "time-weighted mean number of packets behind the managed queue"
         "marked_packets" [""] "packets that the queue manager marked"
     }
-    "traffic_series": "one traffic entry on one access link in one bin of time" {
-        "link" [""] "upstream or downstream"
+    "traffic_series": "one traffic entry on one link in one bin of time" {
+        "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"
         "traffic" [""] "traffic entry of the scenario"
         "start_ns" ["ns"] "start of the bin"
         "width_ns" ["ns"] "width of the bin"
-        "forwarded_bytes" ["B"] "bytes that left the managed queue towards the wire"
+        "forwarded_bytes" ["B"] "bytes of its IP packets that left the managed queue towards the wire"
         "forwarded_packets" [""] "packets that did"
         "dropped_packets" [""] "packets lost in the link"
         "marked_packets" [""] "packets that its queue manager marked"
     }
-    "occupancy": "one length of the managed queue of an access link" {
-        "link" [""] "upstream or downstream"
+    "occupancy": "one length of the managed queue of a link" {
+        "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"
         "packets" [""] "length"
         "time_ns" ["ns"] "time spent at this length"
     }
@@ -157,9 +157,9 @@ pub const TABLES: &[TableSchema] = tables! {
         "direction" [""] "upstream or downstream"
         "sent_packets" [""] "packets handed to their first link"
         "sent_bytes" ["B"] "their bytes"
-        "forwarded_packets" [""] "packets forwarded by the access link"
+        "forwarded_packets" [""] "packets forwarded by the access link; none if they do not pass it"
         "forwarded_bytes" ["B"] "their bytes"
-        "dropped_queue_packets" [""] "packets lost in a managed queue"
+        "dropped_queue_packets" [""] "packets lost in a managed queue, of any link"
         "dropped_transmit_queue_packets" [""] "packets lost behind it"
         "goodput_bytes" ["B"] "application bytes delivered in order"
         "connections" [""] "connections that ended or were open at the end (upstream row)"
@@ -185,8 +185,8 @@ pub const TABLES: &[TableSchema] = tables! {
         "delay_ns" ["ns"] "largest delay that falls into the bin (3 significant digits)"
         "packets" [""] "packets in the bin"
     }
-    "sojourn_histogram": "one bin of time in the managed queue of an access link" {
-        "link" [""] "upstream or downstream"
+    "sojourn_histogram": "one bin of time in the managed queue of a link" {
+        "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"
         "sojourn_ns" ["ns"] "largest time that falls into the bin (3 significant digits)"
         "packets" [""] "packets in the bin"
     }

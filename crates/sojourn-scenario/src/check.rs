@@ -1,57 +1,81 @@
 //! What single values cannot show: whether the parts of a scenario fit together.
 //!
 //! Source: RFC 8289 §5.3 (target well below interval), White 2012 §2.3 (servers behind the access
-//! link). Deviations: none known.
+//! link), specification of service groups, section 2 (homes). Deviations: none known.
 
 use std::collections::BTreeSet;
 
-use sojourn_base::{Bytes, Direction};
+use sojourn_base::{Bytes, Direction, PerDirection};
 
 use crate::keys::application;
-use crate::keys::scenario::{Draft, TrafficDraft};
+use crate::keys::network::{HomeDraft, MOST_HOMES};
+use crate::keys::scenario::{Draft, Entry, MOST_TRAFFIC, TrafficDraft};
+use crate::model::{DirectedLink, SharedLink};
 use crate::reader::{Notes, join};
+use crate::topology::ACCESS;
+use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, quoted};
 
 /// Notes everything that does not fit. What is wrong in itself already is not judged again.
 pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
-    for direction in Direction::BOTH {
-        check_access(draft, direction, notes);
+    check_access("access", &draft.access, notes);
+    for shared in &draft.links {
+        check_shared(shared, notes);
     }
+    for home in &draft.homes {
+        check_home(home, notes);
+    }
+    check_either(draft, notes);
     check_names(draft, notes);
     check_series(draft, notes);
     let mut flows = 0_u64;
-    let mut servers = 0_usize;
-    for traffic in &draft.traffic {
-        let path = join("traffic", &traffic.name);
+    let mut servers = 0_u64;
+    let mut entries = 0_u64;
+    for entry in draft.entries() {
+        let (traffic, path) = (entry.traffic, entry.place());
         check_stack(traffic, &path, notes);
-        check_servers(draft, traffic, &path, notes);
-        check_lengths(draft, traffic, &path, notes);
-        flows = flows.saturating_add(traffic.application.flows());
-        servers = servers.saturating_add(traffic.application.servers());
+        check_path(draft, &entry, &path, notes);
+        check_servers(&entry, &path, notes);
+        check_lengths(&entry, &path, notes);
+        check_jitter(&entry, &path, notes);
+        let copies = u64::from(entry.copies());
+        flows = flows.saturating_add(traffic.application.flows().saturating_mul(copies));
+        servers =
+            servers.saturating_add((traffic.application.servers() as u64).saturating_mul(copies));
+        entries += copies;
     }
-    let most = sojourn_apps::keys::MOST_FLOWS.parse().unwrap_or(u64::MAX);
-    if flows > most && !notes.is_doubtful("traffic") {
-        notes.problem(
-            "traffic",
-            Mismatch::new(
-                format!("{flows} parallel flows in all"),
-                format!("at most {most}: fewer lanes, users or connections"),
-            ),
-        );
-    }
-    if servers > MOST_SERVERS && !notes.is_doubtful("traffic") {
-        notes.problem(
-            "traffic",
-            Mismatch::new(
-                format!("{servers} servers in all"),
-                format!("at most {MOST_SERVERS}"),
-            ),
-        );
+    let place = if draft.homes.is_empty() {
+        "traffic"
+    } else {
+        "home"
+    };
+    let homes = draft.homes.iter().map(|home| u64::from(home.count)).sum();
+    let most = |bound: &str| bound.parse().unwrap_or(u64::MAX);
+    for (number, most, what, less) in [
+        (
+            flows,
+            most(sojourn_apps::keys::MOST_FLOWS),
+            "parallel flows",
+            ": fewer lanes, users or connections",
+        ),
+        (servers, MOST_SERVERS, "servers", ""),
+        (entries, most(MOST_TRAFFIC), "traffic entries", ""),
+        (homes, most(MOST_HOMES), "homes", ""),
+    ] {
+        if number > most && !notes.is_doubtful(place) {
+            notes.problem(
+                place,
+                Mismatch::new(
+                    format!("{number} {what} in all"),
+                    format!("at most {most}{less}"),
+                ),
+            );
+        }
     }
 }
 
-/// Most servers of a scenario. Source: the engine numbers links in 16 bits, two for each server.
-const MOST_SERVERS: usize = 10_000;
+/// Most servers of a scenario. chosen: as many as traffic entries.
+const MOST_SERVERS: u64 = 10_000;
 
 fn note(notes: &mut Notes, path: &str, mismatch: Mismatch) {
     let table = path.rsplit_once('.').map_or("", |(table, _)| table);
@@ -60,22 +84,149 @@ fn note(notes: &mut Notes, path: &str, mismatch: Mismatch) {
     }
 }
 
-fn check_access(draft: &Draft, direction: Direction, notes: &mut Notes) {
-    let config = &draft.access[direction];
-    let link_path = format!("access.{}.link", direction.as_str());
+fn check_access(place: &str, access: &PerDirection<DirectedLink>, notes: &mut Notes) {
+    for direction in Direction::BOTH {
+        let place = join(place, direction.as_str());
+        check_link(&place, &access[direction], notes);
+    }
+}
+
+fn check_shared(shared: &SharedLink, notes: &mut Notes) {
+    let place = join("link", &shared.name);
+    for direction in Direction::BOTH {
+        if let Some(link) = &shared.directions[direction] {
+            check_link(&join(&place, direction.as_str()), link, notes);
+        }
+    }
+    let directions = &shared.directions;
+    if directions.upstream.is_none() && directions.downstream.is_none() {
+        let hint =
+            "a heading [link.upstream] or [link.downstream], or both, each with link and queue";
+        notes.problem(&place, Mismatch::new("has no direction", hint));
+    }
+    check_name(&place, &shared.name, notes);
+}
+
+fn check_home(home: &HomeDraft, notes: &mut Notes) {
+    let place = join("home", &home.name);
+    if let Some(access) = &home.access {
+        check_access(&join(&place, ACCESS), access, notes);
+    }
+    check_name(&place, &home.name, notes);
+}
+
+/// Subjects of records are made of names with slashes between them.
+fn check_name(place: &str, name: &str, notes: &mut Notes) {
+    let is_direction = Direction::BOTH.iter().any(|known| known.as_str() == name);
+    if name.contains('/') || name == ACCESS || is_direction {
+        notes.problem(
+            &join(place, "name"),
+            Mismatch::new(
+                format!("{} cannot be a name here", quoted(name)),
+                "no slash, and none of access, upstream and downstream, which have a meaning already",
+            ),
+        );
+    }
+}
+
+/// One subscriber, or several.
+fn check_either(draft: &Draft, notes: &mut Notes) {
+    if !draft.homes.is_empty() && !draft.traffic.is_empty() {
+        notes.problem(
+            "traffic",
+            Mismatch::new(
+                "a scenario has homes or traffic, not both",
+                "[[home.traffic]] below the home whose traffic it is",
+            ),
+        );
+    }
+}
+
+fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
+    let config = &config.link;
+    let link_path = join(place, "link");
     if !notes.is_unreadable(&link_path) {
         for problem in config.problems() {
             let mismatch = Mismatch::new(problem.message, problem.hint);
             note(notes, &format!("{link_path}.{}", problem.field), mismatch);
         }
     }
-    let queue_path = format!("access.{}.queue", direction.as_str());
+    let queue_path = join(place, "queue");
     if !notes.is_unreadable(&queue_path) {
         // A rate that is wrong says nothing about a limit in time.
         let rate = (!notes.is_doubtful(&link_path)).then(|| config.drain_rate());
         for (key, mismatch) in config.queue().problems_on(rate) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
         }
+    }
+}
+
+/// A path names links of the file, each once.
+fn check_path(draft: &Draft, entry: &Entry<'_>, place: &str, notes: &mut Notes) {
+    let path = entry.path();
+    // The nearest path that is said, so that each is judged at its own place.
+    let said = if entry.traffic.path.is_some() {
+        join(place, "path")
+    } else {
+        match entry.home {
+            Some(home) if home.path.is_some() => join(&join("home", &home.name), "path"),
+            _ => "path".to_owned(),
+        }
+    };
+    if notes.is_doubtful(&said) {
+        return;
+    }
+    if path.is_empty() {
+        notes.problem(
+            &said,
+            Mismatch::new("a path without links", "for instance [\"access\"]"),
+        );
+    }
+    for (index, name) in path.iter().enumerate() {
+        let known = || {
+            [ACCESS]
+                .into_iter()
+                .chain(draft.links.iter().map(|link| link.name.as_str()))
+        };
+        if !known().any(|link| link == *name) {
+            let links: Vec<&str> = known().collect();
+            let hint = match nearest(name, known()) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("links are {}", links.join(", ")),
+            };
+            notes.problem(
+                &said,
+                Mismatch::new(format!("there is no link {}", quoted(name)), hint),
+            );
+            return;
+        }
+        if path[..index].contains(name) {
+            notes.problem(
+                &said,
+                Mismatch::new(
+                    format!("passes {} twice", quoted(name)),
+                    "each link once; two equal links need two names",
+                ),
+            );
+            return;
+        }
+    }
+}
+
+/// Homes that are alike must not do the same at the same time (specification of service groups, section 2).
+fn check_jitter(entry: &Entry<'_>, place: &str, notes: &mut Notes) {
+    let app = join(place, "app");
+    if entry.copies() > 1 && entry.traffic.application.is_in_step() && !notes.is_doubtful(&app) {
+        notes.problem(
+            &app,
+            Mismatch::new(
+                format!(
+                    "{} homes would start it at the same instant",
+                    entry.copies()
+                ),
+                "a start_jitter above zero, for instance \"1 s\"",
+            ),
+        );
     }
 }
 
@@ -105,20 +256,52 @@ fn check_series(draft: &Draft, notes: &mut Notes) {
 }
 
 fn check_names(draft: &Draft, notes: &mut Notes) {
+    let links = draft.links.iter().map(|link| ("link", &link.name));
+    let homes = draft.homes.iter().map(|home| ("home", &home.name));
+    let named: Vec<(&str, &String)> = links.chain(homes).collect();
+    unique("", &named, "link or home", notes);
+    let lone: Vec<(&str, &String)> = draft
+        .traffic
+        .iter()
+        .map(|traffic| ("traffic", &traffic.name))
+        .collect();
+    unique("", &lone, "traffic entry", notes);
+    for home in &draft.homes {
+        let traffic: Vec<(&str, &String)> = home
+            .traffic
+            .iter()
+            .map(|traffic| ("traffic", &traffic.name))
+            .collect();
+        let place = join("home", &home.name);
+        unique(&place, &traffic, "traffic entry", notes);
+        for (_, name) in traffic {
+            check_name(&join(&join(&place, "traffic"), name), name, notes);
+        }
+    }
+}
+
+/// Names of things in lists, which records tell apart.
+fn unique(place: &str, things: &[(&str, &String)], what: &str, notes: &mut Notes) {
     let mut names = BTreeSet::new();
-    for traffic in &draft.traffic {
-        if !traffic.name.is_empty() && !names.insert(traffic.name.as_str()) {
+    for (list, name) in things {
+        if !name.is_empty() && !names.insert(name.as_str()) {
             notes.problem(
-                &join(&join("traffic", &traffic.name), "name"),
+                &join(&join(&join_outer(place, list), name), "name"),
                 Mismatch::new(
-                    format!(
-                        "{} is the name of another traffic entry too",
-                        quoted(&traffic.name)
-                    ),
+                    format!("{} is the name of another {what} too", quoted(name)),
                     "records are told apart by these names",
                 ),
             );
         }
+    }
+}
+
+/// `list` below `place`, which may be the file.
+fn join_outer(place: &str, list: &str) -> String {
+    if place.is_empty() {
+        list.to_owned()
+    } else {
+        format!("{place}.{list}")
     }
 }
 
@@ -138,7 +321,8 @@ fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
     }
 }
 
-fn check_servers(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
+fn check_servers(entry: &Entry<'_>, path: &str, notes: &mut Notes) {
+    let traffic = entry.traffic;
     if notes.is_doubtful(&format!("{path}.app")) {
         return;
     }
@@ -162,40 +346,56 @@ fn check_servers(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut 
             );
         }
     }
-    if notes.is_doubtful("access") {
+    let links = entry.links();
+    if links.iter().any(|(place, ..)| notes.is_doubtful(place)) {
         return;
     }
-    let nearest = draft.round_trip();
+    let nearest = entry.propagation();
     if let Some(rtt) = traffic.round_trips.iter().find(|rtt| **rtt < nearest) {
+        let (whose, shorter) = if entry.path() == [ACCESS] {
+            ("the access link's own propagation", "access links")
+        } else {
+            ("the propagation of its links", "links on its path")
+        };
         note(
             notes,
             &format!("{path}.rtt"),
             Mismatch::new(
-                format!("{rtt} is shorter than the access link's own propagation ({nearest})"),
-                format!("at least \"{nearest}\", or shorter delays of the access links"),
+                format!("{rtt} is shorter than {whose} ({nearest})"),
+                format!("at least \"{nearest}\", or shorter delays of the {shorter}"),
             ),
         );
     }
 }
 
 /// A token bucket cannot hold back a packet that is longer than the bucket is deep, as the rate says.
-fn check_lengths(draft: &Draft, traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
-    for direction in Direction::BOTH {
-        let link = &draft.access[direction];
-        let link_path = format!("access.{}.link", direction.as_str());
-        let (key, length) = longest_packet(traffic);
-        if let Some((name, depth)) = link.bucket()
-            && length > depth
+fn check_lengths(entry: &Entry<'_>, path: &str, notes: &mut Notes) {
+    let (key, length) = longest_packet(entry.traffic);
+    for (place, _, link) in entry.links() {
+        let link_path = join(&place, "link");
+        let packet = u32::try_from(length.0).unwrap_or(u32::MAX / 2);
+        let charged = Bytes(link.framing.charged(packet).into());
+        if let Some((name, depth)) = link.link.bucket()
+            && charged > depth
             && !notes.is_doubtful(&link_path)
             && !notes.is_doubtful(path)
         {
+            let framed = if charged == length {
+                String::new()
+            } else {
+                format!(", {charged} with their framing,")
+            };
             notes.problem(
                 &format!("{path}.{key}"),
                 Mismatch::new(
                     format!(
-                        "packets of {length} are longer than {link_path}.{name} is deep ({depth})"
+                        "packets of {length}{framed} are longer than {link_path}.{name} is deep ({depth})"
                     ),
-                    format!("packets of at most \"{depth}\", or a larger {name}"),
+                    if framed.is_empty() {
+                        format!("packets of at most \"{depth}\", or a larger {name}")
+                    } else {
+                        format!("shorter packets, or a {name} of at least \"{charged}\"")
+                    },
                 ),
             );
             return;

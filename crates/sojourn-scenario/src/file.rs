@@ -11,8 +11,9 @@ use crate::model::Scenario;
 use crate::overlay::{self, Overlay};
 use crate::printer::Printer;
 use crate::problem::{Problem, ScenarioProblems};
-use crate::reader::{Notes, Origin, Reader, join};
+use crate::reader::{Notes, Origin, Reader};
 use crate::{tree, writer};
+use sojourn_base::BitRate;
 use sojourn_keys::content::{Content, Table};
 use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, shown};
@@ -161,18 +162,23 @@ impl ScenarioFile {
     }
 }
 
-/// The receive window of ns-2 stacks follows the access link, unless the file says otherwise.
+/// The receive window of ns-2 stacks follows the slowest link, unless the file says otherwise.
 fn fit_receive_windows(draft: &mut Draft, notes: &Notes) {
-    for traffic in &mut draft.traffic {
-        let path = join("traffic", &traffic.name);
-        let path = format!("{path}.stack.receive_window");
-        let given = matches!(
-            notes.origins.get(&path),
-            Some(Origin::File(_) | Origin::Setting)
-        );
-        if !given {
-            let direction = traffic.application.direction();
-            let rate = draft.access[direction].drain_rate();
+    let rates: Vec<Option<BitRate>> = draft
+        .entries()
+        .map(|entry| {
+            let path = format!("{}.stack.receive_window", entry.place());
+            let given = matches!(
+                notes.origins.get(&path),
+                Some(Origin::File(_) | Origin::Setting)
+            );
+            let direction = entry.traffic.application.direction();
+            entry.slowest(direction).filter(|_| !given)
+        })
+        .collect();
+    let homes = draft.homes.iter_mut().flat_map(|home| &mut home.traffic);
+    for (traffic, rate) in draft.traffic.iter_mut().chain(homes).zip(rates) {
+        if let Some(rate) = rate {
             stack::fit_receive_window(&mut traffic.stack, rate);
         }
     }

@@ -1,7 +1,9 @@
 //! The keys of a scenario file, table by table.
 
 pub(crate) mod application;
+pub(crate) mod framing;
 pub(crate) mod link;
+pub(crate) mod network;
 pub(crate) mod queue;
 pub(crate) mod scenario;
 pub(crate) mod stack;

@@ -7,6 +7,7 @@
 //! | [`overlay`] | [`Overlay`]: a piece of scenario that is laid over others |
 //! | [`problem`] | [`ScenarioProblems`]: everything that is wrong, with path, hint and position |
 //! | [`model`] | [`Scenario`]: typed, complete, every default filled in |
+//! | [`topology`] | [`Topology`]: homes one by one, their links and paths, subjects of records |
 //!
 //! Each configuration declares its keys once; reading, printing, the JSON schema and the reference
 //! page all walk that declaration. Nothing here reads a file, a clock or an environment variable.
@@ -21,12 +22,16 @@ pub mod overlay;
 mod printer;
 pub mod problem;
 mod reader;
+pub mod topology;
 mod tree;
 mod writer;
 
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
-pub use model::{AccessLink, Ports, RecordConfig, Scenario, Server, Stack, Traffic, round_trip};
+pub use model::{
+    DirectedLink, Home, Ports, RecordConfig, Scenario, Server, SharedLink, Stack, Traffic,
+};
 pub use overlay::Overlay;
 pub use problem::{Problem, ScenarioProblems};
 pub use reader::Origin;
+pub use topology::{PlacedLink, PlacedTraffic, Topology};

@@ -1,13 +1,13 @@
 //! A scenario as the engine runs it: typed, complete, every default filled in.
 //!
 //! Source: White 2012 §2.3 and §3.1 (one access link, servers behind it), White 2013 §3.5 and §3.6
-//! (the same, with more traffic).
+//! (the same, with more traffic); homes as in the specification of service groups, section 2.
 //! Units and ranges: what validation accepts; a [`Scenario`] made by hand is not checked.
 //! Deviations: none known.
 
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
-use sojourn_link::LinkConfig;
+use sojourn_link::{Framing, LinkConfig};
 pub use sojourn_record::RecordConfig;
 use sojourn_transport::StackConfig;
 
@@ -22,19 +22,52 @@ pub struct Scenario {
     pub seed: Seed,
     /// Number of runs that the file asks for, with consecutive seeds.
     pub seed_count: u32,
-    /// The access link, in each direction with its own queue.
-    pub access: PerDirection<AccessLink>,
-    /// Who uses it.
+    /// The access link, in each direction with its own queue: that of the lone subscriber, or of each home
+    /// that has no other.
+    pub access: PerDirection<DirectedLink>,
+    /// Links beside the access link, which subscribers share.
+    pub links: Vec<SharedLink>,
+    /// Links that packets pass, from the subscriber to the network; `None` for the access link alone.
+    pub path: Option<Vec<String>>,
+    /// What a lone subscriber does; empty if there are homes.
     pub traffic: Vec<Traffic>,
+    /// Several subscribers.
+    pub homes: Vec<Home>,
     /// What is written down.
     pub record: RecordConfig,
 }
 
-/// One direction of the access link.
+/// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AccessLink {
+pub struct DirectedLink {
     /// The link, which contains its queue's manager.
     pub link: LinkConfig,
+    /// What a packet costs on it.
+    pub framing: Framing,
+}
+
+/// A link that several subscribers may share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedLink {
+    /// Name, unique in the scenario; paths name it.
+    pub name: String,
+    /// Its directions; packets of a direction that it does not have pass it by.
+    pub directions: PerDirection<Option<DirectedLink>>,
+}
+
+/// Subscribers who are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Home {
+    /// Name, unique in the scenario; the subjects of their records begin with it.
+    pub name: String,
+    /// How many they are.
+    pub count: u32,
+    /// The access link of each, if it is not that of the scenario.
+    pub access: Option<PerDirection<DirectedLink>>,
+    /// Links that their packets pass, from the home to the network; `None` for those of the scenario.
+    pub path: Option<Vec<String>>,
+    /// What each of them does.
+    pub traffic: Vec<Traffic>,
 }
 
 /// An application and the ends of its connections.
@@ -46,6 +79,8 @@ pub struct Traffic {
     pub application: ApplicationConfig,
     /// Transport protocol and its name; `None` for applications that send datagrams only.
     pub stack: Option<Stack>,
+    /// Links that its packets pass, from the subscriber to the network; `None` for those of the subscriber.
+    pub path: Option<Vec<String>>,
     /// The far ends, as many as [`ApplicationConfig::servers`] says.
     pub servers: Vec<Server>,
     /// DSCP of its packets, 0 to 63.
@@ -78,10 +113,10 @@ pub struct Stack {
 /// A far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Fixed round-trip time between the subscriber and this server: the propagation of the access
-    /// link in both directions is part of it, queueing and the access network's MAC are not.
+    /// Fixed round-trip time between the subscriber and this server: the propagation of the links between
+    /// them in both directions is part of it, queueing and the access network's MAC are not.
     pub rtt: Span,
-    /// Rate of the line between the far end of the access link and this server.
+    /// Rate of the line between the last link and this server.
     pub line_rate: BitRate,
 }
 
@@ -92,7 +127,7 @@ impl Scenario {
     }
 }
 
-impl AccessLink {
+impl DirectedLink {
     /// Propagation of this direction.
     pub fn propagation(&self) -> Span {
         self.link.delay()
@@ -104,18 +139,9 @@ impl Server {
     /// bottleneck.
     pub const LINE_RATE: BitRate = BitRate::from_mbps(1_000);
 
-    /// Propagation between the far end of the access link and this server, one way: half of what the
-    /// access link leaves of the round-trip time.
-    pub fn wire_delay(&self, access: &PerDirection<AccessLink>) -> Span {
-        self.rtt.saturating_sub(round_trip(access)) / 2
+    /// Propagation between the last link and this server, one way: half of what the links, with
+    /// `propagation` both ways, leave of the round-trip time.
+    pub fn wire_delay(&self, propagation: Span) -> Span {
+        self.rtt.saturating_sub(propagation) / 2
     }
-}
-
-/// Propagation of the access link, both ways: the shortest round-trip time a server can have.
-pub fn round_trip(access: &PerDirection<AccessLink>) -> Span {
-    let (up, down) = (
-        access.upstream.propagation(),
-        access.downstream.propagation(),
-    );
-    Span::from_ps(up.as_ps().saturating_add(down.as_ps()))
 }

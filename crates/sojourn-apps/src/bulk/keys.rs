@@ -117,6 +117,10 @@ impl ApplicationKind for BulkConfig {
     fn direction(&self) -> Direction {
         self.direction
     }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
 }
 
 /// The word for [`FileSize::Endless`].

@@ -137,6 +137,10 @@ impl ApplicationKind for WebConfig {
     fn direction(&self) -> Direction {
         Direction::Downstream
     }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
 }
 
 const PAGES: [Kind<PageModel>; 3] = [

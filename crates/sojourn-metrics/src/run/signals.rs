@@ -1,12 +1,12 @@
-//! What the queue manager of an access link did to packets: drops and marks by reason, and by queue if it
+//! What the queue manager of a link did to packets: drops and marks by reason, and by queue if it
 //! has several.
 //!
 //! Source: reasons are those of [`sojourn_base::Reason`]. A reason that did not occur is a zero, so that
 //! means over runs are means; queues without a packet have no rows.
 
 use super::Rows;
-use sojourn_base::{Direction, Reason, ServiceQueue};
-use sojourn_record::{Records, Signal};
+use sojourn_base::{Reason, ServiceQueue};
+use sojourn_record::{LinkId, Records, Signal};
 
 /// Names of the metrics of a reason: packets dropped, and packets marked if it can be a reason to mark.
 const fn metrics_of(reason: Reason) -> (&'static str, Option<&'static str>) {
@@ -21,13 +21,10 @@ const fn metrics_of(reason: Reason) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// The rows of one access link.
-pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, direction: Direction) {
-    let subject = direction.as_str();
+/// The rows of one link.
+pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, id: LinkId, subject: &str) {
     let packets = |wanted: &dyn Fn(Signal, Reason, ServiceQueue) -> bool| {
-        let of_link = records
-            .signals()
-            .filter(|(kind, _)| usize::from(kind.link.0) == direction as usize);
+        let of_link = records.signals().filter(|(kind, _)| kind.link == id);
         let wanted = of_link.filter(|(kind, _)| wanted(kind.signal, kind.reason, kind.queue));
         wanted.map(|(_, count)| count.packets).sum::<u64>() as f64
     };
@@ -43,7 +40,7 @@ pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, direction: Dire
             rows.add(subject, marked, of_reason(true), "");
         }
     }
-    let queues = records.forwarded_by_queue(direction);
+    let queues = records.link_totals(id).forwarded;
     if queues.iter().filter(|count| count.packets > 0).count() < 2 {
         return;
     }

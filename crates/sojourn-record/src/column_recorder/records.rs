@@ -1,13 +1,13 @@
 //! The finished records of one run, and the tables that they make.
 
-use super::{ColumnRecorder, RecordConfig};
+use super::{ColumnRecorder, LinkRecords, LinkTotals, RecordConfig, RecordedLink};
 use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, TransferTally};
 use crate::{
-    Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, MacCounters, PacketCount,
-    Signal, SignalKind, TrafficId,
+    Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, LinkId, MacCounters,
+    PacketCount, Signal, SignalKind, TrafficId,
 };
 use sojourn_base::report::{Object, Page, Transfer};
 use sojourn_base::{Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
@@ -43,17 +43,32 @@ impl Records {
         self.recorder.access_delay[usize::from(traffic.0)][direction].as_ref()
     }
 
-    /// Time spent in the managed queue of an access link.
-    pub const fn sojourn(&self, direction: Direction) -> &DelayHistogram {
-        match direction {
-            Direction::Upstream => &self.recorder.sojourn.upstream,
-            Direction::Downstream => &self.recorder.sojourn.downstream,
-        }
+    /// The links, in the order of their numbers.
+    pub fn links(&self) -> impl Iterator<Item = (LinkId, &RecordedLink)> {
+        self.numbered().map(|(id, link)| (id, &link.link))
     }
 
-    /// Time-weighted mean number of packets in the managed queue; `None` if it was not recorded.
-    pub fn mean_backlog_packets(&self, direction: Direction) -> Option<f64> {
-        let occupancy = self.recorder.clocks[direction].occupancy_ns();
+    fn numbered(&self) -> impl Iterator<Item = (LinkId, &LinkRecords)> {
+        (0..).map(LinkId).zip(&self.recorder.links)
+    }
+
+    fn link(&self, link: LinkId) -> &LinkRecords {
+        &self.recorder.links[usize::from(link.0)]
+    }
+
+    /// What a link has forwarded and lost.
+    pub fn link_totals(&self, link: LinkId) -> &LinkTotals {
+        &self.link(link).totals
+    }
+
+    /// Time spent in the managed queue of a link; `None` if nothing was recorded.
+    pub fn sojourn(&self, link: LinkId) -> Option<&DelayHistogram> {
+        self.link(link).sojourn.as_ref()
+    }
+
+    /// Time-weighted mean number of packets in the managed queue of a link; `None` if it was not recorded.
+    pub fn mean_backlog_packets(&self, link: LinkId) -> Option<f64> {
+        let occupancy = self.link(link).clock.occupancy_ns();
         let total: u64 = occupancy.iter().sum();
         let weighted: f64 = occupancy
             .iter()
@@ -97,19 +112,14 @@ impl Records {
         &self.recorder.flows
     }
 
-    /// What the MAC of an access link counted; `None` without one.
-    pub fn mac(&self, direction: Direction) -> Option<MacCounters> {
-        self.recorder.mac[direction]
+    /// What the MAC of a link counted; `None` without one.
+    pub fn mac(&self, link: LinkId) -> Option<MacCounters> {
+        self.link(link).mac
     }
 
     /// The connections that were looked at, in order of time; none if no interval was asked for.
     pub fn connection_samples(&self) -> &[ConnectionSample] {
         &self.recorder.samples
-    }
-
-    /// What an access link forwarded from each of [`ServiceQueue::ALL`].
-    pub fn forwarded_by_queue(&self, direction: Direction) -> [PacketCount; 3] {
-        self.recorder.forwarded[direction]
     }
 
     /// Drops and marks by everything that is known of them, in the order of [`SignalKind`].
@@ -132,8 +142,8 @@ impl Records {
         if self.recorder.config.connections.is_some() {
             tables.push(self.connection_table());
         }
-        if let Some(bins) = &self.recorder.link_bins {
-            tables.push(series_table(bins));
+        if let Some(width) = self.recorder.config.series {
+            tables.push(self.series_table(width));
             tables.push(self.traffic_series_table());
         }
         if self.recorder.config.occupancy {
@@ -150,6 +160,11 @@ impl Records {
         }
         tables.retain(|table| table.rows() > 0 || table.name != "datagrams");
         tables
+    }
+
+    fn link_words(&self, ids: impl Iterator<Item = LinkId>) -> ColumnData {
+        let names: Vec<String> = self.links().map(|(_, link)| link.name.clone()).collect();
+        ColumnData::words(ids.map(|id| i32::from(id.0)).collect(), &names)
     }
 
     fn traffic_words(&self, ids: impl Iterator<Item = TrafficId>) -> ColumnData {
@@ -421,13 +436,7 @@ impl Records {
         Table::new(
             "signals",
             [
-                (
-                    "link",
-                    words(
-                        rows.iter().map(|row| usize::from(row.0.link.0)),
-                        &Direction::BOTH.map(Direction::as_str),
-                    ),
-                ),
+                ("link", self.link_words(rows.iter().map(|row| row.0.link))),
                 (
                     "traffic",
                     self.traffic_words(rows.iter().map(|row| row.0.traffic)),
@@ -465,13 +474,13 @@ impl Records {
 
     fn traffic_series_table(&self) -> Table {
         let mut rows = Vec::new();
-        for direction in Direction::BOTH {
+        for (link, _) in self.numbered() {
             for (id, bins) in (0..).zip(&self.recorder.traffic_bins) {
-                if let Some(bins) = &bins[direction] {
+                for (_, bins) in bins.iter().filter(|(known, _)| *known == link) {
                     let width = bins.width_ns();
                     rows.extend(
                         bins.iter()
-                            .map(|(start, bin)| (direction, TrafficId(id), start, width, bin)),
+                            .map(|(start, bin)| (link, TrafficId(id), start, width, bin)),
                     );
                 }
             }
@@ -482,7 +491,7 @@ impl Records {
         Table::new(
             "traffic_series",
             [
-                ("link", directions(rows.iter().map(|row| row.0))),
+                ("link", self.link_words(rows.iter().map(|row| row.0))),
                 ("traffic", self.traffic_words(rows.iter().map(|row| row.1))),
                 (
                     "start_ns",
@@ -501,19 +510,18 @@ impl Records {
     }
 
     fn occupancy_table(&self) -> Table {
-        let rows: Vec<(Direction, u32, u64)> = Direction::BOTH
-            .into_iter()
-            .flat_map(|direction| {
-                let lengths = self.recorder.clocks[direction].occupancy_ns();
+        let rows: Vec<(LinkId, u32, u64)> = self
+            .numbered()
+            .flat_map(|(id, link)| {
                 (0..)
-                    .zip(lengths)
-                    .map(move |(packets, ns)| (direction, packets, *ns))
+                    .zip(link.clock.occupancy_ns())
+                    .map(move |(packets, ns)| (id, packets, *ns))
             })
             .collect();
         Table::new(
             "occupancy",
             [
-                ("link", directions(rows.iter().map(|row| row.0))),
+                ("link", self.link_words(rows.iter().map(|row| row.0))),
                 (
                     "packets",
                     ColumnData::U32(rows.iter().map(|row| row.1).collect()),
@@ -637,19 +645,79 @@ impl Records {
         )
     }
 
+    fn series_table(&self, width: Span) -> Table {
+        let rows: Vec<(LinkId, u64, &LinkBin)> = self
+            .numbered()
+            .flat_map(|(id, link)| {
+                let bins = link.bins.iter().flat_map(Bins::iter);
+                bins.map(move |(start, bin)| (id, start, bin))
+            })
+            .collect();
+        let width = width.as_ns().max(1);
+        let u64s = |value: fn(&LinkBin) -> u64| {
+            ColumnData::U64(rows.iter().map(|row| value(row.2)).collect())
+        };
+        let mean = |value: fn(&LinkBin) -> u64| {
+            ColumnData::F64(
+                rows.iter()
+                    .map(|row| value(row.2) as f64 / width as f64)
+                    .collect(),
+            )
+        };
+        let some = |bin: &LinkBin| bin.forwarded_packets > 0;
+        Table::new(
+            "series",
+            [
+                ("link", self.link_words(rows.iter().map(|row| row.0))),
+                (
+                    "start_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.1).collect()),
+                ),
+                (
+                    "width_ns",
+                    ColumnData::U64(rows.iter().map(|_| width).collect()),
+                ),
+                ("forwarded_bytes", u64s(|bin| bin.forwarded_bytes)),
+                ("forwarded_packets", u64s(|bin| bin.forwarded_packets)),
+                ("dropped_packets", u64s(|bin| bin.dropped_packets)),
+                (
+                    "sojourn_mean_ns",
+                    ColumnData::optional_f64(rows.iter().map(|row| {
+                        some(row.2)
+                            .then(|| row.2.sojourn_ns as f64 / row.2.forwarded_packets as f64)
+                    })),
+                ),
+                (
+                    "sojourn_max_ns",
+                    ColumnData::optional_u64(
+                        rows.iter()
+                            .map(|row| some(row.2).then_some(row.2.sojourn_max_ns)),
+                    ),
+                ),
+                ("backlog_bytes_mean", mean(|bin| bin.byte_ns)),
+                ("backlog_packets_mean", mean(|bin| bin.packet_ns)),
+                (
+                    "backlog_packets_max",
+                    ColumnData::U32(rows.iter().map(|row| row.2.packets_max).collect()),
+                ),
+                ("staged_packets_mean", mean(|bin| bin.staged_ns)),
+                ("marked_packets", u64s(|bin| bin.marked_packets)),
+            ],
+        )
+    }
+
     fn sojourn_histogram_table(&self) -> Table {
-        let rows: Vec<(Direction, u64, u64)> = Direction::BOTH
-            .into_iter()
-            .flat_map(|direction| {
-                self.recorder.sojourn[direction]
-                    .bins()
-                    .map(move |(ns, n)| (direction, ns, n))
+        let rows: Vec<(LinkId, u64, u64)> = self
+            .numbered()
+            .flat_map(|(id, link)| {
+                let bins = link.sojourn.iter().flat_map(DelayHistogram::bins);
+                bins.map(move |(ns, n)| (id, ns, n))
             })
             .collect();
         Table::new(
             "sojourn_histogram",
             [
-                ("link", directions(rows.iter().map(|row| row.0))),
+                ("link", self.link_words(rows.iter().map(|row| row.0))),
                 (
                     "sojourn_ns",
                     ColumnData::U64(rows.iter().map(|row| row.1).collect()),
@@ -691,65 +759,5 @@ fn directions(values: impl Iterator<Item = Direction>) -> ColumnData {
     ColumnData::words(
         values.map(|direction| i32::from(direction as u8)).collect(),
         &dictionary,
-    )
-}
-
-fn series_table(bins: &PerDirection<Bins<LinkBin>>) -> Table {
-    let rows: Vec<(Direction, u64, &LinkBin)> = Direction::BOTH
-        .into_iter()
-        .flat_map(|direction| {
-            bins[direction]
-                .iter()
-                .map(move |(start, bin)| (direction, start, bin))
-        })
-        .collect();
-    let width = bins.upstream.width_ns();
-    let u64s =
-        |value: fn(&LinkBin) -> u64| ColumnData::U64(rows.iter().map(|row| value(row.2)).collect());
-    let mean = |value: fn(&LinkBin) -> u64| {
-        ColumnData::F64(
-            rows.iter()
-                .map(|row| value(row.2) as f64 / width as f64)
-                .collect(),
-        )
-    };
-    let some = |bin: &LinkBin| bin.forwarded_packets > 0;
-    Table::new(
-        "series",
-        [
-            ("link", directions(rows.iter().map(|row| row.0))),
-            (
-                "start_ns",
-                ColumnData::U64(rows.iter().map(|row| row.1).collect()),
-            ),
-            (
-                "width_ns",
-                ColumnData::U64(rows.iter().map(|_| width).collect()),
-            ),
-            ("forwarded_bytes", u64s(|bin| bin.forwarded_bytes)),
-            ("forwarded_packets", u64s(|bin| bin.forwarded_packets)),
-            ("dropped_packets", u64s(|bin| bin.dropped_packets)),
-            (
-                "sojourn_mean_ns",
-                ColumnData::optional_f64(rows.iter().map(|row| {
-                    some(row.2).then(|| row.2.sojourn_ns as f64 / row.2.forwarded_packets as f64)
-                })),
-            ),
-            (
-                "sojourn_max_ns",
-                ColumnData::optional_u64(
-                    rows.iter()
-                        .map(|row| some(row.2).then_some(row.2.sojourn_max_ns)),
-                ),
-            ),
-            ("backlog_bytes_mean", mean(|bin| bin.byte_ns)),
-            ("backlog_packets_mean", mean(|bin| bin.packet_ns)),
-            (
-                "backlog_packets_max",
-                ColumnData::U32(rows.iter().map(|row| row.2.packets_max).collect()),
-            ),
-            ("staged_packets_mean", mean(|bin| bin.staged_ns)),
-            ("marked_packets", u64s(|bin| bin.marked_packets)),
-        ],
     )
 }

@@ -26,7 +26,20 @@ fn sections(out: &mut String, entries: &[Entry], path: &str) {
             ("", name) => name.to_owned(),
             // Both directions have the same keys; they are told once.
             ("access", "upstream") => "access.DIRECTION".to_owned(),
-            ("access", "downstream") => continue,
+            ("access" | "link", "downstream") => continue,
+            // What has the same keys elsewhere is told there.
+            ("link", "upstream") => {
+                same(out, "link.DIRECTION", "access.DIRECTION");
+                continue;
+            }
+            ("home", "access") => {
+                same(out, "home.access", "access");
+                continue;
+            }
+            ("home", "traffic") => {
+                same(out, "[[home.traffic]]", "[[traffic]]");
+                continue;
+            }
             (path, name) => format!("{path}.{name}"),
         };
         match entry {
@@ -55,6 +68,10 @@ fn sections(out: &mut String, entries: &[Entry], path: &str) {
             }
         }
     }
+}
+
+fn same(out: &mut String, here: &str, there: &str) {
+    let _ = writeln!(out, "\n## `{here}`\n\nThe keys of `{there}`.");
 }
 
 fn kinds(out: &mut String, groups: &[Group]) {

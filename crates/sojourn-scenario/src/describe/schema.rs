@@ -10,9 +10,17 @@ use sojourn_keys::value::Shape;
 
 /// The schema of a file with these keys.
 pub(super) fn schema(entries: &[Entry]) -> String {
-    let Json::Object(mut root) = object(entries, &[], true) else {
+    let Json::Object(mut root) = object(entries, &[], true, "#") else {
         unreachable!("an object's schema is an object");
     };
+    // Either the traffic of one subscriber, or homes.
+    let mut required = required(entries);
+    required.retain(|key| *key != "traffic");
+    root.insert("required".to_owned(), json!(required));
+    root.insert(
+        "anyOf".to_owned(),
+        json!([{ "required": ["traffic"] }, { "required": ["home"] }]),
+    );
     root.insert(
         "$schema".to_owned(),
         json!("http://json-schema.org/draft-07/schema#"),
@@ -25,18 +33,17 @@ pub(super) fn schema(entries: &[Entry]) -> String {
 }
 
 /// A table with these keys, and `more` properties beside them.
-fn object(entries: &[Entry], more: &[(&str, Json)], with_required: bool) -> Json {
+fn object(entries: &[Entry], more: &[(&str, Json)], with_required: bool, path: &str) -> Json {
     let mut properties = Map::new();
     for (name, schema) in more {
         properties.insert((*name).to_owned(), schema.clone());
     }
     for entry in entries {
         let name = entry.key().name;
-        // Both directions of the access link have the same keys; the second refers to the first.
-        let schema = if name == Direction::Downstream.as_str() {
-            json!({ "$ref": "#/properties/access/properties/upstream" })
-        } else {
-            described(entry)
+        let here = format!("{path}/properties/{name}");
+        let schema = match same_as(&here, name) {
+            Some(there) => json!({ "$ref": there }),
+            None => described(entry, &here),
         };
         properties.insert(name.to_owned(), schema);
     }
@@ -50,28 +57,43 @@ fn object(entries: &[Entry], more: &[(&str, Json)], with_required: bool) -> Json
     Json::Object(schema)
 }
 
+/// Where something with the same keys is described first.
+fn same_as(here: &str, name: &str) -> Option<&'static str> {
+    const LINK: &str = "#/properties/access/properties/upstream";
+    const ACCESS: &str = "#/properties/access";
+    const TRAFFIC: &str = "#/properties/traffic";
+    let is_link = Direction::BOTH.iter().any(|known| known.as_str() == name);
+    let there = match name {
+        _ if is_link => LINK,
+        "access" => ACCESS,
+        "traffic" => TRAFFIC,
+        _ => return None,
+    };
+    (here != there).then_some(there)
+}
+
 /// Keys that must be there. A table must be if a key in it must.
 fn required(entries: &[Entry]) -> Vec<&'static str> {
     entries
         .iter()
         .filter(|entry| match entry {
-            Entry::Table { entries, .. } => !required(entries).is_empty(),
+            Entry::Table { key, entries } => !key.conditional && !required(entries).is_empty(),
             entry => entry.key().required,
         })
         .map(|entry| entry.key().name)
         .collect()
 }
 
-fn described(entry: &Entry) -> Json {
+fn described(entry: &Entry, path: &str) -> Json {
     let (key, mut schema) = match entry {
         Entry::Value { key, shape, .. } => (key, value(shape, key)),
-        Entry::Table { key, entries } => (key, object(entries, &[], true)),
+        Entry::Table { key, entries } => (key, object(entries, &[], true, path)),
         Entry::Choice { key, groups, .. } => (key, choice(groups, key.required || key.conditional)),
         Entry::Items { key, entries } => (
             key,
             json!({
                 "type": "array",
-                "items": object(entries, &[], true),
+                "items": object(entries, &[], true, &format!("{path}/items")),
                 "minItems": u32::from(key.required),
             }),
         ),
@@ -115,7 +137,7 @@ fn table(group: &Group, needs_kind: bool) -> Json {
     if !profiles.is_empty() {
         more.push(("profile", json!({ "enum": profiles })));
     }
-    let mut table = object(&group.entries, &more, false);
+    let mut table = object(&group.entries, &more, false, "");
     let mut needed = required(&group.entries);
     if !needs_kind {
         table["required"] = json!([]);

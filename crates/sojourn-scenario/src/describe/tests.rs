@@ -14,6 +14,9 @@ fn the_schema_is_json_and_describes_every_key() {
     }
     assert_eq!(
         schema["required"],
-        serde_json::json!(["schema", "name", "duration", "access", "traffic"])
+        serde_json::json!(["schema", "name", "duration", "access"])
     );
+    let (lone, several) = (&schema["anyOf"][0], &schema["anyOf"][1]);
+    assert_eq!(lone["required"], serde_json::json!(["traffic"]));
+    assert_eq!(several["required"], serde_json::json!(["home"]));
 }

@@ -7,11 +7,15 @@ use core::cmp::Ordering;
 
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
-use sojourn_link::LinkConfig;
 use sojourn_transport::StackConfig;
 
-use crate::keys::{application, link, queue, stack};
-use crate::model::{AccessLink, Ports, RecordConfig, Scenario, Server, Stack, Traffic};
+use crate::keys::network::{self, HomeDraft};
+use crate::keys::{application, stack};
+use crate::model::{
+    DirectedLink, Home, Ports, RecordConfig, Scenario, Server, SharedLink, Stack, Traffic,
+};
+use crate::reader::join;
+use crate::topology::{ACCESS, USUAL_PATH};
 use sojourn_keys::Content;
 use sojourn_keys::value::{Mismatch, OneOrMany, Or, Shape, Value, Word, Words};
 use sojourn_keys::{ItemsOf, Key, Visitor, key};
@@ -26,8 +30,11 @@ pub(crate) struct Draft {
     pub(crate) duration: Span,
     seed: Seed,
     seed_count: u32,
-    pub(crate) access: PerDirection<LinkConfig>,
+    pub(crate) access: PerDirection<DirectedLink>,
+    pub(crate) links: Vec<SharedLink>,
+    pub(crate) path: Option<Vec<String>>,
     pub(crate) traffic: Vec<TrafficDraft>,
+    pub(crate) homes: Vec<HomeDraft>,
     pub(crate) record: RecordConfig,
 }
 
@@ -39,6 +46,7 @@ pub(crate) struct TrafficDraft {
     pub(crate) stack: Stack,
     /// The file names a stack.
     pub(crate) has_stack: bool,
+    pub(crate) path: Option<Vec<String>>,
     /// One for all servers, or one for each; empty for the shortest that the access link allows.
     pub(crate) round_trips: Vec<Span>,
     /// One for all servers, or one for each.
@@ -55,18 +63,18 @@ impl Default for Draft {
             duration: Span::ZERO,
             seed: Seed(1),
             seed_count: 1,
-            access: PerDirection {
-                upstream: link::blank(),
-                downstream: link::blank(),
-            },
+            access: network::blank_access(),
+            links: Vec::new(),
+            path: None,
             traffic: Vec::new(),
+            homes: Vec::new(),
             record: RecordConfig::default(),
         }
     }
 }
 
 impl TrafficDraft {
-    fn blank() -> Self {
+    pub(crate) fn blank() -> Self {
         let name = StackConfig::names().next().unwrap_or_default();
         Self {
             name: String::new(),
@@ -76,6 +84,7 @@ impl TrafficDraft {
                 config: StackConfig::by_name(name).expect("the first known name is known"),
             },
             has_stack: false,
+            path: None,
             round_trips: Vec::new(),
             line_rates: vec![Server::LINE_RATE],
             dscp: 0,
@@ -84,12 +93,13 @@ impl TrafficDraft {
         }
     }
 
-    fn of(traffic: &Traffic) -> Self {
+    pub(crate) fn of(traffic: &Traffic) -> Self {
         Self {
             name: traffic.name.clone(),
             application: traffic.application.clone(),
             stack: traffic.stack.clone().unwrap_or_else(|| Self::blank().stack),
             has_stack: traffic.stack.is_some(),
+            path: traffic.path.clone(),
             round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
             line_rates: one_if_equal(traffic.servers.iter().map(|server| server.line_rate)),
             dscp: traffic.dscp,
@@ -110,6 +120,7 @@ impl TrafficDraft {
             stack: application::needs_stack(&self.application).then_some(self.stack),
             name: self.name,
             application: self.application,
+            path: self.path,
             servers,
             dscp: self.dscp,
             ecn: self.ecn,
@@ -143,44 +154,63 @@ impl Draft {
             duration: scenario.duration,
             seed: scenario.seed,
             seed_count: scenario.seed_count,
-            access: PerDirection {
-                upstream: scenario.access.upstream.link.clone(),
-                downstream: scenario.access.downstream.link.clone(),
-            },
+            access: scenario.access.clone(),
+            links: scenario.links.clone(),
+            path: scenario.path.clone(),
             traffic: scenario.traffic.iter().map(TrafficDraft::of).collect(),
+            homes: scenario.homes.iter().map(HomeDraft::of).collect(),
             record: scenario.record,
         }
     }
 
-    /// Propagation of the access link, both ways.
-    pub(crate) fn round_trip(&self) -> Span {
-        let (up, down) = (self.access.upstream.delay(), self.access.downstream.delay());
-        Span::from_ps(up.as_ps().saturating_add(down.as_ps()))
-    }
-
     /// The complete scenario.
     pub(crate) fn into_scenario(self) -> Scenario {
-        let nearest = self.round_trip();
+        let nearest: Vec<Span> = self.entries().map(|entry| entry.propagation()).collect();
+        let mut nearest = nearest.into_iter();
+        let mut complete = |drafts: Vec<TrafficDraft>| {
+            let traffic = drafts.into_iter().zip(nearest.by_ref());
+            traffic
+                .map(|(draft, nearest)| draft.into_traffic(nearest))
+                .collect()
+        };
+        let traffic = complete(self.traffic);
+        let homes = self.homes.into_iter().map(|home| Home {
+            name: home.name,
+            count: home.count,
+            access: home.access,
+            path: home.path,
+            traffic: complete(home.traffic),
+        });
+        let homes = homes.collect();
         Scenario {
             name: self.name,
             duration: self.duration,
             seed: self.seed,
             seed_count: self.seed_count,
-            access: PerDirection {
-                upstream: AccessLink {
-                    link: self.access.upstream,
-                },
-                downstream: AccessLink {
-                    link: self.access.downstream,
-                },
-            },
-            traffic: self
-                .traffic
-                .into_iter()
-                .map(|traffic| traffic.into_traffic(nearest))
-                .collect(),
+            access: self.access,
+            links: self.links,
+            path: self.path,
+            traffic,
+            homes,
             record: self.record,
         }
+    }
+
+    /// All traffic entries, those of a lone subscriber first, with what surrounds them.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let lone = self.traffic.iter().map(|traffic| Entry {
+            draft: self,
+            home: None,
+            traffic,
+        });
+        let homes = self.homes.iter().flat_map(|home| {
+            home.traffic.iter().map(|traffic| Entry {
+                draft: self,
+                home: Some(home),
+                traffic,
+            })
+        });
+        lone.chain(homes)
     }
 
     /// Shows all keys of the file. `with_seeds` is false for the part that results depend on apart
@@ -205,35 +235,37 @@ impl Draft {
         if with_seeds {
             self.seed_keys(visitor);
         }
+        network::path_key(
+            &mut self.path,
+            key(
+                "path",
+                "links that packets pass upstream, in order, the access link among them; downstream the other \
+                 way round",
+                "White 2012 §2.3: the access link alone",
+            ),
+            visitor,
+        );
         visitor.table(
             key("access", "the access link", "White 2012 §2.3"),
-            &mut |visitor| {
-                for direction in Direction::BOTH {
-                    let link = &mut self.access[direction];
-                    let about = match direction {
-                        Direction::Upstream => "from the subscriber into the network",
-                        Direction::Downstream => "from the network to the subscriber",
-                    };
-                    visitor.table(
-                        key(direction.as_str(), about, "White 2012 §2.3"),
-                        &mut |visitor| {
-                            visitor.choice(LINK, &mut link::choice(link));
-                            visitor.choice(QUEUE, &mut queue::choice(link.queue_mut()));
-                        },
-                    );
-                }
-            },
+            &mut |visitor| network::access_keys(&mut self.access, visitor),
         );
-        visitor.items(
-            key("traffic", "who uses the link", "no default")
-                .required("[[traffic]] with name = \"call\" and app = \"voice\"")
-                .most(MOST_TRAFFIC),
-            &mut ItemsOf {
-                items: &mut self.traffic,
-                base: TrafficDraft::blank,
-                keys: traffic_keys,
-            },
-        );
+        network::links_keys(&mut self.links, visitor);
+        let has_homes = !self.homes.is_empty() || visitor.has("home");
+        if !has_homes || !self.traffic.is_empty() || visitor.has("traffic") {
+            visitor.items(
+                key("traffic", "who uses the link", "no default")
+                    .required("[[traffic]] with name = \"call\" and app = \"voice\"")
+                    .most(MOST_TRAFFIC),
+                &mut ItemsOf {
+                    items: &mut self.traffic,
+                    base: TrafficDraft::blank,
+                    keys: traffic_keys,
+                },
+            );
+        }
+        if has_homes || visitor.is_exhaustive() {
+            network::homes_keys(&mut self.homes, visitor);
+        }
         visitor.table(
             key("record", "what is written down", "chosen"),
             &mut |visitor| {
@@ -268,22 +300,91 @@ impl Draft {
     }
 }
 
-const LINK: Key = key("link", "the line and its MAC", "no default")
-    .required("{ kind = \"serial\", rate = \"5 Mb/s\" }");
+/// A traffic entry and what surrounds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    draft: &'a Draft,
+    pub(crate) home: Option<&'a HomeDraft>,
+    pub(crate) traffic: &'a TrafficDraft,
+}
 
-const QUEUE: Key = key(
-    "queue",
-    "the manager of the queue in front of the link",
-    "no default",
-)
-.required("{ kind = \"codel\", profile = \"rfc8289\" }");
+impl<'a> Entry<'a> {
+    /// Where it stands in the file.
+    pub(crate) fn place(&self) -> String {
+        let list = match self.home {
+            Some(home) => join(&join("home", &home.name), "traffic"),
+            None => "traffic".to_owned(),
+        };
+        join(&list, &self.traffic.name)
+    }
+
+    /// How many subscribers have it.
+    pub(crate) fn copies(&self) -> u32 {
+        self.home.map_or(1, |home| home.count)
+    }
+
+    /// Names of the links that its packets pass, from the subscriber to the network.
+    pub(crate) fn path(&self) -> Vec<&'a str> {
+        let of_home = self.home.and_then(|home| home.path.as_ref());
+        let said = self.traffic.path.as_ref().or(of_home);
+        match said.or(self.draft.path.as_ref()) {
+            Some(path) => path.iter().map(String::as_str).collect(),
+            None => USUAL_PATH.to_vec(),
+        }
+    }
+
+    /// The links that its packets pass, with their places in the file; names of no link are left out.
+    pub(crate) fn links(&self) -> Vec<(String, Direction, &'a DirectedLink)> {
+        let own = self.home.and_then(|home| {
+            Some((
+                join(&join("home", &home.name), ACCESS),
+                home.access.as_ref()?,
+            ))
+        });
+        let (own_place, own) = own.unwrap_or((ACCESS.to_owned(), &self.draft.access));
+        let mut links = Vec::new();
+        for name in self.path() {
+            for direction in Direction::BOTH {
+                let (place, link) = if name == ACCESS {
+                    (own_place.clone(), Some(&own[direction]))
+                } else {
+                    let known = self.draft.links.iter().find(|known| known.name == name);
+                    let link = known.and_then(|known| known.directions[direction].as_ref());
+                    (join("link", name), link)
+                };
+                if let Some(link) = link {
+                    links.push((join(&place, direction.as_str()), direction, link));
+                }
+            }
+        }
+        links
+    }
+
+    /// Fixed delay of these links, both ways: the shortest round-trip time that a server can have.
+    pub(crate) fn propagation(&self) -> Span {
+        self.links()
+            .into_iter()
+            .fold(Span::ZERO, |sum, (_, _, link)| {
+                sum.saturating_add(link.propagation())
+            })
+    }
+
+    /// Rate of the slowest of these links in a direction; none without links.
+    pub(crate) fn slowest(&self, direction: Direction) -> Option<BitRate> {
+        let links = self.links().into_iter();
+        links
+            .filter(|(_, way, _)| *way == direction)
+            .map(|(_, _, link)| link.link.drain_rate())
+            .min()
+    }
+}
 
 /// Longest run. Source: simulated time is 64 bits of picoseconds, 213 days; 5000 h leave room for
 /// timers that reach beyond the end.
 const LONGEST_RUN: &str = "5000 h";
 
 /// Most traffic entries of a scenario. chosen: above any household or node that a person describes.
-const MOST_TRAFFIC: &str = "10000";
+pub(crate) const MOST_TRAFFIC: &str = "10000";
 
 /// Largest seed. Source: whole numbers of TOML have 64 bits with a sign.
 const LARGEST_SEED: &str = "9223372036854775807";
@@ -324,7 +425,7 @@ const ECN_FIELDS: [Word<Ecn>; 4] = [
     },
 ];
 
-fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor) {
+pub(crate) fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor) {
     visitor.value(
         key("name", "what people call it; unique", "no default").required("\"call\""),
         &mut traffic.name,
@@ -347,11 +448,20 @@ fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor) {
         }
         visitor.choice(stack, &mut stack::StackChoice(&mut traffic.stack));
     }
+    network::path_key(
+        &mut traffic.path,
+        key(
+            "path",
+            "links that its packets pass upstream, in order; downstream the other way round",
+            "that of the subscriber",
+        ),
+        visitor,
+    );
     visitor.value(
         key(
             "rtt",
             "fixed round-trip time to the server, or a list with one for each server; includes \
-             the access link's propagation both ways, not its queues and its MAC",
+             the propagation of its links both ways, not their queues and their MAC",
             "White 2012 §2.3: the shortest that the access link allows",
         )
         // chosen: forty geostationary round trips.

@@ -1,0 +1,225 @@
+//! Keys of links beside the access link, of homes, and of the paths between them.
+//!
+//! Source: homes as in the specification of service groups, section 2. Deviations: a home may have an access link
+//! of its own instead of a port of a shared medium, of which there is none yet.
+
+use sojourn_base::{Direction, PerDirection};
+use sojourn_keys::value::ListOf;
+use sojourn_keys::{ItemsOf, Key, Visitor, key};
+use sojourn_link::Framing;
+
+use crate::keys::scenario::{TrafficDraft, traffic_keys};
+use crate::keys::{framing, link, queue};
+use crate::model::{DirectedLink, Home, SharedLink};
+use crate::topology::{ACCESS, USUAL_PATH};
+
+/// Most homes of a scenario, all counts together. Source: specification of service groups, section 2.
+pub(crate) const MOST_HOMES: &str = "4096";
+
+/// Most links beside access links. chosen: more than a person describes.
+const MOST_LINKS: &str = "256";
+
+const LINK: Key = key("link", "the line and its MAC", "no default")
+    .required("{ kind = \"serial\", rate = \"5 Mb/s\" }");
+
+const QUEUE: Key = key(
+    "queue",
+    "the manager of the queue in front of the link",
+    "no default",
+)
+.required("{ kind = \"codel\", profile = \"rfc8289\" }");
+
+/// A home as a file spells it.
+#[derive(Clone, Debug)]
+pub(crate) struct HomeDraft {
+    pub(crate) name: String,
+    pub(crate) count: u32,
+    pub(crate) access: Option<PerDirection<DirectedLink>>,
+    pub(crate) path: Option<Vec<String>>,
+    pub(crate) traffic: Vec<TrafficDraft>,
+}
+
+impl HomeDraft {
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            count: 1,
+            access: None,
+            path: None,
+            traffic: Vec::new(),
+        }
+    }
+
+    pub(crate) fn of(home: &Home) -> Self {
+        Self {
+            name: home.name.clone(),
+            count: home.count,
+            access: home.access.clone(),
+            path: home.path.clone(),
+            traffic: home.traffic.iter().map(TrafficDraft::of).collect(),
+        }
+    }
+}
+
+/// A link without a rate: what a reader starts from.
+pub(crate) fn blank_link() -> DirectedLink {
+    DirectedLink {
+        link: link::blank(),
+        framing: Framing::default(),
+    }
+}
+
+pub(crate) fn blank_access() -> PerDirection<DirectedLink> {
+    PerDirection {
+        upstream: blank_link(),
+        downstream: blank_link(),
+    }
+}
+
+fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
+    visitor.choice(LINK, &mut link::choice(&mut config.link));
+    visitor.choice(QUEUE, &mut queue::choice(config.link.queue_mut()));
+    if config.framing != Framing::default() || visitor.has("framing") || visitor.is_exhaustive() {
+        visitor.choice(framing::FRAMING, &mut framing::choice(&mut config.framing));
+    }
+}
+
+const fn direction_key(direction: Direction) -> Key {
+    let about = match direction {
+        Direction::Upstream => "from the subscriber into the network",
+        Direction::Downstream => "from the network to the subscriber",
+    };
+    key(direction.as_str(), about, "White 2012 §2.3")
+}
+
+/// Both directions of an access link.
+pub(crate) fn access_keys(access: &mut PerDirection<DirectedLink>, visitor: &mut dyn Visitor) {
+    for direction in Direction::BOTH {
+        let config = &mut access[direction];
+        visitor.table(direction_key(direction), &mut |visitor| {
+            directed_link_keys(config, visitor);
+        });
+    }
+}
+
+/// A path that is said, or may be.
+pub(crate) fn path_key(path: &mut Option<Vec<String>>, whose: Key, visitor: &mut dyn Visitor) {
+    if path.is_some() || visitor.has("path") || visitor.is_exhaustive() {
+        visitor.value(
+            whose,
+            &mut ListOf {
+                values: path.get_or_insert_with(|| USUAL_PATH.map(str::to_owned).to_vec()),
+                example: ACCESS.to_owned(),
+            },
+        );
+    }
+}
+
+/// The list of links beside the access link.
+pub(crate) fn links_keys(links: &mut Vec<SharedLink>, visitor: &mut dyn Visitor) {
+    if links.is_empty() && !visitor.has("link") && !visitor.is_exhaustive() {
+        return;
+    }
+    visitor.items(
+        key(
+            "link",
+            "links beside the access link, which subscribers share if their paths name them",
+            "chosen: none",
+        )
+        .most(MOST_LINKS),
+        &mut ItemsOf {
+            items: links,
+            base: || SharedLink {
+                name: String::new(),
+                directions: PerDirection::default(),
+            },
+            keys: shared_link_keys,
+        },
+    );
+}
+
+fn shared_link_keys(shared: &mut SharedLink, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key("name", "what paths call it; unique", "no default").required("\"aggregation\""),
+        &mut shared.name,
+    );
+    for direction in Direction::BOTH {
+        let slot = &mut shared.directions[direction];
+        if slot.is_none() && (visitor.has(direction.as_str()) || visitor.is_exhaustive()) {
+            *slot = Some(blank_link());
+        }
+        if let Some(config) = slot {
+            visitor.table(direction_key(direction).conditional(), &mut |visitor| {
+                directed_link_keys(config, visitor);
+            });
+        }
+    }
+}
+
+/// The list of homes.
+pub(crate) fn homes_keys(homes: &mut Vec<HomeDraft>, visitor: &mut dyn Visitor) {
+    visitor.items(
+        key(
+            "home",
+            "several subscribers, instead of the traffic of one",
+            "chosen: one subscriber without a name",
+        )
+        .most(MOST_HOMES),
+        &mut ItemsOf {
+            items: homes,
+            base: HomeDraft::blank,
+            keys: home_keys,
+        },
+    );
+}
+
+fn home_keys(home: &mut HomeDraft, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key(
+            "name",
+            "what people call it; unique; its seventeenth copy has the name family/17",
+            "no default",
+        )
+        .required("\"family\""),
+        &mut home.name,
+    );
+    visitor.value(
+        key("count", "how many of them there are", "chosen: 1")
+            .least("1")
+            .most(MOST_HOMES),
+        &mut home.count,
+    );
+    path_key(
+        &mut home.path,
+        key(
+            "path",
+            "links that its packets pass upstream, in order; downstream the other way round",
+            "that of the file",
+        ),
+        visitor,
+    );
+    if home.access.is_none() && (visitor.has("access") || visitor.is_exhaustive()) {
+        home.access = Some(blank_access());
+    }
+    if let Some(access) = &mut home.access {
+        visitor.table(
+            key(
+                "access",
+                "the access link of each of them, if it is not that of the file",
+                "White 2012 §2.3",
+            )
+            .conditional(),
+            &mut |visitor| access_keys(access, visitor),
+        );
+    }
+    visitor.items(
+        key("traffic", "what each of them does", "no default")
+            .required("[[home.traffic]] with name = \"call\" and app = \"voice\"")
+            .most("10000"),
+        &mut ItemsOf {
+            items: &mut home.traffic,
+            base: TrafficDraft::blank,
+            keys: traffic_keys,
+        },
+    );
+}
