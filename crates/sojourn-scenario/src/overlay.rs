@@ -5,7 +5,7 @@
 //! - a table whose `kind` changes is replaced as a whole, since the old kind's keys mean nothing to the new;
 //! - a table without a kind that is laid over a word keeps it: `stack = "linux-cubic"` is the same as
 //!   `stack = { kind = "linux-cubic" }`;
-//! - `traffic` entries merge by their `name`, and a new name adds an entry;
+//! - `traffic` entries, links and homes merge by their `name`, and a new name adds an entry;
 //! - `remove` lists key paths (`access.upstream.queue.limit`, `traffic.call`) to take out first.
 //!
 //! Source: none; the rules are the project's own. Deviations: none known.
@@ -71,9 +71,53 @@ pub(crate) fn lay(base: &mut Table, overlay: &Overlay) -> Vec<Problem> {
 /// Merges tables key by key.
 fn merge(target: &mut Table, changes: impl IntoIterator<Item = (String, Node)>) {
     for (key, change) in changes {
+        if let Some(Content::List(items)) = target.get_mut(&key).map(|node| &mut node.content)
+            && let Some(changes) = entries_of(items, &change.content)
+        {
+            lay_entries(items, changes);
+            continue;
+        }
         match (target.get_mut(&key), change.content) {
             (Some(present), Content::Table(table)) => lay_table(present, table),
             (_, content) => target.insert(&key, node(content)),
+        }
+    }
+}
+
+/// What changes the entries of a list whose entries all have names: tables by name, or entries with names.
+fn entries_of(items: &[Node], change: &Content) -> Option<Vec<(String, Table)>> {
+    let named = |item: &Node| match &item.content {
+        Content::Table(entry) => name_of(entry).map(|name| (name, entry.clone())),
+        _ => None,
+    };
+    if items.is_empty() || !items.iter().all(|item| named(item).is_some()) {
+        return None;
+    }
+    match change {
+        Content::List(changes) => changes.iter().map(named).collect(),
+        Content::Table(by_name) => by_name
+            .iter()
+            .map(|(name, change)| match &change.content {
+                Content::Table(entry) => Some((name.to_owned(), entry.clone())),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    }
+}
+
+/// Merges entries by name; a new name adds one.
+fn lay_entries(items: &mut Vec<Node>, changes: Vec<(String, Table)>) {
+    for (name, change) in changes {
+        let is_meant = |item: &Node| matches!(&item.content, Content::Table(entry) if name_of(entry).as_ref() == Some(&name));
+        let place = items.iter().position(is_meant).unwrap_or_else(|| {
+            let mut entry = Table::default();
+            entry.insert("name", node(Content::Text(name.clone())));
+            items.push(node(Content::Table(entry)));
+            items.len() - 1
+        });
+        if let Content::Table(entry) = &mut items[place].content {
+            merge(entry, into_entries(&change));
         }
     }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use proptest::prelude::*;
+use sojourn_base::{BitRate, Span};
 use sojourn_scenario::{Overlay, Problem, ScenarioFile};
 
 const BASE: &str = r#"
@@ -92,6 +93,34 @@ fn traffic_merges_by_name_in_both_ways_of_writing_it() {
         .map(|name| by_name.find(name).unwrap())
         .collect();
     assert!(places.is_sorted(), "the base's order stays: {by_name}");
+}
+
+#[test]
+fn homes_and_links_merge_by_name_like_traffic() {
+    let mut file = ScenarioFile::parse(include_str!("../../../scenarios/three-homes.toml"))
+        .expect("the example is TOML");
+    for overlay in [
+        "[home.family]\ncount = 2\n[home.family.traffic.backup]\nrtt = \"50 ms\"",
+        "[[link]]\nname = \"aggregation\"\n[link.upstream.link]\nrate = \"30 Mb/s\"",
+    ] {
+        let problems = file.lay(&Overlay::parse(overlay).expect("the overlay is TOML"));
+        assert_eq!(problems, [], "{overlay}");
+    }
+    let scenario = file
+        .validate()
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let counts: Vec<u32> = scenario.homes.iter().map(|home| home.count).collect();
+    assert_eq!(counts, [2, 1], "the other home stays");
+    let family = &scenario.homes[0].traffic;
+    assert_eq!(family[0].servers[0].rtt, Span::from_ms(50));
+    assert_eq!(
+        family[1].servers[0].rtt,
+        Span::from_ms(30),
+        "the call stays"
+    );
+    let upstream = scenario.links[0].directions.upstream.as_ref();
+    let rate = upstream.expect("it has both directions").link.drain_rate();
+    assert_eq!(rate, BitRate::from_mbps(30));
 }
 
 #[test]
