@@ -1,6 +1,10 @@
 """`sojourn study list` and `show`, and the words around `run`."""
 
+import csv
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from support import CommandLine, words_only, write_study
 
@@ -51,6 +55,80 @@ def test_stdout_is_the_report_and_stderr_tells_what_was_done(
     assert done.stdout == "out/report.html\n"
     assert done.stderr.startswith("small: 4 runs on 1 thread\n")
     assert "4 runs computed, 0 from the store; 2 s simulated" in done.stderr
+
+
+JUDGED: dict[str, Any] = {
+    "measures": {"speed": {"subject": "bulk", "metric": "goodput", "unit": "Mb/s"}},
+    "claim": [
+        {
+            "identifier": "one",
+            "use": "gate",
+            "statement": "The upload moves.",
+            "values": {"speed": {"measure": "speed", "points": {"": "near-short"}}},
+            "holds": [{"value": "speed", "above": 0}],
+        }
+    ],
+}
+"""What makes a study judge a claim."""
+
+
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        (("--duration", "1 s"), "shortened"),
+        (("--points", "near-*"), "partial"),
+        (("--seeds", "1"), "partial"),
+        (("--duration", "1 s", "--seeds", "1"), "shortened, partial"),
+        (("--quick",), "quick"),
+    ],
+)
+def test_verdicts_of_less_than_the_study_say_so_everywhere(
+    sojourn: CommandLine, tmp_path: Path, options: tuple[str, ...], label: str
+) -> None:
+    write_study(tmp_path, **JUDGED)
+    done = sojourn("study", "run", "study.toml", *options, "--no-figures", "--out", "out")
+    assert done.status == 0, done.stderr
+    assert f"claims, gate ({label} run, not the study's verdict): 1 hold" in done.stderr
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"<strong>{label.capitalize()} run.</strong>" in page
+    assert f"small, {label} run" in page  # provenance
+    with (tmp_path / "out" / "claims.csv").open(encoding="utf-8") as file:
+        (claim,) = csv.DictReader(file)
+    assert (claim["verdict"], claim["note"]) == ("holds", label)
+    for compared in (("out", "--by", "buffer"), ("out", "out")):
+        told = sojourn("compare", *compared, "--html", "page.html")
+        assert f"out: {label} run, not the study's verdict" in told.stderr
+        shown = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert f"({label} run, not the study" in shown
+
+
+def test_verdicts_of_the_whole_study_have_no_label(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path, **JUDGED)
+    options = ("--duration", "2 s", "--points", "*", "--seeds", "2")
+    done = sojourn("study", "run", "study.toml", *options, "--no-figures", "--out", "out")
+    assert done.status == 0, done.stderr
+    assert "claims, gate: 1 hold" in done.stderr
+    assert " run.</strong>" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    with (tmp_path / "out" / "claims.csv").open(encoding="utf-8") as file:
+        assert [row["note"] for row in csv.DictReader(file)] == [""]
+    assert "verdict" not in sojourn("compare", "out", "--by", "buffer").stderr
+
+
+def test_figures_may_be_left_out_and_are_drawn_later(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_study(tmp_path)
+    done = sojourn("study", "run", "study.toml", "--quick", "--no-figures", "--out", "out")
+    assert done.status == 0, done.stderr
+    out = tmp_path / "out"
+    assert list((out / "figures").iterdir()) == []
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "<strong>Without figures.</strong>" in page
+    assert "<figure" not in page
+    assert list((out / "tables").iterdir())
+    assert sojourn("report", "out").status == 0
+    assert list((out / "figures").glob("*.svg"))
+    drawn = (out / "report.html").read_text(encoding="utf-8")
+    assert "<figure" in drawn
+    assert "Without figures" not in drawn
 
 
 def test_a_cluster_that_does_not_answer_is_told(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ class Result:
     """What a view reads of a result, from memory."""
 
     def __init__(self, world: World) -> None:
-        self.quick = world.quick
+        self.reduced = "quick" if world.quick else ""
         points = world.points()
         self.runs = pl.DataFrame(
             {

@@ -116,6 +116,15 @@ def test_shortened_runs_are_judged_by_rates_and_not_by_volumes(tmp_path: Path) -
         assert "quick run" in cell.tolerance
 
 
+def test_cells_of_less_than_the_study_say_so_beside_their_tolerance(tmp_path: Path) -> None:
+    result = World().build(tmp_path)
+    result.manifest["reduced"] = "partial"
+    found = tables(StudyView(result))
+    cell = cell_of(found, "table-3", "C04", "codel", "lost")
+    assert cell.verdict is Verdict.MATCH
+    assert cell.tolerance.endswith("; partial run")
+
+
 def test_a_value_equals_the_print_within_its_last_digit_and_the_interval(tmp_path: Path) -> None:
     world = World()
     found = tables(world.view(tmp_path))

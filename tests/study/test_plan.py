@@ -43,6 +43,25 @@ def test_quick_shortens_as_the_study_says(study: Study) -> None:
     assert {run.scenario.duration_s for run in plan.runs} == {0.5}
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (RunOptions(), ""),
+        (RunOptions(points=("*",), seeds=2, duration="2 s"), ""),
+        (RunOptions(seeds=3, duration="1 min"), ""),
+        (RunOptions(duration="1 s"), "shortened"),
+        (RunOptions(seeds=1), "partial"),
+        (RunOptions(points=("near-*",)), "partial"),
+        (RunOptions(points=("near-*",), duration="1 s"), "shortened, partial"),
+        (RunOptions(quick=True, seeds=1), "quick"),
+    ],
+)
+def test_a_plan_says_what_makes_it_less_than_the_study(
+    study: Study, options: RunOptions, words: str
+) -> None:
+    assert make_plan(study, options).reduced == words
+
+
 def test_quick_has_a_duration_for_studies_that_name_none(tmp_path: Path) -> None:
     study = load_study(str(write_study(tmp_path, duration="2000 s", quick={})))
     plan = make_plan(study, RunOptions(quick=True))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
     from sojourn.studies.parts import PlainTable
+    from sojourn.study.result import StudyResult
 
 __all__ = ["arguments", "execute"]
 
@@ -53,7 +54,7 @@ def execute(options: Namespace) -> int:
 
 
 def _points(options: Namespace) -> bool:
-    from sojourn.cli.console import note, print_json, print_table
+    from sojourn.cli.console import print_json, print_table
     from sojourn.report.comparison import comparison_table, frame_table
     from sojourn.study.compare import compare_labels
     from sojourn.study.result import StudyResult
@@ -67,11 +68,14 @@ def _points(options: Namespace) -> bool:
             each, name="each", title="Point by point", caption="Paired by seed within each point."
         )
         title = f"{result.definition.title or result.name}: what {by} changes"
-        _write_page(html, title, found.headline, [comparison_table(found), details])
+        _write_page(
+            html, title, _labelled(found.headline, result), [comparison_table(found), details]
+        )
     if options.json:
         print_json(
             {
                 "by": by,
+                "reduced": result.reduced,
                 "against": found.against,
                 "headline": found.headline,
                 "counts": _counts(found.each),
@@ -80,8 +84,7 @@ def _points(options: Namespace) -> bool:
             }
         )
     else:
-        if result.quick:
-            note("quick: shortened runs, not the study's verdict")
+        _warn_of_less(result)
         print(found.headline)
         if not overall.is_empty():
             print()
@@ -102,7 +105,8 @@ def _results(options: Namespace) -> bool:
     from sojourn.study.result import StudyResult
 
     before, after, html = options.before, options.after, options.html
-    table = compare_results(StudyResult.load(before), StudyResult.load(after))
+    results = StudyResult.load(before), StudyResult.load(after)
+    table = compare_results(*results)
     if table.is_empty():
         raise UsageError(
             f"{before} and {after} have no point and seed in common",
@@ -126,14 +130,31 @@ def _results(options: Namespace) -> bool:
             title="What moved",
             caption="Paired by seed, with 95 % t intervals; p after Holm's correction.",
         )
-        _write_page(html, f"{before} and {after}", sentence, [changes])
+        _write_page(html, f"{before} and {after}", _labelled(sentence, *results), [changes])
     if options.json:
-        print_json({"counts": counts, "changes": shown.to_dicts()})
+        reduced = [result.reduced for result in results]
+        print_json({"reduced": reduced, "counts": counts, "changes": shown.to_dicts()})
     else:
+        _warn_of_less(*results)
         note(sentence)
         if not shown.is_empty():
             print_table(shown.columns, shown.rows())
     return bool(table.select(pl.col("verdict").is_in(list(CHANGED)).any()).item())
+
+
+def _warn_of_less(*results: StudyResult) -> None:
+    """Say which results are not those of the whole study."""
+    from sojourn.cli.console import note
+
+    for result in results:
+        if result.reduced:
+            note(f"{result.directory}: {result.reduced} run, not the study's verdict")
+
+
+def _labelled(sentence: str, *results: StudyResult) -> str:
+    """Return a sentence on results that says if they are not those of the whole study."""
+    words = dict.fromkeys(result.reduced for result in results if result.reduced)
+    return f"{sentence} ({'; '.join(words)} run, not the study's verdict)" if words else sentence
 
 
 def _counts(table: pl.DataFrame) -> dict[str, int]:

@@ -34,6 +34,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1))
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
     parser.flag("--quick", "Shorter runs, fewer seeds: a look in some 10 s.")
+    parser.flag("--no-figures", "Draw nothing: tables and verdicts alone.")
     parser.option(
         "--out",
         "DIR",
@@ -70,7 +71,7 @@ def execute(options: Namespace) -> None:
         from sojourn.study.result import StudyResult
 
         note("writing the report")
-        summaries.append(report.build(StudyResult.load(directory)))
+        summaries.append(report.build(StudyResult.load(directory), figures=not options.no_figures))
 
     try:
         outcome = run_study(
@@ -95,6 +96,7 @@ def execute(options: Namespace) -> None:
                 "study": plan.study.definition.name,
                 "out": str(outcome.directory),
                 "quick": quick,
+                "reduced": plan.reduced,
                 "comparison": summary.comparison,
                 "claims": summary.claims,
                 "runs": {"computed": outcome.computed, "reused": outcome.reused},
@@ -115,7 +117,7 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
         f"{outcome.simulated_s:,.0f} s simulated, {outcome.packet_hops:,} packet-hops, "
         f"{outcome.wall_s:.1f} s in all"
     )
-    label = " (quick: shortened runs, not the study's verdict)" if plan.options.quick else ""
+    label = f" ({plan.reduced} run, not the study's verdict)" if plan.reduced else ""
     cells = summary.comparison
     if sum(cells.values()):
         note(

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["build"]
 
 
-def build(result: StudyResult) -> ReportSummary:
+def build(result: StudyResult, *, figures: bool = True) -> ReportSummary:
     """Write comparison.csv, claims.csv, tables/, figures/ and report.html into the result.
 
     Parameters
     ----------
     result
         A finished study; only its files are read, nothing is simulated.
+    figures
+        Whether to draw; without, the page has its tables and verdicts alone.
 
     Returns
     -------
@@ -36,4 +38,4 @@ def build(result: StudyResult) -> ReportSummary:
     """
     from sojourn.report.builder import build_report
 
-    return build_report(result)
+    return build_report(result, figures=figures)

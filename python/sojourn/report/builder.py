@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from sojourn.report import generic, page
-from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import (
     write_claims,
     write_comparison,
@@ -32,17 +31,19 @@ from sojourn.study.summary import write_summary
 _COUNTED_USES = ("gate", "unit", "report")
 
 
-def build_report(result: StudyResult) -> ReportSummary:
+def build_report(result: StudyResult, *, figures: bool = True) -> ReportSummary:
     """Write the report of a result into its directory; see `sojourn.report.build`."""
     view = StudyView(result)
     parts = study_parts(result, view)
+    if not figures:
+        parts = replace(parts, figures=())
     directory = result.directory
     write_summary(result)
     _write_tables(directory, parts)
     drawings = _draw(directory, parts, quick=result.quick)
     write_comparison(directory / "comparison.csv", parts.tables)
     write_claims(directory / "claims.csv", parts.claims)
-    write_text(directory / "report.html", page.render(result, parts, drawings))
+    write_text(directory / "report.html", page.render(result, parts, drawings, drawn=figures))
     return summary_of(parts)
 
 
@@ -92,6 +93,10 @@ def _write_tables(directory: Path, parts: StudyParts) -> None:
 def _draw(directory: Path, parts: StudyParts, *, quick: bool) -> dict[str, str]:
     """Draw every figure as SVG and PDF; return the SVG text by item."""
     folder = _fresh(directory / "figures")
+    if not parts.figures:
+        return {}
+    from sojourn.report.drawing_files import draw_files  # what draws takes its time to load
+
     texts = draw_files([figure.plot for figure in parts.figures], folder, quick=quick)
     return {figure.item: texts[figure.plot.name] for figure in parts.figures}
 

@@ -73,7 +73,9 @@ class Scorecard:
         return 100.0 * self.done / self.total if self.total else 0.0
 
 
-def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) -> str:
+def render(
+    result: StudyResult, parts: StudyParts, drawings: Mapping[str, str], *, drawn: bool = True
+) -> str:
     """Return the page.
 
     Parameters
@@ -84,6 +86,8 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         What the study says.
     drawings
         SVG text of each figure by item.
+    drawn
+        Whether figures were drawn; the page says if not.
     """
     figures = [
         DrawnFigure(
@@ -102,6 +106,7 @@ def render(result: StudyResult, parts: StudyParts, drawings: Mapping[str, str]) 
         result=result,
         definition=result.definition,
         parts=parts,
+        drawn=drawn,
         shown_tables=[table for table in parts.plain_tables if not _is_folded(table, parts)],
         folded_tables=[table for table in parts.plain_tables if _is_folded(table, parts)],
         many_figures=MANY_FIGURES,

@@ -15,7 +15,7 @@ def provenance(result: StudyResult) -> list[tuple[str, str]]:
 
 def _rows(result: StudyResult) -> Iterator[tuple[str, str]]:
     manifest = result.manifest
-    yield "study", f"{result.name}{', shortened by --quick' if result.quick else ''}"
+    yield "study", f"{result.name}{f', {result.reduced} run' if result.reduced else ''}"
     yield "source", result.definition.source
     yield "version", _text(manifest.get("version"))
     yield "engine", _text(manifest.get("engine_version"))

@@ -55,8 +55,9 @@ def _outcome(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
         return Outcome.not_run(f"cannot be judged: {what_failed(error, study.definition.module)}")
     finally:
         ask.seconds = 0.0
-    if ask.view.quick and outcome.verdict is not Holds.NOT_RUN:
-        note = f"quick; {outcome.note}" if outcome.note else "quick"
+    reduced = ask.view.reduced
+    if reduced and outcome.verdict is not Holds.NOT_RUN:
+        note = f"{reduced}; {outcome.note}" if outcome.note else reduced
         return Outcome(outcome.verdict, outcome.ours, note)
     return outcome
 
@@ -70,7 +71,7 @@ def _together(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcom
             return outcome
     held = all(outcome.verdict is Holds.HOLDS for outcome in found.values())
     ours = ", ".join(f"{name} {outcome.verdict}" for name, outcome in found.items())
-    return Outcome.of(held, ours, "quick" if ask.view.quick else "")
+    return Outcome.of(held, ours, ask.view.reduced)
 
 
 def _decided(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome:

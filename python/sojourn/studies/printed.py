@@ -122,6 +122,7 @@ def _cell(
         rule=find_rule(study.rules, item=table.item, case=row, queue_manager=name, metric=metric),
         censored=bounded,
         shortened=_is_shorter(ask, others or chosen, float(table.seconds)),
+        reduced=ask.view.reduced,
     )
 
 

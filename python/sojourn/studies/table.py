@@ -39,6 +39,8 @@ class Cell:
         The tolerance.
     shortened
         Our runs are shorter than the printed ones.
+    reduced
+        What makes our runs less than the study, such as `quick`; empty for all of it.
     """
 
     item: str
@@ -53,6 +55,7 @@ class Cell:
     rule: Rule | None = None
     censored: bool = False
     shortened: bool = False
+    reduced: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -86,9 +89,9 @@ class Cell:
             return f"{text}; the print is a bound"
         if not self.rule.is_judged:
             return f"{text}; trust {self.rule.trust}"
-        if self.shortened:
-            return f"{text}; quick run"
-        return text
+        if self.reduced:
+            return f"{text}; {self.reduced} run"
+        return f"{text}; shorter than printed" if self.shortened else text
 
     @property
     def ours_text(self) -> str:

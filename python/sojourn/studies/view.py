@@ -90,9 +90,9 @@ class StudyView:
         self._delays: dict[tuple[str, str], dict[str, dict[int, Distribution]]] = {}
 
     @property
-    def quick(self) -> bool:
-        """Whether runs were shortened."""
-        return self.result.quick
+    def reduced(self) -> str:
+        """What makes the runs less than the study; empty for all of it."""
+        return self.result.reduced
 
     @cached_property
     def points(self) -> frozenset[str]:

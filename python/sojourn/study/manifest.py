@@ -87,6 +87,7 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
         "title": plan.study.definition.title,
         "builtin": plan.study.builtin,
         "quick": options.quick,
+        "reduced": plan.reduced,
         "options": {
             "points": list(options.points),
             "seeds": options.seeds,

@@ -71,6 +71,9 @@ class Plan:
     points: list[PlannedPoint]
     seeds: list[int]
     runs: list[RunSpec]
+    reduced: str = ""
+    """What makes the runs less than the study in a word or two, such as `quick` or `shortened, partial`;
+    empty for the whole study."""
 
     @property
     def simulated_s(self) -> float:
@@ -98,6 +101,7 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     planned, invalid = _validated(study, chosen)
     if problems or invalid:
         raise StudyError(problems + invalid)
+    whole = planned
     if options.duration is not None:
         planned = [_with_duration(item, options.duration) for item in planned]
     elif options.quick:
@@ -110,7 +114,21 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
         for item in planned
         for seed in seeds
     ]
-    return Plan(study, options, planned, seeds, runs)
+    is_shorter = any(
+        item.scenario.duration_s < own.scenario.duration_s
+        for item, own in zip(planned, whole, strict=True)
+    )
+    is_partial = len(planned) < len(every) or count < definition.seeds.count
+    reduced = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
+    return Plan(study, options, planned, seeds, runs, reduced)
+
+
+def _reduced(options: RunOptions, *, is_shorter: bool, is_partial: bool) -> str:
+    """Say what makes the runs less than the study; what `--quick` does needs no further words."""
+    if options.quick:
+        return "quick"
+    words = ["shortened"] * is_shorter + ["partial"] * is_partial
+    return ", ".join(words)
 
 
 def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:

@@ -115,8 +115,16 @@ class StudyResult:
 
     @property
     def quick(self) -> bool:
-        """Whether durations and seeds were shortened; verdicts then have to say so."""
+        """Whether durations and seeds were shortened by `--quick`."""
         return bool(self.manifest.get("quick", False))
+
+    @property
+    def reduced(self) -> str:
+        """What makes the runs less than the study: `quick`, `shortened`, `partial`; empty for all of it.
+
+        Verdicts have to say so.
+        """
+        return str(self.manifest.get("reduced", "quick" if self.quick else ""))
 
     @cached_property
     def labels(self) -> list[str]:
