@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     )
     from sojourn.scenario import Scenario, load_scenario
     from sojourn.simulation import Run, run
-    from sojourn.study.result import StudyResult
+    from sojourn.study.own import Study
+    from sojourn.study.result import StudyResult, load_result
 
 __version__ = "0.1.0"
 
@@ -35,9 +36,11 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SojournError",
+    "Study",
     "StudyError",
     "StudyResult",
     "__version__",
+    "load_result",
     "load_scenario",
     "run",
 ]
@@ -53,7 +56,9 @@ _HOMES = {
     "run": "sojourn.simulation",
     "Scenario": "sojourn.scenario",
     "load_scenario": "sojourn.scenario",
+    "Study": "sojourn.study.own",
     "StudyResult": "sojourn.study.result",
+    "load_result": "sojourn.study.result",
 }
 
 

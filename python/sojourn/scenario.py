@@ -4,7 +4,7 @@ What a scenario may say is decided by the compiled part; here are files, setting
 """
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,14 +19,14 @@ __all__ = ["Scenario", "check_scenario", "load_scenario", "read_text"]
 DEFAULT_SEED = 1  # as in the scenario file, whose `seeds` or `--seed` changes it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A valid scenario: what one run simulates, except for its seed.
 
     Examples
     --------
     >>> scenario = load_scenario("scenarios/home.toml")  # doctest: +SKIP
-    >>> longer = scenario.with_settings("duration=60 s")  # doctest: +SKIP
+    >>> longer = scenario.with_settings({"duration": "60 s"})  # doctest: +SKIP
     """
 
     text: str
@@ -86,8 +86,17 @@ class Scenario:
         """Return the name under which the store keeps the run with this seed."""
         return self.compiled.key(seed)
 
-    def with_settings(self, *settings: str) -> "Scenario":
-        """Return a changed scenario; each setting reads `a.b.c=V`, traffic goes by its name.
+    def __repr__(self) -> str:
+        """Name the scenario and its length."""
+        return f"<Scenario {self.name}: {self.duration_s:g} s>"
+
+    def with_settings(self, *settings: str | Mapping[str, object]) -> "Scenario":
+        """Return a changed scenario; traffic goes by its name.
+
+        Parameters
+        ----------
+        settings
+            Values by key, such as `{"access.upstream.queue.target": "10 ms"}`, or texts of the form `a.b.c=V`.
 
         Raises
         ------
@@ -96,7 +105,15 @@ class Scenario:
         ScenarioError
             If the changed scenario is not valid.
         """
-        return Scenario.parse(apply_settings(self.text, list(settings)))
+        texts: list[str] = []
+        for setting in settings:
+            if isinstance(setting, str):
+                texts.append(setting)
+                continue
+            from sojourn.study.axes import toml_value
+
+            texts += [f"{key}={toml_value(value)}" for key, value in setting.items()]
+        return Scenario.parse(apply_settings(self.text, texts))
 
 
 def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:

@@ -6,18 +6,21 @@ With a store, a run that has been made before is not made again.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from sojourn import _engine
 from sojourn.engine import simulate
+from sojourn.headline import headline_rows
+from sojourn.notebook import pandas_frame, table_html
 from sojourn.scenario import Scenario, load_scenario
 from sojourn.store import Store, pack
 
 __all__ = ["Run", "run"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A finished run."""
 
@@ -35,6 +38,20 @@ class Run:
     def metrics(self) -> pl.DataFrame:
         """What the run means: `subject, metric, value, unit`."""
         return self.tables["metrics"]
+
+    def __repr__(self) -> str:
+        """Name the run."""
+        return f"<Run of {self.scenario.name}, seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        """Show what matters most of the run."""
+        title = f"{self.scenario.name}, seed {self.seed}, {self.scenario.duration_s:g} s"
+        headings = ("traffic or link", "metric", "value", "unit")
+        return table_html(title, headings, headline_rows(self.metrics.rows()))
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
+        """Return the metrics as a frame of pandas."""
+        return pandas_frame(self.metrics)
 
 
 def run(

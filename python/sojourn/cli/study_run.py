@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -54,14 +53,14 @@ def execute(options: Namespace) -> None:
     from sojourn.store import Store
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
-    from sojourn.study.runner import run_study
+    from sojourn.study.runner import available_cores, run_study
 
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
     plan = make_plan(load_study(options.name), wishes)
     out, cluster, quick = options.out, options.cluster, options.quick
     if out is not None:
         refuse_used(out)
-    workers = options.jobs or _available_cores()
+    workers = options.jobs or available_cores()
     progress = StudyProgress(cluster or ("1 thread" if workers == 1 else f"{workers} threads"))
     kept_runs = Store(options.store, on_damage=warn)
     summaries: list[ReportSummary] = []
@@ -131,9 +130,3 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
                 f"{counts['not_run']} not run"
             )
     print(outcome.directory / "report.html")
-
-
-def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

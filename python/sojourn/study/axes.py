@@ -27,7 +27,16 @@ from sojourn import _engine
 from sojourn.errors import Problem
 from sojourn.study.declarations_base import LabelValue, Strict
 
-__all__ = ["Axis", "KeyAxis", "Level", "Sample", "combinations", "problems_of", "unit_of"]
+__all__ = [
+    "Axis",
+    "KeyAxis",
+    "Level",
+    "Sample",
+    "combinations",
+    "problems_of",
+    "toml_value",
+    "unit_of",
+]
 
 DIGITS = 4
 """Significant digits of values that nobody wrote. chosen: 1.234 kB is still a whole number of bytes."""
@@ -242,29 +251,29 @@ def _level(axis: KeyAxis, value: object, unit: str | None) -> Level:
     else:
         parts = [value] * len(targets)
     first = parts[0] if parts else ""
-    label: LabelValue = first if isinstance(first, str | int | float | bool) else _toml(first)
+    label: LabelValue = first if isinstance(first, str | int | float | bool) else toml_value(first)
     quantity = _quantity(first)
     if unit is not None and quantity is not None:
         number = float(f"{quantity[0] * _scale(quantity[1]) / _scale(unit):.12g}")
         label = int(number) if number == int(number) else number
-    settings = tuple((key, _toml(part)) for key, part in zip(targets, parts, strict=False))
+    settings = tuple((key, toml_value(part)) for key, part in zip(targets, parts, strict=False))
     return Level(_name(first), label, settings=settings)
 
 
 def _name(value: object) -> str:
     """Return a value as part of a point's name."""
     kind = cast("dict[str, object]", value).get("kind") if isinstance(value, dict) else value
-    text = kind if isinstance(kind, str) else _toml(cast("object", value))
+    text = kind if isinstance(kind, str) else toml_value(cast("object", value))
     return re.sub(r"[^A-Za-z0-9.]+", "-", text.replace(" ", "").replace("/s", "ps")).strip("-.")
 
 
-def _toml(value: object) -> str:
+def toml_value(value: object) -> str:
     """Return a value as it would stand in a file, in one line."""
     if isinstance(value, dict):
         entries = cast("dict[str, object]", value).items()
-        return "{ " + ", ".join(f"{_key(key)} = {_toml(item)}" for key, item in entries) + " }"
+        return "{ " + ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in entries) + " }"
     if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in cast('list[object]', value))}]"
+        return f"[{', '.join(toml_value(item) for item in cast('list[object]', value))}]"
     return tomli_w.dumps({"v": value}).removeprefix("v = ").strip()
 
 

@@ -12,11 +12,12 @@ from typing import Any, Self
 import polars as pl
 
 from sojourn.errors import RecordError, nearest
+from sojourn.notebook import pandas_frame, table_html
 from sojourn.study.definition import StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
 
-__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult"]
+__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult", "load_result"]
 
 METRICS_SCHEMA: dict[str, pl.DataType] = {
     "study": pl.String(),
@@ -48,7 +49,7 @@ class ReportSummary:
     """Claims by use (gate, unit, report) and verdict: holds, fails, not_run."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyResult:
     """A result directory, loaded.
 
@@ -97,6 +98,24 @@ class StudyResult:
             ) from error
         definition = load_definition(study_folder_of(directory) / "study.toml")
         return cls(directory, definition, metrics, runs, manifest)
+
+    def __repr__(self) -> str:
+        """Name the result and its size."""
+        return f"<StudyResult {self._overview}>"
+
+    @property
+    def _overview(self) -> str:
+        less = f" ({self.reduced} run)" if self.reduced else ""
+        return f"{self.name}{less}: {self.points.height} points, {self.runs.height} runs"
+
+    def _repr_html_(self) -> str:
+        """Show the points and where the result lies."""
+        title = f"{self._overview}, in {self.directory}"
+        return table_html(title, self.points.columns, self.points.rows())
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
+        """Return `summary` as a frame of pandas."""
+        return pandas_frame(self.summary)
 
     @property
     def study_folder(self) -> Path:
@@ -167,3 +186,8 @@ class StudyResult:
                 or f'add "{table}" to `keep` in study.toml and run the study again',
             )
         return pl.scan_parquet(path)
+
+
+def load_result(directory: str | Path) -> StudyResult:
+    """Read the result directory of a study; see `StudyResult.load`."""
+    return StudyResult.load(directory)

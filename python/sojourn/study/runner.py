@@ -22,7 +22,7 @@ from sojourn.study.manifest import make_manifest
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.write import write_result
 
-__all__ = ["Outcome", "Progress", "execute_plan", "run_study"]
+__all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "run_study"]
 
 
 class Progress(Protocol):
@@ -189,3 +189,10 @@ def _point_latest(directory: Path) -> None:
         temporary.unlink(missing_ok=True)
         temporary.symlink_to(directory.name)
         temporary.replace(directory.with_name("latest"))
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
