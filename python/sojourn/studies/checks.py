@@ -35,7 +35,7 @@ METRICS = frozenset(
     delay_share_under_5ms delay_share_under_20ms pages_completed pages_unfinished page_load_time_median
     page_load_time_mad page_load_time_mean page_load_time_p95 page_load_time_max page_load_time_median_censored
     transfers_completed transfer_time_median connections retransmissions timeouts connect_retries
-    dropped_packets marked_packets utilisation backlog_mean
+    dropped_packets marked_packets utilisation backlog_mean requested_volume granted_volume unused_grants
     delay_mean delay_min delay_p01 delay_p50 delay_p90 delay_p95 delay_p99 delay_p999 delay_max
     sojourn_mean sojourn_p50 sojourn_p95 sojourn_p99 sojourn_max
     """.split()  # noqa: SIM905 - a long list reads better so
