@@ -3,10 +3,11 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from sojourn.report import build
-from sojourn.report.generic import parts, significant
+from sojourn.report.generic import BOXED, looks_of, parts, significant, spread, words
 from sojourn.studies.view import StudyView
 from studies.synthetic import World
 
@@ -38,6 +39,34 @@ def test_a_metric_that_a_point_lacks_is_a_dash(tmp_path: Path) -> None:
     texts = {row[0].text: row[column].text for row in page.rows}
     assert texts["D04-21"] == "–"
     assert texts["C04"] == "3.352"
+
+
+def has(view: StudyView, point: str, subject: str, metric: str) -> bool:
+    return bool(np.isfinite(view.values_or_nan(point, subject, metric)).all())
+
+
+def test_boxes_are_coloured_by_label_and_what_differs_most_stands_first(tmp_path: Path) -> None:
+    points = pl.DataFrame(
+        {"point": ["a/1", "a/2", "b/1", "b/2"], "site": ["x"] * 4, "queue": ["a", "a", "b", "b"]}
+    )
+    looks = looks_of(points, ["site", "queue"])
+    assert list(looks.values()) == ["cycle-0", "cycle-0", "cycle-1", "cycle-1"]
+    assert len(set(looks_of(points, ["site"]).values())) == 4
+    view = own_study().view(tmp_path)
+    figure = next(figure for figure in parts(view).figures if figure.item == "metrics")
+    metrics = {words(metric): metric for metric in BOXED}
+    spreads = [
+        spread(
+            [
+                view.values_or_nan(point, panel.title, metrics[panel.x.quantity])
+                for point in ("C04", "D04-417", "D04-21")
+                if has(view, point, panel.title, metrics[panel.x.quantity])
+            ]
+        )
+        for panel in figure.plot.panels
+    ]
+    assert spreads == sorted(spreads, reverse=True)
+    assert spreads[0] > spreads[-1]
 
 
 def test_the_report_is_written_without_verdicts(tmp_path: Path) -> None:

@@ -125,17 +125,20 @@ def significant(value: float) -> str:
 
 def _figures(view: StudyView, points: Sequence[str]) -> Iterator[Figure]:
     found = view.result.metrics.select("subject", "metric", "unit").unique(maintain_order=True)
-    panels: list[Panel] = []
+    looks = looks_of(view.result.points, view.result.labels)
+    panels: list[tuple[float, Panel]] = []
     for metric in BOXED:
         for subject, name, unit in found.iter_rows():
             if name != metric:
                 continue
             groups = [
-                (point, f"cycle-{number}", _known(view.values_or_nan(point, subject, metric)))
-                for number, point in enumerate(points[:MOST_BOXES])
+                (point, looks[point], _known(view.values_or_nan(point, subject, metric)))
+                for point in points[:MOST_BOXES]
             ]
             if any(len(values) for _, _, values in groups):
-                panels.append(box_panel(groups, quantity=words(metric), unit=unit, title=subject))
+                panel = box_panel(groups, quantity=words(metric), unit=unit, title=subject)
+                panels.append((spread([values for _, _, values in groups]), panel))
+    panels.sort(key=lambda item: -item[0])  # what differs most first, else as people ask
     if panels:
         rows = -(-len(panels) // 2)
         shown = min(len(points), MOST_BOXES)
@@ -144,15 +147,50 @@ def _figures(view: StudyView, points: Sequence[str]) -> Iterator[Figure]:
             PlotSpec(
                 name="metrics",
                 title="Metrics by point, spread over runs",
-                panels=tuple(panels),
+                panels=tuple(panel for _, panel in panels),
                 columns=2 if len(panels) > 1 else 1,
                 height=rows * (26 + 5.2 * shown) + 8,
                 description="Box plots of metrics by point; each value is one run.",
             ),
-            "Box: quartiles and median over runs; whiskers: last run within 1.5 ranges.",
+            "Box: quartiles and median over runs; whiskers: last run within 1.5 ranges. What differs most "
+            "between points stands first.",
             "overview",
         )
     yield from _distributions(view, points)
+
+
+def looks_of(points: pl.DataFrame, labels: Sequence[str]) -> dict[str, str]:
+    """Return the look of each point: that of its value of the first label that varies.
+
+    Points without labels that vary each have a look of their own.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"point": ["a", "b", "c"], "queue": ["pie", "codel", "pie"]})
+    >>> looks_of(frame, ["queue"])
+    {'a': 'cycle-0', 'b': 'cycle-1', 'c': 'cycle-0'}
+    """
+    varying = next((name for name in labels if points[name].n_unique() > 1), "point")
+    values = points[varying].unique(maintain_order=True).to_list()
+    return {
+        point: f"cycle-{values.index(value)}"
+        for point, value in points.select(
+            pl.col("point").alias("name"), pl.col(varying).alias("value")
+        ).iter_rows()
+    }
+
+
+def spread(groups: Sequence[np.ndarray]) -> float:
+    """Return how far the means of groups lie apart, as a share of the largest of them.
+
+    Examples
+    --------
+    >>> spread([np.array([1.0, 3.0]), np.array([4.0]), np.array([])])
+    0.5
+    """
+    means = [float(values.mean()) for values in groups if len(values)]
+    largest = max((abs(mean) for mean in means), default=0.0)
+    return (max(means) - min(means)) / largest if largest else 0.0
 
 
 def _known(values: np.ndarray) -> np.ndarray:
