@@ -331,7 +331,7 @@ class _Checker:
         if not file.is_file():
             return
         with file.open(newline="", encoding="utf-8") as opened:
-            known = next(csv.reader(opened), [])
+            known = next(csv.reader(opened), list[str]())
         for column in wanted:
             if column not in known:
                 yield self._problem(
