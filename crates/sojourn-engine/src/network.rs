@@ -281,19 +281,17 @@ impl<R: Recorder> Network<R> {
         split: Option<DelaySplit>,
     ) {
         let meta = packet.meta;
-        let Hop {
-            direction, traffic, ..
-        } = *self.hops.at(first);
-        self.recorder
-            .on_sent(traffic, direction, Bytes(u64::from(meta.length)));
+        let hop = *self.hops.at(first);
+        let length = Bytes(u64::from(meta.length));
+        self.recorder.on_sent(hop.traffic, hop.direction, length);
         let id = self.packets.insert(first, packet, blocks, split);
-        self.enter(now, id, meta);
+        self.enter(now, id, hop.over, meta);
     }
 
     /// A packet that has come to the hop of `id` enters what carries it over.
     #[inline]
-    fn enter(&mut self, now: Instant, id: PacketId, meta: Meta) {
-        match self.hops.of(id).over {
+    fn enter(&mut self, now: Instant, id: PacketId, over: Over, meta: Meta) {
+        match over {
             Over::Link(link) => self.enter_link(now, link, id, meta),
             Over::Wire { wire, .. } => {
                 let delay = carry(
@@ -319,11 +317,12 @@ impl<R: Recorder> Network<R> {
             return; // an earlier wake-up has been scheduled since
         }
         state.wakeup_at = Instant::NEVER;
-        if state.wanted_at <= now {
-            let (model, mut call) = self.split(now, link);
-            model.on_wakeup(now, &mut call);
-        }
-        self.after_call(now, link);
+        let is_wanted = state.wanted_at <= now;
+        self.call_link(now, link, |model, call| {
+            if is_wanted {
+                model.on_wakeup(now, call);
+            }
+        });
     }
 
     /// A delivery event of a wire is due: returns a packet at the end of its route; the caller asks again
@@ -357,25 +356,21 @@ impl<R: Recorder> Network<R> {
     #[inline]
     fn go_on(&mut self, now: Instant, id: PacketId) -> Option<PacketId> {
         let id = id.one_hop_on();
-        if self.hops.of(id).over == Over::End {
+        let over = self.hops.of(id).over;
+        if over == Over::End {
             return Some(id);
         }
         let meta = self.packets.get(id).meta;
-        self.enter(now, id, meta);
+        self.enter(now, id, over, meta);
         None
     }
 
-    /// Where a packet goes, and whose it is.
-    pub(crate) fn way(&self, id: PacketId) -> (Direction, TrafficId) {
-        let hop = self.hops.of(id);
-        (hop.direction, hop.traffic)
-    }
-
-    /// Tells the recorder what arrived, and takes it out of the network.
+    /// Tells the recorder what arrived, and takes it out of the network; with it, which way it came and whose it is.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Instant, id: PacketId) -> Packet {
-        self.record_arrival(now, id);
-        self.packets.remove(id)
+    pub(crate) fn receive(&mut self, now: Instant, id: PacketId) -> (Packet, Direction, TrafficId) {
+        let hop = *self.hops.of(id);
+        self.record_arrival(now, id, &hop);
+        (self.packets.remove(id), hop.direction, hop.traffic)
     }
 
     /// SACK blocks of the segment in a packet that was received just now and has some.
@@ -383,12 +378,10 @@ impl<R: Recorder> Network<R> {
         self.packets.blocks(id)
     }
 
-    fn record_arrival(&mut self, now: Instant, id: PacketId) {
+    fn record_arrival(&mut self, now: Instant, id: PacketId, hop: &Hop) {
         let packet = self.packets.get(id);
         let split = self.packets.split(id);
-        let Hop {
-            direction, traffic, ..
-        } = *self.hops.of(id);
+        let (direction, traffic) = (hop.direction, hop.traffic);
         match packet.body {
             Body::Segment { ref header, .. } => {
                 if self.record_delays {
@@ -458,17 +451,23 @@ impl<R: Recorder> Network<R> {
     }
 
     fn enter_link(&mut self, now: Instant, link: LinkId, id: PacketId, mut meta: Meta) {
-        // The packet keeps its own length: what this link charges is no business of the next one.
-        meta.length = self.links[usize::from(link.0)].framing.charged(meta.length);
-        let (model, mut call) = self.split(now, link);
-        model.on_arrival(now, meta, id, &mut call);
-        self.after_call(now, link);
+        self.call_link(now, link, |model, call| {
+            // The packet keeps its own length: what this link charges is no business of the next one.
+            meta.length = call.framing.charged(meta.length);
+            model.on_arrival(now, meta, id, call);
+        });
     }
 
-    /// The model of a link, and what it may do to the rest of the network during a call.
-    fn split(&mut self, now: Instant, link: LinkId) -> (&mut AnyLink<PacketId>, LinkCall<'_, R>) {
+    /// Calls a link; then schedules the wake-up that it wants, and follows its queue length.
+    #[inline]
+    fn call_link(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        action: impl FnOnce(&mut AnyLink<PacketId>, &mut LinkCall<'_, R>),
+    ) {
         let state = &mut self.links[usize::from(link.0)];
-        let call = LinkCall {
+        let mut call = LinkCall {
             now,
             link,
             direction: state.direction,
@@ -482,12 +481,7 @@ impl<R: Recorder> Network<R> {
             recorder: &mut self.recorder,
             record_delays: self.record_delays,
         };
-        (&mut state.model, call)
-    }
-
-    /// Schedules the wake-up that a link wants, and follows its queue length.
-    fn after_call(&mut self, now: Instant, link: LinkId) {
-        let state = &mut self.links[usize::from(link.0)];
+        action(&mut state.model, &mut call);
         let next = state.model.next_wakeup();
         state.wanted_at = next;
         if next < state.wakeup_at {
@@ -496,23 +490,24 @@ impl<R: Recorder> Network<R> {
             self.calendar.schedule(next, Event::Wakeup { link });
         }
         if self.record_waiting {
-            self.record_queue_length(now, link);
+            state.record_queue_length(now, link, &mut self.recorder);
         }
     }
+}
 
+impl ManagedLink {
     /// Tells the recorder how long the queue is, if that has changed.
-    #[inline(never)] // `after_call` is short without it
-    fn record_queue_length(&mut self, now: Instant, link: LinkId) {
-        let state = &mut self.links[usize::from(link.0)];
-        let (backlog, staged) = (state.model.backlog(), state.model.staged());
+    #[inline(never)] // a call is short without it
+    fn record_queue_length<R: Recorder>(&mut self, now: Instant, link: LinkId, recorder: &mut R) {
+        let (backlog, staged) = (self.model.backlog(), self.model.staged());
         let waiting = Waiting {
             packets: backlog.packets,
             bytes: backlog.bytes,
             staged: staged.packets,
         };
-        if waiting != state.waiting {
-            state.waiting = waiting;
-            self.recorder.on_waiting(now, link, waiting);
+        if waiting != self.waiting {
+            self.waiting = waiting;
+            recorder.on_waiting(now, link, waiting);
         }
     }
 }
@@ -531,7 +526,11 @@ fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
 }
 
 /// A packet of so many bytes enters a wire; returns what that takes it.
-#[inline]
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "most callers have no use for the delay"
+)]
 fn carry(
     wires: &mut [PrivateWire],
     wire: u32,

@@ -79,8 +79,7 @@ impl<R: Recorder> World<R> {
 
     /// A packet has reached the end of its route.
     pub(crate) fn on_arrival(&mut self, now: Instant, id: PacketId) {
-        let packet = self.network.receive(now, id);
-        let (direction, traffic) = self.network.way(id);
+        let (packet, direction, traffic) = self.network.receive(now, id);
         let end = match direction {
             Direction::Upstream => End::Server,
             Direction::Downstream => End::Client,
