@@ -17,7 +17,7 @@ LINKS = ("upstream", "downstream")
 # What a person would ask, in this order; chosen: what they feel before what causes it.
 _CALL = ("mos", "loss_total", "delay_p99", "delay_p50")
 _PAGES = ("page_load_time_median", "page_load_time_p95", "pages_unfinished", "delay_p99")
-_STREAM = ("delay_p99", "loss_total", "delay_p50", "goodput")
+_STREAM = ("delay_p99", "lost", "delay_p50", "goodput")  # late is a word of calls
 _TRANSFER = ("goodput", "delay_p50", "transfer_time_median", "retransmissions")
 _LINK = ("queue_delay_p99", "utilisation", "dropped_packets", "marked_packets", "queue_delay_mean")
 
