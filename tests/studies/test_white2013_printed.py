@@ -175,7 +175,7 @@ def test_the_points_carry_the_households_of_table_2(documents: dict[str, dict[st
 
 
 def heavy_sessions() -> dict[str, tuple[int, int, int]]:
-    """Uploads, connections of browsers, and all sessions of the heavy households."""
+    """Return uploads, connections of browsers, and all sessions of the heavy households."""
     sessions: dict[str, tuple[int, int, int]] = {}
     for name in GROUP_LOADS["heavy"]:
         load = LOADS[name]
