@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from sojourn import _engine
 from sojourn.errors import Problem, ScenarioError, UsageError
-from sojourn.study.expand import Document, apply_settings
+from sojourn.settings import apply_settings
 
 __all__ = ["Scenario", "check_scenario", "load_scenario", "read_text"]
 
@@ -70,11 +70,11 @@ class Scenario:
 
     def _seeds(self, key: str, default: int) -> int:
         seeds = self.document.get("seeds")
-        value = cast("Document", seeds).get(key) if isinstance(seeds, dict) else None
+        value = cast("dict[str, object]", seeds).get(key) if isinstance(seeds, dict) else None
         return value if isinstance(value, int) else default
 
     @cached_property
-    def document(self) -> Document:
+    def document(self) -> dict[str, Any]:
         """The file as nested tables."""
         return tomllib.loads(self.text)
 
@@ -138,7 +138,7 @@ def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
     text = read_text(path)
     if settings:
         try:
-            text = apply_settings(text, list(settings))
+            text = apply_settings(text, settings)
         except _engine.ScenarioProblems as error:
             raise ScenarioError(_problems(error.problems, str(path))) from error
         # Positions in the changed text mean nothing to the reader of the file.

@@ -50,13 +50,14 @@ def test_help_and_the_package_load_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_short_run_loads_nothing_that_takes_its_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [[], ["--set", "duration=1 s"]])
+def test_a_short_run_loads_nothing_that_takes_its_time(tmp_path: Path, settings: list[str]) -> None:
     write_scenario(tmp_path)
     slow = [*HEAVY, "dataclasses", "inspect", "pathlib", "tomllib", "json", "typing"]
     code = (
         "import sys; from sojourn.cli import run_command\n"
         "before = set(sys.modules)\n"
-        "assert run_command(['run', 'household.toml']) == 0\n"
+        f"assert run_command(['run', 'household.toml', *{settings!r}]) == 0\n"
         f"print([name for name in {slow!r} if name in set(sys.modules) - before], file=sys.stderr)"
     )
     done = subprocess.run(

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError
+from sojourn.settings import apply_settings
 from sojourn.study.definition import StudyDefinition
-from sojourn.study.expand import Point, apply_settings, select
+from sojourn.study.expand import Point, select
 from sojourn.study.expand import expand as expand_text
 from study.overlay_oracle import merge as literally
 from support import HOUSEHOLD, STUDY

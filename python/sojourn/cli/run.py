@@ -123,15 +123,16 @@ _COLUMNS = ("subject", "metric", "value", "unit")
 
 
 def _scenario(file: str, settings: list[str]) -> _engine.Scenario:
-    """Read a scenario; without settings and mistakes, nothing but the engine is needed."""
+    """Read a scenario with its settings; without mistakes, nothing but the engine is needed."""
     from sojourn import _engine
+    from sojourn.settings import apply_settings
 
-    if not settings:
-        try:
-            with open(file, encoding="utf-8") as text:  # noqa: PTH123 - pathlib takes its time
-                return _engine.Scenario.parse(text.read())
-        except (OSError, ValueError):
-            pass  # said properly below
+    try:
+        with open(file, encoding="utf-8") as text:  # noqa: PTH123 - pathlib takes its time
+            content = text.read()
+        return _engine.Scenario.parse(apply_settings(content, settings) if settings else content)
+    except Exception:  # said properly below, with what takes its time to load
+        pass
     from sojourn.scenario import load_scenario
 
     return load_scenario(file, settings).compiled

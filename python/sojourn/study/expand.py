@@ -19,11 +19,11 @@ import tomli_w
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
 
-if TYPE_CHECKING:  # settings of one scenario need no study
+if TYPE_CHECKING:
     from sojourn.study.axes import Level
     from sojourn.study.definition import LabelValue, MatrixDefinition, StudyDefinition
 
-__all__ = ["Document", "Point", "apply_settings", "expand", "expand_all", "select"]
+__all__ = ["Document", "Point", "expand", "expand_all", "select"]
 
 Document = dict[str, Any]
 """A parsed scenario file."""
@@ -54,38 +54,6 @@ class Point:
     def with_values(self, changes: Document) -> Point:
         """Return the point with an overlay that is known to fit."""
         return replace(self, file=self.file.laid(tomli_w.dumps(changes))[0])
-
-
-def apply_settings(text: str, settings: list[str]) -> str:
-    """Return a scenario's text with `a.b.c=V` settings in place, one after the other.
-
-    The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes.
-
-    Raises
-    ------
-    UsageError
-        If a setting is not of that form, or has no place in the scenario.
-    _engine.ScenarioProblems
-        If the text is not TOML.
-
-    Examples
-    --------
-    >>> print(apply_settings('duration = "600 s"', ["duration=10 s"]), end="")
-    duration = "10 s"
-    """
-    file = _engine.ScenarioFile.parse(text)
-    for setting in settings:
-        path, equals, value = setting.partition("=")
-        if not equals or not path.strip():
-            raise UsageError(
-                f"--set {setting}: not of the form a.b.c=V",
-                "for example: --set access.upstream.queue.target=10ms",
-            )
-        file, problems = file.with_setting(path, value)
-        if problems:
-            message = problems[0]["message"].removeprefix("cannot be set: ")
-            raise UsageError(f"--set {setting}: {message}", problems[0]["hint"])
-    return file.text()
 
 
 def expand(definition: StudyDefinition, base: str, file: str = "") -> list[Point]:

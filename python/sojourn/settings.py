@@ -1,0 +1,51 @@
+"""Settings of a single scenario: `a.b.c=V` laid over its text, as the command line takes them.
+
+What a setting means is decided by the compiled part; here nothing heavy is imported, for a short run costs little
+more than itself.
+"""
+
+from __future__ import annotations
+
+from sojourn import _engine
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["apply_settings"]
+
+
+def apply_settings(text: str, settings: Sequence[str]) -> str:
+    """Return a scenario's text with `a.b.c=V` settings in place, one after the other.
+
+    The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes.
+
+    Raises
+    ------
+    UsageError
+        If a setting is not of that form, or has no place in the scenario.
+    _engine.ScenarioProblems
+        If the text is not TOML.
+
+    Examples
+    --------
+    >>> print(apply_settings('duration = "600 s"', ["duration=10 s"]), end="")
+    duration = "10 s"
+    """
+    file = _engine.ScenarioFile.parse(text)
+    for setting in settings:
+        path, equals, value = setting.partition("=")
+        if not equals or not path.strip():
+            from sojourn.errors import UsageError
+
+            raise UsageError(
+                f"--set {setting}: not of the form a.b.c=V",
+                "for example: --set access.upstream.queue.target=10ms",
+            )
+        file, problems = file.with_setting(path, value)
+        if problems:
+            from sojourn.errors import UsageError
+
+            message = problems[0]["message"].removeprefix("cannot be set: ")
+            raise UsageError(f"--set {setting}: {message}", problems[0]["hint"])
+    return file.text()
