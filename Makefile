@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup setup-tuned demo test test-fast lint fmt bench bench-peers docs lock clean
+.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt bench bench-peers docs lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ setup: ## make .venv, install locked dependencies, build the engine (release)
 setup-tuned: ## the same with an engine tuned by profile: takes three times as long, simulates 5 to 20 % faster
 	@rustup component add llvm-tools
 	@MATURIN_PGO=1 tools/setup setup
+
+wheel: setup ## what others install without a compiler: a wheel and a source distribution, into dist/
+	@tools/build-wheel
 
 demo: setup ## set up, simulate the published cases of the study of 2012, say where the report is
 	@report=$$(.venv/bin/sojourn study run white2012 --points '[CDF]0*') && echo "open the report: $$report"

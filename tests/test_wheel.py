@@ -1,0 +1,104 @@
+"""What others install: a wheel that needs no compiler, and sources from which the same engine is built."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DECIDES_RESULTS = ("Cargo.lock", "Cargo.toml", "rust-toolchain.toml")
+"""What names the engine's version beside the crates, as in `crates/sojourn-python/digest.rs`."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build wheel and source distribution; with the features of `make setup` nothing is compiled again."""
+    out = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [ROOT / "tools" / "build-wheel", out, "--features", "count-allocations"], check=True
+    )
+    return out
+
+
+def constraints(directory: Path) -> Path:
+    """Write the versions of the lock without their digests, which pip wants of all or none."""
+    lock = (ROOT / "requirements" / "setup.txt").read_text(encoding="utf-8")
+    path = directory / "constraints.txt"
+    path.write_text("\n".join(re.findall(r"^[\w.-]+==[\w.]+", lock, re.MULTILINE)))
+    return path
+
+
+@pytest.mark.slow
+def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
+    built: Path, tmp_path: Path
+) -> None:
+    (wheel,) = built.glob("*.whl")
+    assert "-cp311-abi3-" in wheel.name
+    venv.create(tmp_path / "empty", with_pip=True)
+    programs = tmp_path / "empty" / "bin"
+    assert shutil.which("cargo", path=str(programs)) is None
+    # Nothing else is found: neither a compiler nor what this process has on its way to modules.
+    clean = {"PATH": str(programs), "SOJOURN_STORE": str(tmp_path / "store"), "NO_COLOR": "1"}
+    network = {name: value for name, value in os.environ.items() if name.lower().endswith("proxy")}
+    pip = [programs / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    limits = constraints(tmp_path)
+    found = subprocess.run(
+        [sys.executable, "-m", "pip", "cache", "dir"], capture_output=True, text=True, check=False
+    )
+    subprocess.run(
+        [*pip, "install", "--only-binary", ":all:", "--no-compile", "-c", limits, wheel],
+        env={**network, **clean, "PIP_CACHE_DIR": found.stdout.strip()},
+        check=True,
+    )
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [programs / "sojourn", *arguments],
+            cwd=tmp_path,
+            env=clean,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("study", "new", "calls")
+    assert "delay_p99" in run("run", "calls/scenario.toml", "--set", "duration=2 s", "--report")
+    assert "white2013" in run("study", "list")
+    code = "import sojourn; print(sojourn.__file__)"
+    home = subprocess.run(
+        [programs / "python", "-c", code],
+        cwd=tmp_path,
+        env=clean,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert home.stdout.startswith(str(tmp_path)), home.stderr
+
+
+@pytest.mark.slow
+def test_the_sources_are_those_that_name_the_version_of_the_engine(built: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    crates = [
+        path
+        for folder in (ROOT / "crates").glob("*")
+        if folder.name != "sojourn-random-scenarios"  # no part of the extension module
+        for kept in ("src/**/*", "data/**/*", "*.rs", "Cargo.toml")
+        for path in folder.glob(kept)
+        if path.is_file()
+    ]
+    names = [*DECIDES_RESULTS, *(str(path.relative_to(ROOT)) for path in crates)]
+    assert len(names) > 200
+    with tarfile.open(archive) as sources:
+        for name in names:
+            packed = sources.extractfile(f"{archive.name.removesuffix('.tar.gz')}/{name}")
+            assert packed is not None
+            assert packed.read() == (ROOT / name).read_bytes(), name
