@@ -5,8 +5,7 @@
 use crate::conservation::Conservation;
 use crate::generator::Generator;
 use sojourn_base::{Seed, Span};
-use sojourn_engine::{RunStatistics, run};
-use sojourn_record::ColumnRecorder;
+use sojourn_engine::{RunStatistics, column_recorder, run};
 use sojourn_scenario::Scenario;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -98,8 +97,7 @@ fn judge(scenario: &Scenario, number: u64) -> Result<Judged, String> {
 
 /// Runs the scenario; nothing if that took too many events.
 fn attempt(scenario: &Scenario, number: u64) -> Result<Option<Judged>, String> {
-    let names = scenario.traffic.iter().map(|entry| entry.name.clone());
-    let recorder = Conservation::new(ColumnRecorder::new(scenario.record, names.collect()));
+    let recorder = Conservation::new(column_recorder(scenario, scenario.record));
     let looks = Cell::new(0);
     let is_cancelled = || {
         looks.set(looks.get() + 1);

@@ -33,8 +33,12 @@ const ATTEMPTS: u32 = 1000;
 const FURTHER_KEYS: u64 = 16;
 /// Values tried for a further key before it is left out.
 const TRIES: u32 = 3;
-/// Traffic entries, at most. Chosen: what shares a queue in small numbers shares it in large ones.
+/// Traffic entries of a subscriber, at most. Chosen: what shares a queue in small numbers shares it in large ones.
 const ENTRIES: u64 = 3;
+/// Links beside the access link, at most. Chosen: enough for two bottlenecks in a row and a way round them.
+const LINKS: u64 = 2;
+/// Kinds of homes, and homes of a kind, at most. Chosen: as for entries.
+const HOMES: u64 = 3;
 
 impl Default for Generator {
     /// All keys that scenario files have.
@@ -53,8 +57,10 @@ impl Generator {
     /// If no valid scenario is found, which means that the schema and validation have nothing in common.
     pub fn draw(&self, number: u64) -> Drawn {
         let mut dice = Dice(Seed(number).stream("scenario"));
+        // Decided first: what is rarely valid would be rare among the attempts that are.
+        let (links, homes) = (dice.chance(0.4), dice.chance(0.3));
         let mut file = (0..ATTEMPTS)
-            .map(|_| self.required(&mut dice))
+            .map(|_| self.required(links, homes, &mut dice))
             .find(|file| parse(file).is_some())
             .expect("one of many files with required keys only is valid");
         for _ in 0..dice.below(FURTHER_KEYS) {
@@ -67,8 +73,8 @@ impl Generator {
         }
     }
 
-    /// A file with what files must have, which need not fit together.
-    fn required(&self, dice: &mut Dice) -> Value {
+    /// A file with what files must have, which need not fit together; with further `links`, with `homes`.
+    fn required(&self, links: bool, homes: bool, dice: &mut Dice) -> Value {
         let root = &self.schema["properties"];
         let mut file = Map::new();
         file.insert("schema".to_owned(), json!(1));
@@ -76,18 +82,75 @@ impl Generator {
         let duration = dice.between(1e7, 3e9);
         file.insert("duration".to_owned(), json!(format!("{duration} ns")));
         file.insert("access".to_owned(), self.value(&root["access"], dice));
-        let traffic = (0..=dice.below(ENTRIES)).map(|number| {
-            let mut entry = self.value(&root["traffic"]["items"], dice);
+        let links: Vec<Value> = if links {
+            let numbers = 0..=dice.below(LINKS);
+            numbers.map(|number| self.link(number, dice)).collect()
+        } else {
+            Vec::new()
+        };
+        let mut names = vec!["access".to_owned()];
+        names.extend((0..links.len()).map(link_name));
+        if !links.is_empty() {
+            file.insert("link".to_owned(), json!(links));
+            file.insert("path".to_owned(), path(&names, dice));
+        }
+        if homes {
+            let homes = (0..=dice.below(HOMES)).map(|number| self.home(number, &names, dice));
+            file.insert("home".to_owned(), homes.collect());
+        } else {
+            file.insert("traffic".to_owned(), self.traffic(&names, dice));
+        }
+        Value::Object(file)
+    }
+
+    /// A link beside the access link, with one direction at least.
+    fn link(&self, number: u64, dice: &mut Dice) -> Value {
+        let direction = &self.schema["properties"]["access"]["properties"]["upstream"];
+        let mut link = json!({ "name": link_name(number) });
+        let sides = [
+            &["upstream", "downstream"][..],
+            &["upstream"],
+            &["downstream"],
+        ];
+        for side in sides[dice.index(sides.len())] {
+            link[*side] = self.value(direction, dice);
+        }
+        link
+    }
+
+    /// Homes of one kind.
+    fn home(&self, number: u64, names: &[String], dice: &mut Dice) -> Value {
+        let mut home = json!({
+            "name": format!("home-{number}"),
+            "count": 1 + dice.below(HOMES),
+            "traffic": self.traffic(names, dice),
+        });
+        if dice.chance(0.3) {
+            home["access"] = self.value(&self.schema["properties"]["access"], dice);
+        }
+        if dice.chance(0.3) {
+            home["path"] = path(names, dice);
+        }
+        home
+    }
+
+    /// The traffic entries of a subscriber, over links of these names.
+    fn traffic(&self, names: &[String], dice: &mut Dice) -> Value {
+        let schema = &self.schema["properties"]["traffic"]["items"];
+        let entries = (0..=dice.below(ENTRIES)).map(|number| {
+            let mut entry = self.value(schema, dice);
             entry["name"] = json!(format!("entry-{number}"));
             for key in ["stack", "rtt"] {
                 if dice.chance(0.7) {
-                    entry[key] = self.value(&root["traffic"]["items"]["properties"][key], dice);
+                    entry[key] = self.value(&schema["properties"][key], dice);
                 }
+            }
+            if names.len() > 1 && dice.chance(0.2) {
+                entry["path"] = path(names, dice);
             }
             entry
         });
-        file.insert("traffic".to_owned(), traffic.collect());
-        Value::Object(file)
+        entries.collect()
     }
 
     /// Adds a key that `file` does not have, if a value for it is found that goes with the others.
@@ -229,6 +292,19 @@ impl Generator {
     }
 }
 
+fn link_name(number: impl core::fmt::Display) -> String {
+    format!("link-{number}")
+}
+
+/// Some of the links in some order.
+fn path(names: &[String], dice: &mut Dice) -> Value {
+    let mut rest = names.to_vec();
+    let length = 1 + dice.index(names.len());
+    (0..length)
+        .map(|_| json!(rest.swap_remove(dice.index(rest.len()))))
+        .collect()
+}
+
 /// The alternatives of a schema that is nothing but alternatives.
 fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
     schema["anyOf"]
@@ -281,6 +357,10 @@ fn kinds(file: &Value) -> Vec<String> {
                             if ["app", "stack", "queue", "link"].contains(&key.as_str()) =>
                         {
                             found.push(format!("{key} = {kind}"));
+                        }
+                        Value::Array(_) if ["home", "link"].contains(&key.as_str()) => {
+                            found.push(format!("table = [[{key}]]"));
+                            collect(key, inner, found);
                         }
                         inner => collect(key, inner, found),
                     }
@@ -379,6 +459,22 @@ mod tests {
         let generator = Generator::default();
         assert_eq!(generator.draw(7).text, generator.draw(7).text);
         assert_ne!(generator.draw(7).text, generator.draw(8).text);
+    }
+
+    #[test]
+    fn homes_and_paths_over_several_links_are_drawn() {
+        let generator = Generator::default();
+        let drawn: Vec<Scenario> = (0..60).map(|n| generator.draw(n).scenario).collect();
+        assert!(drawn.iter().any(|scenario| !scenario.homes.is_empty()));
+        let longest = drawn.iter().filter_map(|scenario| {
+            let topology = scenario.topology();
+            topology
+                .traffic
+                .iter()
+                .map(|entry| entry.path.upstream.len())
+                .max()
+        });
+        assert!(longest.max() > Some(1));
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Summary {
         let mut page = format!(
             "# Random scenarios\n\n\
              Scenarios are drawn from the schema of scenario files: links, queue managers, stacks and applications of \
-             every kind,\nwith usual and odd parameters. Each is printed and read back, run until it has handled some \
+             every kind,\none subscriber or several homes over one link or several, with usual and odd parameters. Each is printed and read back, run until it has handled some \
              25,000 events or its time is\nover, and checked: nothing panics, every packet that was sent has arrived, \
              was dropped, or is in flight, no time runs\nbackwards, the parts of each delay sum to the whole. Every \
              sixteenth runs twice and must not differ.\n\n\
@@ -187,5 +187,22 @@ impl Summary {
             let _ = writeln!(page, "| `{place}` | {} |", kinds.join(", "));
         }
         page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_worker_found_is_in_the_sum() {
+        let mut sum = Summary::default();
+        let worker = Summary {
+            runs: 3,
+            failures: 2,
+            ..Summary::default()
+        };
+        sum.merge(worker);
+        assert_eq!((sum.runs, sum.failures), (3, 2));
     }
 }
