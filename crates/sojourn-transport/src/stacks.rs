@@ -251,7 +251,7 @@ pub const LINUX_CUBIC: StackConfig = StackConfig {
     receive_window: AMPLE,
     controller: ControllerConfig::Cubic(CubicConfig::RFC9438),
     slow_start: SlowStart::Linux,
-    slow_start_exit: SlowStartExit::HyStartPlusPlus,
+    slow_start_exit: SlowStartExit::HyStart,
     acknowledge: AckPolicy {
         every: 2,
         unit: AckUnit::Segments,

@@ -52,7 +52,7 @@ impl HyStart {
             return false;
         };
         self.minimum = self.minimum.min(sample);
-        if ack.first >= self.round_end {
+        if ack.first > self.round_end {
             self.round_end = ack.next;
             self.samples = 0;
             self.current = Span::MAX;
@@ -104,8 +104,8 @@ mod tests {
         };
         assert!(!hystart.on_ack(
             &Ack {
-                next: 10,
-                ..ack(Instant::from_s(1), 40, 0)
+                next: 9,
+                ..ack(Instant::from_s(1), 40, 1)
             },
             window
         ));
