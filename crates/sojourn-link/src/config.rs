@@ -204,6 +204,32 @@ impl CascadeVariant {
     }
 }
 
+/// What becomes of packets that reach a modem at the same instant, as the segments of one window do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Forwarding {
+    /// The first may pass at once; the others are queued first, meet the queue's limit, and are served a picosecond
+    /// later, after the last of them has been offered. That is how ns-2 treats a link without transmission time, and
+    /// it is the only way in which 24 SYNs sent back to back can lose some to an empty queue of 21 packets, which
+    /// made the unloaded page take 4.026 s instead of 2.756 s (White 2012 Table 6 against Table 5, D01) `[inf]`.
+    #[default]
+    OneAtATime,
+    /// Each may pass at once, as if it came alone.
+    AtOnce,
+}
+
+impl Forwarding {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::OneAtATime, Self::AtOnce];
+
+    /// The word used in files and records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OneAtATime => "one-at-a-time",
+            Self::AtOnce => "at-once",
+        }
+    }
+}
+
 /// The DOCSIS 3.0 upstream of White 2012: a rate-shaping queue, then a transmit queue with the
 /// request-grant loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -217,7 +243,7 @@ pub struct CascadeConfig {
     /// Rate at which a grant is serialised. The paper prints the formula only; four 6.4 MHz channels
     /// with 64-QAM `[asm]`.
     pub channel_rate: BitRate,
-    /// MAPs from a request to its grant, one or two. White 2012 §2.2.2 says two: 4 to 6 ms from the
+    /// MAPs from a request to its grant, at least one. White 2012 §2.2.2 says two: 4 to 6 ms from the
     /// arrival to the grant with MAPs of 2 ms. One `[inf]` if REQ(1) "tracks the occupancy of the queue" as
     /// packets arrive, and not once per MAP: 2 to 4 ms, which is what the printed load times need (D01:
     /// 2.756 s are 25 round trips of 104 ms to the farthest server and 156 ms for the index).
@@ -226,6 +252,8 @@ pub struct CascadeConfig {
     pub transmit_queue: Packets,
     /// What the two queues know of each other.
     pub variant: CascadeVariant,
+    /// What becomes of packets that arrive at the same instant.
+    pub forwarding: Forwarding,
     /// How much of the channel others leave.
     pub congestion: CongestionConfig,
     /// Fixed delay after the last bit (White 2012 §2.3).
@@ -242,6 +270,7 @@ impl CascadeConfig {
         grant_delay: 2,
         transmit_queue: Packets(32),
         variant: CascadeVariant::DropAtTransmitQueue,
+        forwarding: Forwarding::OneAtATime,
         congestion: CongestionConfig::None,
         delay: FIXED_DELAY,
     };
@@ -250,11 +279,16 @@ impl CascadeConfig {
 /// The DOCSIS 3.0 upstream of White 2013: one queue that shapes, requests and is granted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SingleQueueConfig {
-    /// Token buckets charged when bytes are requested. The peak bucket is deeper than `peak_burst` by
-    /// what the peak rate sends in one MAP interval `[asm]`: all of that must be requestable at once.
+    /// Token buckets charged when bytes are requested; the peak bucket is as deep as
+    /// [`SingleQueueConfig::peak_depth`].
     pub shaper: ShaperConfig,
+    /// So many MAP intervals' worth of the peak rate deepen the peak bucket. One `[asm]`: a request stands for what
+    /// a whole interval may send, and that must be requestable at once.
+    pub peak_burst_maps: u32,
     /// Time from one MAP to the next (White 2013 §3.1).
     pub map_interval: Span,
+    /// MAPs from a request to its grant, at least one (White 2013 §3.1: the loop of White 2012, two).
+    pub grant_delay: u32,
     /// Rate at which a grant is serialised `[asm]`, as in [`CascadeConfig`].
     pub channel_rate: BitRate,
     /// How much of the channel others leave (White 2013 §3.3).
@@ -268,11 +302,19 @@ impl SingleQueueConfig {
     /// White 2013 §3.1 and §3.4 on an uncongested channel.
     pub const WHITE2013: Self = Self {
         shaper: ShaperConfig::WHITE2013_UPSTREAM,
+        peak_burst_maps: 1,
         map_interval: MAP_INTERVAL,
+        grant_delay: 2,
         channel_rate: channel::FOUR_64QAM_CHANNELS,
         congestion: CongestionConfig::None,
         delay: FIXED_DELAY,
     };
+
+    /// How deep the peak bucket is.
+    pub fn peak_depth(&self) -> Bytes {
+        let deepened = self.map_interval * u64::from(self.peak_burst_maps);
+        self.shaper.peak_burst + self.shaper.peak.bytes_in(deepened)
+    }
 }
 
 /// A kind of link: parameters, and how a running one is built from them. A line in `lib.rs` makes it one of ours,

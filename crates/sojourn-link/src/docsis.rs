@@ -5,13 +5,15 @@
 //! | [`channel`] | rate of a bonded SC-QAM upstream |
 //! | [`congestion`] | how many bytes a MAP can grant while others use the channel |
 //! | `map` | the clock of MAP intervals, and random draws that belong to a MAP |
-//! | `request_grant` | the two-interval loop between request and grant |
-//! | `transmit_queue` | bytes into grants, packets out of bytes |
+//! | `request_grant` | the loop between request and grant, so many MAPs long |
+//! | `concatenation` | packets into grants: concatenation and fragmentation |
+//! | `transmit_queue` | what the shaper has let through and the MAC has not |
 //! | [`cascade`] | the modem of White 2012: a shaped queue, then a transmit queue |
 //! | [`single_queue`] | the modem of White 2013: one queue for both |
 
 pub mod cascade;
 pub mod channel;
+mod concatenation;
 pub mod congestion;
 mod map;
 mod request_grant;

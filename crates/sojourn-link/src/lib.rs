@@ -28,8 +28,8 @@ pub mod token_bucket;
 pub mod wire;
 
 pub use config::{
-    CascadeConfig, CascadeVariant, LinkKind, Pull, SerialConfig, ShapedConfig, ShaperConfig,
-    SingleQueueConfig, WireConfig,
+    CascadeConfig, CascadeVariant, Forwarding, LinkKind, Pull, SerialConfig, ShapedConfig,
+    ShaperConfig, SingleQueueConfig, WireConfig,
 };
 pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
@@ -42,7 +42,7 @@ pub use shaped::Shaped;
 pub use wire::Wire;
 
 use sojourn_base::{Bytes, Instant, Meta, Span};
-use sojourn_queue::{Backlog, DropTailConfig, ManagerConfig, Reason, SubFlow};
+use sojourn_queue::{Backlog, DropTailConfig, Held, ManagerConfig, Reason, SubFlow};
 
 any::links! { $
     Serial(SerialConfig),
@@ -110,6 +110,26 @@ pub struct Passage {
     pub marked: bool,
     /// Where inside its queue it waited.
     pub sub_flow: SubFlow,
+}
+
+impl Passage {
+    /// That of a packet that has left its queue, with where its delay went.
+    #[inline]
+    pub const fn of<T>(
+        packet: &Held<T>,
+        dequeued_at: Instant,
+        arrives_at: Instant,
+        delay: DelayParts,
+    ) -> Self {
+        Self {
+            entered_at: packet.enqueued_at,
+            dequeued_at,
+            arrives_at,
+            delay,
+            marked: packet.marked,
+            sub_flow: packet.sub_flow,
+        }
+    }
 }
 
 /// A packet lost in a link. Its service queue is that of its [`Meta`].

@@ -123,14 +123,7 @@ impl<M> Serial<M> {
             wire: self.delay,
             ..DelayParts::default()
         };
-        let passage = Passage {
-            entered_at: packet.enqueued_at,
-            dequeued_at: start,
-            arrives_at: self.busy_until + self.delay,
-            delay,
-            marked: packet.marked,
-            sub_flow: packet.sub_flow,
-        };
+        let passage = Passage::of(&packet, start, self.busy_until + self.delay, delay);
         context.deliver(packet.item, &packet.meta, &passage);
     }
 }

@@ -57,14 +57,7 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
                 wire: self.delay,
                 ..DelayParts::default()
             };
-            let passage = Passage {
-                entered_at: packet.enqueued_at,
-                dequeued_at: now,
-                arrives_at: now + self.delay,
-                delay,
-                marked: packet.marked,
-                sub_flow: packet.sub_flow,
-            };
+            let passage = Passage::of(&packet, now, now + self.delay, delay);
             context.deliver(packet.item, &packet.meta, &passage);
         }
     }

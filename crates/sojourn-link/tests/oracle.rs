@@ -5,7 +5,7 @@ mod support;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Instant, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CongestionConfig, Draw, LinkConfig, Pull, ShaperConfig,
+    AnyLink, CascadeConfig, CongestionConfig, Draw, Forwarding, LinkConfig, Pull, ShaperConfig,
     SingleQueueConfig,
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
@@ -92,6 +92,8 @@ fn literal_cascade(
     places: usize,
     mean: u64,
     pull: Pull,
+    forwarding: Forwarding,
+    grant_delay: usize,
 ) -> Vec<(u32, u64)> {
     let mut sustained = Bucket::new(SHAPER.sustained, SHAPER.burst.0);
     let mut peak = Bucket::new(SHAPER.peak, SHAPER.peak_burst.0);
@@ -100,7 +102,8 @@ fn literal_cascade(
     let (mut shaping, mut transmit) = (VecDeque::<Packet>::new(), VecDeque::<Packet>::new());
     // What the shaper has taken from the queue before its tokens were there.
     let mut taken: Option<Packet> = None;
-    let mut requests = [0_u64; 2];
+    // What is requested, by the MAP that can grant it first; for a delay of two MAPs the paper's REQ(0) and REQ(1).
+    let mut requests = vec![0_u64; grant_delay];
     let mut delivered = Vec::new();
     let mut map = 0;
     // One packet is forwarded at a time: behind the first of a burst nothing moves before this.
@@ -121,7 +124,10 @@ fn literal_cascade(
         let now = map_at.min(release).min(arrival).min(take);
         if map_at == now {
             let grant = largest_grant(mean, 0.2, sizes[map]).min(requests[0]);
-            requests[0] = requests[1] + (requests[0] - grant);
+            let rest = requests.remove(0) - grant;
+            if let Some(next) = requests.first_mut() {
+                *next += rest;
+            }
             let mut offset = 0;
             while offset < grant {
                 let head = transmit.front_mut().expect("granted bytes are queued");
@@ -160,7 +166,7 @@ fn literal_cascade(
                 if held + u64::from(*length) <= LIMIT {
                     shaping.push_back((number, u64::from(*length)));
                 }
-                if last_arrival == now {
+                if last_arrival == now && forwarding == Forwarding::OneAtATime {
                     forwards_at = now + 1;
                 }
                 last_arrival = now;
@@ -169,7 +175,8 @@ fn literal_cascade(
             }
         }
         if map_at == now {
-            requests[1] = transmit.iter().map(|p| p.1).sum::<u64>() - requests[0];
+            let requested = requests.iter().sum::<u64>();
+            requests.push(transmit.iter().map(|p| p.1).sum::<u64>() - requested);
             map += 1;
         }
     }
@@ -181,10 +188,15 @@ fn literal_cascade(
     clippy::cast_sign_loss,
     reason = "small and positive"
 )]
-fn literal_single(arrivals: &[(Instant, u32)], mean: u64) -> Vec<(u32, u64)> {
+fn literal_single(
+    arrivals: &[(Instant, u32)],
+    mean: u64,
+    peak_burst_maps: u64,
+    grant_delay: usize,
+) -> Vec<(u32, u64)> {
     let mut sustained = Bucket::new(SHAPER.sustained, SHAPER.burst.0);
-    // 1522 B and 2 ms at 20 Mb/s.
-    let mut peak = Bucket::new(SHAPER.peak, 1522 + 5000);
+    // 1522 B, and 5000 B for each 2 ms at 20 Mb/s.
+    let mut peak = Bucket::new(SHAPER.peak, 1522 + 5000 * peak_burst_maps);
     let sizes = draws(Draw::GrantSize, 100_000);
     let places = draws(Draw::GrantOffset, 100_000);
     let mut arrivals = arrivals.iter().zip(0..).peekable();
@@ -199,7 +211,7 @@ fn literal_single(arrivals: &[(Instant, u32)], mean: u64) -> Vec<(u32, u64)> {
         // Grant.
         let eligible: u64 = out
             .iter()
-            .filter(|(_, m)| m + 2 <= map)
+            .filter(|(_, m)| m + grant_delay <= map)
             .map(|(b, _)| b)
             .sum();
         let grant = eligible.min(largest_grant(mean, 0.2, sizes[map]));
@@ -312,13 +324,18 @@ proptest! {
         places in 1..40_u32,
         mean in prop_oneof![Just(1250_u64), Just(5000), 100..3000_u64],
         pull in 0..2_usize,
+        forwarding in 0..2_usize,
+        grant_delay in 1..7_u32,
     ) {
         let pull = Pull::ALL[pull];
+        let forwarding = Forwarding::ALL[forwarding];
         let link = LinkConfig::Docsis30Cascade {
             link: CascadeConfig {
                 shaper: SHAPER,
                 pull,
                 transmit_queue: Packets(places),
+                forwarding,
+                grant_delay,
                 congestion: congestion(mean),
                 ..CascadeConfig::WHITE2012
             },
@@ -326,7 +343,9 @@ proptest! {
         };
         prop_assert_eq!(
             ours(&link, &arrivals),
-            literal_cascade(&arrivals, places as usize, mean, pull)
+            literal_cascade(
+                &arrivals, places as usize, mean, pull, forwarding, grant_delay as usize
+            )
         );
     }
 
@@ -334,15 +353,22 @@ proptest! {
     fn the_single_queue_delivers_as_the_literal_model(
         arrivals in arrivals(),
         mean in prop_oneof![Just(1250_u64), Just(5000), 100..3000_u64],
+        peak_burst_maps in 0..4_u32,
+        grant_delay in 1..7_u32,
     ) {
         let link = LinkConfig::Docsis30Single {
             link: SingleQueueConfig {
                 shaper: SHAPER,
+                peak_burst_maps,
+                grant_delay,
                 congestion: congestion(mean),
                 ..SingleQueueConfig::WHITE2013
             },
             queue: queue(),
         };
-        prop_assert_eq!(ours(&link, &arrivals), literal_single(&arrivals, mean));
+        prop_assert_eq!(
+            ours(&link, &arrivals),
+            literal_single(&arrivals, mean, u64::from(peak_burst_maps), grant_delay as usize)
+        );
     }
 }

@@ -3,8 +3,8 @@
 //! Source: White 2012 §2.2, §2.3 and §3.1; White 2013 §3.1 to §3.4. Deviations: none known.
 
 use super::{
-    CascadeConfig, CascadeVariant, FIXED_DELAY, LinkKind, Pull, SerialConfig, ShapedConfig,
-    ShaperConfig, SingleQueueConfig, problem, require_maps, require_rate,
+    CascadeConfig, CascadeVariant, FIXED_DELAY, Forwarding, LinkKind, Pull, SerialConfig,
+    ShapedConfig, ShaperConfig, SingleQueueConfig, problem, require_maps, require_rate,
 };
 use crate::docsis::cascade::Cascade;
 use crate::docsis::single_queue::SingleQueue;
@@ -63,6 +63,18 @@ pub const CHANNEL_RATE: Key = key(
 )
 .least("1 b/s")
 .most(HIGHEST_RATE);
+
+/// Length of the request-grant loop.
+pub const fn grant_delay(origin: &'static str) -> Key {
+    key(
+        "grant_delay_maps",
+        "MAPs from a request to its grant",
+        origin,
+    )
+    .least("1")
+    // chosen: half a second with MAPs of 2 ms, as over a geostationary satellite.
+    .most("250")
+}
 
 impl Configured for SerialConfig {
     const KIND: &'static str = "serial";
@@ -196,13 +208,7 @@ impl Configured for CascadeConfig {
         visitor.value(MAP_INTERVAL, &mut link.map_interval);
         visitor.value(CHANNEL_RATE, &mut link.channel_rate);
         visitor.value(
-            key(
-                "grant_delay_maps",
-                "MAPs from a request to its grant, 1 or 2",
-                "White 2012 §2.2.2: two; the printed load times need one [inf]",
-            )
-            .least("1")
-            .most("2"),
+            grant_delay("White 2012 §2.2.2: two; the printed load times need one [inf]"),
             &mut link.grant_delay,
         );
         visitor.value(
@@ -224,6 +230,18 @@ impl Configured for CascadeConfig {
             &mut Words {
                 value: &mut link.variant,
                 words: &VARIANTS,
+            },
+        );
+        visitor.value(
+            key(
+                "forwarding",
+                "what becomes of packets that arrive at the same instant",
+                "inferred: as ns-2 treats a link without transmission time; White 2012 Table 6 against Table 5, D01, \
+                 needs it",
+            ),
+            &mut Words {
+                value: &mut link.forwarding,
+                words: &FORWARDINGS,
             },
         );
         visitor.value(delay("White 2012 §2.3"), &mut link.delay);
@@ -288,7 +306,21 @@ impl Configured for SingleQueueConfig {
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         let link = self;
         link.shaper.keys(visitor);
+        visitor.value(
+            key(
+                "peak_burst_maps",
+                "so many MAP intervals' worth of the peak rate deepen the bucket of the peak rate",
+                "assumed: 1, so that a request can stand for what a whole interval may send",
+            )
+            // chosen: as the longest request-grant loop.
+            .most("250"),
+            &mut link.peak_burst_maps,
+        );
         visitor.value(MAP_INTERVAL, &mut link.map_interval);
+        visitor.value(
+            grant_delay("White 2013 §3.1, by White 2012 §2.2.2: two"),
+            &mut link.grant_delay,
+        );
         visitor.value(CHANNEL_RATE, &mut link.channel_rate);
         visitor.value(
             delay("White 2012 §2.3, inferred for White 2013"),
@@ -417,6 +449,19 @@ fn pull_key(pull: &mut Pull, origin: &'static str, visitor: &mut dyn Visitor) {
         },
     );
 }
+
+const FORWARDINGS: [Word<Forwarding>; 2] = [
+    Word {
+        name: Forwarding::OneAtATime.as_str(),
+        value: Forwarding::OneAtATime,
+        about: "the first may pass at once, the others are queued first and meet the queue's limit",
+    },
+    Word {
+        name: Forwarding::AtOnce.as_str(),
+        value: Forwarding::AtOnce,
+        about: "each may pass at once, as if it came alone",
+    },
+];
 
 const VARIANTS: [Word<CascadeVariant>; 3] = [
     Word {

@@ -5,11 +5,8 @@
 //! grant, the deliveries it makes, the places it frees) is one wake-up, and MAPs that grant nothing
 //! are none.
 //!
-//! The modem forwards one packet at a time `[inf]`: of packets that arrive at the same instant the first
-//! may pass at once, the others are queued first and served after the last of them has been offered. That
-//! is how ns-2 treats a link without transmission time, and it is the only way in which 24 SYNs sent
-//! back to back can lose some to an empty queue of 21 packets, which made the unloaded page take 4.026 s
-//! instead of 2.756 s (White 2012 Table 6 against Table 5, D01).
+//! Of packets that arrive at the same instant the first may pass at once; whether the others pass with it or are
+//! queued first is a parameter, [`Forwarding`].
 //!
 //! Source: White 2012 §2.2 and §2.3.
 //! Deviations: a grant is limited to what the channel carries in one MAP interval, so that grants never
@@ -21,7 +18,7 @@
 use super::congestion::GrantLimit;
 use super::request_grant::RequestGrant;
 use super::transmit_queue::TransmitQueue;
-use crate::config::{CascadeConfig, CascadeVariant};
+use crate::config::{CascadeConfig, CascadeVariant, Forwarding};
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
 use crate::{Link, LinkContext, LinkCounters};
 use sojourn_base::{Bytes, Instant, Meta, Span};
@@ -35,6 +32,7 @@ pub struct Cascade<T, M> {
     requests: RequestGrant,
     limit: GrantLimit,
     variant: CascadeVariant,
+    forwarding: Forwarding,
     map_interval: Span,
     /// From a request to its grant.
     grant_delay: Span,
@@ -64,6 +62,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
                 config.channel_rate,
             ),
             variant: config.variant,
+            forwarding: config.forwarding,
             map_interval: config.map_interval,
             // The grant delay, and half an interval until the request leaves.
             loop_delay: config.map_interval * (2 * u64::from(config.grant_delay) + 1) / 2,
@@ -102,6 +101,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
         let number = self.requests.on_map();
         let limit = self.limit.at(number, now, context);
         let grant = self.requests.grant(limit);
+        self.requests.step();
         self.transmit.send(now, grant, context);
         let next_stage = self.next_stage();
         if next_stage.answered_for
@@ -189,9 +189,9 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
         let next_stage = self.next_stage();
         self.rate_shaping
             .offer(now, meta, item, next_stage, context);
-        if now == self.last_arrival {
-            // One packet is forwarded at a time: the rest of a burst meets the queue's limit, and is
-            // served a picosecond later, in whichever order the calls of this instant come.
+        if now == self.last_arrival && self.forwarding == Forwarding::OneAtATime {
+            // The rest of a burst meets the queue's limit, and is served a picosecond later, in whichever
+            // order the calls of this instant come.
             let release = self.next_release().max(now + Span::from_ps(1));
             self.next = release.min(self.requests.next_grant());
         } else {

@@ -1,6 +1,8 @@
 use super::*;
+use crate::Passage;
 use crate::docsis::congestion::{CongestionConfig, RateCycle};
 use crate::testing::{Collector, Picky, drive};
+use sojourn_base::BitRate;
 use sojourn_queue::{CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, Reason};
 use std::vec::Vec;
 
