@@ -104,3 +104,63 @@ def test_the_sweep_of_the_recipe_gives_a_summary_with_intervals(
     assert {row["rtt"] for row in rows} == {"20", "50", "100"}
     assert all(row["n"] == "5" for row in rows)
     assert all(0 < float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in rows)
+
+
+RECIPES = {
+    "engineer": "dsl-buffer",
+    "researcher": "codel-targets",
+    "vendor": "pie-or-fq-codel",
+    "teacher": "buffer-lesson",
+}
+"""The study of each recipe's page."""
+
+
+def test_each_recipe_has_a_page() -> None:
+    folder = ROOT / "docs" / "recipes"
+    assert {path.stem for path in folder.glob("*.md")} == set(RECIPES)
+    assert {path.stem for path in folder.glob("*.toml")} == set(RECIPES.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "study"), RECIPES.items())
+def test_the_commands_of_a_recipe_work(
+    sojourn: CommandLine, tmp_path: Path, page: str, study: str
+) -> None:
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    shutil.copytree(ROOT / "docs" / "recipes", tmp_path / "docs" / "recipes")
+    commands = commands_of(f"docs/recipes/{page}.md")
+    runs = [command for command in commands if command[:2] == ["study", "run"]]
+    assert [command[2] for command in runs] == [f"docs/recipes/{study}.toml"]
+    report = ""
+    for command in commands:
+        shorter = ["--duration", "2 s", "--seeds", "2"] if command in runs else []
+        if page not in ("engineer", "teacher"):  # whose figures the study declares
+            shorter += ["--no-figures"] if command in runs else []
+        if command[0] == "run":
+            shorter = ["--set", "duration=6 s"]
+        done = sojourn(*command, *shorter)
+        assert done.status == 0, (command, done.stderr)
+        if command in runs:
+            report = (tmp_path / done.stdout.strip()).read_text(encoding="utf-8")
+        if command[0] == "compare":
+            assert " instead of " in done.stdout.splitlines()[0]
+    assert "could not be drawn" not in report
+    assert "not recorded" not in report
+
+
+@pytest.mark.slow
+def test_the_answers_that_recipes_print_are_those_of_their_studies(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    folder = ROOT / "docs" / "recipes"
+    said = {page: " ".join((folder / f"{page}.md").read_text().split()) for page in RECIPES}
+    said = {page: text.replace(" > ", " ") for page, text in said.items()}
+    done = sojourn("study", "run", folder / "dsl-buffer.toml", "--out", "dsl", "--no-figures")
+    assert done.status == 0, done.stderr
+    headline = said["engineer"].split("The call waits least")[1].split("Below it")[0].strip()
+    assert headline in " ".join((tmp_path / "dsl" / "report.html").read_text().split())
+    done = sojourn("study", "run", folder / "pie-or-fq-codel.toml", "--out", "v", "--no-figures")
+    assert done.status == 0, done.stderr
+    done = sojourn("compare", "v", "--by", "queue")
+    headline = said["vendor"].split("one sentence: ")[1].split("> ")[-1].split(" …")[0]
+    assert headline in done.stdout
