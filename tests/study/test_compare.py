@@ -1,5 +1,6 @@
 """What moved between two results."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sojourn.errors import UsageError
-from sojourn.studies.pairs import Contest, Standing, holm, paired_test, who_wins
+from sojourn.studies.pairs import Contest, Standing, holm, paired_test, tally, who_wins
 from sojourn.study.compare import compare_labels, compare_results
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
@@ -254,9 +255,36 @@ def test_many_rows_make_each_of_them_harder_to_win() -> None:
     assert who_wins([close, close])[0].winner == ""
 
 
-def test_one_run_or_no_better_direction_has_no_best() -> None:
-    one = Contest({"a": [1.0], "b": [2.0]}, "lower")
+def test_one_run_is_decided_by_its_values_and_names_no_winner() -> None:
+    values = {"a": [4.4], "b": [4.31], "c": [4.2], "d": [math.nan]}
+    (standing,) = who_wins([Contest(values, "higher", indifference=0.1)])
+    assert (standing.best, standing.winner) == ({"a", "b"}, "")
+    assert "chance cannot be told" in standing.note
+    (alone,) = who_wins([Contest({"a": [1.0], "b": [math.nan]}, "lower")])
+    assert (alone.best, alone.note) == (frozenset(), "nothing to compare")
+
+
+def test_what_is_neither_better_nor_worse_has_no_best() -> None:
     neutral = Contest({"a": [1.0, 1.1], "b": [2.0, 2.2]}, "")
-    standings = who_wins([one, neutral])
-    assert [standing.best for standing in standings] == [frozenset(), frozenset()]
-    assert "chance cannot be told" in standings[0].note
+    assert who_wins([neutral])[0] == Standing(note="neither way is better")
+
+
+def test_what_never_comes_loses_against_what_always_does() -> None:
+    never, always, sometimes = [math.inf] * 3, [3.0, 3.1, 2.9], [3.0, math.inf, 2.9]
+    (standing,) = who_wins([Contest({"never": never, "always": always}, "lower")])
+    assert standing.winner == "always"
+    (standing,) = who_wins([Contest({"never": never, "sometimes": sometimes}, "lower")])
+    assert standing.winner == ""
+    (standing,) = who_wins([Contest({"never": never, "too": never}, "lower")])
+    assert standing.best == {"never", "too"}
+
+
+def test_a_tally_counts_who_is_best_and_says_what_rests_on_one_run() -> None:
+    names = {"a": "CoDel", "b": "PIE"}
+    sure, both = Standing(frozenset({"a"}), "a"), Standing(frozenset({"a", "b"}), note="chance …")
+    assert tally([], names) == ""
+    assert tally([sure, Standing()], names).startswith(
+        "Best, or as good as best, of one comparison"
+    )
+    told = tally([sure, both], names)
+    assert "2 comparisons in the table below: CoDel 2, PIE 1. 1 of them rest on one run" in told

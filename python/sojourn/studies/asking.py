@@ -332,6 +332,29 @@ class Ask:
             return median_of(known, censored_above=limit)
         return median_of(values)
 
+    def by_seed(self, measure: Measure, points: Sequence[LabelledPoint]) -> dict[int, float]:
+        """Return a measure of points by seed, so that runs of others with the same seed can be paired with it.
+
+        A number that all runs make together stands under the first seed.
+
+        Raises
+        ------
+        NotRecorded
+            If a point was not run or does not have it.
+        """
+        if measure.samples:
+            mixed = self.distributions(measure, points)
+            return dict(zip(mixed, self._of_each(measure, mixed), strict=True))
+        if not points:
+            message = f"needs points with {measure.title or measure.metric}"
+            raise NotRecorded(message)
+        values = self._seed_means(measure, points)
+        of_each = [self.view.seeds(point.name) for point in points]
+        seeds = [seed for seed in of_each[0] if all(seed in others for others in of_each)]
+        if len(values) != len(seeds):
+            return {seeds[0]: float(np.mean(values))}
+        return dict(zip(seeds, values.tolist(), strict=True))
+
     def _seed_means(self, measure: Measure, points: Sequence[LabelledPoint]) -> np.ndarray:
         if len(points) == 1:
             return self.per_seed(measure, points[0].name)

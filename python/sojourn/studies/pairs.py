@@ -5,8 +5,9 @@ than their values. The unit of replication is the seed.
 
 Source: Student's paired t test (Gosset 1908); S. Holm, "A simple sequentially rejective multiple test
 procedure", Scandinavian Journal of Statistics 6 (1979).
-Deviations: where all differences are the same and not zero (a deterministic metric), the test has no
-variance to go by; the difference counts as certain.
+Deviations: where all differences are the same and not zero (a deterministic metric, or one that in every run
+came with one setting and never with the other), the test has no variance to go by; the difference counts as
+certain. Where there is one run each, values decide alone, and it is said that chance cannot be told.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 
 from sojourn.studies.quantity import Better
 
-__all__ = ["SIGNIFICANCE", "Contest", "Standing", "holm", "paired_test", "who_wins"]
+__all__ = ["SIGNIFICANCE", "Contest", "Standing", "holm", "paired_test", "tally", "who_wins"]
 
 SIGNIFICANCE = 0.05
 """chosen: the level that readers expect where none is named."""
@@ -89,11 +90,11 @@ class Standing:
     Attributes
     ----------
     best
-        Settings that no other beats: what a table sets in bold. Empty if chance cannot be told.
+        Settings that no other beats: what a table sets in bold.
     winner
-        The one that beats each of the others; empty if there is none.
+        The one that beats each of the others; empty if there is none, or if chance cannot be told.
     note
-        Why there is no best.
+        Why there is no best, or on what little it rests.
     """
 
     best: frozenset[str] = frozenset()
@@ -138,11 +139,18 @@ def _meetings(contest: Contest) -> list[tuple[str, str, float, float]]:
     found: list[tuple[str, str, float, float]] = []
     arrays = {name: np.asarray(values, dtype=float) for name, values in contest.values.items()}
     for (first, ours), (second, theirs) in itertools.combinations(arrays.items(), 2):
-        differences = ours - theirs
-        differences = differences[np.isfinite(differences)]
+        known = ~(np.isnan(ours) | np.isnan(theirs))
+        ours, theirs = ours[known], theirs[known]
+        with np.errstate(invalid="ignore"):  # never and never: neither is better
+            differences = np.where(ours == theirs, 0.0, ours - theirs)
         if differences.size < 2:
             continue
-        mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
+        mean = float(np.mean(differences))
+        if not math.isfinite(mean):
+            certain = bool(np.all(differences == differences[0]))
+            found.append((first, second, mean, 0.0 if certain else 1.0))
+            continue
+        spread = float(np.std(differences, ddof=1))
         found.append((first, second, mean, paired_test(mean, spread, differences.size)[2]))
     return found
 
@@ -151,8 +159,59 @@ def _standing(contest: Contest, tested: set[str], beaten: Mapping[str, set[str]]
     if not contest.better:
         return Standing(note="neither way is better")
     if not tested:
-        return Standing(note="fewer than two runs in common: chance cannot be told")
+        return _by_values(contest)
     best = [name for name in contest.values if name in tested and not beaten.get(name)]
     rivals = len(tested) - 1
     winners = [name for name in best if sum(name in others for others in beaten.values()) == rivals]
     return Standing(frozenset(best), winners[0] if winners else "")
+
+
+def _by_values(contest: Contest) -> Standing:
+    """Decide by single values, which cannot tell chance."""
+    arrays = {name: np.asarray(values, dtype=float) for name, values in contest.values.items()}
+    known = {
+        name: float(np.mean(v[~np.isnan(v)]))
+        for name, v in arrays.items()
+        if not np.all(np.isnan(v))
+    }
+    if len(known) < 2:
+        return Standing(note="nothing to compare")
+    best = (min if contest.better == "lower" else max)(known.values())
+    near = [name for name, v in known.items() if v == best or abs(v - best) <= contest.indifference]
+    return Standing(frozenset(near), note="fewer than two runs in common: chance cannot be told")
+
+
+def tally(standings: Sequence[Standing], names: Mapping[str, str]) -> str:
+    """Count in a sentence how often each setting is best; empty if nothing was compared.
+
+    Parameters
+    ----------
+    standings
+        Of all contests of a table.
+    names
+        How settings are called, by setting.
+
+    Examples
+    --------
+    >>> tally(
+    ...     [Standing(frozenset({"a"}), "a"), Standing(frozenset({"a", "b"}))], {"a": "A", "b": "B"}
+    ... )
+    'Best, or as good as best, of 2 comparisons in the table below: A 2, B 1.'
+    """
+    decided = [standing for standing in standings if standing.best]
+    if not decided:
+        return ""
+    counts = ", ".join(
+        f"{words} {sum(name in standing.best for standing in decided)}"
+        for name, words in names.items()
+    )
+    told = "one comparison" if len(decided) == 1 else f"{len(decided)} comparisons"
+    alone = sum("chance" in standing.note for standing in decided)
+    chance = (
+        ""
+        if not alone
+        else " One run each cannot tell chance."
+        if alone == len(decided)
+        else (f" {alone} of them rest on one run, which cannot tell chance.")
+    )
+    return f"Best, or as good as best, of {told} in the table below: {counts}.{chance}"

@@ -56,10 +56,11 @@ def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
         if (table := make(one.title, lambda one=one: numbers_table(study, ask, one))) is not None
     ]
     own = study.definition.winners
-    summary = make(own.title, lambda: winners(study, ask, own)) if own else None
+    won = make(own.title, lambda: winners(study, ask, own)) if own else None
+    said = headlines(study, ask)
     return StudyParts(
-        headlines=headlines(study, ask),
-        summary=summary,
+        headlines=(*said, won.sentence) if won and won.sentence else said,
+        summary=won.table if won else None,
         tables=tuple(tables),
         plain_tables=(*plain, *failed),
         claims=tuple(judge(study, ask)),

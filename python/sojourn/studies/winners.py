@@ -1,38 +1,51 @@
 """Who wins where: the values of one label compete, measure by measure; the best are marked.
 
-Differences that nobody would notice, or another seed would not confirm, count as none: each measure
-says how large they are.
+Who beats whom is decided as everywhere, by `sojourn.studies.pairs`; each measure says which differences
+nobody would notice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sojourn.studies.asking import Ask
 from sojourn.studies.estimate import NOTHING, Estimate
 from sojourn.studies.opened import OpenStudy
+from sojourn.studies.pairs import Contest, tally, who_wins
 from sojourn.studies.parts import PlainCell, PlainTable
 from sojourn.studies.selection import LabelledPoint
 from sojourn.studies.table import format_estimate, format_number
 from sojourn.studies.view import NotRecorded
 from sojourn.study.declarations import Measure, Where, Winners
 
-__all__ = ["is_best", "winners"]
+__all__ = ["TESTED", "Won", "winners"]
+
+TESTED = (
+    "Bold means that no other beats it: by the paired t test at 5 % after Holm's correction for the whole "
+    "table, and by more than the differences that count as none."
+)
+"""What bold means, for captions."""
 
 
-def is_best(measure: Measure, value: float, values: Sequence[float]) -> bool:
-    """Whether a value is the best of several, or as good as that.
+@dataclass(frozen=True)
+class Won:
+    """Who wins where: the table, and what it says in a sentence."""
 
-    Examples
-    --------
-    >>> is_best(Measure(relative=0.1), 21.0, [20.0, 21.0, 30.0])
-    True
-    """
-    best = max(values) if measure.better == "more" else min(values)
-    return abs(value - best) <= max(float(measure.absolute), measure.relative * abs(best))
+    table: PlainTable
+    sentence: str
 
 
-def winners(study: OpenStudy, ask: Ask, definition: Winners) -> PlainTable | None:
+@dataclass(frozen=True)
+class _Entry:
+    """One competitor in one contest."""
+
+    estimate: Estimate
+    by_seed: dict[int, float]
+
+
+def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
     """Return the table, or nothing if no point of it was run."""
     compare = definition.compare
     points = ask.complete(definition.where, compare)
@@ -47,39 +60,72 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> PlainTable | Non
     measures = {name: ask.measures[name] for name in definition.measures}
     first = tuple(definition.headings or definition.rows)
     found = {
-        key: _estimates(ask, definition, competing, points, key)
+        key: _entries(ask, definition, competing, points, key)
         for key in _keys(study, definition, points)
     }
+    places = [(key, name) for key in found for name in measures]
+    standings = dict(
+        zip(
+            places,
+            who_wins([_contest(measures[name], found[key][name]) for key, name in places]),
+            strict=True,
+        )
+    )
+
+    def cells_of(key: _Key, name: str) -> list[PlainCell]:
+        entries = found[key][name] if key in found else [_Entry(NOTHING, {})] * len(competing)
+        best = standings[key, name].best if key in found else frozenset[str]()
+        return _cells(measures[name], entries, best, definition)
+
     if definition.columns:
         blocks = [
             (study.points.title(definition.columns, value), value)
             for value in study.points.values(definition.columns, definition.where)
         ]
-        rows = _rows_by_measure(study, definition, measures, found, [v for _, v in blocks])
+        rows = _rows_by_measure(
+            study, definition, measures, list(found), [v for _, v in blocks], cells_of
+        )
         titles = [title for title, _ in blocks]
         first = (*first, "")
     else:
         rows = [
             (
                 *_row_names(study, definition, key),
-                *(
-                    cell
-                    for name, measure in measures.items()
-                    for cell in _cells(measure, of_key[name], definition)
-                ),
+                *(cell for name in measures for cell in cells_of(key, name)),
             )
-            for key, of_key in found.items()
+            for key in found
         ]
         titles = [measure.title or name for name, measure in measures.items()]
     if not rows:
         return None
-    return PlainTable(
+    table = PlainTable(
         name="summary",
         title=definition.title,
-        caption=definition.caption + missing_words(study, definition.where, points),
+        caption=f"{definition.caption} {TESTED}".strip()
+        + missing_words(study, definition.where, points),
         headings=(*first, *(name for _ in titles for name in names)),
         rows=tuple(rows),
         groups=(("", len(first)), *((title, len(names)) for title in titles)),
+    )
+    words = {str(place): name for place, name in enumerate(names)}
+    return Won(table, tally(list(standings.values()), words))
+
+
+def _contest(measure: Measure, entries: Sequence[_Entry]) -> Contest:
+    """Return what is tested: values by seed, and what difference is none."""
+    seeds = sorted({seed for entry in entries for seed in entry.by_seed})
+    centres = [entry.estimate.value for entry in entries if entry.estimate.value is not None]
+    nothing = measure.absent == 0 and not any(centres)
+    more = measure.better == "more"
+    best = (max if more else min)(centres, default=0.0)
+    return Contest(
+        {
+            str(place): [entry.by_seed.get(seed, math.nan) for seed in seeds]
+            for place, entry in enumerate(entries)
+            if not nothing
+        },
+        "higher" if more else "lower",
+        max(float(measure.absolute), float(measure.relative) * abs(best)),
     )
 
 
@@ -98,15 +144,15 @@ def _keys(study: OpenStudy, definition: Winners, points: Sequence[LabelledPoint]
     ]
 
 
-def _estimates(
+def _entries(
     ask: Ask,
     definition: Winners,
     competing: Sequence[str],
     points: Sequence[LabelledPoint],
     key: _Key,
-) -> dict[str, list[Estimate]]:
+) -> dict[str, list[_Entry]]:
     labels = [*definition.rows, *([definition.columns] if definition.columns else [])]
-    found: dict[str, list[Estimate]] = {}
+    found: dict[str, list[_Entry]] = {}
     for name in definition.measures:
         measure = ask.measures[name]
         for value in competing:
@@ -115,9 +161,11 @@ def _estimates(
             wanted = {point.name for point in ask.points.select(where)}
             chosen = [point for point in points if point.name in wanted]
             try:
-                one = ask.estimate(measure, chosen, definition.seeds)
+                one = _Entry(
+                    ask.estimate(measure, chosen, definition.seeds), ask.by_seed(measure, chosen)
+                )
             except NotRecorded:
-                one = NOTHING
+                one = _Entry(NOTHING, {})
             found.setdefault(name, []).append(one)
     return found
 
@@ -136,37 +184,43 @@ def _rows_by_measure(
     study: OpenStudy,
     definition: Winners,
     measures: dict[str, Measure],
-    found: dict[_Key, dict[str, list[Estimate]]],
+    keys: Sequence[_Key],
     blocks: Sequence[str],
+    cells_of: Callable[[_Key, str], list[PlainCell]],
 ) -> list[tuple[PlainCell, ...]]:
-    count = len(next(iter(next(iter(found.values())).values())))
     rows: list[tuple[PlainCell, ...]] = []
-    for key in dict.fromkeys(key[:-1] for key in found):
+    for key in dict.fromkeys(key[:-1] for key in keys):
         for name, measure in measures.items():
-            cells: list[PlainCell] = []
-            for block in blocks:
-                of_key = found.get((*key, block))
-                values = of_key[name] if of_key else [NOTHING] * count
-                cells += _cells(measure, values, definition)
+            cells = [cell for block in blocks for cell in cells_of((*key, block), name)]
             if any(cell.emphasis != "muted" for cell in cells):
                 words = f"{measure.title}, {measure.unit}" if measure.unit else measure.title
                 rows.append((*_row_names(study, definition, key), PlainCell(words), *cells))
     return rows
 
 
-def _cells(measure: Measure, found: Sequence[Estimate], definition: Winners) -> list[PlainCell]:
-    known = [one.value for one in found if one.value is not None]
-    return [_cell(measure, one, known, definition) for one in found]
+def _cells(
+    measure: Measure, entries: Sequence[_Entry], best: frozenset[str], definition: Winners
+) -> list[PlainCell]:
+    known = [entry.estimate.value for entry in entries if entry.estimate.value is not None]
+    return [
+        _cell(measure, entry.estimate, known, definition, is_best=str(place) in best)
+        for place, entry in enumerate(entries)
+    ]
 
 
 def _cell(
-    measure: Measure, one: Estimate, known: Sequence[float], definition: Winners
+    measure: Measure,
+    one: Estimate,
+    known: Sequence[float],
+    definition: Winners,
+    *,
+    is_best: bool,
 ) -> PlainCell:
     if one.value is None:
         return PlainCell(format_estimate(one, measure.decimals), "" if one.is_known else "muted")
     if measure.absent == 0 and not any(known):
         return PlainCell("–")
-    best = "best" if is_best(measure, one.value, known) else ""
+    best = "best" if is_best else ""
     large = measure.whole_from is not None and abs(one.value) >= measure.whole_from
     text = format_number(one.value, 0 if large else measure.decimals)
     detail = ""

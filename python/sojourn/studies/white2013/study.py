@@ -9,7 +9,6 @@ resolution; the document rounds them up to whole milliseconds.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
@@ -26,7 +25,6 @@ from sojourn.studies.numbers import by_group, change, combined, number
 from sojourn.studies.table import format_number
 from sojourn.studies.token_bucket import TokenBucket, reaches_s
 from sojourn.studies.view import LinkSeries, NotRecorded
-from sojourn.studies.winners import is_best
 
 __all__ = ["reaches_s"]  # named in answers.toml
 
@@ -612,20 +610,3 @@ def say_goodput(ask: Ask) -> str:
         for manager, text in words.items()
     )
     return f"What it costs the uploads, against one second of drop-tail: {changes}."
-
-
-def say_winners(ask: Ask) -> str:
-    """Count who is best, or as good as best, in the table of winners."""
-    names = ("mixed_delay_p50", "mixed_delay_p95", "lost", "mos", "mixed_load_time_p50", "goodput")
-    wins = Counter[str]()
-    known = 0
-    for name in names:
-        grid = _grid(ask, name)
-        for cell in dict.fromkeys(cell for cells in grid.values() for cell in cells):
-            values = {manager: cells[cell] for manager, cells in grid.items() if cell in cells}
-            known += 1
-            for manager, value in values.items():
-                wins[manager] += is_best(ask.measures[name], value, list(values.values()))
-    run = [manager for manager in MANAGERS if manager in _grid(ask, names[0])]
-    counts = ", ".join(f"{MANAGER_LABELS[manager]} {wins[manager]}" for manager in run)
-    return f"Best, or as good as best, of {known} comparisons in the table below: {counts}."
