@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from sojourn.plots.backends import mpl as backend
 from sojourn.plots.backends.labels import Box, places
-from sojourn.plots.spec import Axis, Dots, Panel, PlotSpec
+from sojourn.plots.dots import DotRow, dot_panel
+from sojourn.plots.spec import Axis, Band, Dots, Line, Panel, PlotSpec, Rule
+from sojourn.studies.estimate import Estimate
 
 FRAME = Box(0.0, 0.0, 200.0, 150.0)
 
@@ -68,3 +72,108 @@ def test_drawn_labels_do_not_cover_each_other() -> None:
     assert len(drawn) == 4
     for first, second in itertools.combinations(drawn, 2):
         assert not first.overlaps(second)
+
+
+def text_of(figure: Figure, words: str) -> Bbox:
+    """Return where words stand, in data coordinates."""
+    (axes,) = figure.axes
+    (text,) = (text for text in axes.texts if text.get_text() == words)
+    return text.get_window_extent().transformed(axes.transData.inverted())
+
+
+def test_the_label_of_a_reference_line_leaves_curves_free() -> None:
+    x = np.linspace(0.0, 20.0, 400)
+    busy = Line(x, np.where(x > 8, 5.0 + 4 * np.sin(9 * x), 0.5), "codel")
+    panel = Panel(
+        Axis("time", "s", low=0.0, high=20.0),
+        Axis("delay", "ms", low=0.0, high=20.0),
+        (busy, Rule(5.0, "y", "target 5 ms")),
+    )
+    figure = backend.draw(PlotSpec("target", "", (panel,), width=90, height=70))
+    place = text_of(figure, "target 5 ms")
+    assert place.x1 < 8.0
+    assert 5.0 < place.y0 < place.y1 < 8.0
+
+
+def test_a_label_that_covers_a_curve_stands_on_paper() -> None:
+    x = np.linspace(0.0, 20.0, 4000)
+    everywhere = Line(x, 10 + 10 * np.sin(99 * x), "codel")
+    panel = Panel(
+        Axis("time", "s", low=0.0, high=20.0),
+        Axis("delay", "ms", low=0.0, high=20.0),
+        (everywhere, Rule(5.0, "x", "falls at 5 s")),
+    )
+    figure = backend.draw(PlotSpec("falls", "", (panel,), width=90, height=70))
+    (text,) = (text for text in figure.axes[0].texts if text.get_text() == "falls at 5 s")
+    assert text.get_bbox_patch() is not None
+
+
+def test_labels_of_an_axis_that_would_touch_are_left_out_and_powers_of_ten_stay() -> None:
+    at = (1, 2, 5, 10, 20, 50, 100, 300, 1000, 3000)
+    ticks = tuple((float(tick), f"{tick}") for tick in at)
+    x = Axis("delay", "ms", scale="log", low=1.0, high=4000.0, ticks=ticks)
+    panel = Panel(x, Axis("share"), (Line(np.array([1.0, 3000.0]), np.array([0.0, 1.0]), "codel"),))
+    figure = backend.draw(PlotSpec("ticks", "", (panel,) * 3, columns=3, width=180, height=60))
+    for axes in figure.axes:
+        shown = [label for label in axes.get_xticklabels() if label.get_visible()]
+        assert {"1", "10", "100", "1000"} <= {label.get_text() for label in shown}
+        extents = [label.get_window_extent() for label in shown]
+        for left, right in itertools.pairwise(extents):
+            assert left.x1 < right.x0
+    wide = backend.draw(PlotSpec("ticks", "", (panel,), width=180, height=60))
+    shown = [label.get_text() for label in wide.axes[0].get_xticklabels() if label.get_visible()]
+    assert shown == [text for _, text in ticks]
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 5, 6])
+def test_outer_lanes_of_a_dot_plot_leave_the_lines_between_rows_free(lanes: int) -> None:
+    entries = [DotRow(row, lane, "codel", Estimate(1.0)) for row in (0, 1) for lane in range(lanes)]
+    panel = dot_panel(("a", "b"), entries, lanes=lanes, quantity="delay", unit="ms")
+    (separator,) = (mark.at for mark in panel.marks if isinstance(mark, Rule))
+    (dots,) = (mark for mark in panel.marks if isinstance(mark, Dots))
+    heights = np.sort(dots.y)
+    between = heights[1] - heights[0]
+    assert np.abs(heights - separator).min() > 0.75 * between
+    figure = backend.draw(
+        PlotSpec("lanes", "", (panel,), height=27 + 2 * (1.6 * max(lanes, 3) + 1.2))
+    )
+    points = figure.axes[0].transData.transform([(1.0, y) for y in (*heights, separator)])[:, 1]
+    assert np.abs(points[:-1] - points[-1]).min() > 3.0  # half of a hollow diamond
+
+
+def test_what_is_filled_is_drawn_over_what_is_hollow() -> None:
+    x = np.array([1.0])
+    marks = (Dots(x, x, "codel", "ours"), Dots(x, x, "printed", "printed", filled=False))
+    figure = backend.draw(PlotSpec("both", "", (Panel(Axis("x"), Axis("y"), marks),)))
+    filled, hollow = figure.axes[0].lines
+    assert filled.get_zorder() > hollow.get_zorder()
+    assert filled.get_markersize() < hollow.get_markersize()
+
+
+def test_a_band_on_a_log_axis_does_not_fall_to_its_floor() -> None:
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    band = Band(x, np.array([2.0, 0.0, 3.0, 4.0]), np.full(4, 9.0), "codel", step=False)
+    panel = Panel(Axis("x"), Axis("y", scale="log", low=1e-3, high=10.0), (band,))
+    figure = backend.draw(PlotSpec("band", "", (panel,)))
+    (drawn,) = figure.axes[0].collections
+    lowest = min(float(np.asarray(path.vertices)[:, 1].min()) for path in drawn.get_paths())
+    assert lowest >= 2.0
+
+
+def test_the_lowest_panel_of_each_column_names_a_shared_axis() -> None:
+    line = Line(np.array([0.0, 9.0]), np.array([0.0, 1.0]), "codel")
+    panel = Panel(Axis("time", "s"), Axis("rate"), (line,))
+    plot = PlotSpec("shared", "", (panel,) * 5, columns=3, share_x=True)
+    axes = backend.draw(plot).axes
+    assert [one.get_xlabel() for one in axes[:5]] == ["", "", *["time in s"] * 3]
+    numbered = [
+        any(tick.label1.get_visible() for tick in one.xaxis.get_major_ticks()) for one in axes
+    ]
+    assert numbered[:5] == [False, False, True, True, True]
+
+
+def test_a_log_axis_of_less_than_two_decades_has_more_than_one_number() -> None:
+    line = Line(np.array([0.0, 1.0]), np.array([3.0, 80.0]), "codel")
+    figure = backend.draw(PlotSpec("log", "", (Panel(Axis("x"), Axis("y", scale="log"), (line,)),)))
+    texts = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert texts == ["5", "10", "20", "50"]

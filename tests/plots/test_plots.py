@@ -122,7 +122,7 @@ def test_misses_are_labelled_once_and_matches_are_not() -> None:
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_a_scatter_plot_without_values_can_be_drawn(scale: Scale, tmp_path: Path) -> None:
     panel = scatter_panel([], quantity="loss", unit="%", scale=scale)
-    mpl.save(PlotSpec("empty", "Nothing to compare", (panel,)), tmp_path, quick=False)
+    mpl.save(PlotSpec("empty", "Nothing to compare", (panel,)), tmp_path)
     assert (tmp_path / "empty.svg").is_file()
 
 

@@ -40,7 +40,7 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-    texts = draw_files([figure.plot for figure in made], folders["figures"], quick=True)
+    texts = draw_files([figure.plot for figure in made], folders["figures"])
     drawn = [
         DrawnFigure(
             figure,

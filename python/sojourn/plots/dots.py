@@ -60,7 +60,8 @@ def dot_panel(
     extras
         Rules and notes on top.
     """
-    spread = 0.72
+    # Between the outer lanes and the lines that part rows is more room than between lanes.
+    spread = (lanes - 1) / (lanes + 0.6)
 
     def clip(values: Sequence[float | None]) -> np.ndarray:
         found = _ends(values)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["build"]
 
 
-def build(result: StudyResult, *, figures: bool = True) -> ReportSummary:
+def build(result: StudyResult, *, figures: bool = True, pdf: bool = False) -> ReportSummary:
     """Write comparison.csv, claims.csv, tables/, figures/ and report.html into the result.
 
     Parameters
@@ -30,6 +30,8 @@ def build(result: StudyResult, *, figures: bool = True) -> ReportSummary:
         A finished study; only its files are read, nothing is simulated.
     figures
         Whether to draw; without, the page has its tables and verdicts alone.
+    pdf
+        Whether to write each figure as PDF beside its SVG, which takes as long again.
 
     Returns
     -------
@@ -38,4 +40,4 @@ def build(result: StudyResult, *, figures: bool = True) -> ReportSummary:
     """
     from sojourn.report.builder import build_report
 
-    return build_report(result, figures=figures)
+    return build_report(result, figures=figures, pdf=pdf)

@@ -31,7 +31,7 @@ from sojourn.study.summary import write_summary
 _COUNTED_USES = ("gate", "unit", "report")
 
 
-def build_report(result: StudyResult, *, figures: bool = True) -> ReportSummary:
+def build_report(result: StudyResult, *, figures: bool = True, pdf: bool = False) -> ReportSummary:
     """Write the report of a result into its directory; see `sojourn.report.build`."""
     view = StudyView(result)
     parts = study_parts(result, view)
@@ -40,7 +40,7 @@ def build_report(result: StudyResult, *, figures: bool = True) -> ReportSummary:
     directory = result.directory
     write_summary(result)
     _write_tables(directory, parts)
-    drawings = _draw(directory, parts, quick=result.quick)
+    drawings = _draw(directory, parts, pdf=pdf)
     write_comparison(directory / "comparison.csv", parts.tables)
     write_claims(directory / "claims.csv", parts.claims)
     write_text(directory / "report.html", page.render(result, parts, drawings, drawn=figures))
@@ -90,14 +90,14 @@ def _write_tables(directory: Path, parts: StudyParts) -> None:
         write_plain(folder / f"{table.name}.csv", table)
 
 
-def _draw(directory: Path, parts: StudyParts, *, quick: bool) -> dict[str, str]:
-    """Draw every figure as SVG and PDF; return the SVG text by item."""
+def _draw(directory: Path, parts: StudyParts, *, pdf: bool) -> dict[str, str]:
+    """Draw every figure as SVG, on request as PDF; return the SVG text by item."""
     folder = _fresh(directory / "figures")
     if not parts.figures:
         return {}
     from sojourn.report.drawing_files import draw_files  # what draws takes its time to load
 
-    texts = draw_files([figure.plot for figure in parts.figures], folder, quick=quick)
+    texts = draw_files([figure.plot for figure in parts.figures], folder, pdf=pdf)
     return {figure.item: texts[figure.plot.name] for figure in parts.figures}
 
 

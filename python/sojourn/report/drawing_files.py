@@ -22,7 +22,7 @@ from sojourn.plots.spec import PlotSpec
 #: first plot as long as ten panels take.
 START = 10
 
-#: What a plot costs beside its panels, in panels; chosen: as measured, for its two files with their fonts.
+#: What a plot costs beside its panels, in panels; chosen: as measured.
 FRAME = 2
 
 #: More processes than this are not worth their start; chosen: a report has a few dozen plots.
@@ -31,8 +31,8 @@ MOST_PROCESSES = 4
 _WORKER = "from sojourn.report.drawing_files import work; work()"
 
 
-def draw_files(plots: Sequence[PlotSpec], folder: Path, *, quick: bool = False) -> dict[str, str]:
-    """Write `<name>.svg` and `<name>.pdf` of each plot; return the SVG texts by name.
+def draw_files(plots: Sequence[PlotSpec], folder: Path, *, pdf: bool = False) -> dict[str, str]:
+    """Write `<name>.svg` of each plot; return the SVG texts by name.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ def draw_files(plots: Sequence[PlotSpec], folder: Path, *, quick: bool = False) 
         What to draw; names differ.
     folder
         Where to; it exists.
-    quick
-        Embed fonts in the PDFs as drawn shapes, see `sojourn.plots.backends.mpl.save`.
+    pdf
+        Also write `<name>.pdf`.
     """
     shares = split(plots, _most_processes())
-    others = [_start(share, folder, quick=quick) for share in shares[1:]]
-    texts = {plot.name: mpl.save(plot, folder, quick=quick) for plot in shares[0]}
+    others = [_start(share, folder, pdf=pdf) for share in shares[1:]]
+    texts = {plot.name: mpl.save(plot, folder, pdf=pdf) for plot in shares[0]}
     for process, share in zip(others, shares[1:], strict=True):
         failed = process.wait() != 0
         for plot in share:
             texts[plot.name] = (
-                mpl.save(plot, folder, quick=quick)  # here, its error is one of ours
+                mpl.save(plot, folder, pdf=pdf)  # here, its error is one of ours
                 if failed
                 else (folder / f"{plot.name}.svg").read_text(encoding="utf-8")
             )
@@ -75,10 +75,10 @@ def _most_processes() -> int:
     return min(os.cpu_count() or 1, MOST_PROCESSES) if sys.executable else 1
 
 
-def _start(share: Sequence[PlotSpec], folder: Path, *, quick: bool) -> subprocess.Popen[bytes]:
+def _start(share: Sequence[PlotSpec], folder: Path, *, pdf: bool) -> subprocess.Popen[bytes]:
     """Start a process that draws a share; a file hands it over, so that nobody waits for it to read."""
     with tempfile.TemporaryFile() as handed:
-        pickle.dump((list(share), folder.resolve(), quick), handed)
+        pickle.dump((list(share), folder.resolve(), pdf), handed)
         handed.seek(0)
         return subprocess.Popen(
             python_command(_WORKER),
@@ -90,6 +90,6 @@ def _start(share: Sequence[PlotSpec], folder: Path, *, quick: bool) -> subproces
 
 def work() -> None:
     """Draw what the standard input hands over; the whole life of a process of `draw_files`."""
-    plots, folder, quick = pickle.load(sys.stdin.buffer)
+    plots, folder, pdf = pickle.load(sys.stdin.buffer)
     for plot in plots:
-        mpl.save(plot, folder, quick=quick)
+        mpl.save(plot, folder, pdf=pdf)

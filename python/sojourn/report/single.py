@@ -65,7 +65,7 @@ def is_run(directory: Path) -> bool:
     return (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists()
 
 
-def build_run_report(directory: Path) -> None:
+def build_run_report(directory: Path, *, pdf: bool = False) -> None:
     """Write report.html and figures/ into the directory of a run.
 
     Raises
@@ -86,7 +86,7 @@ def build_run_report(directory: Path) -> None:
     figures = run_figures(tables)
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
-    drawn = draw_files([figure.plot for figure in figures], folder)
+    drawn = draw_files([figure.plot for figure in figures], folder, pdf=pdf)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HOME / "templates"),
         autoescape=True,

@@ -1,7 +1,11 @@
-"""Places for the labels of dots, so that they cover neither each other nor other dots.
+"""Places for labels, so that they cover neither each other nor what they stand beside.
 
-Everything is in points, with y upwards. Greedy: each label takes the first free place around its dot, near
-ones first; if none is free, the one that covers least.
+Everything is in points, with y upwards. Greedy: the label of a dot takes the first free place around it, near
+ones first, and the label of a reference line the first along it; if none is free, the one that covers least.
+Labels of an axis that would touch are left out.
+
+Packages that place labels (adjustText 1.3, textalloc 1.2) move the labels of dots by trial and error for
+seconds, and know of no reference lines.
 """
 
 # Matplotlib's own annotations are incomplete; what we call stays checked, what it takes is not.
@@ -14,7 +18,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.text import Text
 
 from sojourn.plots import spec, styles
 
@@ -28,6 +34,21 @@ _DISTANCES = (5.0, 10.0, 16.0, 23.0, 31.0, 40.0)
 
 #: Directions in degrees, the best to read first.
 _DIRECTIONS = (0, 180, 90, 270, 45, 315, 135, 225, 20, 340, 160, 200, 70, 290, 110, 250)
+
+#: Paper behind words that have to stand on something.
+BACKGROUND = {"facecolor": styles.PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.6}
+
+#: Where a label may stand along a reference line, as a share of its length, the best to read first.
+_ALONG = {"y": (1.0, 0.0, 0.5, 0.75, 0.25), "x": (0.48, 0.75, 0.25, 0.9, 0.1)}
+
+#: Air between a reference line and its label.
+_BESIDE = 2.0
+
+#: Distance of the points by which a curve stands, when it is asked what a label would cover.
+_STRIDE = 3.0
+
+#: Least distance of the labels of an axis.
+_APART = 2.0
 
 #: Half the width of a marker, with some air.
 _MARKER = 3.0
@@ -175,3 +196,129 @@ def write(panel: spec.Panel, axes: Axes, size: float) -> None:
             else {"arrowstyle": "-", "linewidth": 0.4, "color": styles.MUTED, "shrinkA": 0.5},
         )
         label.set_in_layout(False)
+
+
+def write_rules(panel: spec.Panel, axes: Axes, size: float) -> None:
+    """Write the labels of a panel's reference lines, where they cover least of its curves."""
+    rules = [mark for mark in panel.marks if isinstance(mark, spec.Rule) and mark.label]
+    if not rules:
+        return
+    covered = _drawn(panel, axes)
+    scale = _POINTS_PER_INCH / axes.figure.dpi
+    frame = Box(*(float(edge) for edge in (scale * axes.get_window_extent().get_points()).ravel()))
+    for rule in rules:
+        at = scale * axes.transData.transform(_on(rule, axes))
+        best = min(
+            enumerate(_beside(rule, float(at[0]), float(at[1]), frame, size)),
+            key=lambda item: (_points_in(item[1], covered) + item[1].outside(frame), item[0]),
+        )[1]
+        middle = 0.5 * (best.left + best.right), 0.5 * (best.bottom + best.top)
+        label = axes.annotate(
+            rule.label,
+            (middle[0] - frame.left, middle[1] - frame.bottom),
+            xycoords="axes points",
+            ha="center",
+            va="center",
+            rotation=90 if rule.along == "x" else 0,
+            fontsize=size,
+            color=styles.look_of(rule.look).colour,
+            bbox=BACKGROUND if _points_in(best, covered) else None,
+            zorder=3.0,
+        )
+        label.set_in_layout(False)
+        inner = _grid(best)
+        covered = np.concatenate((covered, inner))
+
+
+def _on(rule: spec.Rule, axes: Axes) -> tuple[float, float]:
+    """Return a place of a reference line that the axes show."""
+    return (rule.at, axes.get_ylim()[0]) if rule.along == "x" else (axes.get_xlim()[0], rule.at)
+
+
+def _beside(rule: spec.Rule, x: float, y: float, frame: Box, size: float) -> Iterator[Box]:
+    long, high = _LETTER * size * len(rule.label), _LINE * size
+    for share in _ALONG[rule.along]:
+        for side in (1, -1):
+            if rule.along == "y":
+                left = (
+                    frame.left + _BESIDE + share * (frame.right - frame.left - long - 2 * _BESIDE)
+                )
+                bottom = y + _BESIDE if side > 0 else y - _BESIDE - high
+                yield Box(left, bottom, left + long, bottom + high)
+            else:
+                left = x + _BESIDE if side > 0 else x - _BESIDE - high
+                bottom = frame.bottom + share * (frame.top - frame.bottom - long)
+                yield Box(left, bottom, left + high, bottom + long)
+
+
+def _drawn(panel: spec.Panel, axes: Axes) -> np.ndarray:
+    """Return points on everything that a label should not cover, one below the other."""
+    scale = _POINTS_PER_INCH / axes.figure.dpi
+    found = [np.zeros((0, 2))]
+    for mark in panel.marks:
+        if isinstance(mark, spec.Line) and len(mark.x):
+            x, y = np.asarray(mark.x, dtype=float), np.asarray(mark.y, dtype=float)
+            if mark.step:
+                x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+            found.append(_along(scale * axes.transData.transform(np.column_stack((x, y)))))
+        elif isinstance(mark, spec.Dots) and len(mark.x):
+            found.append(scale * axes.transData.transform(np.column_stack((mark.x, mark.y))))
+        elif isinstance(mark, spec.Rule):
+            (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+            ends = (
+                [(mark.at, low), (mark.at, high)]
+                if mark.along == "x"
+                else [(left, mark.at), (right, mark.at)]
+            )
+            found.append(_along(scale * axes.transData.transform(ends)))
+    points = np.concatenate(found)
+    return points[np.isfinite(points).all(axis=1)]
+
+
+def _along(corners: np.ndarray) -> np.ndarray:
+    """Return points on a polyline, close to each other."""
+    steps = np.hypot(*np.diff(corners, axis=0).T)
+    steps = np.where(np.isfinite(steps), np.minimum(steps, 1e4), 0.0)
+    length = np.concatenate(([0.0], np.cumsum(steps)))
+    wanted = np.arange(0.0, length[-1] + _STRIDE, _STRIDE)
+    return np.column_stack([np.interp(wanted, length, corners[:, side]) for side in (0, 1)])
+
+
+def _points_in(box: Box, points: np.ndarray) -> int:
+    inside = (
+        (points[:, 0] > box.left)
+        & (points[:, 0] < box.right)
+        & (points[:, 1] > box.bottom)
+        & (points[:, 1] < box.top)
+    )
+    return int(inside.sum())
+
+
+def _grid(box: Box) -> np.ndarray:
+    across = np.arange(box.left, box.right, _STRIDE)
+    up = np.arange(box.bottom, box.top, _STRIDE)
+    return np.array([(x, y) for x in across for y in up])
+
+
+def thin(axes: Axes) -> None:
+    """Leave out labels of the x axis that would touch another; round ones stay."""
+    shown = [
+        tick.label1
+        for tick in axes.xaxis.get_major_ticks()
+        if tick.label1.get_visible() and tick.label1.get_text()
+    ]
+    extents = [label.get_window_extent() for label in shown]
+    apart = _APART * axes.figure.dpi / _POINTS_PER_INCH
+    kept: list[int] = []
+    for place in sorted(range(len(shown)), key=lambda n: (_roundness(shown[n]), n)):
+        ends = extents[place]
+        if all(ends.x1 + apart < extents[n].x0 or ends.x0 - apart > extents[n].x1 for n in kept):
+            kept.append(place)
+    for place, label in enumerate(shown):
+        if place not in kept:
+            label.set_visible(False)
+
+
+def _roundness(label: Text) -> int:
+    """Return 0 for powers of ten, 1 for other labels."""
+    return 0 if set(label.get_text().strip("0.,")) <= {"1"} else 1

@@ -9,7 +9,7 @@ No window system and no global state is touched: figures are made directly, not 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
 
 from sojourn.plots import spec, styles
 from sojourn.plots.backends import labels
@@ -91,8 +91,8 @@ def svg(plot: spec.PlotSpec) -> str:
         return _svg(_laid_out(plot), plot)
 
 
-def save(plot: spec.PlotSpec, directory: Path, *, quick: bool = False) -> str:
-    """Write `<name>.svg` and `<name>.pdf` into a directory; return the SVG text.
+def save(plot: spec.PlotSpec, directory: Path, *, pdf: bool = False) -> str:
+    """Write `<name>.svg` into a directory; return its text.
 
     Parameters
     ----------
@@ -100,13 +100,15 @@ def save(plot: spec.PlotSpec, directory: Path, *, quick: bool = False) -> str:
         What to draw.
     directory
         Where to.
-    quick
-        Embed fonts in the PDF as drawn shapes: half the time, but journals want real fonts.
+    pdf
+        Also write `<name>.pdf`, with real fonts, as journals want it; takes as long again.
     """
-    with _settings(plot.name), mpl.rc_context({"pdf.fonttype": 3 if quick else 42}):
+    with _settings(plot.name):
         figure = _laid_out(plot)
         text = _svg(figure, plot)
         (directory / f"{plot.name}.svg").write_text(text, encoding="utf-8")
+        if not pdf:
+            return text
         epoch = datetime(1970, 1, 1, tzinfo=UTC)  # equal plots give equal bytes
         figure.set_dpi(_POINTS_PER_INCH)
         FigureCanvasPdf(figure).print_pdf(
@@ -119,11 +121,7 @@ def save(plot: spec.PlotSpec, directory: Path, *, quick: bool = False) -> str:
 def _laid_out(plot: spec.PlotSpec) -> Figure:
     """Return a figure whose parts have their places, so that each file only has to be drawn."""
     figure = _figure(plot)
-    figure.set_dpi(_POINTS_PER_INCH)
     _without_ligatures(figure)
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.execute(figure)
     figure.set_layout_engine("none")
     return figure
 
@@ -145,6 +143,7 @@ def _figure(plot: spec.PlotSpec) -> Figure:
     rows = -(-len(plot.panels) // plot.columns)
     figure = Figure(
         figsize=(plot.width / _MILLIMETRES_PER_INCH, plot.height / _MILLIMETRES_PER_INCH),
+        dpi=_POINTS_PER_INCH,
         layout="constrained",
     )
     axes = figure.subplots(
@@ -159,6 +158,8 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         _panel(panel, cast("Axes", axis), label_lines=plot.legend == "none")
     for axis in axes[len(plot.panels) :]:
         cast("Axes", axis).set_axis_off()
+    if plot.share_x:
+        _name_the_lowest(list(axes), len(plot.panels), plot.columns)
     if plot.title:
         figure.suptitle(
             plot.title, x=0.005, ha="left", fontsize=_FONT_SIZE + 1.5, fontweight="bold"
@@ -172,17 +173,23 @@ def _figure(plot: spec.PlotSpec) -> Figure:
             handlelength=2.4,
             columnspacing=1.6,
         )
-    labelled = [
-        (panel, cast("Axes", axis))
-        for panel, axis in zip(plot.panels, axes, strict=False)
-        if any(isinstance(mark, spec.Dots) and any(mark.texts) for mark in panel.marks)
-    ]
     engine = figure.get_layout_engine()
-    if labelled and engine is not None:
+    if engine is not None:
         engine.execute(figure)  # labels need to know how large the panels are
-        for panel, axis in labelled:
-            labels.write(panel, axis, _FONT_SIZE - 1)
+    for panel, axis in zip(plot.panels, axes, strict=False):
+        labels.thin(cast("Axes", axis))
+        labels.write(panel, cast("Axes", axis), _FONT_SIZE - 1)
+        labels.write_rules(panel, cast("Axes", axis), _FONT_SIZE - 1)
     return figure
+
+
+def _name_the_lowest(axes: Sequence[Any], panels: int, columns: int) -> None:
+    """Let the lowest panel of each column have the numbers and the name of a shared x axis."""
+    for place in range(panels):
+        lowest = place + columns >= panels
+        axes[place].tick_params(axis="x", labelbottom=lowest)
+        if not lowest:
+            axes[place].set_xlabel("")
 
 
 def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
@@ -195,6 +202,15 @@ def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
     # Limits come last: an open end is left to what was drawn.
     axes.set_xlim(panel.x.low, panel.x.high)
     axes.set_ylim(panel.y.low, panel.y.high)
+    for axis, side, (low, high) in (
+        (panel.x, axes.xaxis, axes.get_xlim()),
+        (panel.y, axes.yaxis, axes.get_ylim()),
+    ):
+        if axis.scale == "log" and not axis.ticks:
+            ticks = spec.log_ticks(low, high)
+            side.set_major_locator(FixedLocator([position for position, _ in ticks]))
+            side.set_major_formatter(FixedFormatter([text for _, text in ticks]))
+            side.set_minor_formatter(NullFormatter())
     if panel.y.ticks and any(isinstance(mark, spec.Bars | spec.Dots) for mark in panel.marks):
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
@@ -217,18 +233,6 @@ def _axis(axis: spec.Axis, axes: Axes, which: str) -> None:
         side.set_major_locator(FixedLocator([position for position, _ in axis.ticks]))
         side.set_minor_locator(NullLocator())
         side.set_ticklabels([text for _, text in axis.ticks])
-    elif axis.scale == "log":
-        narrow = (
-            axis.low is not None and axis.high is not None and axis.high / axis.low < 400.0
-        )  # labels fit
-        subs = (1.0, 2.0, 5.0) if narrow else (1.0,)
-        side.set_major_locator(LogLocator(subs=subs, numticks=12))
-        side.set_major_formatter(FuncFormatter(_plain_number))
-        side.set_minor_formatter(NullFormatter())
-
-
-def _plain_number(value: float, _position: int | None) -> str:
-    return f"{value:g}"
 
 
 def _line(mark: spec.Line, axes: Axes) -> None:
@@ -253,9 +257,12 @@ def _dashes(mark: spec.Line) -> Any:  # noqa: ANN401 - Matplotlib takes a word o
 
 def _band(mark: spec.Band, axes: Axes) -> None:
     look = styles.look_of(mark.look)
+    low = np.asarray(mark.low, dtype=float)
+    if axes.get_yscale() == "log":  # what no logarithm shows is no reason to fall to the floor
+        low = np.where(low > 0, low, np.nan)
     axes.fill_between(
         mark.x,
-        mark.low,
+        low,
         mark.high,
         color=look.colour,
         alpha=0.22,
@@ -274,12 +281,12 @@ def _dots(mark: spec.Dots, axes: Axes) -> None:
         mark.y,
         linestyle="",
         marker=look.marker or "o",
-        markersize=4.2 if mark.filled else 5.2,
+        markersize=4.2 if mark.filled else 6.0,
         markerfacecolor=look.colour if mark.filled else "none",
         markeredgecolor=look.colour,
-        markeredgewidth=0.0 if mark.filled else 0.9,
+        markeredgewidth=0.0 if mark.filled else 0.8,
         label=mark.label or "_nolegend_",
-        zorder=2.5 if mark.filled else 2.6,
+        zorder=2.5 if mark.filled else 2.3,  # what is filled stands inside of what is hollow
     )
 
 
@@ -340,33 +347,6 @@ def _rule(mark: spec.Rule, axes: Axes) -> None:
         linestyle=(0, look.dash) if look.dash else "-",
         zorder=1.5,
     )
-    if not mark.label:
-        return
-    if mark.along == "x":
-        axes.annotate(
-            mark.label,
-            (mark.at, 0.48),
-            xycoords=("data", "axes fraction"),
-            xytext=(2, 0),
-            textcoords="offset points",
-            ha="left",
-            va="center",
-            rotation=90,
-            fontsize=_FONT_SIZE - 1,
-            color=look.colour,
-        )
-    else:
-        axes.annotate(
-            mark.label,
-            (1.0, mark.at),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 2),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=_FONT_SIZE - 1,
-            color=look.colour,
-        )
 
 
 def _note(mark: spec.Note, axes: Axes) -> None:
@@ -378,6 +358,7 @@ def _note(mark: spec.Note, axes: Axes) -> None:
         va="center",
         fontsize=_FONT_SIZE - 1,
         color=styles.look_of(mark.look).colour,
+        bbox=labels.BACKGROUND,
     )
 
 

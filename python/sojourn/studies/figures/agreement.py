@@ -39,18 +39,27 @@ def figure(study: OpenStudy, definition: AgreementFigure, tables: Sequence[Table
             floor=None if panel.floor is None else float(panel.floor),
         )
         for own, panel in zip(pairs, definition.panels, strict=True)
+        if own
     )
     plot = PlotSpec(
         name=definition.item,
         title=definition.title,
         panels=panels,
         columns=definition.columns or 2,
-        height=float(definition.height or 75 * -(-len(panels) // 2)),
+        height=_height(definition, len(panels)),
         width=float(definition.width),
         legend="below",
         description=definition.description,
     )
     return Figure(definition.item, plot, definition.caption, definition.group)
+
+
+def _height(definition: AgreementFigure, shown: int) -> float:
+    """Return the height, mm: that of the study, less what rows without panels would take."""
+    rows, all_rows = (
+        -(-count // (definition.columns or 2)) for count in (shown, len(definition.panels))
+    )
+    return float(definition.height or 75 * all_rows) * rows / all_rows
 
 
 def _comparable(cells: Sequence[Cell], panel: AgreementPanel) -> list[Cell]:

@@ -15,8 +15,10 @@ from sojourn.study.figure_declarations import SwarmFigure
 
 __all__ = ["figure"]
 
-#: Height of a stratum within a row, as a share of it.
-_STEP = 0.26
+#: Height of a stratum within a row, as a share of it, and where their mean stands, below them.
+_STEP = 0.22
+_UP = 0.12
+_MEAN = -0.34
 
 
 def figure(study: OpenStudy, ask: Ask, definition: SwarmFigure) -> Figure:
@@ -85,7 +87,7 @@ def _panel(
                 except NotRecorded:
                     continue
                 if value is not None:
-                    found.append((row + _STEP * (middle - place), value))
+                    found.append((row + _UP + _STEP * (middle - place), value))
         if not found:
             continue
         heights, values = np.array(found).T
@@ -94,7 +96,7 @@ def _panel(
         marks.append(Dots(shown, heights, look, filled=False))
         mean = max(float(values.mean()), floor or float(values.mean()))
         name = study.points.short(label, lane)
-        marks.append(Dots(np.array([mean]), np.array([row - 0.44]), look, name))
+        marks.append(Dots(np.array([mean]), np.array([row + _MEAN]), look, name))
     names = [study.points.short(label, lane) for lane in reversed(lanes)]
     return Panel(
         x=Axis(

@@ -137,5 +137,9 @@ def _curve(
     if all(estimate.low is not None for _, estimate in found):
         low = np.array([estimate.low for _, estimate in found], dtype=float)
         high = np.array([estimate.high for _, estimate in found], dtype=float)
+        if panel.scale == "log":  # as large a factor up as down, see `interval_within`
+            with np.errstate(divide="ignore", invalid="ignore"):
+                factor = np.exp((high - y) / y)
+            low, high = y / factor, y * factor
         marks.insert(0, Band(x, np.maximum(low, floor or 0.0), high, look, step=False))
     return marks
