@@ -1,0 +1,24 @@
+//! CM configuration files of DOCSIS, and the service that a modem gets from one.
+//!
+//! A file is octets ([`File`]), a text ([`text`]) and a list of what is wrong with it ([`examine`]). Nothing here reads a disk or panics on any input.
+//!
+//! Source: DOCSIS MULPI annexes C and D as public tools and documents give them; each TLV of the table
+//! (`tlv.toml`) names where it is from. White 2019 §5.3 for Aggregate QoS Profiles and migration.
+//! Deviations: MULPI itself was not at hand, so what only one secondary source says carries a mark.
+#![forbid(unsafe_code)]
+
+mod check;
+mod diff;
+mod file;
+mod histogram;
+mod integrity;
+mod issue;
+pub mod text;
+pub mod tlv;
+
+pub use check::{Examination, examine};
+pub use diff::{Difference, diff};
+pub use file::{File, Format, Tlv, TooLong, Value};
+pub use histogram::{Histogram, quantile};
+pub use integrity::{Digest, Integrity, Secret, check_integrity, seal};
+pub use issue::{Issue, Issues, Severity};
