@@ -40,6 +40,7 @@ pub use manager::ack_priority::{
 };
 pub use manager::buffer_control::BufferControl;
 pub use manager::codel::{CodelConfig, CodelQueue};
+pub use manager::docsis_dual_queue::{DocsisDualQueue, DocsisDualQueueConfig, DualScheduler};
 pub use manager::docsis_pie::{DocsisPieConfig, DocsisPieQueue};
 pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
 pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
@@ -51,10 +52,14 @@ pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};
 pub use manager::sfq_ns2::{SfqNs2Config, SfqNs2Queue};
 pub use manager::sfq_pie::{PieScope, SfqPieConfig, SfqPieQueue};
 pub use manager::{AnyManager, ManagerConfig};
+pub use policy::classifier::{CodePoints, LowLatencyClassifier};
 pub use policy::codel::{CodelFloor, CodelLaw, CodelVariant};
 pub use policy::departure_rate::{DepartureRateConfig, RateAverage};
 pub use policy::docsis_pie::DocsisPieLaw;
+pub use policy::low_latency_delay::{DelayEstimate, DelayEstimateLaw, ProactiveGrants};
 pub use policy::pie::{Activation, BurstRule, DelaySource, PieGains, PieLaw};
+pub use policy::queue_protection::{QueueProtection, QueueProtectionLaw, Score};
+pub use policy::ramp::{ImmediateAqmLaw, Ramp};
 pub use store::flow_lists::FlowListsConfig;
 pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 
@@ -182,6 +187,24 @@ pub trait QueueContext<T> {
     fn loop_delay_of(&self, queue: ServiceQueue) -> Span {
         let _ = queue;
         self.loop_delay()
+    }
+
+    /// Maximum sustained rate of the service flow behind `queue` alone, where [`QueueContext::shaper`] is that of all
+    /// queues; zero if it has none of its own.
+    fn service_flow_rate(&self, queue: ServiceQueue) -> BitRate {
+        let _ = queue;
+        BitRate::ZERO
+    }
+
+    /// Grants that the low-latency queue gets without asking.
+    fn proactive_grants(&self) -> ProactiveGrants {
+        ProactiveGrants::default()
+    }
+
+    /// Queue Protection has a score against the flow of `packet`, which arrives; a sanctioned packet goes on to the
+    /// classic queue, where it may still be dropped.
+    fn scored(&mut self, packet: &Held<T>, score: &Score) {
+        let _ = (packet, score);
     }
 }
 

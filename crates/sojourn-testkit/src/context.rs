@@ -1,7 +1,7 @@
 //! A context for queue managers that plays back draws and writes down what happens.
 
 use sojourn_base::{Bytes, RandomStream, Seed, ServiceQueue, Span};
-use sojourn_queue::{Held, QueueContext, Reason, Shaper};
+use sojourn_queue::{Held, QueueContext, Reason, Score, Shaper};
 use std::collections::VecDeque;
 
 /// Where uniform draws come from.
@@ -25,6 +25,8 @@ pub struct TestContext<T> {
     pub dropped: Vec<(Held<T>, Reason)>,
     /// Everything marked, in order.
     pub marked: Vec<(Held<T>, Reason)>,
+    /// Everything that Queue Protection has a score against, in order.
+    pub scored: Vec<(Held<T>, Score)>,
     /// What the shaper says.
     pub shaper: Shaper,
     /// Bytes pulled and not sent yet.
@@ -60,6 +62,7 @@ impl<T> TestContext<T> {
             drawn: 0,
             dropped: Vec::new(),
             marked: Vec::new(),
+            scored: Vec::new(),
             shaper: Shaper::default(),
             staged: Bytes::ZERO,
             loop_delay: Span::ZERO,
@@ -102,5 +105,9 @@ impl<T: Clone> QueueContext<T> for TestContext<T> {
 
     fn loop_delay(&self) -> Span {
         self.loop_delay
+    }
+
+    fn scored(&mut self, packet: &Held<T>, score: &Score) {
+        self.scored.push((packet.clone(), *score));
     }
 }

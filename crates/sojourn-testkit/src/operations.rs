@@ -27,8 +27,8 @@ pub enum Effect {
     Dropped(u32, Reason),
     /// A packet was marked.
     Marked(u32),
-    /// A packet was sent, with its ECN field and mark as they were then.
-    Delivered(u32, Ecn, bool),
+    /// A packet was sent, with its ECN field and mark as they were then, from this queue.
+    Delivered(u32, Ecn, bool, ServiceQueue),
     /// An opportunity found nothing to send.
     Nothing,
 }
@@ -131,7 +131,8 @@ pub fn run<T: Clone>(
                         .map(|(packet, reason)| Effect::Dropped(packet, reason)),
                 );
                 effects.push(packet.map_or(Effect::Nothing, |packet| {
-                    Effect::Delivered(number(&packet.item), packet.meta.ecn, packet.marked)
+                    let Meta { ecn, queue, .. } = packet.meta;
+                    Effect::Delivered(number(&packet.item), ecn, packet.marked, queue)
                 }));
             }
         }
@@ -220,10 +221,12 @@ fn packet() -> impl Strategy<Value = Meta> {
         2 => Just(Ecn::Ect1),
         1 => Just(Ecn::Ce),
     ];
-    (length, ecn, 0..6_u32, any::<bool>()).prop_map(|(length, ecn, flow, small)| Meta {
+    let dscp = prop_oneof![6 => Just(0), 1 => Just(45), 1 => Just(10)];
+    (length, ecn, dscp, 0..6_u32, any::<bool>()).prop_map(|(length, ecn, dscp, flow, small)| Meta {
         length,
         flow_hash: flow,
         ecn,
+        dscp,
         pure_ack: small && length <= 128,
         ..Meta::default()
     })

@@ -75,14 +75,21 @@ impl ManagerKind for DocsisPieConfig {
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
-        if matches!(self.limit, Limit::Packets(_)) {
+        self.law.collect_problems(self.limit, problems);
+    }
+}
+
+impl DocsisPieLaw {
+    /// What is wrong with the law over a buffer of `limit`.
+    pub(crate) fn collect_problems(&self, limit: Limit, problems: &mut Vec<ConfigProblem>) {
+        if matches!(limit, Limit::Packets(_)) {
             problems.push(ConfigProblem {
                 field: "limit",
-                message: alloc::format!("a service flow's buffer is not counted in {}", self.limit),
+                message: alloc::format!("a service flow's buffer is not counted in {limit}"),
                 hint: "bytes or a time, for instance \"100 ms\"",
             });
         }
-        if self.law.target.is_zero() {
+        if self.target.is_zero() {
             problems.push(ConfigProblem {
                 field: "target",
                 message: alloc::string::String::from("target is zero"),

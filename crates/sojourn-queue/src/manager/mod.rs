@@ -8,6 +8,7 @@ mod any;
 pub mod buffer_control;
 pub mod codel;
 mod codel_service;
+pub mod docsis_dual_queue;
 pub mod docsis_pie;
 pub mod drop_tail;
 pub mod fq_codel;
@@ -27,6 +28,7 @@ use sojourn_base::Ecn;
 use crate::store::sub_flows::SfqConfig;
 use ack_priority::PrioritisedConfig;
 use codel::CodelConfig;
+use docsis_dual_queue::DocsisDualQueueConfig;
 use docsis_pie::DocsisPieConfig;
 use drop_tail::DropTailConfig;
 use fq_codel::FqCodelConfig;
@@ -47,6 +49,7 @@ registry::managers! { $
     SfqPie(SfqPieConfig),
     FqPie(FqPieConfig),
     DocsisPie(DocsisPieConfig),
+    DocsisDualQueue(DocsisDualQueueConfig),
     AckPriority(PrioritisedConfig),
 }
 

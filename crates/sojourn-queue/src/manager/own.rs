@@ -6,12 +6,15 @@
 //! Source: none needed. Deviations: none known.
 
 use crate::config::{ConfigProblem, ManagerKind};
-use crate::{Backlog, Held, ManagerConfig, QueueContext, QueueManager, Reason, Shaper, Verdict};
+use crate::{
+    Backlog, Held, ManagerConfig, ProactiveGrants, QueueContext, QueueManager, Reason, Score,
+    Shaper, Verdict,
+};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::any::Any;
 use core::fmt;
-use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, ServiceQueue, Span};
 use sojourn_keys::{AnyKind, KindInfo, KindOf, NameTaken, Visitor};
 
 /// Stands for a packet in an own manager.
@@ -226,6 +229,21 @@ struct Counter<'a, T> {
     context: &'a mut dyn QueueContext<T>,
 }
 
+impl<T> Counter<'_, T> {
+    /// A packet that stays with its ticket: it is shown, not given back.
+    fn show(
+        &mut self,
+        packet: &Held<Ticket>,
+        tell: impl FnOnce(&mut dyn QueueContext<T>, &Held<T>),
+    ) {
+        let Ticket(place) = packet.item;
+        let kept = &mut self.packets.kept[place as usize];
+        let shown = packet.with_item(|_| kept.take().expect(ONCE));
+        tell(self.context, &shown);
+        *kept = Some(shown.item);
+    }
+}
+
 impl<T> QueueContext<Ticket> for Counter<'_, T> {
     fn dropped(&mut self, packet: Held<Ticket>, reason: Reason) {
         let packet = packet.with_item(|ticket| self.packets.give_back(ticket));
@@ -233,12 +251,7 @@ impl<T> QueueContext<Ticket> for Counter<'_, T> {
     }
 
     fn marked(&mut self, packet: &Held<Ticket>, reason: Reason) {
-        // It stays with its ticket: it is shown, not given back.
-        let Ticket(place) = packet.item;
-        let kept = &mut self.packets.kept[place as usize];
-        let shown = packet.with_item(|_| kept.take().expect(ONCE));
-        self.context.marked(&shown, reason);
-        *kept = Some(shown.item);
+        self.show(packet, |context, shown| context.marked(shown, reason));
     }
 
     fn unit(&mut self) -> f64 {
@@ -259,6 +272,18 @@ impl<T> QueueContext<Ticket> for Counter<'_, T> {
 
     fn loop_delay_of(&self, queue: ServiceQueue) -> Span {
         self.context.loop_delay_of(queue)
+    }
+
+    fn service_flow_rate(&self, queue: ServiceQueue) -> BitRate {
+        self.context.service_flow_rate(queue)
+    }
+
+    fn proactive_grants(&self) -> ProactiveGrants {
+        self.context.proactive_grants()
+    }
+
+    fn scored(&mut self, packet: &Held<Ticket>, score: &Score) {
+        self.show(packet, |context, shown| context.scored(shown, score));
     }
 }
 

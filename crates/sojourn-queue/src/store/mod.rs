@@ -6,3 +6,4 @@ pub mod flow_lists;
 pub(crate) mod nichols_ring;
 pub(crate) mod room;
 pub mod sub_flows;
+pub(crate) mod two_queues;

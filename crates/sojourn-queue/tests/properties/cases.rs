@@ -3,9 +3,10 @@
 use sojourn_base::{Bytes, Limit, Packets, Span};
 use sojourn_queue::{
     AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CodelConfig, CodelLaw,
-    CodelVariant, DelaySource, DepartureRateConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig,
-    FatMetric, FlowListsConfig, FqCodelConfig, FqPieConfig, ManagerConfig, PieConfig, PieLaw,
-    PieScope, PrioritisedConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
+    CodelVariant, DelaySource, DepartureRateConfig, DocsisDualQueueConfig, DocsisPieConfig,
+    DocsisPieLaw, DropTailConfig, DualScheduler, FatMetric, FlowListsConfig, FqCodelConfig,
+    FqPieConfig, ManagerConfig, PieConfig, PieLaw, PieScope, PrioritisedConfig, SfqCodelConfig,
+    SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
 };
 
 /// A manager under test.
@@ -26,6 +27,7 @@ pub(crate) fn managers() -> Vec<Case> {
         fq_codel(),
         pie(),
         docsis_pie(),
+        docsis_dual_queue(),
         ack_priority(),
         every_kind(),
     ]
@@ -44,8 +46,8 @@ fn every_kind() -> Vec<Case> {
                 *limit = SMALL_BYTES;
             }
             let most = match (config.limit(), config.kind()) {
-                // What waits in its lane comes on top.
-                (None, _) | (_, "ack-priority") => Limit::Bytes(Bytes::MAX),
+                // What waits in its lane, or in its low-latency queue, comes on top.
+                (None, _) | (_, "ack-priority" | "docsis-dual-queue") => Limit::Bytes(Bytes::MAX),
                 (Some(limit), _) => limit,
             };
             Case {
@@ -302,6 +304,41 @@ fn docsis_pie() -> Vec<Case> {
         quantise_length: true,
     };
     vec![case(DocsisPieLaw::RFC8034), case(hasty)]
+}
+
+fn docsis_dual_queue() -> Vec<Case> {
+    let most = Limit::Bytes(Bytes(20_000 + 30_000));
+    let hasty = DocsisDualQueueConfig {
+        limit: SMALL_BYTES,
+        low_latency_limit: Some(Bytes(30_000)),
+        classic: DocsisPieLaw {
+            target: Span::from_us(100),
+            burst_reset: Span::from_ms(50),
+            quantise_length: false,
+        },
+        ..DocsisDualQueueConfig::DOCSIS31
+    };
+    let upstream = DocsisDualQueueConfig {
+        delay: DocsisDualQueueConfig::DOCSIS31_UPSTREAM.delay,
+        scheduler: DualScheduler::DocsisNs3,
+        ..hasty
+    };
+    let unprotected = DocsisDualQueueConfig {
+        queue_protection: false,
+        weight: 26,
+        ..hasty
+    };
+    let unmarked = DocsisDualQueueConfig {
+        immediate_aqm: false,
+        ..hasty
+    };
+    let case = |config| within(most, ManagerConfig::DocsisDualQueue(config));
+    vec![
+        marking(case(hasty)),
+        marking(case(upstream)),
+        marking(case(unprotected)),
+        case(unmarked),
+    ]
 }
 
 fn ack_priority() -> Vec<Case> {

@@ -55,13 +55,13 @@ proptest! {
     #[test]
     fn packets_of_a_flow_keep_their_order(operations in operations(300)) {
         for case in managers() {
-            // INV-2: within a flow, and within its acknowledgements where these have a lane of their own.
+            // INV-2: within a flow, and within its packets of each queue where there are several.
             let log = log_of(&case.config, &operations, Instant::ZERO);
             let mut last = std::collections::BTreeMap::new();
             for effect in log.effects() {
-                if let Effect::Delivered(n, ..) = effect {
-                    let meta = log.arrival(n);
-                    let before = last.insert((meta.flow_hash, meta.pure_ack), n);
+                if let Effect::Delivered(n, _, _, queue) = effect {
+                    let flow = log.arrival(n).flow_hash;
+                    let before = last.insert((flow, queue as usize), n);
                     prop_assert!(before.is_none_or(|before| before < n), "{:?}", case.config);
                 }
             }
@@ -94,7 +94,7 @@ proptest! {
                         prop_assert!(!marked[n as usize], "marked twice");
                         marked[n as usize] = true;
                     }
-                    Effect::Delivered(n, ecn, mark) => {
+                    Effect::Delivered(n, ecn, mark, _) => {
                         prop_assert_eq!(mark, marked[n as usize]);
                         let expected = if mark { Ecn::Ce } else { log.arrival(n).ecn };
                         prop_assert_eq!(ecn, expected);

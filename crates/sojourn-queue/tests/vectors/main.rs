@@ -2,6 +2,7 @@
 
 mod ack_priority;
 mod codel;
+mod docsis_dual_queue;
 mod drop_tail;
 mod flow_queueing;
 mod pie;

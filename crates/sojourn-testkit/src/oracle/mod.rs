@@ -4,5 +4,6 @@
 //! per step of the document.
 
 pub mod codel;
+pub mod docsis_dual_queue;
 pub mod fq_codel;
 pub mod pie;

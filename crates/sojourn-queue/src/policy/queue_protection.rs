@@ -1,0 +1,354 @@
+//! Queue Protection: which flow fills a low-latency queue, and whether a packet of it must go to another one.
+//!
+//! Each packet is charged its length times the native likelihood of a mark. A flow's charges age at a constant
+//! rate, so a bucket holds nothing but the time at which they will have aged away: its distance from now is the
+//! flow's queuing score. Where the delay is above a threshold and the score is high for it, the packet is sanctioned;
+//! nothing is remembered against the flow beyond its score.
+//!
+//! Source: RFC 9957 §4 and §5; DOCSIS 3.1 MULPI annex P; docsis-ns3 `queue-protection.cc`.
+//! Units and ranges: scores are times in 0..=5 s, in steps of 1 ns (`T_RES`).
+//! Deviations: a flow is known by its 32-bit hash, not by its addresses and ports; two flows with one hash share a
+//! bucket.
+
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Span, math};
+use sojourn_keys::{Or, Visitor, key};
+
+/// RFC 9957 §4.1: no score is above it (`MAX_QLSCORE`).
+const LARGEST_SCORE: Span = Span::from_s(5);
+
+/// Parameters of Queue Protection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueProtectionLaw {
+    /// No sanction up to this delay (`CRITICALqL`); that of the ramp from which everything is marked, if not set.
+    pub critical_delay: Option<Span>,
+    /// The score that is too much at that delay; at a longer delay less is (`CRITICALqLSCORE`).
+    pub critical_score: Span,
+    /// Charges age at 2 to this power bytes per second, nearly (`LG_AGING`).
+    pub aging_exponent: u8,
+    /// There are 2 to this power buckets, and one for all that find none (`BI_SIZE`).
+    pub bucket_exponent: u8,
+    /// Buckets that a flow may own (`ATTEMPTS`).
+    pub attempts: u8,
+}
+
+impl QueueProtectionLaw {
+    /// RFC 9957 §4.1, DOCSIS 3.1 MULPI annex P.
+    pub const RFC9957: Self = Self {
+        critical_delay: None,
+        critical_score: Span::from_us(4000),
+        aging_exponent: 19,
+        bucket_exponent: 5,
+        attempts: 2,
+    };
+
+    /// Shows the keys of the law.
+    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "critical_delay",
+                "no sanction up to this delay; \"auto\" is the delay from which everything is marked",
+                "RFC 9957 §4.1",
+            )
+            .least("1 us")
+            .most("65535 us"),
+            &mut Or {
+                value: &mut self.critical_delay,
+                word: "auto",
+                example: Span::from_ms(1),
+            },
+        );
+        visitor.value(
+            key(
+                "critical_score",
+                "queuing score that is too much at the critical delay; less is at a longer one",
+                "RFC 9957 §4.1",
+            )
+            .least("1 us")
+            .most("65535 us"),
+            &mut self.critical_score,
+        );
+        visitor.value(
+            key(
+                "aging_exponent",
+                "scores age at 2 to this power congested bytes per second",
+                "RFC 9957 §4.1",
+            )
+            .most("30"),
+            &mut self.aging_exponent,
+        );
+        visitor.value(
+            key(
+                "bucket_exponent",
+                "there are 2 to this power buckets for flows, and one for all others",
+                "RFC 9957 §4.1",
+            )
+            .most("14"),
+            &mut self.bucket_exponent,
+        );
+        visitor.value(
+            key(
+                "attempts",
+                "buckets that a flow may own, at most one at a time",
+                "RFC 9957 §4.1",
+            )
+            .least("1")
+            .most("4"),
+            &mut self.attempts,
+        );
+    }
+}
+
+/// A flow's score, or that of all flows without a bucket of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bucket {
+    /// Hash of the flow that it belongs to.
+    flow: u32,
+    /// When its charges will have aged away.
+    expires: Instant,
+}
+
+/// What Queue Protection finds of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Score {
+    /// Where the flow's score is kept; the last number is the bucket of flows without one of their own.
+    pub bucket: u32,
+    /// The flow's queuing score, this packet included.
+    pub score: Span,
+    /// The packet must leave the low-latency queue.
+    pub sanctioned: bool,
+}
+
+/// The scores of all flows.
+#[derive(Clone, Debug)]
+pub struct QueueProtection {
+    law: QueueProtectionLaw,
+    /// The last one is for flows that find no other.
+    buckets: Vec<Bucket>,
+}
+
+impl QueueProtection {
+    /// No scores.
+    pub fn new(law: QueueProtectionLaw) -> Self {
+        let empty = Bucket {
+            flow: 0,
+            expires: Instant::ZERO,
+        };
+        Self {
+            law,
+            buckets: alloc::vec![empty; (1 << law.bucket_exponent) + 1],
+        }
+    }
+
+    /// A packet of `length` bytes arrives whose delay will be `delay`, with this native likelihood of a mark. The
+    /// delay from which the ramp marks everything is `ceiling`.
+    pub fn judge(
+        &mut self,
+        now: Instant,
+        flow: u32,
+        length: u32,
+        likelihood: f64,
+        delay: Span,
+        ceiling: Span,
+    ) -> Score {
+        let bucket = self.pick(now, flow);
+        let score = self.fill(bucket, now, length, likelihood);
+        let critical = self.law.critical_delay.unwrap_or(ceiling);
+        let product =
+            |delay: Span, score: Span| u128::from(delay.as_ps()) * u128::from(score.as_ps());
+        Score {
+            bucket: number(bucket),
+            score,
+            sanctioned: delay > critical
+                && product(delay, score) > product(critical, self.law.critical_score),
+        }
+    }
+
+    /// The bucket that holds what its flow could not find one for.
+    pub fn overflow(&self) -> u32 {
+        number(self.overflow_place())
+    }
+
+    /// The score in a bucket.
+    pub fn score_in(&self, bucket: u32, now: Instant) -> Span {
+        self.buckets[bucket as usize].expires.saturating_since(now)
+    }
+
+    fn overflow_place(&self) -> usize {
+        self.buckets.len() - 1
+    }
+
+    /// The flow's bucket: its own, else the first of its candidates whose charges have aged away, else the common one.
+    fn pick(&mut self, now: Instant, flow: u32) -> usize {
+        let overflow = self.overflow_place();
+        let mut kept = overflow;
+        for attempt in 0..u32::from(self.law.attempts) {
+            let shifted = flow
+                .checked_shr(attempt * u32::from(self.law.bucket_exponent))
+                .unwrap_or(0);
+            let place = shifted as usize & (overflow - 1);
+            let bucket = &mut self.buckets[place];
+            if bucket.flow == flow {
+                bucket.expires = bucket.expires.max(now);
+                return place;
+            }
+            if kept == overflow && bucket.expires <= now {
+                kept = place;
+            }
+        }
+        let bucket = &mut self.buckets[kept];
+        bucket.expires = bucket.expires.max(now);
+        bucket.flow = flow;
+        kept
+    }
+
+    /// Charges a bucket; what is then in it.
+    fn fill(&mut self, place: usize, now: Instant, length: u32, likelihood: f64) -> Span {
+        let charge =
+            likelihood * f64::from(length) * f64::from(1_u32 << (30 - self.law.aging_exponent));
+        let bucket = &mut self.buckets[place];
+        let expires = bucket.expires.saturating_add(whole_nanoseconds(charge));
+        bucket.expires = expires.min(now.saturating_add(LARGEST_SCORE));
+        bucket.expires.saturating_since(now)
+    }
+}
+
+/// RFC 9957 §4.1: a charge is kept in whole units of 1 ns (`T_RES`), rounded down.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "at most 65,535 bytes times 2^30"
+)]
+fn whole_nanoseconds(charge: f64) -> Span {
+    Span::from_ns(math::floor(charge) as u64)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "at most 2^14 buckets")]
+const fn number(place: usize) -> u32 {
+    place as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LAW: QueueProtectionLaw = QueueProtectionLaw::RFC9957;
+    const MS: Span = Span::from_ms(1);
+
+    #[test]
+    fn qp_1_score_and_delay_together_sanction_a_packet() {
+        let mut protection = QueueProtection::new(LAW);
+        for (at_ms, likelihood, delay_us, score_ns, sanctioned) in [
+            (0, 1.0, 1200, 3_072_000, false),
+            (0, 1.0, 1200, 6_144_000, true),
+            (5, 0.5, 1100, 2_680_000, false),
+            (20, 0.0, 900, 0, false),
+        ] {
+            let delay = Span::from_us(delay_us);
+            let now = Instant::from_ms(at_ms);
+            let found = protection.judge(now, 7, 1500, likelihood, delay, MS);
+            assert_eq!(found.score, Span::from_ns(score_ns));
+            assert_eq!(found.sanctioned, sanctioned, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn qp_2_no_score_is_above_five_seconds() {
+        let mut protection = QueueProtection::new(LAW);
+        let packets = (1..)
+            .find(|_| {
+                let found = protection.judge(Instant::ZERO, 7, 1500, 1.0, MS, MS);
+                found.score == Span::from_s(5)
+            })
+            .expect("a number of packets");
+        assert_eq!(packets, 1628);
+        let found = protection.judge(Instant::ZERO, 7, 1500, 1.0, MS, MS);
+        assert_eq!(found.score, Span::from_s(5));
+    }
+
+    #[test]
+    fn qp_3_a_flow_keeps_its_bucket_and_takes_only_expired_ones() {
+        // The hash of 10.0.0.1:5000 to 10.0.0.2:5001: buckets 2 and 11 of 32.
+        let flow = 0x5f99_b162;
+        let charge = |protection: &mut QueueProtection, ms, flow, length| {
+            let now = Instant::from_ms(ms);
+            protection.judge(now, flow, length, 1.0, MS, MS).bucket
+        };
+        // Bucket 2 is busy with another flow (for 1500 × 2048 ns = 3 ms), 11 is not: 11 is taken.
+        let mut protection = QueueProtection::new(LAW);
+        assert_eq!(charge(&mut protection, 0, 2, 1500), 2);
+        assert_eq!(charge(&mut protection, 0, flow, 3000), 11);
+        // Later bucket 2 has expired, but 11 still belongs to the flow.
+        assert_eq!(charge(&mut protection, 5, flow, 1500), 11);
+        // Both busy with others: the common bucket.
+        let mut protection = QueueProtection::new(LAW);
+        assert_eq!(charge(&mut protection, 0, 2, 1500), 2);
+        assert_eq!(charge(&mut protection, 0, 11, 1500), 11);
+        assert_eq!(charge(&mut protection, 0, flow, 1500), 32);
+        assert_eq!(protection.overflow(), 32);
+        assert_eq!(
+            protection.score_in(32, Instant::ZERO),
+            Span::from_ns(3_072_000)
+        );
+    }
+
+    #[test]
+    fn qp_4_a_flow_below_the_aging_rate_has_no_score_left_at_its_next_packet() {
+        // 1000 B with likelihood 0.5 are charged 1.024 ms.
+        for (gap_us, grows) in [(1_030, false), (1_000, true)] {
+            let mut protection = QueueProtection::new(LAW);
+            let mut score = Span::ZERO;
+            for n in 0..100 {
+                let now = Instant::from_us(n * gap_us);
+                score = protection.judge(now, 3, 1000, 0.5, MS, MS).score;
+            }
+            assert_eq!(score > Span::from_us(1024), grows, "{score}");
+        }
+    }
+
+    #[test]
+    fn without_bits_for_buckets_there_is_one_and_the_common_one() {
+        let mut protection = QueueProtection::new(QueueProtectionLaw {
+            bucket_exponent: 0,
+            ..LAW
+        });
+        let mut bucket = |flow| {
+            let found = protection.judge(Instant::ZERO, flow, 1500, 1.0, MS, MS);
+            found.bucket
+        };
+        assert_eq!([bucket(5), bucket(6), bucket(5)], [0, 1, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_sanction_means_a_late_packet_of_a_flow_with_a_score(
+            packets in prop::collection::vec((0..3_000_u64, 0..8_u32, 1..9000_u32, 0.0..=1.0, 0..5_000_u64), 1..300),
+        ) {
+            let mut protection = QueueProtection::new(LAW);
+            let mut now = Instant::ZERO;
+            for (gap_us, flow, length, likelihood, delay_us) in packets {
+                now += Span::from_us(gap_us);
+                let delay = Span::from_us(delay_us);
+                let found = protection.judge(now, flow, length, likelihood, delay, MS);
+                prop_assert!(found.score <= LARGEST_SCORE);
+                prop_assert!(!found.sanctioned || (delay > MS && found.score > Span::ZERO));
+            }
+        }
+
+        #[test]
+        fn at_equal_delay_the_larger_score_is_sanctioned_first(
+            lengths in prop::collection::vec((1..9000_u32, 1..9000_u32), 1..40),
+            delay_us in 0..5_000_u64,
+        ) {
+            let mut protection = QueueProtection::new(LAW);
+            let delay = Span::from_us(delay_us);
+            for (one, other) in lengths {
+                let one = protection.judge(Instant::ZERO, 1, one, 1.0, delay, MS);
+                let other = protection.judge(Instant::ZERO, 2, other, 1.0, delay, MS);
+                let (less, more) = if one.score < other.score { (one, other) } else { (other, one) };
+                prop_assert!(!less.sanctioned || more.sanctioned || less.score == more.score);
+            }
+        }
+    }
+}

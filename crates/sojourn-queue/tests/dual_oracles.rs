@@ -1,0 +1,219 @@
+//! Differential tests of managers with two queues against slow, literal versions of their documents.
+
+use proptest::prelude::*;
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_queue::{
+    DelayEstimate, DelayEstimateLaw, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieLaw, Held,
+    ImmediateAqmLaw, QueueContext, QueueManager, QueueProtectionLaw, Reason, Score, Shaper,
+    Verdict,
+};
+use sojourn_testkit::context::TestContext;
+use sojourn_testkit::oracle::docsis_dual_queue::{
+    DualQueueOracle, Outcome, Packet, Parameters, Place,
+};
+
+/// Something that happens, after a pause in microseconds.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Arrive {
+        meta: Meta,
+        unit: f64,
+    },
+    Serve {
+        after_us: u64,
+        from: Option<ServiceQueue>,
+    },
+}
+
+fn ecn() -> impl Strategy<Value = Ecn> {
+    prop_oneof![3 => Just(Ecn::NotEct), 2 => Just(Ecn::Ect0), 4 => Just(Ecn::Ect1), 1 => Just(Ecn::Ce)]
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let from = prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(ServiceQueue::LowLatency)),
+        1 => Just(Some(ServiceQueue::Classic)),
+    ];
+    let length = prop_oneof![Just(1500_u32), 40..1500_u32];
+    let step = prop_oneof![
+        5 => (length, ecn(), any::<u32>(), 0..5_u32, 0.0..1.0).prop_map(|(length, ecn, high, flow, unit)| {
+            // Flows whose candidate buckets overlap.
+            let flow_hash = flow | ((high & 3) << 3);
+            Step::Arrive { meta: Meta { length, ecn, flow_hash, ..Meta::default() }, unit }
+        }),
+        3 => (0..800_u64, from.clone()).prop_map(|(after_us, from)| Step::Serve { after_us, from }),
+        1 => (0..20_000_u64, from).prop_map(|(after_us, from)| Step::Serve { after_us, from }),
+    ];
+    prop::collection::vec(step, 200..1200)
+}
+
+/// A context whose service flows have rates of their own.
+struct Rates {
+    inner: TestContext<u32>,
+    low_latency: BitRate,
+    classic: BitRate,
+}
+
+impl QueueContext<u32> for Rates {
+    fn dropped(&mut self, packet: Held<u32>, reason: Reason) {
+        self.inner.dropped(packet, reason);
+    }
+
+    fn marked(&mut self, packet: &Held<u32>, reason: Reason) {
+        self.inner.marked(packet, reason);
+    }
+
+    fn unit(&mut self) -> f64 {
+        self.inner.unit()
+    }
+
+    fn scored(&mut self, packet: &Held<u32>, score: &Score) {
+        self.inner.scored(packet, score);
+    }
+
+    fn shaper(&self) -> Shaper {
+        self.inner.shaper
+    }
+
+    fn service_flow_rate(&self, queue: ServiceQueue) -> BitRate {
+        match queue {
+            ServiceQueue::LowLatency => self.low_latency,
+            _ => self.classic,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_docsis_dual_queue_does_what_its_annexes_say(
+        kbps in 2_000..60_000_u64,
+        own in prop_oneof![2 => Just((0, 0)), 1 => (1_000..40_000_u64, 1_000..40_000_u64)],
+        target_us in 200..8_000_u64,
+        coupling in prop_oneof![Just(2.0), 0.0..6.0],
+        weight in 1..=255_u32,
+        virtual_queue in any::<bool>(),
+        queue_protection in any::<bool>(),
+        critical_score_us in prop_oneof![Just(4000_u64), 10..2_000_u64],
+        bucket_exponent in 0..6_u8,
+        range_exponent in 15..22_u8,
+        steps in steps(),
+    ) {
+        // Every length is a whole number of nanoseconds at these rates only by chance, so comparisons that rounding may
+        // turn are left out below.
+        let rate = BitRate::from_kbps(kbps);
+        let config = DocsisDualQueueConfig {
+            classic: DocsisPieLaw { target: Span::from_us(target_us), ..DocsisPieLaw::RFC8034 },
+            limit: Limit::Bytes(Bytes(60_000)),
+            low_latency_limit: Some(Bytes(30_000)),
+            ramp: ImmediateAqmLaw { range_exponent, ..ImmediateAqmLaw::DOCSIS },
+            coupling,
+            delay: DelayEstimateLaw {
+                estimate: if virtual_queue { DelayEstimate::VirtualQueue } else { DelayEstimate::Backlog },
+                ..DelayEstimateLaw::WHITE2019
+            },
+            queue_protection,
+            protection: QueueProtectionLaw {
+                critical_score: Span::from_us(critical_score_us),
+                bucket_exponent,
+                ..QueueProtectionLaw::RFC9957
+            },
+            weight,
+            ..DocsisDualQueueConfig::DOCSIS31
+        };
+        let mut queue = DocsisDualQueue::new(config);
+        let mut oracle = DualQueueOracle::new(Parameters {
+            amsr: rate.as_bps() as f64,
+            msr_l: own.0 as f64 * 1e3,
+            msr_c: own.1 as f64 * 1e3,
+            buffer_c: 60_000,
+            buffer_l: 30_000,
+            latency_target: target_us as f64 / 1e6,
+            maxth_us: 1000.0,
+            lg_range: u32::from(range_exponent),
+            max_frame_size: 2000.0,
+            coupling,
+            weight: f64::from(weight),
+            virtual_queue,
+            qprotect_on: queue_protection,
+            critical_score_us: critical_score_us as f64,
+            lg_aging: 19,
+            bi_size: u32::from(bucket_exponent),
+        });
+        let mut context = Rates {
+            inner: TestContext::without_draws(),
+            low_latency: BitRate::from_kbps(own.0),
+            classic: BitRate::from_kbps(own.1),
+        };
+        context.inner.shaper.sustained = rate;
+        let mut now = Instant::ZERO;
+        let nanoseconds = |now: Instant| now.as_ps() as f64 / 1e3;
+        for (number, step) in (0..).zip(steps) {
+            match step {
+                Step::Arrive { meta, unit } => {
+                    context.inner = TestContext::always(unit);
+                    context.inner.shaper.sustained = rate;
+                    let verdict = queue.enqueue(now, meta, number, &mut context);
+                    let packet = Packet {
+                        number,
+                        length: u64::from(meta.length),
+                        flow: meta.flow_hash,
+                        is_low_latency: matches!(meta.ecn, Ecn::Ect1 | Ecn::Ce),
+                        is_ect1: meta.ecn == Ecn::Ect1,
+                    };
+                    if oracle.is_borderline(unit, u64::from(meta.length)) {
+                        return Ok(());
+                    }
+                    let expected = oracle.enqueue(packet, nanoseconds(now), unit);
+                    let marked = !context.inner.marked.is_empty();
+                    let found = match verdict {
+                        Verdict::Placed(placement) => {
+                            prop_assert_eq!(placement.marked, marked);
+                            Outcome {
+                                place: match placement.queue {
+                                    ServiceQueue::LowLatency => Place::LowLatency,
+                                    _ => Place::Classic,
+                                },
+                                marked,
+                                sanctioned: placement.sanctioned,
+                            }
+                        }
+                        Verdict::Dropped(_) => {
+                            let sanctioned = context.inner.scored.iter().any(|told| told.1.sanctioned);
+                            Outcome { place: Place::Lost, marked, sanctioned }
+                        }
+                        Verdict::Accepted => return Err(TestCaseError::fail("it has two queues")),
+                    };
+                    prop_assert_eq!(found, expected, "packet {}", number);
+                }
+                Step::Serve { after_us, from } => {
+                    now += Span::from_us(after_us);
+                    while let Some(due) = queue.next_timer() && due <= now {
+                        // The oracle's order: the 16-ms update first.
+                        let both = due.as_ps() % Span::from_ms(16).as_ps() == 0;
+                        queue.on_timer(due, &mut context);
+                        if both {
+                            oracle.update();
+                        }
+                        if virtual_queue && due.as_ps() % Span::from_us(500).as_ps() == 0 {
+                            oracle.align(nanoseconds(due));
+                        }
+                        let (drop, mark) = oracle.likelihoods();
+                        prop_assert!((queue.pie().probability() - drop).abs() <= 1e-9 * drop.max(1e-6));
+                        prop_assert!((queue.coupled_likelihood() - mark).abs() <= 1e-9);
+                    }
+                    let (sent, expected) = match from {
+                        None => (queue.dequeue(now, &mut context), oracle.dequeue()),
+                        Some(from) => (
+                            queue.dequeue_from(now, from, &mut context),
+                            oracle.dequeue_from(from == ServiceQueue::LowLatency),
+                        ),
+                    };
+                    prop_assert_eq!(sent.map(|sent| sent.item), expected);
+                }
+            }
+        }
+    }
+}

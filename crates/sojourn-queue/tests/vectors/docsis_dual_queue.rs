@@ -1,0 +1,321 @@
+//! The dual queue of Low Latency DOCSIS as a whole: LL-4 (QP-5), its grants, its coupling, what it is without one of its parts.
+
+use super::packet;
+use proptest::prelude::*;
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_queue::{
+    DocsisDualQueue, DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DocsisPieQueue,
+    DualScheduler, LowLatencyClassifier, Placement, QueueManager, Reason, Shaper, Verdict,
+};
+use sojourn_testkit::context::TestContext;
+use sojourn_testkit::operations::{Operation, operations};
+
+const CONFIG: DocsisDualQueueConfig = DocsisDualQueueConfig {
+    limit: Limit::Bytes(Bytes(625_000)),
+    ..DocsisDualQueueConfig::DOCSIS31
+};
+
+fn at_50_mbps() -> TestContext<u32> {
+    let mut context = TestContext::without_draws();
+    context.shaper = Shaper {
+        sustained: BitRate::from_mbps(50),
+        ..Shaper::default()
+    };
+    context
+}
+
+/// A packet of a flow that answers to marks.
+fn scalable(length: u32, flow: u32) -> Meta {
+    Meta {
+        ecn: Ecn::Ect1,
+        ..packet(length, flow)
+    }
+}
+
+fn placed(verdict: Verdict) -> Placement {
+    match verdict {
+        Verdict::Placed(placement) => placement,
+        other => panic!("it has several queues, and said {other:?}"),
+    }
+}
+
+#[test]
+fn ll_4_nine_packets_at_once_are_marked_and_then_sanctioned() {
+    let mut queue = DocsisDualQueue::new(CONFIG);
+    let mut context = at_50_mbps();
+    let scores = [
+        0, 0, 0, 71_960, 804_410, 2_197_350, 4_250_780, 6_356_124, 8_461_468,
+    ];
+    for (n, score) in (0..).zip(scores) {
+        let before = context.scored.len();
+        let verdict = queue.enqueue(Instant::ZERO, scalable(1028, 5), n, &mut context);
+        let found = placed(verdict);
+        assert_eq!(found.marked, n >= 5, "packet {n}");
+        assert_eq!(found.sanctioned, n >= 7, "packet {n}");
+        let into = if n >= 7 {
+            ServiceQueue::Classic
+        } else {
+            ServiceQueue::LowLatency
+        };
+        assert_eq!(found.queue, into);
+        let told = context
+            .scored
+            .get(before)
+            .map_or(Span::ZERO, |told| told.1.score);
+        assert_eq!(told, Span::from_ns(score), "packet {n}");
+    }
+    assert_eq!(
+        context
+            .scored
+            .iter()
+            .filter(|told| told.1.sanctioned)
+            .count(),
+        2
+    );
+    assert!(context.scored.iter().all(|told| told.0.meta.flow_hash == 5));
+    assert_eq!(
+        queue.backlog_of(ServiceQueue::LowLatency).bytes,
+        Bytes(7 * 1028)
+    );
+    assert_eq!(
+        queue.backlog_of(ServiceQueue::Classic).bytes,
+        Bytes(2 * 1028)
+    );
+}
+
+#[test]
+fn packets_of_another_kind_fill_the_queue_but_are_not_marked() {
+    let mut queue = DocsisDualQueue::new(CONFIG);
+    let mut context = at_50_mbps();
+    for (n, ecn) in (0..9).zip([Ecn::NotEct, Ecn::Ect0].into_iter().cycle()) {
+        let meta = Meta {
+            ecn,
+            dscp: 45,
+            ..packet(1028, 5)
+        };
+        let found = placed(queue.enqueue(Instant::ZERO, meta, n, &mut context));
+        assert!(!found.marked);
+        assert_eq!(found.sanctioned, n >= 7, "packet {n}");
+    }
+    assert_eq!(context.marked.len(), 0);
+}
+
+#[test]
+fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
+    let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig {
+        queue_protection: false,
+        ..CONFIG
+    });
+    let mut context = at_50_mbps();
+    for n in 0..40 {
+        let meta = if n < 20 {
+            scalable(1500, 1)
+        } else {
+            packet(1500, 2)
+        };
+        let _ = queue.enqueue(Instant::ZERO, meta, n, &mut context);
+    }
+    let mut take = |from: Option<ServiceQueue>| {
+        let sent = match from {
+            Some(from) => queue.dequeue_from(Instant::ZERO, from, &mut context),
+            None => queue.dequeue(Instant::ZERO, &mut context),
+        };
+        sent.map(|sent| (sent.item, sent.meta.queue))
+    };
+    use ServiceQueue::{AckPriority, Classic, LowLatency};
+    assert_eq!(take(Some(Classic)), Some((20, Classic)));
+    assert_eq!(take(Some(LowLatency)), Some((0, LowLatency)));
+    assert_eq!(take(Some(AckPriority)), None);
+    // 230 of 256: eight, then one.
+    let mixed: Vec<u32> = (0..10)
+        .filter_map(|_| take(None))
+        .map(|sent| sent.0)
+        .collect();
+    assert_eq!(mixed, [1, 2, 3, 4, 5, 6, 7, 8, 21, 9]);
+    while take(Some(LowLatency)).is_some() {}
+    assert_eq!(take(Some(LowLatency)), None);
+    assert_eq!(take(None), Some((22, Classic)));
+}
+
+#[test]
+fn a_classic_queue_above_its_target_marks_low_latency_packets() {
+    let mut queue = DocsisDualQueue::new(CONFIG);
+    let mut context = at_50_mbps();
+    // 100 packets are 24 ms.
+    for n in 0..100 {
+        let _ = queue.enqueue(Instant::ZERO, packet(1500, 2), n, &mut context);
+    }
+    assert!(queue.coupled_likelihood() < 1e-15);
+    for update in 1..=40 {
+        queue.on_timer(Instant::from_ms(16 * update), &mut context);
+    }
+    let expected = 2.0 * queue.pie().probability().sqrt();
+    assert!((queue.coupled_likelihood() - expected).abs() < 1e-12);
+    assert!(expected > 0.02, "{expected}");
+    // Small packets with pauses never see a native mark; the share that is marked is the coupled one.
+    let marks_per = (1.0 / expected).ceil();
+    let mut sent = 0.0;
+    while context.marked.is_empty() {
+        let now = Instant::from_ms(640);
+        let _ = queue.enqueue(now, scalable(100, 1), 0, &mut context);
+        let _ = queue.dequeue_from(now, ServiceQueue::LowLatency, &mut context);
+        sent += 1.0;
+    }
+    assert!(
+        (sent - marks_per).abs() <= 1.0,
+        "{sent} against {marks_per}"
+    );
+    assert_eq!(context.scored, []);
+}
+
+#[test]
+fn the_low_latency_buffer_is_10_ms_and_a_flow_without_protection_loses_what_does_not_fit() {
+    let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig {
+        queue_protection: false,
+        ..CONFIG
+    });
+    let mut context = at_50_mbps();
+    for n in 0..60 {
+        let _ = queue.enqueue(Instant::ZERO, scalable(1500, 1), n, &mut context);
+    }
+    // An arrival fits while less than 62,500 - 2000 bytes wait: 41 packets.
+    assert_eq!(queue.backlog().packets.0, 41);
+    assert!(context.drops().all(|drop| drop.1 == Reason::Overlimit));
+    assert_eq!(context.dropped.len(), 19);
+}
+
+#[test]
+fn a_virtual_queue_forgets_what_is_lost_or_moved() {
+    let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig {
+        limit: Limit::Bytes(Bytes(625_000)),
+        queue_protection: false,
+        ..DocsisDualQueueConfig::DOCSIS31_UPSTREAM
+    });
+    let mut context = at_50_mbps();
+    // 60,500 B take 9.68 ms: 40 packets of 0.24 ms are below, the 41st is not, and later ones see the same.
+    for n in 0..60 {
+        let verdict = queue.enqueue(Instant::ZERO, scalable(1500, 1), n, &mut context);
+        assert_eq!(verdict.is_accepted(), n < 40, "packet {n}");
+    }
+    // It drains though nothing is sent, but the real queue has its limit too: 62,500 B are 41 packets.
+    let later = Instant::from_ms(400);
+    for (n, fits) in [(60, true), (61, false)] {
+        let verdict = queue.enqueue(later, scalable(1500, 1), n, &mut context);
+        assert_eq!(verdict.is_accepted(), fits, "packet {n}");
+    }
+}
+
+fn classic_only(operations: Vec<Operation>) -> Vec<Operation> {
+    let classic = |operation| match operation {
+        Operation::Arrive(meta) => Operation::Arrive(Meta {
+            ecn: Ecn::NotEct,
+            dscp: 0,
+            ..meta
+        }),
+        other => other,
+    };
+    operations.into_iter().map(classic).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn with_classic_packets_alone_it_is_docsis_pie(operations in operations(400)) {
+        // Over a shaper without a peak rate and without tokens the two estimates of the delay are one.
+        let law = DocsisPieLaw { target: Span::from_us(100), ..DocsisPieLaw::RFC8034 };
+        let limit = Limit::Bytes(Bytes(60_000));
+        let operations = classic_only(operations);
+        let mut plain = DocsisPieQueue::new(DocsisPieConfig { law, limit });
+        let mut dual = DocsisDualQueue::new(DocsisDualQueueConfig { classic: law, limit, ..CONFIG });
+        let mut contexts = (TestContext::random(3), TestContext::random(3));
+        for context in [&mut contexts.0, &mut contexts.1] {
+            context.shaper.sustained = BitRate::from_mbps(5);
+        }
+        let mut now = Instant::ZERO;
+        for (n, operation) in (0_u32..).zip(operations) {
+            match operation {
+                Operation::Arrive(meta) => {
+                    let one = plain.enqueue(now, meta, n, &mut contexts.0);
+                    let other = dual.enqueue(now, meta, n, &mut contexts.1);
+                    prop_assert_eq!(one.is_accepted(), other.is_accepted());
+                }
+                Operation::Serve => {
+                    let one = plain.dequeue(now, &mut contexts.0).map(|sent| sent.item);
+                    let other = dual.dequeue(now, &mut contexts.1).map(|sent| sent.item);
+                    prop_assert_eq!(one, other);
+                }
+                Operation::Wait(span) => {
+                    now += span;
+                    while let Some(due) = plain.next_timer() && due <= now {
+                        plain.on_timer(due, &mut contexts.0);
+                        dual.on_timer(due, &mut contexts.1);
+                        let (one, other) = (plain.pie().probability(), dual.pie().probability());
+                        prop_assert!((one - other).abs() <= 1e-12 * one.max(1.0));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn protection_changes_no_mark_before_its_first_sanction(operations in operations(300)) {
+        let with = |queue_protection| {
+            let limit = Limit::Bytes(Bytes(60_000));
+            DocsisDualQueue::new(DocsisDualQueueConfig { queue_protection, limit, ..CONFIG })
+        };
+        let (mut one, mut other) = (with(true), with(false));
+        let mut contexts = (at_50_mbps(), at_50_mbps());
+        let mut now = Instant::ZERO;
+        for operation in operations {
+            match operation {
+                Operation::Arrive(meta) => {
+                    let found = one.enqueue(now, meta, 0, &mut contexts.0);
+                    if contexts.0.scored.iter().any(|told| told.1.sanctioned) {
+                        break;
+                    }
+                    prop_assert_eq!(found, other.enqueue(now, meta, 0, &mut contexts.1));
+                }
+                Operation::Serve => {
+                    let sent = one.dequeue(now, &mut contexts.0);
+                    prop_assert_eq!(sent, other.dequeue(now, &mut contexts.1));
+                }
+                Operation::Wait(span) => now += span,
+            }
+        }
+    }
+
+    #[test]
+    fn without_coupling_the_classic_queue_leaves_no_mark_on_the_other(operations in operations(300)) {
+        // Each low-latency packet alone and served at once: no native mark either.
+        let config = DocsisDualQueueConfig {
+            coupling: 0.0,
+            limit: Limit::Bytes(Bytes(60_000)),
+            scheduler: DualScheduler::DocsisNs3,
+            classifier: LowLatencyClassifier::RFC9332,
+            ..CONFIG
+        };
+        let mut queue = DocsisDualQueue::new(config);
+        let mut context = TestContext::random(3);
+        context.shaper.sustained = BitRate::from_mbps(5);
+        let mut now = Instant::ZERO;
+        for operation in classic_only(operations) {
+            match operation {
+                Operation::Arrive(meta) => {
+                    let _ = queue.enqueue(now, meta, 0, &mut context);
+                    let _ = queue.enqueue(now, scalable(1000, 1), 1, &mut context);
+                    let sent = queue.dequeue_from(now, ServiceQueue::LowLatency, &mut context);
+                    prop_assert_eq!(sent.map(|sent| sent.marked), Some(false));
+                }
+                Operation::Serve => {}
+                Operation::Wait(span) => {
+                    now += span;
+                    while let Some(due) = queue.next_timer() && due <= now {
+                        queue.on_timer(due, &mut context);
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(context.marked.len(), 0);
+    }
+}
