@@ -6,14 +6,14 @@
 
 use crate::shaper::RateShaper;
 use crate::{Draw, LinkContext, Loss, Mark, Stage};
-use sojourn_base::{Bytes, Instant, ServiceQueue, Span};
+use sojourn_base::{BitRate, Bytes, Instant, ServiceQueue, Span};
 use sojourn_queue::{Held, QueueContext, QueueManager, Reason, Shaper};
 
 /// How fast the queue can drain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Drain<'a> {
-    /// Always the same.
-    Constant(Shaper),
+    /// Always at the rate of its line.
+    Line(BitRate),
     /// Token buckets.
     Buckets(&'a RateShaper),
 }
@@ -59,7 +59,11 @@ impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
 
     fn shaper(&self) -> Shaper {
         match self.drain {
-            Drain::Constant(shaper) => shaper,
+            Drain::Line(rate) => Shaper {
+                tokens: Bytes::ZERO,
+                sustained: rate,
+                peak: BitRate::ZERO,
+            },
             Drain::Buckets(shaper) => shaper.view(self.now),
         }
     }

@@ -12,7 +12,7 @@ use crate::config::SerialConfig;
 use crate::queue_call::{Drain, QueueCall, run_timers};
 use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
-use sojourn_queue::{Backlog, Held, QueueManager, Shaper};
+use sojourn_queue::{Backlog, Held, QueueManager};
 
 /// See the module. `T` is the caller's packet, `M` the queue manager.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct Serial<M> {
     busy_until: Instant,
     /// The manager was asked at `busy_until` and had nothing.
     idle: bool,
+    /// The manager is not known to be empty.
+    may_wait: bool,
     /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     timer: Instant,
 }
@@ -40,6 +42,7 @@ impl<M> Serial<M> {
             delay: config.delay,
             busy_until: Instant::ZERO,
             idle: false,
+            may_wait: false,
             // The first call asks.
             timer: Instant::ZERO,
         }
@@ -64,14 +67,9 @@ impl<M> Serial<M> {
         now: Instant,
         context: &'a mut C,
     ) -> (&'a mut M, QueueCall<'a, C>) {
-        let shaper = Shaper {
-            tokens: Bytes::ZERO,
-            sustained: self.serializer.rate(),
-            peak: BitRate::ZERO,
-        };
         let call = QueueCall {
             now,
-            drain: Drain::Constant(shaper),
+            drain: Drain::Line(self.serializer.rate()),
             staged: Bytes::ZERO,
             loop_delay: Span::ZERO,
             context,
@@ -89,9 +87,17 @@ impl<M> Serial<M> {
             self.run_timers(free_at, context);
             let (manager, mut call) = self.split(free_at, context);
             let next = manager.dequeue(free_at, &mut call);
+            self.may_wait = next.is_some() && self.holds_packets();
             self.send(next, free_at, context);
         }
         self.run_timers(now, context);
+    }
+
+    fn holds_packets<T>(&self) -> bool
+    where
+        M: QueueManager<T>,
+    {
+        self.manager.backlog().packets.0 > 0
     }
 
     fn run_timers<T>(&mut self, until: Instant, context: &mut impl LinkContext<T>)
@@ -101,6 +107,7 @@ impl<M> Serial<M> {
         if self.timer <= until {
             let (manager, mut call) = self.split(until, context);
             self.timer = run_timers(manager, until, &mut call);
+            self.may_wait = self.holds_packets();
         }
     }
 
@@ -133,18 +140,25 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
         self.advance(now, context);
         let (manager, mut call) = self.split(now, context);
         let verdict = manager.enqueue(now, meta, item, &mut call);
-        if self.idle && verdict.is_accepted() {
+        if !verdict.is_accepted() {
+            return;
+        }
+        if self.idle {
+            // Of an empty queue it is the first and the last.
             let (manager, mut call) = self.split(now, context);
             let next = manager.dequeue(now, &mut call);
             self.send(next, now, context);
+        } else {
+            self.may_wait = true;
         }
     }
 
     fn next_wakeup(&self) -> Instant {
-        if self.manager.backlog().packets.0 == 0 {
-            return Instant::NEVER;
+        if self.may_wait {
+            self.busy_until.min(self.timer)
+        } else {
+            Instant::NEVER
         }
-        self.busy_until.min(self.timer)
     }
 
     fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
