@@ -20,7 +20,7 @@ pub trait ApplicationKind: Configured + Clone + PartialEq + fmt::Debug + Send + 
     /// The application, at rest until [`Application::start`].
     fn build(&self) -> Self::Application;
 
-    /// How many servers it talks to: it names them `0..servers()` to its host.
+    /// How many servers it talks to: it names them `0..servers()` to its context.
     fn servers(&self) -> usize {
         1
     }
@@ -103,7 +103,7 @@ macro_rules! applications {
                 }
             }
 
-            /// How many servers the application talks to: it names them `0..servers()` to its host.
+            /// How many servers the application talks to: it names them `0..servers()` to its context.
             pub fn servers(&self) -> usize {
                 match self {
                     $(Self::$variant(config) => ApplicationKind::servers(config),)*
@@ -168,24 +168,24 @@ macro_rules! applications {
                 }
             }
 
-            fn start(&mut self, now: Instant, host: &mut impl Host) {
+            fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
                 match self {
-                    $(Self::$variant(application) => application.start(now, host),)*
-                    Self::Boxed(application) => application.start(now, host),
+                    $(Self::$variant(application) => application.start(now, context),)*
+                    Self::Boxed(application) => application.start(now, context),
                 }
             }
 
-            fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+            fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
                 match self {
-                    $(Self::$variant(application) => application.on_event(now, event, host),)*
-                    Self::Boxed(application) => application.on_event(now, event, host),
+                    $(Self::$variant(application) => application.on_event(now, event, context),)*
+                    Self::Boxed(application) => application.on_event(now, event, context),
                 }
             }
 
-            fn finish(&mut self, now: Instant, host: &mut impl Host) {
+            fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
                 match self {
-                    $(Self::$variant(application) => application.finish(now, host),)*
-                    Self::Boxed(application) => application.finish(now, host),
+                    $(Self::$variant(application) => application.finish(now, context),)*
+                    Self::Boxed(application) => application.finish(now, context),
                 }
             }
         }

@@ -11,7 +11,7 @@
 mod keys;
 
 use crate::connections::Connections;
-use crate::{Application, ConnectionId, Draw, End, Event, Host, Interest, Transfer};
+use crate::{Application, ApplicationContext, ConnectionId, Draw, End, Event, Interest, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Span, dist};
 use std::collections::VecDeque;
 
@@ -163,8 +163,8 @@ impl Bulk {
     }
 
     /// Start the lane's next transfer, on the kept connection or a new one.
-    fn begin(&mut self, now: Instant, lane: usize, host: &mut impl Host) {
-        let bytes = self.draw_size(host);
+    fn begin(&mut self, now: Instant, lane: usize, context: &mut impl ApplicationContext) {
+        let bytes = self.draw_size(context);
         let state = &mut self.lanes[lane];
         state.current.push_back(Current {
             started_at: now,
@@ -172,9 +172,9 @@ impl Bulk {
             ends_at: None,
         });
         if state.connection.is_some() {
-            self.write(lane, host);
+            self.write(lane, context);
         } else {
-            let connection = host.open(0);
+            let connection = context.open(0);
             state.connection = Some(connection);
             state.established = false;
             state.written = 0;
@@ -182,18 +182,18 @@ impl Bulk {
         }
     }
 
-    fn draw_size(&self, host: &mut impl Host) -> u64 {
+    fn draw_size(&self, context: &mut impl ApplicationContext) -> u64 {
         match self.config.file {
             FileSize::Endless => u64::MAX,
             FileSize::Bytes(bytes) => bytes.0.max(1),
             FileSize::LogNormal { mu, sigma } => {
-                whole_bytes(dist::log_normal(host.unit(Draw::Size), mu, sigma))
+                whole_bytes(dist::log_normal(context.unit(Draw::Size), mu, sigma))
             }
         }
     }
 
     /// Hand to the lane's established connection what it has not got yet.
-    fn write(&mut self, lane: usize, host: &mut impl Host) {
+    fn write(&mut self, lane: usize, context: &mut impl ApplicationContext) {
         let sender = self.sender();
         let state = &mut self.lanes[lane];
         let (Some(connection), true) = (state.connection, state.established) else {
@@ -206,24 +206,30 @@ impl Bulk {
         {
             state.written = state.written.saturating_add(current.bytes);
             current.ends_at = Some(state.written);
-            host.write(connection, sender, current.bytes);
+            context.write(connection, sender, current.bytes);
             if !self.config.reuse_connection && current.bytes != u64::MAX {
-                host.close(connection, sender);
+                context.close(connection, sender);
             }
         }
-        self.await_next(lane, host);
+        self.await_next(lane, context);
     }
 
     /// Nothing is to be done before the oldest transfer of the lane is acknowledged.
-    fn await_next(&self, lane: usize, host: &mut impl Host) {
+    fn await_next(&self, lane: usize, context: &mut impl ApplicationContext) {
         let state = &self.lanes[lane];
         let oldest = state.current.front().and_then(|current| current.ends_at);
         if let (Some(connection), Some(total)) = (state.connection, oldest) {
-            host.await_acknowledged(connection, self.sender(), total);
+            context.await_acknowledged(connection, self.sender(), total);
         }
     }
 
-    fn on_acknowledged(&mut self, now: Instant, lane: usize, total: u64, host: &mut impl Host) {
+    fn on_acknowledged(
+        &mut self,
+        now: Instant,
+        lane: usize,
+        total: u64,
+        context: &mut impl ApplicationContext,
+    ) {
         let is_complete = |current: &Current| current.ends_at.is_some_and(|end| end <= total);
         while self.lanes[lane].current.front().is_some_and(is_complete) {
             if !self.config.reuse_connection
@@ -231,38 +237,48 @@ impl Bulk {
             {
                 self.connections.remove(connection);
             }
-            self.end_transfer(lane, Some(now), host);
+            self.end_transfer(lane, Some(now), context);
             if self.config.period.is_some() {
                 continue;
             }
             if self.config.gap.is_zero() {
-                self.begin(now, lane, host);
+                self.begin(now, lane, context);
             } else {
-                host.arm(now + self.config.gap, token(lane));
+                context.arm(now + self.config.gap, token(lane));
             }
         }
-        self.await_next(lane, host);
+        self.await_next(lane, context);
     }
 
     /// The connection is gone, whatever it was doing.
-    fn on_lost(&mut self, now: Instant, connection: ConnectionId, host: &mut impl Host) {
+    fn on_lost(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        context: &mut impl ApplicationContext,
+    ) {
         let Some(lane) = self.connections.remove(connection) else {
             return;
         };
         self.lanes[lane].connection = None;
         let was_busy = !self.lanes[lane].current.is_empty();
         while !self.lanes[lane].current.is_empty() {
-            self.end_transfer(lane, None, host);
+            self.end_transfer(lane, None, context);
         }
         if was_busy && self.config.period.is_none() {
-            host.arm(now + self.config.gap.max(RETRY), token(lane));
+            context.arm(now + self.config.gap.max(RETRY), token(lane));
         }
     }
 
-    fn end_transfer(&mut self, lane: usize, ended_at: Option<Instant>, host: &mut impl Host) {
+    fn end_transfer(
+        &mut self,
+        lane: usize,
+        ended_at: Option<Instant>,
+        context: &mut impl ApplicationContext,
+    ) {
         let state = &mut self.lanes[lane];
         if let Some(current) = state.current.pop_front() {
-            host.record_transfer(&Transfer {
+            context.record_transfer(&Transfer {
                 lane: token(lane),
                 index: state.index,
                 started_at: current.started_at,
@@ -283,46 +299,46 @@ impl Application for Bulk {
         }
     }
 
-    fn start(&mut self, now: Instant, host: &mut impl Host) {
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         for lane in 0..self.lanes.len() {
-            let delay = crate::jittered(self.config.start, self.config.start_jitter, host);
-            host.arm(now + delay, token(lane));
+            let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+            context.arm(now + delay, token(lane));
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         let sender = self.sender();
         match event {
             Event::Timer(lane) => {
                 if let Some(period) = self.config.period {
-                    host.arm(now + period, lane);
+                    context.arm(now + period, lane);
                 }
-                self.begin(now, lane as usize, host);
+                self.begin(now, lane as usize, context);
             }
             Event::Connected(connection, end) if end == sender => {
                 if let Some(&mut lane) = self.connections.get_mut(connection) {
                     self.lanes[lane].established = true;
-                    self.write(lane, host);
+                    self.write(lane, context);
                 }
             }
             Event::Acknowledged(connection, end, total) if end == sender => {
                 if let Some(&mut lane) = self.connections.get_mut(connection) {
-                    self.on_acknowledged(now, lane, total, host);
+                    self.on_acknowledged(now, lane, total, context);
                 }
             }
             // The receiver has nothing to say: it closes when the sender has.
-            Event::PeerClosed(connection, end) if end != sender => host.close(connection, end),
+            Event::PeerClosed(connection, end) if end != sender => context.close(connection, end),
             Event::ConnectFailed(connection) | Event::Closed(connection) => {
-                self.on_lost(now, connection, host);
+                self.on_lost(now, connection, context);
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, _now: Instant, host: &mut impl Host) {
+    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
         for lane in 0..self.lanes.len() {
             while !self.lanes[lane].current.is_empty() {
-                self.end_transfer(lane, None, host);
+                self.end_transfer(lane, None, context);
             }
         }
     }

@@ -7,7 +7,7 @@
 //! Deviations: none known.
 
 use crate::keys::{direction_key, start_keys};
-use crate::{Application, ApplicationConfig, ApplicationKind, Event, Host, Interest};
+use crate::{Application, ApplicationConfig, ApplicationContext, ApplicationKind, Event, Interest};
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{Configured, Kind, Profile, Visitor, key};
 
@@ -210,21 +210,21 @@ impl Application for ConstantRate {
         }
     }
 
-    fn start(&mut self, now: Instant, host: &mut impl Host) {
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         for lane in 0..self.config.lanes {
-            let delay = crate::jittered(self.config.start, self.config.start_jitter, host);
-            host.arm(now + delay, lane);
+            let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+            context.arm(now + delay, lane);
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         if let Event::Timer(lane) = event {
-            host.send_datagram(lane as usize, self.config.direction, self.length);
-            host.arm(now + self.config.interval, lane);
+            context.send_datagram(lane as usize, self.config.direction, self.length);
+            context.arm(now + self.config.interval, lane);
         }
     }
 
-    fn finish(&mut self, _now: Instant, _host: &mut impl Host) {}
+    fn finish(&mut self, _now: Instant, _context: &mut impl ApplicationContext) {}
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! A desk to test applications at: an ideal network with fixed round trips and scripted mishaps, which
 //! keeps everything the application did.
 
-use crate::{Application, ConnectionId, Draw, End, Event, Host, Object, Page, Transfer};
+use crate::{
+    Application, ApplicationContext, ConnectionId, Draw, End, Event, Object, Page, Transfer,
+};
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
 use std::collections::BTreeMap;
 
@@ -164,7 +166,7 @@ impl Desk {
     }
 }
 
-impl Host for Desk {
+impl ApplicationContext for Desk {
     fn open(&mut self, server: usize) -> ConnectionId {
         let id = ConnectionId(u32::try_from(self.connections.len()).unwrap());
         self.opened.push((self.now, server));

@@ -2,7 +2,7 @@
 //!
 //! An application plays all ends of its conversation: the subscriber's client and the servers it
 //! talks to. It is causal all the same, because each end acts only on what has been delivered to it.
-//! It answers events with requests to its [`Host`] and owns no clock, socket or generator.
+//! It answers events with requests to its [`ApplicationContext`] and owns no clock, socket or generator.
 //!
 //! | module | applications |
 //! |---|---|
@@ -37,7 +37,7 @@ any::applications! {
     Web(WebConfig),
 }
 
-/// A connection, as the host names it. Never reused within a run.
+/// A connection, as the context names it. Never reused within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u32);
 
@@ -85,14 +85,14 @@ pub enum Draw {
 }
 
 /// What surrounds an application.
-pub trait Host {
+pub trait ApplicationContext {
     /// Open a connection to server number `server` of this application's list.
     fn open(&mut self, server: usize) -> ConnectionId;
     /// `bytes` more to send at `end`; `u64::MAX` means without end.
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64);
     /// Nothing more to send at `end`.
     fn close(&mut self, connection: ConnectionId, end: End);
-    /// Do not bring [`Event::Delivered`] at `end` until `total` bytes are there. A host that does not provide
+    /// Do not bring [`Event::Delivered`] at `end` until `total` bytes are there. A context that does not provide
     /// it brings what nobody needs.
     fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {
         let _ = (connection, end, total);
@@ -106,8 +106,8 @@ pub trait Host {
     fn abandon(&mut self, connection: ConnectionId);
     /// Send a datagram of `length` bytes (IP packet) to or from server number `server`.
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32);
-    /// Like [`Host::send_datagram`], and deliver [`Event::Datagram`] with `tag` at the receiving end if
-    /// the datagram arrives. Only name look-ups use it. A host that does not provide it loses the answers.
+    /// Like [`ApplicationContext::send_datagram`], and deliver [`Event::Datagram`] with `tag` at the receiving end if
+    /// the datagram arrives. Only name look-ups use it. A context that does not provide it loses the answers.
     fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
         let _ = tag;
         self.send_datagram(server, direction, length);
@@ -124,7 +124,7 @@ pub trait Host {
     fn record_object(&mut self, object: &Object);
 }
 
-/// Which of the frequent events an application listens to. It ignores the others, so that its host
+/// Which of the frequent events an application listens to. It ignores the others, so that its context
 /// need not bring them; events that this does not name are always brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest {
@@ -149,19 +149,19 @@ pub trait Application {
         Interest::EVERYTHING
     }
     /// The run begins.
-    fn start(&mut self, now: Instant, host: &mut impl Host);
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext);
     /// Something happened.
-    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host);
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext);
     /// The run ends: record what is unfinished.
-    fn finish(&mut self, now: Instant, host: &mut impl Host);
+    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext);
 }
 
 /// `start` plus a uniform share of `jitter`; nothing is drawn without jitter.
-fn jittered(start: Span, jitter: Span, host: &mut impl Host) -> Span {
+fn jittered(start: Span, jitter: Span, context: &mut impl ApplicationContext) -> Span {
     if jitter.is_zero() {
         start
     } else {
-        let later = Span::from_secs_f64(jitter.as_secs_f64() * host.unit(Draw::Start));
+        let later = Span::from_secs_f64(jitter.as_secs_f64() * context.unit(Draw::Start));
         start.saturating_add(later)
     }
 }

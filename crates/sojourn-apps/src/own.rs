@@ -9,8 +9,8 @@ use sojourn_base::{Bytes, Direction, Instant};
 use sojourn_keys::{AnyKind, KindInfo, KindOf, NameTaken, Visitor};
 
 use crate::{
-    Application, ApplicationConfig, ApplicationKind, ConnectionId, Draw, End, Event, Host,
-    Interest, Object, Page, Transfer,
+    Application, ApplicationConfig, ApplicationContext, ApplicationKind, ConnectionId, Draw, End,
+    Event, Interest, Object, Page, Transfer,
 };
 
 /// Makes a kind of application known, before the first file that asks for it is read.
@@ -164,12 +164,12 @@ impl OwnConfiguration {
 #[derive(Debug)]
 pub struct OwnApplication(Box<dyn Running>);
 
-/// [`Application`] with its host behind a pointer.
+/// [`Application`] with its context behind a pointer.
 trait Running: fmt::Debug + Send {
     fn interest(&self) -> Interest;
-    fn start(&mut self, now: Instant, host: &mut dyn Host);
-    fn on_event(&mut self, now: Instant, event: Event, host: &mut dyn Host);
-    fn finish(&mut self, now: Instant, host: &mut dyn Host);
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext);
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext);
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext);
 }
 
 impl<A: Application + fmt::Debug + Send> Running for A {
@@ -177,16 +177,16 @@ impl<A: Application + fmt::Debug + Send> Running for A {
         Application::interest(self)
     }
 
-    fn start(&mut self, now: Instant, host: &mut dyn Host) {
-        Application::start(self, now, &mut Pointed(host));
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
+        Application::start(self, now, &mut Pointed(context));
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, host: &mut dyn Host) {
-        Application::on_event(self, now, event, &mut Pointed(host));
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
+        Application::on_event(self, now, event, &mut Pointed(context));
     }
 
-    fn finish(&mut self, now: Instant, host: &mut dyn Host) {
-        Application::finish(self, now, &mut Pointed(host));
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
+        Application::finish(self, now, &mut Pointed(context));
     }
 }
 
@@ -195,23 +195,28 @@ impl OwnApplication {
         self.0.interest()
     }
 
-    pub(crate) fn start(&mut self, now: Instant, host: &mut impl Host) {
-        self.0.start(now, host);
+    pub(crate) fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        self.0.start(now, context);
     }
 
-    pub(crate) fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
-        self.0.on_event(now, event, host);
+    pub(crate) fn on_event(
+        &mut self,
+        now: Instant,
+        event: Event,
+        context: &mut impl ApplicationContext,
+    ) {
+        self.0.on_event(now, event, context);
     }
 
-    pub(crate) fn finish(&mut self, now: Instant, host: &mut impl Host) {
-        self.0.finish(now, host);
+    pub(crate) fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        self.0.finish(now, context);
     }
 }
 
-/// A host behind a pointer.
-struct Pointed<'a>(&'a mut dyn Host);
+/// A context behind a pointer.
+struct Pointed<'a>(&'a mut dyn ApplicationContext);
 
-impl Host for Pointed<'_> {
+impl ApplicationContext for Pointed<'_> {
     fn open(&mut self, server: usize) -> ConnectionId {
         self.0.open(server)
     }

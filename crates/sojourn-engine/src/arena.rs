@@ -164,22 +164,19 @@ impl Arena {
         PacketId { index, hop }
     }
 
-    /// Ends a packet's life and hands it out.
+    /// Ends a packet's life; shows it, with the blocks of its segment if that has some, until the next one takes its
+    /// place.
     #[inline]
-    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
+    pub(crate) fn remove(&mut self, id: PacketId) -> (&Packet, &SackBlocks) {
         self.free(id);
-        self.packets[id.index as usize]
+        let index = id.index as usize;
+        (&self.packets[index], &self.blocks[index])
     }
 
     /// Ends a packet's life.
     #[inline]
     pub(crate) fn free(&mut self, id: PacketId) {
         self.free.push(id.index);
-    }
-
-    /// SACK blocks of a packet that has some.
-    pub(crate) fn blocks(&self, id: PacketId) -> &SackBlocks {
-        &self.blocks[id.index as usize]
     }
 
     /// Delay of a packet so far.

@@ -91,6 +91,17 @@ impl Awaited {
 #[derive(Debug)]
 pub(crate) struct EndState {
     pub(crate) endpoint: TcpEndpoint,
+    pub(crate) attachment: Attachment,
+}
+
+/// How an endpoint is attached to the rest of the world.
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    pub(crate) slot: u32,
+    pub(crate) generation: u8,
+    pub(crate) end: End,
+    pub(crate) traffic: u16,
+    pub(crate) dscp: u8,
     pub(crate) timers: Timers,
     /// First hop of the packets that this end sends.
     pub(crate) first_hop: HopId,
@@ -142,6 +153,24 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) flow_hashes: [u32; 2],
 }
 
+impl NewConnection<'_> {
+    const fn attachment(&self, slot: u32, generation: u8, end: End) -> Attachment {
+        Attachment {
+            slot,
+            generation,
+            end,
+            traffic: self.traffic,
+            dscp: self.dscp,
+            timers: Timers::IDLE,
+            first_hop: self.first_hops[end as usize],
+            flow_hash: self.flow_hashes[end as usize],
+            delivered: 0,
+            awaited: Awaited::by(self.interest),
+            is_closed: false,
+        }
+    }
+}
+
 /// All connections of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
@@ -167,14 +196,10 @@ impl Connections {
                 .reset(new.stack);
             slot
         } else {
-            let end = |endpoint, first_hop| EndState {
+            let slot = u32::try_from(self.slots.len()).expect("the scenario limits connections");
+            let end = |endpoint, end| EndState {
                 endpoint,
-                timers: Timers::IDLE,
-                first_hop,
-                flow_hash: 0,
-                delivered: 0,
-                awaited: Awaited::by(new.interest),
-                is_closed: false,
+                attachment: new.attachment(slot, 0, end),
             };
             self.slots.push(Connection {
                 id,
@@ -185,11 +210,11 @@ impl Connections {
                 opened_at: new.opened_at,
                 dscp: new.dscp,
                 ends: [
-                    end(TcpEndpoint::client(new.stack), new.first_hops[0]),
-                    end(TcpEndpoint::server(new.stack), new.first_hops[1]),
+                    end(TcpEndpoint::client(new.stack), End::Client),
+                    end(TcpEndpoint::server(new.stack), End::Server),
                 ],
             });
-            u32::try_from(self.slots.len() - 1).expect("the scenario limits connections")
+            slot
         };
         let connection = &mut self.slots[slot as usize];
         connection.id = id;
@@ -199,17 +224,8 @@ impl Connections {
         connection.place = new.place;
         connection.opened_at = new.opened_at;
         connection.dscp = new.dscp;
-        for (end, (first_hop, flow_hash)) in connection
-            .ends
-            .iter_mut()
-            .zip(new.first_hops.into_iter().zip(new.flow_hashes))
-        {
-            end.timers = Timers::IDLE;
-            end.first_hop = first_hop;
-            end.flow_hash = flow_hash;
-            end.delivered = 0;
-            end.awaited = Awaited::by(new.interest);
-            end.is_closed = false;
+        for end in [End::Client, End::Server] {
+            connection.end(end).attachment = new.attachment(slot, connection.generation, end);
         }
         self.open.insert(id, slot);
         (id, slot)

@@ -78,10 +78,7 @@ impl Hops {
 #[derive(Debug)]
 struct ManagedLink {
     model: AnyLink<PacketId>,
-    direction: Direction,
-    framing: Framing,
-    /// One for each purpose.
-    streams: [RandomStream; Draw::ALL.len()],
+    port: Port,
     /// Time of the pending wake-up event.
     wakeup_at: Instant,
     /// When the model wants to be called: not before the pending wake-up, and later if its plans have
@@ -89,7 +86,17 @@ struct ManagedLink {
     wanted_at: Instant,
     /// Last queue length that the recorder knows.
     waiting: Waiting,
-    /// What it has announced, unless that is on a wire already.
+}
+
+/// What stands around the model of a link.
+#[derive(Debug)]
+struct Port {
+    link: LinkId,
+    direction: Direction,
+    framing: Framing,
+    /// One for each purpose.
+    streams: [RandomStream; Draw::ALL.len()],
+    /// What the link has announced, unless that is on a wire already.
     line: EventLine,
 }
 
@@ -162,27 +169,43 @@ impl EventLine {
 pub(crate) struct Network<R> {
     /// In the order of their numbers.
     links: Vec<ManagedLink>,
+    pub(crate) paths: Paths<R>,
+    record_waiting: bool,
+    packet_hops: u64,
+}
+
+/// What lies around the links: routes, wires, packets, and the events that move them.
+#[derive(Debug)]
+pub(crate) struct Paths<R> {
     wires: Vec<PrivateWire>,
     hops: Hops,
     packets: Arena,
     pub(crate) calendar: Calendar<Event>,
     pub(crate) recorder: R,
     record_delays: bool,
-    record_waiting: bool,
-    packet_hops: u64,
+}
+
+/// A packet at the end of its route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) id: PacketId,
+    pub(crate) direction: Direction,
+    pub(crate) traffic: TrafficId,
 }
 
 impl<R: Recorder> Network<R> {
     pub(crate) fn new(recorder: R) -> Self {
         Self {
             links: Vec::new(),
-            wires: Vec::new(),
-            hops: Hops::default(),
-            packets: Arena::default(),
-            calendar: Calendar::new(),
-            record_delays: recorder.wants_delays(),
             record_waiting: recorder.wants_waiting(),
-            recorder,
+            paths: Paths {
+                wires: Vec::new(),
+                hops: Hops::default(),
+                packets: Arena::default(),
+                calendar: Calendar::new(),
+                record_delays: recorder.wants_delays(),
+                recorder,
+            },
             packet_hops: 0,
         }
     }
@@ -196,17 +219,21 @@ impl<R: Recorder> Network<R> {
         seed: Seed,
     ) -> LinkId {
         let stream = |purpose: Draw| seed.stream(&format!("link/{name}/{}", purpose.as_str()));
+        let link = LinkId(number(self.links.len()));
         self.links.push(ManagedLink {
             model: config.build(),
-            direction,
-            framing,
-            streams: Draw::ALL.map(stream),
+            port: Port {
+                link,
+                direction,
+                framing,
+                streams: Draw::ALL.map(stream),
+                line: EventLine::new(),
+            },
             wakeup_at: Instant::NEVER,
             wanted_at: Instant::NEVER,
             waiting: Waiting::default(),
-            line: EventLine::new(),
         });
-        LinkId(number(self.links.len() - 1))
+        link
     }
 
     /// Adds a route over `links`, in the order in which its packets meet them, and over `wire` at the
@@ -218,17 +245,18 @@ impl<R: Recorder> Network<R> {
         links: &[LinkId],
         wire: WireConfig,
     ) -> HopId {
-        let first = HopId(number(self.hops.0.len()));
+        let paths = &mut self.paths;
+        let first = HopId(number(paths.hops.0.len()));
         let last_link = links.last().map(|link| &self.links[usize::from(link.0)]);
         let follows_a_link = direction == Direction::Upstream
             && last_link.is_some_and(|link| Link::<PacketId>::keeps_order(&link.model));
-        self.wires.push(PrivateWire {
+        paths.wires.push(PrivateWire {
             wire: Wire::new(wire),
             line: EventLine::new(),
             hops: if follows_a_link { 2 } else { 1 },
         });
         let wire = Over::Wire {
-            wire: number(self.wires.len() - 1),
+            wire: number(paths.wires.len() - 1),
             at_once: follows_a_link,
         };
         let links = links.iter().map(|link| Over::Link(*link));
@@ -236,7 +264,7 @@ impl<R: Recorder> Network<R> {
             Direction::Upstream => links.chain([wire, Over::End]).collect(),
             Direction::Downstream => [wire].into_iter().chain(links).chain([Over::End]).collect(),
         };
-        self.hops.0.extend(hops.into_iter().map(|over| Hop {
+        paths.hops.0.extend(hops.into_iter().map(|over| Hop {
             over,
             direction,
             traffic,
@@ -253,7 +281,7 @@ impl<R: Recorder> Network<R> {
                     granted: counters.granted,
                     unused: counters.unused_grant,
                 };
-                self.recorder.on_mac(LinkId(number), &counters);
+                self.paths.recorder.on_mac(LinkId(number), &counters);
             }
         }
     }
@@ -265,7 +293,7 @@ impl<R: Recorder> Network<R> {
 
     /// Packets in queues and on wires.
     pub(crate) fn in_flight(&self) -> usize {
-        self.packets.in_flight()
+        self.paths.packets.in_flight()
     }
 
     /// A packet enters a route by its first hop, with the SACK blocks of its segment. `split` is the delay
@@ -281,10 +309,11 @@ impl<R: Recorder> Network<R> {
         split: Option<DelaySplit>,
     ) {
         let meta = packet.meta;
-        let hop = *self.hops.at(first);
+        let paths = &mut self.paths;
+        let hop = *paths.hops.at(first);
         let length = Bytes(u64::from(meta.length));
-        self.recorder.on_sent(hop.traffic, hop.direction, length);
-        let id = self.packets.insert(first, packet, blocks, split);
+        paths.recorder.on_sent(hop.traffic, hop.direction, length);
+        let id = paths.packets.insert(first, packet, blocks, split);
         self.enter(now, id, hop.over, meta);
     }
 
@@ -294,17 +323,7 @@ impl<R: Recorder> Network<R> {
         match over {
             Over::Link(link) => self.enter_link(now, link, id, meta),
             Over::Wire { wire, .. } => {
-                let delay = carry(
-                    &mut self.wires,
-                    wire,
-                    now,
-                    id,
-                    meta.length,
-                    &mut self.calendar,
-                );
-                if self.record_delays {
-                    add_delay(self.packets.split_mut(id), &delay);
-                }
+                self.paths.carry(wire, now, id, meta.length);
             }
             Over::End => unreachable!("a packet at its end is received"),
         }
@@ -327,11 +346,11 @@ impl<R: Recorder> Network<R> {
 
     /// A delivery event of a wire is due: returns a packet at the end of its route; the caller asks again
     /// until there is none. Others enter their next link.
-    pub(crate) fn take_from_wire(&mut self, now: Instant, wire: u32) -> Option<PacketId> {
+    pub(crate) fn take_from_wire(&mut self, now: Instant, wire: u32) -> Option<Arrival> {
         loop {
-            let state = &mut self.wires[wire as usize];
+            let state = &mut self.paths.wires[wire as usize];
             let event = Event::WireDelivery { wire };
-            let id = state.line.take(now, event, &mut self.calendar)?;
+            let id = state.line.take(now, event, &mut self.paths.calendar)?;
             self.packet_hops += state.hops;
             if let Some(arrived) = self.go_on(now, id) {
                 return Some(arrived);
@@ -340,11 +359,11 @@ impl<R: Recorder> Network<R> {
     }
 
     /// A delivery event of a link is due: as [`Network::take_from_wire`].
-    pub(crate) fn take_from_link(&mut self, now: Instant, link: LinkId) -> Option<PacketId> {
+    pub(crate) fn take_from_link(&mut self, now: Instant, link: LinkId) -> Option<Arrival> {
         loop {
             let state = &mut self.links[usize::from(link.0)];
             let event = Event::LinkDelivery { link };
-            let id = state.line.take(now, event, &mut self.calendar)?;
+            let id = state.port.line.take(now, event, &mut self.paths.calendar)?;
             self.packet_hops += 1;
             if let Some(arrived) = self.go_on(now, id) {
                 return Some(arrived);
@@ -354,34 +373,99 @@ impl<R: Recorder> Network<R> {
 
     /// A packet has made its hop: returns it if that was the last one.
     #[inline]
-    fn go_on(&mut self, now: Instant, id: PacketId) -> Option<PacketId> {
+    fn go_on(&mut self, now: Instant, id: PacketId) -> Option<Arrival> {
         let id = id.one_hop_on();
-        let over = self.hops.of(id).over;
-        if over == Over::End {
-            return Some(id);
+        let hop = *self.paths.hops.of(id);
+        if hop.over == Over::End {
+            return Some(Arrival {
+                id,
+                direction: hop.direction,
+                traffic: hop.traffic,
+            });
         }
-        let meta = self.packets.get(id).meta;
-        self.enter(now, id, over, meta);
+        let meta = self.paths.packets.get(id).meta;
+        self.enter(now, id, hop.over, meta);
         None
     }
 
-    /// Tells the recorder what arrived, and takes it out of the network; with it, which way it came and whose it is.
+    /// Tells the recorder what arrived, and takes it out of the network; shows it with the SACK blocks of its segment
+    /// if that has some.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Instant, id: PacketId) -> (Packet, Direction, TrafficId) {
-        let hop = *self.hops.of(id);
-        self.record_arrival(now, id, &hop);
-        (self.packets.remove(id), hop.direction, hop.traffic)
+    pub(crate) fn receive(&mut self, now: Instant, arrival: &Arrival) -> (&Packet, &SackBlocks) {
+        self.paths.record_arrival(now, arrival);
+        self.paths.packets.remove(arrival.id)
     }
 
-    /// SACK blocks of the segment in a packet that was received just now and has some.
-    pub(crate) fn blocks(&self, id: PacketId) -> &SackBlocks {
-        self.packets.blocks(id)
+    /// The sub-flow of a flow on the route that begins with `first`, in the first queue there whose manager
+    /// has any.
+    pub(crate) fn sub_flow(&self, first: HopId, flow_hash: u32, dscp: u8) -> Option<u32> {
+        let meta = Meta {
+            flow_hash,
+            dscp,
+            ..Meta::default()
+        };
+        self.paths.hops.0[first.0 as usize..]
+            .iter()
+            .take_while(|hop| hop.over != Over::End)
+            .find_map(|hop| match hop.over {
+                Over::Link(link) => {
+                    let model = &self.links[usize::from(link.0)].model;
+                    model.sub_flow(&meta)
+                }
+                Over::Wire { .. } | Over::End => None,
+            })
     }
 
-    fn record_arrival(&mut self, now: Instant, id: PacketId, hop: &Hop) {
+    /// Whether packets shall carry the split of their delay.
+    pub(crate) const fn records_delays(&self) -> bool {
+        self.paths.record_delays
+    }
+
+    fn enter_link(&mut self, now: Instant, link: LinkId, id: PacketId, mut meta: Meta) {
+        self.call_link(now, link, |model, call| {
+            // The packet keeps its own length: what this link charges is no business of the next one.
+            meta.length = call.port.framing.charged(meta.length);
+            model.on_arrival(now, meta, id, call);
+        });
+    }
+
+    /// Calls a link; then schedules the wake-up that it wants, and follows its queue length.
+    #[inline]
+    fn call_link(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        action: impl FnOnce(&mut AnyLink<PacketId>, &mut LinkCall<'_, R>),
+    ) {
+        let state = &mut self.links[usize::from(link.0)];
+        let mut call = LinkCall {
+            now,
+            port: &mut state.port,
+            paths: &mut self.paths,
+        };
+        action(&mut state.model, &mut call);
+        let next = state.model.next_wakeup();
+        state.wanted_at = next;
+        if next < state.wakeup_at {
+            debug_assert!(next >= now, "a link wants to be woken in the past");
+            state.wakeup_at = next;
+            self.paths.calendar.schedule(next, Event::Wakeup { link });
+        }
+        if self.record_waiting {
+            state.record_queue_length(now, link, &mut self.paths.recorder);
+        }
+    }
+}
+
+impl<R: Recorder> Paths<R> {
+    fn record_arrival(&mut self, now: Instant, arrival: &Arrival) {
+        let Arrival {
+            id,
+            direction,
+            traffic,
+        } = *arrival;
         let packet = self.packets.get(id);
         let split = self.packets.split(id);
-        let (direction, traffic) = (hop.direction, hop.traffic);
         match packet.body {
             Body::Segment { ref header, .. } => {
                 if self.record_delays {
@@ -425,72 +509,17 @@ impl<R: Recorder> Network<R> {
         }
     }
 
-    /// The sub-flow of a flow on the route that begins with `first`, in the first queue there whose manager
-    /// has any.
-    pub(crate) fn sub_flow(&self, first: HopId, flow_hash: u32, dscp: u8) -> Option<u32> {
-        let meta = Meta {
-            flow_hash,
-            dscp,
-            ..Meta::default()
-        };
-        self.hops.0[first.0 as usize..]
-            .iter()
-            .take_while(|hop| hop.over != Over::End)
-            .find_map(|hop| match hop.over {
-                Over::Link(link) => {
-                    let model = &self.links[usize::from(link.0)].model;
-                    model.sub_flow(&meta)
-                }
-                Over::Wire { .. } | Over::End => None,
-            })
-    }
-
-    /// Whether packets shall carry the split of their delay.
-    pub(crate) const fn records_delays(&self) -> bool {
-        self.record_delays
-    }
-
-    fn enter_link(&mut self, now: Instant, link: LinkId, id: PacketId, mut meta: Meta) {
-        self.call_link(now, link, |model, call| {
-            // The packet keeps its own length: what this link charges is no business of the next one.
-            meta.length = call.framing.charged(meta.length);
-            model.on_arrival(now, meta, id, call);
-        });
-    }
-
-    /// Calls a link; then schedules the wake-up that it wants, and follows its queue length.
+    /// A packet of so many bytes enters a wire.
     #[inline]
-    fn call_link(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        action: impl FnOnce(&mut AnyLink<PacketId>, &mut LinkCall<'_, R>),
-    ) {
-        let state = &mut self.links[usize::from(link.0)];
-        let mut call = LinkCall {
-            now,
-            link,
-            direction: state.direction,
-            framing: state.framing,
-            streams: &mut state.streams,
-            line: &mut state.line,
-            wires: &mut self.wires,
-            hops: &self.hops,
-            packets: &mut self.packets,
-            calendar: &mut self.calendar,
-            recorder: &mut self.recorder,
-            record_delays: self.record_delays,
-        };
-        action(&mut state.model, &mut call);
-        let next = state.model.next_wakeup();
-        state.wanted_at = next;
-        if next < state.wakeup_at {
-            debug_assert!(next >= now, "a link wants to be woken in the past");
-            state.wakeup_at = next;
-            self.calendar.schedule(next, Event::Wakeup { link });
-        }
-        if self.record_waiting {
-            state.record_queue_length(now, link, &mut self.recorder);
+    fn carry(&mut self, wire: u32, now: Instant, id: PacketId, length: u32) {
+        let state = &mut self.wires[wire as usize];
+        let passage = state.wire.carry(now, length);
+        let event = Event::WireDelivery { wire };
+        state
+            .line
+            .announce(passage.arrives_at, id, event, &mut self.calendar);
+        if self.record_delays {
+            add_delay(self.packets.split_mut(id), &passage.delay);
         }
     }
 }
@@ -525,27 +554,6 @@ fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
     }
 }
 
-/// A packet of so many bytes enters a wire; returns what that takes it.
-#[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "most callers have no use for the delay"
-)]
-fn carry(
-    wires: &mut [PrivateWire],
-    wire: u32,
-    now: Instant,
-    id: PacketId,
-    length: u32,
-    calendar: &mut Calendar<Event>,
-) -> DelayParts {
-    let state = &mut wires[wire as usize];
-    let passage = state.wire.carry(now, length);
-    let event = Event::WireDelivery { wire };
-    state.line.announce(passage.arrives_at, id, event, calendar);
-    passage.delay
-}
-
 /// Number of a thing among others of its kind.
 fn number<N: TryFrom<usize>>(index: usize) -> N {
     N::try_from(index)
@@ -556,54 +564,49 @@ fn number<N: TryFrom<usize>>(index: usize) -> N {
 /// The context of a link during one call.
 struct LinkCall<'a, R> {
     now: Instant,
-    link: LinkId,
-    direction: Direction,
-    framing: Framing,
-    streams: &'a mut [RandomStream; Draw::ALL.len()],
-    /// Where to put what is delivered, unless a wire follows.
-    line: &'a mut EventLine,
-    wires: &'a mut [PrivateWire],
-    hops: &'a Hops,
-    packets: &'a mut Arena,
-    calendar: &'a mut Calendar<Event>,
-    recorder: &'a mut R,
-    record_delays: bool,
+    port: &'a mut Port,
+    paths: &'a mut Paths<R>,
 }
 
 impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a passage that nobody records need not be put together"
+    )]
     fn deliver(&mut self, item: PacketId, meta: &Meta, passage: &Passage) {
+        let paths = &mut *self.paths;
         if passage.marked {
-            self.packets.get_mut(item).meta.ecn = Ecn::Ce;
+            paths.packets.get_mut(item).meta.ecn = Ecn::Ce;
         }
         let at = passage.arrives_at;
-        let length = match self.framing {
+        let length = match self.port.framing {
             Framing::Ip => meta.length,
-            _ => self.packets.get(item).meta.length,
+            _ => paths.packets.get(item).meta.length,
         };
-        if self.record_delays {
-            add_delay(self.packets.split_mut(item), &passage.delay);
+        if paths.record_delays {
+            add_delay(paths.packets.split_mut(item), &passage.delay);
         }
         let behind = item.one_hop_on();
-        let Hop { over, traffic, .. } = *self.hops.of(behind);
+        let Hop { over, traffic, .. } = *paths.hops.of(behind);
         match over {
             Over::Wire {
                 wire,
                 at_once: true,
-            } => {
-                let delay = carry(self.wires, wire, at, behind, length, self.calendar);
-                if self.record_delays {
-                    add_delay(self.packets.split_mut(item), &delay);
-                }
-            }
+            } => paths.carry(wire, at, behind, length),
             Over::Link(_) | Over::Wire { .. } | Over::End => {
-                let event = Event::LinkDelivery { link: self.link };
-                self.line.announce(at, item, event, self.calendar);
+                let event = Event::LinkDelivery {
+                    link: self.port.link,
+                };
+                self.port
+                    .line
+                    .announce(at, item, event, &mut paths.calendar);
             }
         }
-        self.recorder.on_passage(
-            self.direction,
+        paths.recorder.on_passage(
+            self.port.direction,
             &LinkPassage {
-                link: self.link,
+                link: self.port.link,
                 traffic,
                 length: Bytes(u64::from(length)),
                 charged: Bytes(u64::from(meta.length)),
@@ -619,11 +622,11 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
 
     #[cold]
     fn marked(&mut self, item: &PacketId, meta: &Meta, mark: &Mark) {
-        self.recorder.on_mark(&LinkMark {
+        self.paths.recorder.on_mark(&LinkMark {
             at: self.now,
-            link: self.link,
-            traffic: self.hops.of(*item).traffic,
-            direction: self.direction,
+            link: self.port.link,
+            traffic: self.paths.hops.of(*item).traffic,
+            direction: self.port.direction,
             length: Bytes(u64::from(meta.length)),
             reason: mark.reason,
             queue: meta.queue,
@@ -632,14 +635,15 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
     }
 
     fn dropped(&mut self, item: PacketId, meta: &Meta, loss: &Loss) {
-        let packet = self.packets.get(item);
-        let traffic = self.hops.of(item).traffic;
+        let (paths, direction) = (&mut *self.paths, self.port.direction);
+        let packet = paths.packets.get(item);
+        let traffic = paths.hops.of(item).traffic;
         let behind_queue = loss.stage == Stage::TransmitQueue;
-        self.recorder.on_drop(&LinkDrop {
+        paths.recorder.on_drop(&LinkDrop {
             at: self.now,
-            link: self.link,
+            link: self.port.link,
             traffic,
-            direction: self.direction,
+            direction,
             length: Bytes(u64::from(meta.length)),
             behind_queue,
             reason: loss.reason,
@@ -653,11 +657,11 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
             ..
         } = packet.body
         {
-            self.recorder.on_datagram(&Datagram {
+            paths.recorder.on_datagram(&Datagram {
                 traffic,
                 flow,
                 sequence,
-                direction: self.direction,
+                direction,
                 length: Bytes(u64::from(packet.meta.length)),
                 sent_at,
                 fate: if behind_queue {
@@ -667,17 +671,17 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
                 },
                 marked: false,
                 lost_for: Some(loss.reason),
-                split: *self.packets.split(item),
+                split: *paths.packets.split(item),
             });
         }
-        self.packets.free(item);
+        paths.packets.free(item);
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
-        self.streams[purpose as usize].unit()
+        self.port.streams[purpose as usize].unit()
     }
 
     fn wants_delay(&self) -> bool {
-        self.record_delays
+        self.paths.record_delays
     }
 }

@@ -4,7 +4,7 @@ use crate::address::{client_address, flow_hash};
 use crate::event::Event;
 use crate::network::{HopId, Network};
 use crate::ports::PortPool;
-use crate::world::{ApplicationHost, TrafficState, World};
+use crate::world::{ApplicationCall, TrafficState, World};
 use sojourn_apps::{AnyApplication, Application, End, Interest};
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;
@@ -94,7 +94,7 @@ pub fn run_watched<R: Recorder>(
         in_flight: network.in_flight(),
     };
     Ok(Outcome {
-        recorder: network.recorder,
+        recorder: network.paths.recorder,
         statistics,
     })
 }
@@ -151,14 +151,14 @@ impl<R: Recorder> Simulation<R> {
         is_cancelled: &dyn Fn(Instant) -> bool,
     ) -> Result<u64, Cancelled> {
         for index in 0..self.applications.len() {
-            self.with_application(Instant::ZERO, index, |application, host| {
-                application.start(Instant::ZERO, host);
+            self.with_application(Instant::ZERO, index, |application, call| {
+                application.start(Instant::ZERO, call);
             });
         }
-        self.spread_news(Instant::ZERO);
+        self.tell_applications(Instant::ZERO);
         self.world.schedule_sample(Instant::ZERO);
         let mut events = 0;
-        while let Some((now, event)) = self.world.network.calendar.pop() {
+        while let Some((now, event)) = self.world.network.paths.calendar.pop() {
             if now >= end {
                 break;
             }
@@ -167,7 +167,7 @@ impl<R: Recorder> Simulation<R> {
                 return Err(Cancelled);
             }
             self.handle(now, event);
-            self.spread_news(now);
+            self.tell_applications(now);
         }
         Ok(events)
     }
@@ -175,13 +175,13 @@ impl<R: Recorder> Simulation<R> {
     fn handle(&mut self, now: Instant, event: Event) {
         match event {
             Event::WireDelivery { wire } => {
-                while let Some(packet) = self.world.network.take_from_wire(now, wire) {
-                    self.world.on_arrival(now, packet);
+                while let Some(arrival) = self.world.network.take_from_wire(now, wire) {
+                    self.world.on_arrival(now, &arrival);
                 }
             }
             Event::LinkDelivery { link } => {
-                while let Some(packet) = self.world.network.take_from_link(now, link) {
-                    self.world.on_arrival(now, packet);
+                while let Some(arrival) = self.world.network.take_from_link(now, link) {
+                    self.world.on_arrival(now, &arrival);
                 }
             }
             Event::Wakeup { link } => self.world.network.on_wakeup(now, link),
@@ -197,46 +197,46 @@ impl<R: Recorder> Simulation<R> {
             }
             Event::Sample => self.world.sample(now),
             Event::ApplicationTimer { traffic, token } => {
-                self.with_application(now, usize::from(traffic), |application, host| {
-                    application.on_event(now, sojourn_apps::Event::Timer(token), host);
+                self.with_application(now, usize::from(traffic), |application, call| {
+                    application.on_event(now, sojourn_apps::Event::Timer(token), call);
                 });
             }
         }
     }
 
     /// Brings to the applications what has happened, and what happens because of that.
-    fn spread_news(&mut self, now: Instant) {
-        while let Some(notice) = self.world.take_notice() {
-            self.with_application(now, usize::from(notice.traffic), |application, host| {
-                application.on_event(now, notice.event, host);
+    fn tell_applications(&mut self, now: Instant) {
+        while let Some(event) = self.world.take_application_event() {
+            self.with_application(now, usize::from(event.traffic), |application, call| {
+                application.on_event(now, event.event, call);
             });
         }
     }
 
     fn finish(&mut self, now: Instant) {
         for index in 0..self.applications.len() {
-            self.with_application(now, index, |application, host| {
-                application.finish(now, host);
+            self.with_application(now, index, |application, call| {
+                application.finish(now, call);
             });
         }
         self.world.finish();
         self.world.network.record_macs();
-        self.world.network.recorder.on_end(now);
+        self.world.network.paths.recorder.on_end(now);
     }
 
     fn with_application(
         &mut self,
         now: Instant,
         index: usize,
-        action: impl FnOnce(&mut AnyApplication, &mut ApplicationHost<'_, R>),
+        action: impl FnOnce(&mut AnyApplication, &mut ApplicationCall<'_, R>),
     ) {
         let traffic = u16::try_from(index).expect("the scenario limits the traffic list");
-        let mut host = ApplicationHost {
+        let mut call = ApplicationCall {
             now,
             traffic,
             world: &mut self.world,
         };
-        action(&mut self.applications[index], &mut host);
+        action(&mut self.applications[index], &mut call);
     }
 }
 

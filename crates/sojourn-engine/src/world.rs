@@ -1,10 +1,10 @@
 //! Everything but the applications: the network and the connections over it.
 
 use crate::address::flow_hash;
-use crate::arena::{Body, Header, Packet, PacketId};
-use crate::connections::{Awaited, Connection, Connections, NewConnection, Timers};
+use crate::arena::{Body, Header, Packet};
+use crate::connections::{Attachment, Awaited, Connections, EndState, NewConnection};
 use crate::event::Event;
-use crate::network::{HopId, Network};
+use crate::network::{Arrival, HopId, Network};
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
@@ -43,9 +43,9 @@ pub(crate) struct TrafficState {
     pub(crate) client: u32,
 }
 
-/// News for an application.
+/// An event of an application, on its way there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Notice {
+pub(crate) struct ApplicationEvent {
     pub(crate) traffic: u16,
     pub(crate) event: apps::Event,
 }
@@ -56,7 +56,7 @@ pub(crate) struct World<R> {
     pub(crate) network: Network<R>,
     pub(crate) connections: Connections,
     pub(crate) traffic: Vec<TrafficState>,
-    notices: VecDeque<Notice>,
+    application_events: VecDeque<ApplicationEvent>,
     /// What endpoints said during the current call.
     endpoint_events: VecDeque<(u32, u8, End, sojourn_transport::Event)>,
 }
@@ -67,38 +67,38 @@ impl<R: Recorder> World<R> {
             network,
             connections: Connections::default(),
             traffic,
-            notices: VecDeque::new(),
+            application_events: VecDeque::new(),
             endpoint_events: VecDeque::new(),
         }
     }
 
-    /// The next piece of news for an application.
-    pub(crate) fn take_notice(&mut self) -> Option<Notice> {
-        self.notices.pop_front()
+    /// The next event of an application.
+    pub(crate) fn take_application_event(&mut self) -> Option<ApplicationEvent> {
+        self.application_events.pop_front()
     }
 
     /// A packet has reached the end of its route.
-    pub(crate) fn on_arrival(&mut self, now: Instant, id: PacketId) {
-        let (packet, direction, traffic) = self.network.receive(now, id);
-        let end = match direction {
+    pub(crate) fn on_arrival(&mut self, now: Instant, arrival: &Arrival) {
+        let end = match arrival.direction {
             Direction::Upstream => End::Server,
             Direction::Downstream => End::Client,
         };
+        let (packet, blocks) = self.network.receive(now, arrival);
         match packet.body {
             Body::Segment {
                 slot,
                 generation,
                 ref header,
             } => {
-                let segment = header.in_packet(&packet.meta, self.network.blocks(id));
-                self.with_end(now, slot, generation, end, |endpoint, host| {
-                    endpoint.on_segment(now, &segment, host);
+                let segment = header.in_packet(&packet.meta, blocks);
+                self.with_end(now, slot, generation, end, |endpoint, call| {
+                    endpoint.on_segment(now, &segment, call);
                 });
             }
             Body::Datagram { tag, .. } => {
                 if let Some(tag) = tag {
-                    self.notices.push_back(Notice {
-                        traffic: traffic.0,
+                    self.application_events.push_back(ApplicationEvent {
+                        traffic: arrival.traffic.0,
                         event: apps::Event::Datagram(end, tag),
                     });
                 }
@@ -113,19 +113,20 @@ impl<R: Recorder> World<R> {
         event: Event,
         (slot, generation, end, timer): (u32, u8, End, Timer),
     ) {
-        let calendar = &mut self.network.calendar;
+        let calendar = &mut self.network.paths.calendar;
         let due = self
             .connections
             .get(slot, generation)
             .is_some_and(|connection| {
                 connection
                     .end(end)
+                    .attachment
                     .timers
                     .is_due(now, timer, event, calendar)
             });
         if due {
-            self.with_end(now, slot, generation, end, |endpoint, host| {
-                endpoint.on_timer(now, timer, host);
+            self.with_end(now, slot, generation, end, |endpoint, call| {
+                endpoint.on_timer(now, timer, call);
             });
         }
     }
@@ -147,8 +148,8 @@ impl<R: Recorder> World<R> {
             flow_hashes: [hash(End::Client), hash(End::Server)],
         });
         let generation = self.connections.in_slot(slot).generation;
-        self.with_end(now, slot, generation, End::Client, |endpoint, host| {
-            endpoint.open(now, host);
+        self.with_end(now, slot, generation, End::Client, |endpoint, call| {
+            endpoint.open(now, call);
         });
         id
     }
@@ -170,7 +171,7 @@ impl<R: Recorder> World<R> {
     /// What the application awaits at one end of an open connection.
     fn awaited(&mut self, id: ConnectionId, end: End) -> Option<&mut Awaited> {
         let slot = self.connections.slot_of(id)?;
-        Some(&mut self.connections.in_slot(slot).end(end).awaited)
+        Some(&mut self.connections.in_slot(slot).end(end).attachment.awaited)
     }
 
     /// Both ends of a connection are forgotten.
@@ -223,9 +224,9 @@ impl<R: Recorder> World<R> {
 
     /// The next look at all connections, if the recorder wants any.
     pub(crate) fn schedule_sample(&mut self, now: Instant) {
-        if let Some(interval) = self.network.recorder.sample_interval() {
+        if let Some(interval) = self.network.paths.recorder.sample_interval() {
             let at = now.saturating_add(interval);
-            self.network.calendar.schedule(at, Event::Sample);
+            self.network.paths.calendar.schedule(at, Event::Sample);
         }
     }
 
@@ -238,7 +239,7 @@ impl<R: Recorder> World<R> {
                     continue;
                 }
                 let snapshot = end.endpoint.snapshot();
-                self.network.recorder.on_sample(&ConnectionSample {
+                self.network.paths.recorder.on_sample(&ConnectionSample {
                     at: now,
                     traffic: TrafficId(connection.traffic),
                     server: server_number(connection.place.0),
@@ -260,7 +261,7 @@ impl<R: Recorder> World<R> {
         for slot in self.connections.open_slots() {
             self.record_connection(slot, None);
         }
-        if self.network.recorder.wants_flows() {
+        if self.network.paths.recorder.wants_flows() {
             self.record_datagram_flows();
         }
     }
@@ -276,19 +277,19 @@ impl<R: Recorder> World<R> {
         let Some(connection) = self.connections.get(slot, generation) else {
             return; // the connection was given up while this was on its way
         };
-        let (endpoint, mut host) = surround(
-            (now, slot, end),
-            connection,
+        let (endpoint, mut call) = surround(
+            now,
+            connection.end(end),
             &mut self.network,
             &mut self.endpoint_events,
         );
-        action(endpoint, &mut host);
+        action(endpoint, &mut call);
         if !self.endpoint_events.is_empty() {
             self.spread_endpoint_events(now);
         }
     }
 
-    /// Turns what endpoints said into news for applications, and ends connections.
+    /// Turns what endpoints said into events of applications, and ends connections.
     fn spread_endpoint_events(&mut self, now: Instant) {
         use sojourn_transport::Event as From;
         while let Some((slot, generation, end, event)) = self.endpoint_events.pop_front() {
@@ -296,14 +297,14 @@ impl<R: Recorder> World<R> {
                 continue;
             };
             let (id, traffic) = (connection.id, connection.traffic);
-            let news = match event {
+            let event = match event {
                 From::Connected => apps::Event::Connected(id, end),
                 From::Acknowledged(total) => apps::Event::Acknowledged(id, end, total),
                 From::PeerClosed => apps::Event::PeerClosed(id, end),
                 From::Delivered(total) => apps::Event::Delivered(id, end, total),
                 From::Closed => {
-                    connection.end(end).is_closed = true;
-                    if !connection.ends.iter().all(|end| end.is_closed) {
+                    connection.end(end).attachment.is_closed = true;
+                    if !connection.ends.iter().all(|end| end.attachment.is_closed) {
                         continue;
                     }
                     self.end_connection(now, slot);
@@ -318,23 +319,21 @@ impl<R: Recorder> World<R> {
                     apps::Event::Closed(id)
                 }
             };
-            self.notices.push_back(Notice {
-                traffic,
-                event: news,
-            });
+            self.application_events
+                .push_back(ApplicationEvent { traffic, event });
         }
     }
 
     /// Both ends forget the connection.
     fn abort(&mut self, now: Instant, slot: u32) {
         for end in [End::Client, End::Server] {
-            let (endpoint, mut host) = surround(
-                (now, slot, end),
-                self.connections.in_slot(slot),
+            let (endpoint, mut call) = surround(
+                now,
+                self.connections.in_slot(slot).end(end),
                 &mut self.network,
                 &mut self.endpoint_events,
             );
-            endpoint.abort(now, &mut host);
+            endpoint.abort(now, &mut call);
         }
         self.end_connection(now, slot);
     }
@@ -363,8 +362,8 @@ impl<R: Recorder> World<R> {
             totals.connect_retries += statistics.syn_retransmissions;
         }
         let traffic = TrafficId(connection.traffic);
-        self.network.recorder.on_connection(traffic, &totals);
-        if self.network.recorder.wants_flows() {
+        self.network.paths.recorder.on_connection(traffic, &totals);
+        if self.network.paths.recorder.wants_flows() {
             self.record_flows_of_connection(slot, ended_at);
         }
     }
@@ -382,20 +381,20 @@ impl<R: Recorder> World<R> {
                 server: server_number(connection.place.0),
                 direction,
                 sub_flow: self.network.sub_flow(
-                    sender.first_hop,
-                    sender.flow_hash,
+                    sender.attachment.first_hop,
+                    sender.attachment.flow_hash,
                     connection.dscp,
                 ),
                 connection: Some(FlowConnection {
                     number: connection.id.0,
                     opened_at: connection.opened_at,
                     ended_at,
-                    goodput: Bytes(receiver.delivered),
+                    goodput: Bytes(receiver.attachment.delivered),
                     retransmissions: sender.endpoint.statistics().retransmissions(),
                     marks_received: receiver.endpoint.statistics().marks_received,
                 }),
             };
-            self.network.recorder.on_flow(&row);
+            self.network.paths.recorder.on_flow(&row);
         }
     }
 
@@ -420,7 +419,7 @@ impl<R: Recorder> World<R> {
                         sub_flow: self.network.sub_flow(first, hash, state.dscp),
                         connection: None,
                     };
-                    self.network.recorder.on_flow(&row);
+                    self.network.paths.recorder.on_flow(&row);
                 }
             }
         }
@@ -444,54 +443,31 @@ fn server_number(server: usize) -> u32 {
 #[derive(Debug)]
 pub(crate) struct EndpointCall<'a, R> {
     now: Instant,
-    slot: u32,
-    generation: u8,
-    end: End,
-    traffic: u16,
-    dscp: u8,
-    first_hop: HopId,
-    flow_hash: u32,
-    /// From which totals on the application listens.
-    awaited: Awaited,
-    /// Bytes delivered in order so far.
-    delivered: &'a mut u64,
-    timers: &'a mut Timers,
+    attachment: &'a mut Attachment,
     network: &'a mut Network<R>,
     events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
 }
 
-/// One end of the connection in `slot`, and what surrounds it.
+/// One end of a connection, and its context.
 fn surround<'a, R>(
-    (now, slot, end): (Instant, u32, End),
-    connection: &'a mut Connection,
+    now: Instant,
+    end: &'a mut EndState,
     network: &'a mut Network<R>,
     events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
 ) -> (&'a mut sojourn_transport::TcpEndpoint, EndpointCall<'a, R>) {
-    let (generation, traffic) = (connection.generation, connection.traffic);
-    let dscp = connection.dscp;
-    let state = connection.end(end);
-    let host = EndpointCall {
+    let call = EndpointCall {
         now,
-        slot,
-        generation,
-        end,
-        traffic,
-        dscp,
-        first_hop: state.first_hop,
-        flow_hash: state.flow_hash,
-        awaited: state.awaited,
-        delivered: &mut state.delivered,
-        timers: &mut state.timers,
+        attachment: &mut end.attachment,
         network,
         events,
     };
-    (&mut state.endpoint, host)
+    (&mut end.endpoint, call)
 }
 
 impl<R> EndpointCall<'_, R> {
     /// The direction of what this end sends.
     const fn sends(&self) -> Direction {
-        direction_from(self.end)
+        direction_from(self.attachment.end)
     }
 }
 
@@ -511,53 +487,67 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
         let packet = Packet {
             meta: Meta {
                 length: segment.length,
-                flow_hash: self.flow_hash,
+                flow_hash: self.attachment.flow_hash,
                 mac_overhead: 0,
-                dscp: self.dscp,
+                dscp: self.attachment.dscp,
                 ecn: segment.ecn,
                 pure_ack: segment.is_pure_ack(),
                 queue: ServiceQueue::Classic,
             },
             body: Body::Segment {
-                slot: self.slot,
-                generation: self.generation,
+                slot: self.attachment.slot,
+                generation: self.attachment.generation,
                 header: Header::of(segment),
             },
         };
-        self.network
-            .send(self.now, self.first_hop, packet, &segment.sack, split);
+        self.network.send(
+            self.now,
+            self.attachment.first_hop,
+            packet,
+            &segment.sack,
+            split,
+        );
     }
 
     fn arm(&mut self, timer: Timer, at: Instant) {
         let event = Event::EndpointTimer {
-            end: self.end == End::Server,
+            end: self.attachment.end == End::Server,
             timer,
-            generation: self.generation,
-            slot: self.slot,
+            generation: self.attachment.generation,
+            slot: self.attachment.slot,
         };
-        self.timers
-            .arm(timer, at, event, &mut self.network.calendar);
+        self.attachment
+            .timers
+            .arm(timer, at, event, &mut self.network.paths.calendar);
     }
 
     fn notify(&mut self, event: sojourn_transport::Event) {
         let is_wanted = match event {
             sojourn_transport::Event::Delivered(total) => {
-                let bytes = Bytes(total - *self.delivered);
-                *self.delivered = total;
+                let bytes = Bytes(total - self.attachment.delivered);
+                self.attachment.delivered = total;
                 let direction = self.sends().reversed();
-                self.network
-                    .recorder
-                    .on_goodput(TrafficId(self.traffic), direction, bytes);
-                total >= self.awaited.delivered
+                self.network.paths.recorder.on_goodput(
+                    TrafficId(self.attachment.traffic),
+                    direction,
+                    bytes,
+                );
+                total >= self.attachment.awaited.delivered
             }
-            sojourn_transport::Event::Acknowledged(total) => total >= self.awaited.acknowledged,
+            sojourn_transport::Event::Acknowledged(total) => {
+                total >= self.attachment.awaited.acknowledged
+            }
             _ => true,
         };
         if !is_wanted {
             return;
         }
-        self.events
-            .push_back((self.slot, self.generation, self.end, event));
+        self.events.push_back((
+            self.attachment.slot,
+            self.attachment.generation,
+            self.attachment.end,
+            event,
+        ));
     }
 }
 
@@ -567,30 +557,30 @@ fn elapsed(later: Instant, earlier: Instant) -> Span {
         .expect("a segment is written before it is sent, and sent before it is repeated")
 }
 
-/// What surrounds an application during a call.
+/// The context of an application during one call.
 #[derive(Debug)]
-pub(crate) struct ApplicationHost<'a, R> {
+pub(crate) struct ApplicationCall<'a, R> {
     pub(crate) now: Instant,
     pub(crate) traffic: u16,
     pub(crate) world: &'a mut World<R>,
 }
 
-impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
+impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
     fn open(&mut self, server: usize) -> ConnectionId {
         self.world.open(self.now, self.traffic, server)
     }
 
     fn write(&mut self, connection: ConnectionId, end: End, bytes: u64) {
         let now = self.now;
-        self.world.call(now, connection, end, |endpoint, host| {
-            endpoint.write(now, bytes, host);
+        self.world.call(now, connection, end, |endpoint, call| {
+            endpoint.write(now, bytes, call);
         });
     }
 
     fn close(&mut self, connection: ConnectionId, end: End) {
         let now = self.now;
-        self.world.call(now, connection, end, |endpoint, host| {
-            endpoint.close(now, host);
+        self.world.call(now, connection, end, |endpoint, call| {
+            endpoint.close(now, call);
         });
     }
 
@@ -625,7 +615,7 @@ impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
             traffic: self.traffic,
             token,
         };
-        self.world.network.calendar.schedule(at, event);
+        self.world.network.paths.calendar.schedule(at, event);
     }
 
     fn unit(&mut self, purpose: apps::Draw) -> f64 {
@@ -634,16 +624,20 @@ impl<R: Recorder> apps::Host for ApplicationHost<'_, R> {
 
     fn record_transfer(&mut self, transfer: &Transfer) {
         let traffic = TrafficId(self.traffic);
-        self.world.network.recorder.on_transfer(traffic, transfer);
+        self.world
+            .network
+            .paths
+            .recorder
+            .on_transfer(traffic, transfer);
     }
 
     fn record_page(&mut self, page: &Page) {
         let traffic = TrafficId(self.traffic);
-        self.world.network.recorder.on_page(traffic, page);
+        self.world.network.paths.recorder.on_page(traffic, page);
     }
 
     fn record_object(&mut self, object: &Object) {
         let traffic = TrafficId(self.traffic);
-        self.world.network.recorder.on_object(traffic, object);
+        self.world.network.paths.recorder.on_object(traffic, object);
     }
 }

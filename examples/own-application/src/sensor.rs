@@ -3,7 +3,7 @@
 //! Source: none; an example. Deviations: none known.
 
 use sojourn_apps::keys::LONGEST_PAUSE;
-use sojourn_apps::{Application, ApplicationKind, Event, Host};
+use sojourn_apps::{Application, ApplicationKind, Event, ApplicationContext};
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{Configured, Visitor, key};
 
@@ -69,19 +69,19 @@ impl ApplicationKind for SensorConfig {
 pub struct Sensor(SensorConfig);
 
 impl Application for Sensor {
-    fn start(&mut self, now: Instant, host: &mut impl Host) {
-        host.arm(now, 0);
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        context.arm(now, 0);
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         if let Event::Timer(token) = event {
             let length = u32::try_from(self.0.packet.0).expect("within the bounds of its key");
             for _ in 0..self.0.burst {
-                host.send_datagram(0, Direction::Upstream, length);
+                context.send_datagram(0, Direction::Upstream, length);
             }
-            host.arm(now + self.0.interval, token);
+            context.arm(now + self.0.interval, token);
         }
     }
 
-    fn finish(&mut self, _now: Instant, _host: &mut impl Host) {}
+    fn finish(&mut self, _now: Instant, _context: &mut impl ApplicationContext) {}
 }

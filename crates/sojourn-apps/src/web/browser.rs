@@ -12,7 +12,7 @@
 use super::WebConfig;
 use super::page::PageContents;
 use crate::connections::Connections;
-use crate::{Application, ConnectionId, End, Event, Host, Interest, Object, Page};
+use crate::{Application, ApplicationContext, ConnectionId, End, Event, Interest, Object, Page};
 use sojourn_base::{Direction, Instant};
 use std::collections::VecDeque;
 
@@ -87,9 +87,9 @@ impl Web {
         }
     }
 
-    fn begin_page(&mut self, now: Instant, user: usize, host: &mut impl Host) {
+    fn begin_page(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
         let state = &mut self.users[user];
-        state.contents.draw(&self.config.page, host);
+        state.contents.draw(&self.config.page, context);
         state.page = Page {
             started_at: now,
             index_loaded_at: None,
@@ -100,50 +100,79 @@ impl Web {
         };
         state.loading = true;
         state.servers.fill(ServerState::default());
-        self.approach(now, user, 0, host);
+        self.approach(now, user, 0, context);
     }
 
     /// Use `server`, after looking up its name if need be.
-    fn approach(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+    fn approach(
+        &mut self,
+        now: Instant,
+        user: usize,
+        server: usize,
+        context: &mut impl ApplicationContext,
+    ) {
         if self.config.name_lookup.is_none() {
             self.users[user].servers[server].name = Name::Known;
         }
         match self.users[user].servers[server].name {
-            Name::Unknown => self.ask(now, user, server, host),
+            Name::Unknown => self.ask(now, user, server, context),
             Name::AskedAt(_) => {}
             Name::Known if self.users[user].page.index_loaded_at.is_some() => {
-                self.fetch_next(now, user, server, host);
+                self.fetch_next(now, user, server, context);
             }
-            Name::Known => self.fetch_index(now, user, host),
+            Name::Known => self.fetch_index(now, user, context),
         }
     }
 
-    fn ask(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+    fn ask(
+        &mut self,
+        now: Instant,
+        user: usize,
+        server: usize,
+        context: &mut impl ApplicationContext,
+    ) {
         if let Some(lookup) = self.config.name_lookup {
             self.users[user].servers[server].name = Name::AskedAt(now);
             let tag = self.token(user, 1 + server);
-            host.send_tagged_datagram(self.resolver(), Direction::Upstream, lookup.query, tag);
-            host.arm(now + lookup.timeout, tag);
+            context.send_tagged_datagram(self.resolver(), Direction::Upstream, lookup.query, tag);
+            context.arm(now + lookup.timeout, tag);
         }
     }
 
     /// The time to wait for an answer may be over; timers of answered queries are history.
-    fn on_lookup_timer(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+    fn on_lookup_timer(
+        &mut self,
+        now: Instant,
+        user: usize,
+        server: usize,
+        context: &mut impl ApplicationContext,
+    ) {
         if let (Some(lookup), Name::AskedAt(at)) = (
             self.config.name_lookup,
             self.users[user].servers[server].name,
         ) && now >= at + lookup.timeout
         {
-            self.ask(now, user, server, host);
+            self.ask(now, user, server, context);
         }
     }
 
-    fn on_datagram(&mut self, now: Instant, end: End, tag: u32, host: &mut impl Host) {
+    fn on_datagram(
+        &mut self,
+        now: Instant,
+        end: End,
+        tag: u32,
+        context: &mut impl ApplicationContext,
+    ) {
         let Some(lookup) = self.config.name_lookup else {
             return;
         };
         if end == End::Server {
-            host.send_tagged_datagram(self.resolver(), Direction::Downstream, lookup.answer, tag);
+            context.send_tagged_datagram(
+                self.resolver(),
+                Direction::Downstream,
+                lookup.answer,
+                tag,
+            );
             return;
         }
         let (user, kind) = self.split(tag);
@@ -154,16 +183,16 @@ impl Web {
         if let Name::AskedAt(_) = state.name {
             state.name = Name::Known;
             if self.users[user].page.index_loaded_at.is_none() {
-                self.fetch_index(now, user, host);
+                self.fetch_index(now, user, context);
             } else {
                 for _ in 0..self.config.connections_per_server {
-                    self.fetch_next(now, user, server, host);
+                    self.fetch_next(now, user, server, context);
                 }
             }
         }
     }
 
-    fn fetch_index(&mut self, now: Instant, user: usize, host: &mut impl Host) {
+    fn fetch_index(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
         let object = Object {
             user: self.users[user].page.user,
             page: self.users[user].page.index,
@@ -174,11 +203,17 @@ impl Web {
             ended_at: None,
             bytes: self.config.index.0.max(1),
         };
-        self.fetch(object, host);
+        self.fetch(object, context);
     }
 
     /// Ask `server` for its next object, if it has one more.
-    fn fetch_next(&mut self, now: Instant, user: usize, server: usize, host: &mut impl Host) {
+    fn fetch_next(
+        &mut self,
+        now: Instant,
+        user: usize,
+        server: usize,
+        context: &mut impl ApplicationContext,
+    ) {
         let state = &mut self.users[user];
         let next = state.servers[server].next;
         let Some(bytes) = state.contents.size(server, next) else {
@@ -195,27 +230,32 @@ impl Web {
             ended_at: None,
             bytes,
         };
-        self.fetch(object, host);
+        self.fetch(object, context);
     }
 
-    fn fetch(&mut self, object: Object, host: &mut impl Host) {
-        let connection = host.open(object.server as usize);
-        host.await_delivered(connection, End::Server, self.config.request.0);
+    fn fetch(&mut self, object: Object, context: &mut impl ApplicationContext) {
+        let connection = context.open(object.server as usize);
+        context.await_delivered(connection, End::Server, self.config.request.0);
         let answered = false;
         self.fetches.insert(connection, Fetch { object, answered });
     }
 
     /// A server has more of a request; it answers when it has all of it.
-    fn on_request(&mut self, connection: ConnectionId, total: u64, host: &mut impl Host) {
+    fn on_request(
+        &mut self,
+        connection: ConnectionId,
+        total: u64,
+        context: &mut impl ApplicationContext,
+    ) {
         let request = self.config.request.0;
         if let Some(fetch) = self.fetches.get_mut(connection)
             && !fetch.answered
             && total >= request
         {
             fetch.answered = true;
-            host.write(connection, End::Server, fetch.object.bytes);
+            context.write(connection, End::Server, fetch.object.bytes);
             if self.config.abandon_after.is_some() {
-                host.close(connection, End::Server);
+                context.close(connection, End::Server);
             }
         }
     }
@@ -226,14 +266,14 @@ impl Web {
         now: Instant,
         connection: ConnectionId,
         total: u64,
-        host: &mut impl Host,
+        context: &mut impl ApplicationContext,
     ) {
         let Some(fetch) = self.fetches.get_mut(connection) else {
             return;
         };
         fetch.object.first_byte_at.get_or_insert(now);
         if total < fetch.object.bytes {
-            host.await_delivered(connection, End::Client, fetch.object.bytes);
+            context.await_delivered(connection, End::Client, fetch.object.bytes);
             return;
         }
         fetch.object.ended_at = Some(now);
@@ -241,18 +281,18 @@ impl Web {
         self.fetches.remove(connection);
         if let Some(after) = self.config.abandon_after {
             if self.lingering.is_empty() {
-                host.arm(now + after, FORGET);
+                context.arm(now + after, FORGET);
             }
             self.lingering.push_back((now + after, connection));
         } else {
-            host.close(connection, End::Client);
+            context.close(connection, End::Client);
         }
-        host.record_object(&object);
-        self.on_object(now, &object, host);
+        context.record_object(&object);
+        self.on_object(now, &object, context);
     }
 
     /// An object is complete: go on with its page.
-    fn on_object(&mut self, now: Instant, object: &Object, host: &mut impl Host) {
+    fn on_object(&mut self, now: Instant, object: &Object, context: &mut impl ApplicationContext) {
         let user = object.user as usize;
         let state = &mut self.users[user];
         state.page.objects += 1;
@@ -261,24 +301,24 @@ impl Web {
             state.page.index_loaded_at = Some(now);
             for _ in 0..self.config.connections_per_server {
                 for server in 0..self.config.page.servers() {
-                    self.approach(now, user, server, host);
+                    self.approach(now, user, server, context);
                 }
             }
         } else {
-            self.fetch_next(now, user, object.server as usize, host);
+            self.fetch_next(now, user, object.server as usize, context);
         }
         let state = &mut self.users[user];
         if state.page.objects as usize == 1 + state.contents.objects() {
             state.page.ended_at = Some(now);
-            host.record_page(&state.page);
+            context.record_page(&state.page);
             state.page.index += 1;
             state.loading = false;
-            host.arm(now + self.config.think, self.token(user, 0));
+            context.arm(now + self.config.think, self.token(user, 0));
         }
     }
 
     /// The connection is gone before its object was complete: take another one.
-    fn on_lost(&mut self, connection: ConnectionId, host: &mut impl Host) {
+    fn on_lost(&mut self, connection: ConnectionId, context: &mut impl ApplicationContext) {
         if let Some(fetch) = self.fetches.remove(connection) {
             let first_byte_at = None;
             self.fetch(
@@ -286,20 +326,20 @@ impl Web {
                     first_byte_at,
                     ..fetch.object
                 },
-                host,
+                context,
             );
         }
     }
 
     /// Forget the connections whose time is over.
-    fn forget(&mut self, now: Instant, host: &mut impl Host) {
+    fn forget(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         while let Some(&(at, connection)) = self.lingering.front() {
             if at > now {
-                host.arm(at, FORGET);
+                context.arm(at, FORGET);
                 break;
             }
             self.lingering.pop_front();
-            host.abandon(connection);
+            context.abandon(connection);
         }
     }
 
@@ -327,44 +367,44 @@ impl Application for Web {
         }
     }
 
-    fn start(&mut self, now: Instant, host: &mut impl Host) {
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         for user in 0..self.users.len() {
-            let delay = crate::jittered(self.config.start, self.config.start_jitter, host);
-            host.arm(now + delay, self.token(user, 0));
+            let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+            context.arm(now + delay, self.token(user, 0));
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, host: &mut impl Host) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         match event {
             Event::Delivered(connection, End::Client, total) => {
-                self.on_response(now, connection, total, host);
+                self.on_response(now, connection, total, context);
             }
             Event::Delivered(connection, End::Server, total) => {
-                self.on_request(connection, total, host);
+                self.on_request(connection, total, context);
             }
             Event::Connected(connection, End::Client) => {
-                host.write(connection, End::Client, self.config.request.0);
+                context.write(connection, End::Client, self.config.request.0);
             }
-            Event::PeerClosed(connection, End::Server) => host.close(connection, End::Server),
+            Event::PeerClosed(connection, End::Server) => context.close(connection, End::Server),
             Event::ConnectFailed(connection) | Event::Closed(connection) => {
-                self.on_lost(connection, host);
+                self.on_lost(connection, context);
             }
-            Event::Timer(FORGET) => self.forget(now, host),
+            Event::Timer(FORGET) => self.forget(now, context),
             Event::Timer(token) => match self.split(token) {
-                (user, 0) => self.begin_page(now, user, host),
-                (user, kind) => self.on_lookup_timer(now, user, kind - 1, host),
+                (user, 0) => self.begin_page(now, user, context),
+                (user, kind) => self.on_lookup_timer(now, user, kind - 1, context),
             },
-            Event::Datagram(end, tag) => self.on_datagram(now, end, tag, host),
+            Event::Datagram(end, tag) => self.on_datagram(now, end, tag, context),
             _ => {}
         }
     }
 
-    fn finish(&mut self, _now: Instant, host: &mut impl Host) {
+    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
         for fetch in self.fetches.values() {
-            host.record_object(&fetch.object);
+            context.record_object(&fetch.object);
         }
         for user in self.users.iter().filter(|user| user.loading) {
-            host.record_page(&user.page);
+            context.record_page(&user.page);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! Deviations: a drawn object has at least one byte, because an empty one would never arrive.
 
 use crate::bulk::whole_bytes;
-use crate::{Draw, Host};
+use crate::{ApplicationContext, Draw};
 use sojourn_base::{Bytes, dist, math};
 
 /// The objects of a page beside its index object.
@@ -133,7 +133,7 @@ impl PageContents {
     }
 
     /// Draw the sizes anew if the model is a random one.
-    pub(crate) fn draw(&mut self, model: &PageModel, host: &mut impl Host) {
+    pub(crate) fn draw(&mut self, model: &PageModel, context: &mut impl ApplicationContext) {
         let PageModel::Generated(page) = model else {
             return;
         };
@@ -141,7 +141,7 @@ impl PageContents {
         let mut sum = 0.0;
         for size in &mut self.sizes {
             let exponent =
-                page.log10_mean + page.log10_sd * dist::standard_normal(host.unit(Draw::Size));
+                page.log10_mean + page.log10_sd * dist::standard_normal(context.unit(Draw::Size));
             let value = math::powf(10.0, exponent);
             *size = value.to_bits();
             sum += value;
