@@ -71,8 +71,12 @@ def _remove(document: Document, path: str) -> None:
     for part in parents:
         place = _step(place, part)
     if isinstance(place, list):
-        entries = cast("list[Document]", place)
-        kept = [entry for entry in entries if entry.get("name") != last]
+        entries = cast("list[Any]", place)
+        kept: list[Any] = [
+            entry
+            for entry in entries
+            if not isinstance(entry, dict) or cast("Document", entry).get("name") != last
+        ]
         if len(kept) == len(entries):
             raise ValueError(f'cannot remove "{path}": the base has no such entry')
         entries[:] = kept

@@ -335,7 +335,7 @@ def test_values_that_are_words_or_tables_are_labels_as_they_are() -> None:
         stack={"key": "traffic.bulk.stack", "values": ["linux-cubic", "linux-reno"]},
     )
     assert [point.name for point in points][:2] == ["codel-linux-cubic", "codel-linux-reno"]
-    assert points[0].labels["stack"] == "linux-cubic"
+    assert points[0].labels == {"queue": "codel, limit 1 s", "stack": "linux-cubic"}
     assert points[2].document["access"]["upstream"]["queue"] == {
         "kind": "drop-tail",
         "limit": "1 s",

@@ -178,3 +178,13 @@ def test_every_study_of_the_package_is_valid(name: str) -> None:
     assert study.definition.name == name
     assert make_plan(study, RunOptions()).runs
     assert make_plan(study, RunOptions(quick=True)).runs
+
+
+def test_tables_on_an_axis_have_labels_and_names_that_can_be_read(tmp_path: Path) -> None:
+    values = [{"kind": "drop-tail", "limit": "8 KB"}, {"kind": "drop-tail", "limit": "1 MB"}, "pie"]
+    axes = {"queue": {"key": "access.upstream.queue", "values": values}}
+    study = load_study(str(write_study(tmp_path, matrix=[], axes=axes)))
+    points = [item.point for item in make_plan(study, RunOptions()).points]
+    assert [point.name for point in points] == ["drop-tail-8KB", "drop-tail-1MB", "pie"]
+    labels = ["drop-tail, limit 8 KB", "drop-tail, limit 1 MB", "pie"]
+    assert [point.labels["queue"] for point in points] == labels

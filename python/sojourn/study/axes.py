@@ -251,20 +251,39 @@ def _level(axis: KeyAxis, value: object, unit: str | None) -> Level:
     else:
         parts = [value] * len(targets)
     first = parts[0] if parts else ""
-    label: LabelValue = first if isinstance(first, str | int | float | bool) else toml_value(first)
+    label: LabelValue = first if isinstance(first, str | int | float | bool) else _words(first)
     quantity = _quantity(first)
     if unit is not None and quantity is not None:
         number = float(f"{quantity[0] * _scale(quantity[1]) / _scale(unit):.12g}")
         label = int(number) if number == int(number) else number
     settings = tuple((key, toml_value(part)) for key, part in zip(targets, parts, strict=False))
-    return Level(_name(first), label, settings=settings)
+    is_only = sum(_kind_in(other) == _kind_in(first) for other in axis.values or []) <= 1
+    return Level(_name(first, is_only=is_only), label, settings=settings)
 
 
-def _name(value: object) -> str:
-    """Return a value as part of a point's name."""
-    kind = cast("dict[str, object]", value).get("kind") if isinstance(value, dict) else value
-    text = kind if isinstance(kind, str) else toml_value(cast("object", value))
+def _kind_in(value: object) -> str:
+    return str(cast("dict[str, object]", value).get("kind")) if isinstance(value, dict) else ""
+
+
+def _name(value: object, *, is_only: bool) -> str:
+    """Return a value as part of a point's name; a table by its kind, if it is the only one of the axis."""
+    text = value if isinstance(value, str) else toml_value(value)
+    if isinstance(value, dict) and "kind" in value:
+        table = cast("dict[str, object]", value)
+        plain = [str(item) for item in table.values() if not isinstance(item, dict | list)]
+        text = str(table["kind"]) if is_only else "-".join(plain)
     return re.sub(r"[^A-Za-z0-9.]+", "-", text.replace(" ", "").replace("/s", "ps")).strip("-.")
+
+
+def _words(value: object) -> str:
+    """Return a table with a kind as a label that can be read, such as `drop-tail, limit 256 KB`."""
+    if not isinstance(value, dict) or "kind" not in value:
+        return toml_value(cast("object", value))
+    table = cast("dict[str, object]", value)
+    if any(isinstance(item, dict | list) for item in table.values()):
+        return toml_value(table)  # what stands deeper tells values apart, too
+    rest = (f"{key} {item}" for key, item in table.items() if key != "kind")
+    return ", ".join([str(table["kind"]), *rest])
 
 
 def toml_value(value: object) -> str:
