@@ -5,13 +5,17 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 import sojourn
-from support import write_scenario
+from support import CommandLine, write_scenario
 
-REFERENCE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
+DOCS = Path(__file__).parents[1] / "docs"
+REFERENCE = DOCS / "reference" / "python.md"
+EXECUTED = [REFERENCE, *(DOCS / "guides").glob("*-in-python.md")]
+"""Pages whose examples run in order, beside a scenario file `household.toml`."""
 
 
 @pytest.fixture(autouse=True)
@@ -23,15 +27,28 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def command(tmp_path: Path) -> CommandLine:
+    """Return the command line in the same directory."""
+    return CommandLine(tmp_path)
+
+
 def shown(thing: object) -> str:
     """Return what a notebook shows."""
     return str(getattr(thing, "_repr_html_")())  # noqa: B009 - as notebooks ask for it
 
 
-def test_the_examples_of_the_reference_run_as_they_stand() -> None:
-    done = doctest.testfile(str(REFERENCE), module_relative=False)
-    assert done.attempted > 10
+@pytest.mark.parametrize("page", EXECUTED, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_run_as_they_stand(page: Path) -> None:
+    done = doctest.testfile(str(page), module_relative=False)
+    assert done.attempted > 7
     assert done.failed == 0
+
+
+def test_the_page_of_records_is_up_to_date() -> None:
+    tool = DOCS.parent / "tools" / "describe-records.py"
+    done = subprocess.run([sys.executable, tool, "--check"], check=False)
+    assert done.returncode == 0, "run .venv/bin/python tools/describe-records.py"
 
 
 def test_every_public_name_exists_and_stands_in_the_reference() -> None:
@@ -58,6 +75,99 @@ def test_notebooks_show_an_overview_without_letting_names_become_markup() -> Non
     page = shown(result)
     assert "one: 1 points, 1 runs, in a&lt;b" in page
     assert "<th>length</th>" in page
+    assert "one: 1 points, 1 seed each" in shown(study)
+    home = shown(sojourn.load_scenario("household.toml"))
+    assert "<td>serial, rate 5 Mb/s, delay 1 ms</td><td>drop-tail, limit 50 packets</td>" in home
+    assert "<td>bulk</td><td>bulk</td><td>linux-cubic</td><td>20 ms</td>" in home
+
+
+def test_a_notebook_shows_what_is_wrong_with_a_study_instead_of_failing() -> None:
+    axis = {"key": "access.upstream.queue.limmit", "values": ["10 packets"]}
+    page = shown(sojourn.Study("household.toml", axes={"buffer": axis}))
+    assert "study is not valid" in page
+    assert "axes.buffer" in page
+
+
+def test_a_single_run_is_loaded_with_what_it_had(command: CommandLine) -> None:
+    done = command("run", "household.toml", "--seed", "4", "--out", "one")
+    assert done.status == 0, done.stderr
+    loaded = sojourn.load_result("one")
+    assert isinstance(loaded, sojourn.Run)
+    fresh = sojourn.run("household.toml", seed=4)
+    assert (loaded.seed, loaded.key) == (4, fresh.key)
+    assert loaded.metrics.equals(fresh.metrics)
+    assert set(loaded.tables) == set(fresh.tables)
+    Path("one", "metrics.parquet").unlink()
+    with pytest.raises(sojourn.RecordError, match="complete run"):
+        sojourn.load_result("one")
+
+
+def test_plots_show_themselves_and_are_saved_as_their_names_say(place: Path) -> None:
+    plots = sojourn.run("household.toml").plots()
+    plot = next(iter(plots.values()))
+    assert plot.name in repr(plot)
+    assert "<svg" in str(getattr(plot, "_repr_svg_")())  # noqa: B009 - as notebooks ask for it
+    beginnings = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
+    for suffix, beginning in beginnings.items():
+        assert plot.save(f"plot{suffix}").read_bytes().startswith(beginning)
+    with pytest.raises(sojourn.SojournError, match=r"not written as \.docx"):
+        plot.save(place / "plot.docx")
+
+
+class FakeDisplay(ModuleType):
+    """What notebooks display, as text."""
+
+    def __init__(self) -> None:
+        super().__init__("IPython.display")
+        self.shown: list[str] = []
+
+    def HTML(self, page: str) -> str:
+        """Return a page as one."""
+        return page
+
+    def display(self, page: str, *, display_id: bool) -> "FakeDisplay":
+        """Show a page and return what may change it."""
+        assert display_id
+        self.update(page)
+        return self
+
+    def update(self, page: str) -> None:
+        """Show another in its place."""
+        self.shown.append(page)
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> FakeDisplay:
+    """Pretend that IPython runs with a kernel."""
+    library, shown_there = ModuleType("IPython"), FakeDisplay()
+    setattr(library, "get_ipython", lambda: SimpleNamespace(kernel=object()))  # noqa: B010
+    setattr(library, "display", shown_there)  # noqa: B010 - modules take any attribute
+    monkeypatch.setitem(sys.modules, "IPython", library)
+    monkeypatch.setitem(sys.modules, "IPython.display", shown_there)
+    return shown_there
+
+
+def test_a_notebook_has_a_bar_for_a_study(
+    notebook: FakeDisplay, capsys: pytest.CaptureFixture[str]
+) -> None:
+    axis = {"key": "duration", "values": ["500 ms", "1 s"]}
+    sojourn.Study("household.toml", axes={"length": axis}, name="bar").run(out="out", jobs=1)
+    assert notebook.shown[0].endswith("bar: 2 runs on 1 thread")
+    assert notebook.shown[2].startswith('<progress value="1.0000" max="1">')
+    assert notebook.shown[-1].startswith("bar: 2 runs in ")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_notebook_has_a_bar_for_a_run_of_more_than_a_second(
+    notebook: FakeDisplay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sojourn.run("household.toml")
+    assert notebook.shown == []
+    monkeypatch.setattr("sojourn.cli.progress.SILENT_S", 0.0)
+    long = sojourn.load_scenario("household.toml").with_settings({"duration": "600 s"})
+    sojourn.run(long)
+    assert notebook.shown[0].startswith("<progress")
+    assert notebook.shown[-1].startswith("household: done after ")
 
 
 def test_a_study_that_is_wrong_says_where_and_runs_nothing(place: Path) -> None:

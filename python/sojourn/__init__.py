@@ -4,7 +4,7 @@ The command line is `sojourn`; this package is the same thing for programs and n
 
 >>> import sojourn
 >>> sorted(sojourn.__all__)[:3]
-['Problem', 'RecordError', 'RunError']
+['Packet', 'Problem', 'QueueManager']
 
 Importing it is cheap: each part is loaded when it is used.
 """
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         SojournError,
         StudyError,
     )
+    from sojourn.managers import Packet, QueueManager, add_manager
     from sojourn.scenario import Scenario, load_scenario
     from sojourn.simulation import Run, run
     from sojourn.study.own import Study
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Packet",
     "Problem",
+    "QueueManager",
     "RecordError",
     "Run",
     "RunError",
@@ -40,6 +43,7 @@ __all__ = [
     "StudyError",
     "StudyResult",
     "__version__",
+    "add_manager",
     "load_result",
     "load_scenario",
     "run",
@@ -52,6 +56,9 @@ _HOMES = {
     "ScenarioError": "sojourn.errors",
     "SojournError": "sojourn.errors",
     "StudyError": "sojourn.errors",
+    "Packet": "sojourn.managers",
+    "QueueManager": "sojourn.managers",
+    "add_manager": "sojourn.managers",
     "Run": "sojourn.simulation",
     "run": "sojourn.simulation",
     "Scenario": "sojourn.scenario",

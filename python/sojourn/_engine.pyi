@@ -46,6 +46,43 @@ class ScenarioProblems(ValueError):
 class Interrupted(RuntimeError):
     """The run was cancelled."""
 
+class ManagerFailed(RuntimeError):
+    """A queue manager written in Python raised an exception, its cause, or broke the rules."""
+
+@final
+class Packet:
+    """A packet in a queue, as a manager written in Python sees it."""
+
+    @property
+    def length(self) -> int:
+        """Bytes that the queue is charged."""
+
+    @property
+    def flow(self) -> int:
+        """Hash of the flow's addresses and ports."""
+
+    @property
+    def dscp(self) -> int:
+        """DSCP, 0 to 63."""
+
+    @property
+    def ecn(self) -> str:
+        """ECN field as it arrived: `not-ect`, `ect0`, `ect1` or `ce`."""
+
+    @property
+    def pure_ack(self) -> bool:
+        """Whether it is a TCP segment that only acknowledges."""
+
+    @property
+    def arrived(self) -> float:
+        """When it arrived, in seconds of simulated time."""
+
+    def drop(self, reason: str = "early") -> None:
+        """Drop it, for a reason of the records."""
+
+    def mark(self, reason: str = "early") -> bool:
+        """Mark it if it is ECN-capable, and say whether it is."""
+
 @final
 class CancelToken:
     """Stops runs that were given it, from any thread, within a few milliseconds."""
@@ -99,8 +136,15 @@ class Scenario:
     def canonical(self) -> str:
         """The complete scenario as TOML; two scenarios are equal if and only if this is."""
 
+    @property
+    def is_prototype(self) -> bool:
+        """Whether classes of this Python process decide in its queues."""
+
     def key(self, seed: int) -> str:
-        """Content hash (64 hexadecimal digits) of scenario, seed and engine version."""
+        """Content hash (64 hexadecimal digits) of scenario, seed and engine version.
+
+        Raises `ValueError` if they do not tell all that decides results: a prototype has no key.
+        """
 
 @final
 class Records:
@@ -134,6 +178,9 @@ def synonyms() -> list[tuple[str, list[str]]]:
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
     """The word of `known` that is nearest to `word`, by spelling or by meaning."""
+
+def add_manager(name: str, factory: Callable[..., object]) -> None:
+    """Make a class of queue managers known to scenarios: `queue = { kind = "python", class = name }`."""
 
 def run(
     scenario: Scenario,

@@ -42,7 +42,7 @@ def simulate(
     InterruptedRun
         If `cancel` was used.
     RunError
-        If the engine fails.
+        If the engine fails, or a queue manager written in Python.
     """
     try:
         return _engine.run(scenario, seed, cancel, watch)
@@ -50,6 +50,13 @@ def simulate(
         from sojourn.errors import InterruptedRun
 
         raise InterruptedRun("the run was interrupted") from error
+    except _engine.ManagerFailed as error:
+        from sojourn.errors import RunError
+
+        raise RunError(
+            f"the run of {scenario.name} with seed {seed} failed: {error}",
+            "the exception's cause says where",
+        ) from error.__cause__
     except (KeyboardInterrupt, SystemExit):  # by way of `watch`
         raise
     except BaseException as error:  # a panic of the engine is not an Exception

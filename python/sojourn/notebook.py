@@ -1,8 +1,9 @@
-"""What notebooks show of scenarios, runs and results, and frames for pandas."""
+"""What notebooks show of scenarios, runs and results, progress in them, and frames for pandas."""
 
 from __future__ import annotations
 
 import html
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,41 @@ from sojourn.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["pandas_frame", "table_html"]
+__all__ = ["NotebookBar", "in_notebook", "pandas_frame", "table_html"]
+
+
+def in_notebook() -> bool:
+    """Whether somebody reads this in a notebook: whether IPython runs with a kernel.
+
+    Examples
+    --------
+    >>> in_notebook()
+    False
+    """
+    library: Any = sys.modules.get("IPython")
+    shell = None if library is None else library.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+class NotebookBar:
+    """A bar below a cell, drawn by what every notebook has: no widget has to be installed."""
+
+    def __init__(self) -> None:
+        self._library: Any = __import__("IPython.display").display
+        self._handle: Any = None
+
+    def show(self, share: float, text: str) -> None:
+        """Draw the bar, or draw it again."""
+        page = f'<progress value="{share:.4f}" max="1"></progress> {html.escape(text)}'
+        if self._handle is None:
+            self._handle = self._library.display(self._library.HTML(page), display_id=True)
+        else:
+            self._handle.update(self._library.HTML(page))
+
+    def stop(self, text: str) -> None:
+        """Leave a line in the place of a bar, if there is one."""
+        if self._handle is not None:
+            self._handle.update(self._library.HTML(html.escape(text)))
 
 
 def table_html(title: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -4,7 +4,7 @@ What a scenario may say is decided by the compiled part; here are files, setting
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from sojourn import _engine
 from sojourn.errors import Problem, ScenarioError, UsageError
+from sojourn.notebook import table_html
 from sojourn.settings import apply_settings
 
 __all__ = ["Scenario", "check_scenario", "load_scenario", "read_text"]
@@ -83,12 +84,38 @@ class Scenario:
         return self.compiled.canonical()
 
     def key(self, seed: int) -> str:
-        """Return the name under which the store keeps the run with this seed."""
+        """Return the name under which the store keeps the run with this seed.
+
+        Raises
+        ------
+        UsageError
+            If a queue manager written in Python decides in it.
+        """
+        if self.is_prototype:
+            raise UsageError(
+                f"{self.name} has a queue manager written in Python, and its runs are not kept",
+                "run it by sojourn.run without a store; studies need kinds of the engine",
+            )
         return self.compiled.key(seed)
+
+    @property
+    def is_prototype(self) -> bool:
+        """Whether a class of this process manages a queue; see `sojourn.add_manager`."""
+        return self.compiled.is_prototype
 
     def __repr__(self) -> str:
         """Name the scenario and its length."""
         return f"<Scenario {self.name}: {self.duration_s:g} s>"
+
+    def _repr_html_(self) -> str:
+        """Show the links with their queues, and the traffic."""
+        title = f"{self.name}, {self.duration_s:g} s"
+        links = table_html(title, ("link", "direction", "line", "queue"), _links(self.document))
+        headings = ("home", "traffic", "application", "stack", "round-trip time")
+        rows = list(_traffic(self.document))
+        if not any(home for home, *_ in rows):
+            headings, rows = headings[1:], [row[1:] for row in rows]
+        return links + table_html("Traffic", headings, rows)
 
     def with_settings(self, *settings: str | Mapping[str, object]) -> "Scenario":
         """Return a changed scenario; traffic goes by its name.
@@ -114,6 +141,52 @@ class Scenario:
 
             texts += [f"{key}={toml_value(value)}" for key, value in setting.items()]
         return Scenario.parse(apply_settings(self.text, texts))
+
+
+def _tables(value: object) -> list[dict[str, object]]:
+    """Return the tables of a value that is one, or a list of them."""
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [cast("dict[str, object]", item) for item in items if isinstance(item, dict)]
+
+
+def _links(document: dict[str, object]) -> Iterator[tuple[str, ...]]:
+    named = [("access", table) for table in _tables(document.get("access"))]
+    named += [(str(table.get("name")), table) for table in _tables(document.get("link"))]
+    for name, table in named:
+        for direction in ("upstream", "downstream"):
+            for side in _tables(table.get(direction)):
+                yield name, direction, in_words(side.get("link")), in_words(side.get("queue"))
+
+
+def _traffic(document: dict[str, object]) -> Iterator[tuple[str, ...]]:
+    homes = [("", document), *((in_words(home), home) for home in _tables(document.get("home")))]
+    for home, table in homes:
+        for entry in _tables(table.get("traffic")):
+            values = (entry.get(key, "") for key in ("name", "app", "stack", "rtt"))
+            yield home, *map(in_words, values)
+
+
+def in_words(value: object) -> str:
+    """Return a value of a scenario as a reader sees it in a line: its kind or name, then its plain values.
+
+    Examples
+    --------
+    >>> in_words({"kind": "serial", "rate": "10 Mb/s", "delay": "5 ms"})
+    'serial, rate 10 Mb/s, delay 5 ms'
+    >>> in_words(["20 ms", "30 ms"])
+    '20 ms, 30 ms'
+    """
+    if isinstance(value, list):
+        return ", ".join(in_words(item) for item in cast("list[object]", value))
+    if not isinstance(value, dict):
+        return str(value)
+    words: list[str] = []
+    for key, item in cast("dict[str, object]", value).items():
+        if key in ("kind", "name"):
+            words.insert(0, str(item))
+        elif not isinstance(item, dict | list):
+            words.append(f"{key} {item}")
+    return ", ".join(words)
 
 
 def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:

@@ -3,19 +3,27 @@
 With a store, a run that has been made before is not made again.
 """
 
+from __future__ import annotations
+
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
 from sojourn import _engine
+from sojourn.cli.progress import RunProgress
 from sojourn.engine import simulate
+from sojourn.errors import RecordError
 from sojourn.headline import headline_rows
-from sojourn.notebook import pandas_frame, table_html
+from sojourn.notebook import in_notebook, pandas_frame, table_html
 from sojourn.scenario import Scenario, load_scenario
 from sojourn.store import Store, pack
+
+if TYPE_CHECKING:
+    from sojourn.plots.spec import PlotSpec
 
 __all__ = ["Run", "run"]
 
@@ -27,12 +35,35 @@ class Run:
     scenario: Scenario
     seed: int
     key: str
-    """Content hash of scenario, seed and engine version."""
-    statistics: "_engine.RunStatistics"
+    """Content hash of scenario, seed and engine version; empty if a queue manager is written in Python."""
+    statistics: _engine.RunStatistics
     tables: Mapping[str, pl.DataFrame]
-    """Record tables by name; `sojourn._engine.table_schemas` describes them."""
+    """Record tables by name; the reference of records describes their columns."""
     from_store: bool
     """Whether it had been made before."""
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """Read the directory that `sojourn run --out` wrote.
+
+        Raises
+        ------
+        RecordError
+            If it does not hold a whole run.
+        """
+        directory = Path(directory)
+        try:
+            manifest: dict[str, Any] = json.loads((directory / "manifest.json").read_text("utf-8"))
+            files = [directory / "metrics.parquet", *sorted(directory.glob("*.parquet"))]
+            tables = {path.stem: pl.read_parquet(path) for path in files}
+            scenario = Scenario.parse((directory / "scenario.toml").read_text("utf-8"))
+            seed, key, statistics = (manifest[name] for name in ("seed", "key", "statistics"))
+        except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+            raise RecordError(
+                f"{directory} does not hold a complete run: {str(error).splitlines()[0]}",
+                "run the scenario again with --out",
+            ) from error
+        return cls(scenario, seed, key, statistics, tables, from_store=False)
 
     @property
     def metrics(self) -> pl.DataFrame:
@@ -48,6 +79,15 @@ class Run:
         title = f"{self.scenario.name}, seed {self.seed}, {self.scenario.duration_s:g} s"
         headings = ("traffic or link", "metric", "value", "unit")
         return table_html(title, headings, headline_rows(self.metrics.rows()))
+
+    def plots(self) -> dict[str, PlotSpec]:
+        """Return what the run's report draws, by name: rates, queues, delays, and where they come from.
+
+        Each shows itself in a notebook, and has `save("delay.svg")`.
+        """
+        from sojourn.report.single import run_figures
+
+        return {figure.plot.name: figure.plot for figure in run_figures(dict(self.tables))}
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
         """Return the metrics as a frame of pandas."""
@@ -69,9 +109,11 @@ def run(
     seed
         What decides all that is random in the run; the file's own if left out.
     store
-        Where to look for the run and to keep it; nowhere if left out.
+        Where to look for the run and to keep it; nowhere if left out. Runs with queue managers written in Python
+        cannot be kept.
     watch
-        Called some twenty times a second with the share of the run that is done.
+        Called some twenty times a second with the share of the run that is done; in a notebook, a bar shows it if left
+        out.
 
     Returns
     -------
@@ -93,8 +135,17 @@ def run(
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     seed = scenario.seed if seed is None else seed
-    watch = watch or _look_for_interrupts
-    key = scenario.key(seed)
+    progress = RunProgress(scenario.name) if watch is None and in_notebook() else None
+    watch = watch or progress or _look_for_interrupts
+    try:
+        return _run(scenario, seed, store, watch)
+    finally:
+        if progress is not None:
+            progress.stop()
+
+
+def _run(scenario: Scenario, seed: int, store: Store | None, watch: Callable[[float], None]) -> Run:
+    key = "" if store is None and scenario.is_prototype else scenario.key(seed)
     if store is None:
         records = simulate(scenario.compiled, seed, watch=watch)
         tables = {name: pl.DataFrame(records.table(name)) for name in records.table_names()}

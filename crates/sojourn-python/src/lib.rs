@@ -1,13 +1,15 @@
 //! `sojourn._engine`: the thin layer between the Rust crates and the Python package.
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
-//! ([`run`], [`table`]), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]).
+//! ([`run`], [`table`]), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
+//! are Python classes ([`managers`]).
 
 use pyo3::prelude::*;
 
 mod bench;
 #[cfg(feature = "count-allocations")]
 mod counting;
+mod managers;
 mod metrics;
 mod run;
 mod scenario;
@@ -32,6 +34,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_version, module)?)?;
     scenario::register(module)?;
     run::register(module)?;
+    managers::register(module)?;
     table::register(module)?;
     bench::register(module)?;
     metrics::register(module)

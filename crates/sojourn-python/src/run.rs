@@ -1,5 +1,6 @@
 //! Runs: the engine with the interpreter lock released, and the tables it leaves.
 
+use crate::managers;
 use crate::scenario::Scenario;
 use crate::table::{ArrowTable, record_batch};
 use arrow_array::RecordBatch;
@@ -111,15 +112,20 @@ fn run(
     let watch = watch.map(|callback| Watch::new(callback, scenario.duration));
     py.detach(|| {
         let recorder = column_recorder(scenario, scenario.record);
+        drop(managers::take_failure()); // of a run that ended before anybody asked
         let is_cancelled = |now| {
             flag.as_ref()
                 .is_some_and(|flag| flag.load(Ordering::Relaxed))
+                || managers::has_failed()
                 || watch.as_ref().is_some_and(|watch| watch.objects(now))
         };
         let (outcome, cost) = timed(scenario, |scenario| {
             sojourn_engine::run_watched(scenario, Seed(seed), recorder, &is_cancelled)
         });
         if let Some(error) = watch.and_then(|watch| watch.raised.into_inner()) {
+            return Err(error);
+        }
+        if let Some(error) = managers::take_failure() {
             return Err(error);
         }
         let Outcome {

@@ -1,5 +1,6 @@
 //! Scenarios: parse, print, hash.
 
+use crate::managers;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -71,9 +72,20 @@ impl Scenario {
         self.inner.canonical()
     }
 
-    /// Content hash of scenario, seed and engine version.
-    fn key(&self, seed: u64) -> String {
-        self.inner.key(Seed(seed), crate::ENGINE_VERSION)
+    /// Whether classes of this Python process decide in its queues.
+    #[getter]
+    fn is_prototype(&self) -> bool {
+        managers::asked_for_by(&self.inner.canonical())
+    }
+
+    /// Content hash of scenario, seed and engine version; `ValueError` if it does not tell all that decides results.
+    fn key(&self, seed: u64) -> PyResult<String> {
+        if self.is_prototype() {
+            return Err(PyValueError::new_err(
+                "runs with a queue manager of kind python have no key: nothing tells what its class does",
+            ));
+        }
+        Ok(self.inner.key(Seed(seed), crate::ENGINE_VERSION))
     }
 
     fn __repr__(&self) -> String {

@@ -1,4 +1,4 @@
-"""Progress of runs and studies: a bar with an estimate on a terminal, plain lines elsewhere.
+"""Progress of runs and studies: a bar with an estimate on a terminal or in a notebook, plain lines elsewhere.
 
 A single run says nothing before its second second. Of a study, the estimate goes by simulated seconds, which predict the work better than the number of runs.
 """
@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from typing import Any
 
+    from sojourn.notebook import NotebookBar
     from sojourn.study.execute import Finished
     from sojourn.study.plan import Plan, RunSpec
 
@@ -40,6 +41,7 @@ class RunProgress:
         self._next = 0.0
         self._is_terminal = sys.stderr.isatty()
         self._shown = False
+        self._notebook = _notebook_bar()
 
     def __call__(self, share: float) -> None:
         """Note the share of the run that is done."""
@@ -52,7 +54,10 @@ class RunProgress:
         elapsed = now - self._began
         left = f", about {elapsed * (1 - share) / share:.0f} s left" if share > 0 else ""
         text = f"{self._name}: {100 * share:.0f} % after {elapsed:.0f} s{left}"
-        if self._is_terminal:
+        if self._notebook is not None:
+            self._notebook.show(share, text)
+            self._next = now + REDRAW_EVERY_S
+        elif self._is_terminal:
             bar = "━" * round(BAR_WIDTH * share)
             print(f"\r\x1b[K{bar:╌<{BAR_WIDTH}} {text}", end="", file=sys.stderr, flush=True)
             self._next = now + REDRAW_EVERY_S
@@ -63,7 +68,10 @@ class RunProgress:
 
     def stop(self) -> None:
         """Note that the run has ended: a bar goes, lines stay."""
-        if self._shown and self._is_terminal:
+        if self._notebook is not None and self._began is not None:
+            took = time.monotonic() - self._began
+            self._notebook.stop(f"{self._name}: done after {took:.0f} s")
+        elif self._shown and self._is_terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
@@ -89,6 +97,8 @@ class StudyProgress:
         self._total_s = 0.0
         self._done_s = 0.0
         self._total = 0
+        self._notebook = _notebook_bar()
+        self._name = ""
         self.done = 0
         """Runs finished so far."""
         self.found = 0
@@ -103,7 +113,12 @@ class StudyProgress:
         self._total_s = sum(spec.scenario.duration_s for spec in to_do)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""
-        note(f"{plan.study.definition.name}: {_runs(len(to_do))} on {self._place}{store}")
+        self._name = plan.study.definition.name
+        text = f"{self._name}: {_runs(len(to_do))} on {self._place}{store}"
+        if self._notebook is not None:
+            self._notebook.show(0.0, text)
+            return
+        note(text)
         if sys.stderr.isatty():
             self._start_bar()
 
@@ -141,6 +156,12 @@ class StudyProgress:
             self._bar.update(self._task, completed=self._done_s, runs=runs)
             return
         now = time.monotonic()
+        if self._notebook is not None:
+            share = self._done_s / self._total_s if self._total_s else 1.0
+            left = (now - self._began) * (1 - share) / share if share else 0.0
+            runs = f"{self.done} of {_runs(self._total)}"
+            self._notebook.show(share, f"{self._name}: {runs}, about {left:.0f} s left")
+            return
         if now - self._said >= LINE_EVERY_S and self.done < self._total:
             from sojourn.cli.console import note
 
@@ -154,9 +175,21 @@ class StudyProgress:
 
     def stop(self) -> None:
         """Note that no more runs follow."""
+        if self._notebook is not None:
+            took = time.monotonic() - self._began
+            self._notebook.stop(f"{self._name}: {_runs(self.done)} in {took:.0f} s")
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def _notebook_bar() -> NotebookBar | None:
+    """Return what shows progress in a notebook, if this is one."""
+    if "IPython" not in sys.modules:  # as everywhere on the command line
+        return None
+    from sojourn.notebook import NotebookBar, in_notebook
+
+    return NotebookBar() if in_notebook() else None
 
 
 def _runs(count: int) -> str:

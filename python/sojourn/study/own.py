@@ -12,6 +12,7 @@ from typing import Any, Self
 import tomli_w
 
 from sojourn.errors import StudyError
+from sojourn.notebook import table_html
 from sojourn.scenario import Scenario, read_text
 from sojourn.store import Store
 from sojourn.study import library
@@ -20,6 +21,8 @@ from sojourn.study.result import StudyResult
 from sojourn.study.runner import available_cores, run_study
 
 __all__ = ["Study"]
+
+MOST_POINTS = 12  # chosen: what a cell of a notebook shows without scrolling
 
 
 class Study:
@@ -90,6 +93,23 @@ class Study:
     def __repr__(self) -> str:
         """Name the study."""
         return f"<Study {self.name}>"
+
+    def _repr_html_(self) -> str:
+        """Show the points with their labels, or what is wrong."""
+        try:
+            with self._opened() as study:
+                plan = make_plan(study, RunOptions())
+        except StudyError as error:
+            rows = [(problem.path, problem.message, problem.hint) for problem in error.problems]
+            return table_html(f"{self.name} is not valid", ("where", "what", "hint"), rows)
+        points = [item.point for item in plan.points]
+        labels = list(dict.fromkeys(label for point in points for label in point.labels))
+        rows = [(point.name, *map(point.labels.get, labels)) for point in points]
+        seeds = "1 seed" if len(plan.seeds) == 1 else f"{len(plan.seeds)} seeds"
+        shown = f"{len(rows)} points, {seeds} each"
+        if len(rows) > MOST_POINTS:
+            shown += f"; the first {MOST_POINTS}"
+        return table_html(f"{self.name}: {shown}", ("point", *labels), rows[:MOST_POINTS])
 
     def run(
         self,

@@ -3,11 +3,13 @@
 The directory is complete in itself: nothing here looks into the store or runs anything.
 """
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
@@ -16,6 +18,10 @@ from sojourn.notebook import pandas_frame, table_html
 from sojourn.study.definition import StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
+
+if TYPE_CHECKING:
+    from sojourn.plots.spec import PlotSpec
+    from sojourn.simulation import Run
 
 __all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult", "load_result"]
 
@@ -113,6 +119,14 @@ class StudyResult:
         title = f"{self._overview}, in {self.directory}"
         return table_html(title, self.points.columns, self.points.rows())
 
+    def plots(self) -> dict[str, PlotSpec]:
+        """Return what the report draws, by name. Each shows itself in a notebook, and has `save("delay.svg")`."""
+        from sojourn.report.builder import study_parts
+        from sojourn.studies.view import StudyView
+
+        figures = study_parts(self, StudyView(self)).figures
+        return {figure.plot.name: figure.plot for figure in figures}
+
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
         """Return `summary` as a frame of pandas."""
         return pandas_frame(self.summary)
@@ -188,6 +202,22 @@ class StudyResult:
         return pl.scan_parquet(path)
 
 
-def load_result(directory: str | Path) -> StudyResult:
-    """Read the result directory of a study; see `StudyResult.load`."""
+def load_result(directory: str | Path) -> StudyResult | Run:
+    """Read what `sojourn study run` or `sojourn run --out` wrote.
+
+    Parameters
+    ----------
+    directory
+        Result of a study, or of a single run.
+
+    Raises
+    ------
+    RecordError
+        If it is neither, or not complete.
+    """
+    directory = Path(directory)
+    if (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists():
+        from sojourn.simulation import Run
+
+        return Run.load(directory)
     return StudyResult.load(directory)
