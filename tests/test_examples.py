@@ -3,6 +3,9 @@
 import csv
 import re
 import shutil
+import subprocess
+import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -44,15 +47,70 @@ def commands_of(page: str) -> list[list[str]]:
     return [words[1:] for words in map(shlex.split, prompts) if words[0].endswith("sojourn")]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guides/ask-your-own-question.md"])
-def test_the_commands_of_a_page_work(sojourn: CommandLine, tmp_path: Path, page: str) -> None:
+def test_the_commands_of_the_readme_work(sojourn: CommandLine, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
-    shutil.copyfile(tmp_path / "scenarios" / "dsl-small-buffer.toml", tmp_path / "mine.toml")
-    commands = commands_of(page)
+    commands = commands_of("README.md")
     assert len(commands) >= 2
     for command in commands:
         done = sojourn(*command)
         assert done.status == 0, (command, done.stderr)
+
+
+TUTORIAL = "docs/guides/tutorial.md"
+
+
+def write_files_of_tutorial(directory: Path) -> None:
+    """Write the files that a reader of the tutorial writes."""
+    scenario, study = blocks_of(TUTORIAL)
+    (directory / "home.toml").write_text(scenario)
+    (directory / "queues.toml").write_text(study)
+
+
+def test_the_tutorial_goes_from_an_idea_to_a_report(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_files_of_tutorial(tmp_path)
+    text = (ROOT / TUTORIAL).read_text()
+    printed = iter(re.findall(r"```text\n(.*?)```", text, re.DOTALL))
+    for command in commands_of(TUTORIAL):
+        done = sojourn(*command)
+        assert done.status == 0, (command, done.stderr)
+        if command[0] == "check":
+            assert_alike(done.stderr, next(printed))
+        if command[0] == "run" and "--report" not in command:
+            assert_alike(done.stdout, next(printed))
+        if command[0] == "compare":
+            assert re.match(r".* instead of drop-tail, limit 256 KB \(queue\): ", done.stdout)
+    assert next(printed, None) is None
+    for page in ("home/report.html", "queues/report.html", "answer.html"):
+        assert (tmp_path / page).stat().st_size > 10_000
+    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "shape: (12, 5)" in done.stdout
+
+
+def assert_alike(found: str, printed: str) -> None:
+    """Compare what a command prints with what a page prints: words exactly, numbers within 10 %."""
+    ours, theirs = ([line.split() for line in text.splitlines()] for text in (found, printed))
+    assert [len(line) for line in ours] == [len(line) for line in theirs]
+    for word, expected in zip(chain(*ours), chain(*theirs), strict=True):
+        try:
+            assert float(word) == pytest.approx(float(expected), rel=0.1), (word, expected)
+        except ValueError:
+            assert word == expected
+
+
+def test_the_questions_in_sql_have_answers(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_files_of_tutorial(tmp_path)
+    done = sojourn("study", "run", "queues.toml", "--out", "queues", "--seeds", "2", "--no-figures")
+    assert done.status == 0, done.stderr
+    commands = commands_of("docs/guides/ask-in-sql.md")
+    assert len(commands) == 5
+    answers = [sojourn(*command) for command in commands]
+    assert [done.status for done in answers] == [0] * 5, [done.stderr for done in answers]
+    assert all(len(done.stdout.splitlines()) > 1 for done in answers[:4])
+    assert (tmp_path / "metrics.csv").read_text().startswith("study,point,seed,subject,metric")
 
 
 def blocks_of(page: str) -> list[str]:
