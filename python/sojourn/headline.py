@@ -18,6 +18,8 @@ LINKS = ("upstream", "downstream")
 _CALL = ("mos", "loss_total", "delay_p99", "delay_p50")
 _PAGES = ("page_load_time_median", "page_load_time_p95", "pages_unfinished", "delay_p99")
 _STREAM = ("delay_p99", "lost", "delay_p50", "goodput")  # late is a word of calls
+_PROBE = ("rpm", "rtt_loaded_mean", "rtt_idle", "lost")
+_LOAD = ("goodput_loaded", "retransmissions", "delay_p50")
 _TRANSFER = ("goodput", "delay_p50", "transfer_time_median", "retransmissions")
 _LINK = ("queue_delay_p99", "utilisation", "dropped_packets", "marked_packets", "queue_delay_mean")
 
@@ -45,7 +47,9 @@ def headline_rows(rows: Iterable[Row], lines: int = LINES) -> list[Row]:
     for place, (subject, found) in enumerate(subjects.items()):
         wanted = [_resolved(metric, found) for metric in _questions(subject, found)]
         answers = [row for row in wanted if row is not None]
-        ranked += [(turn, place, row) for turn, row in enumerate(answers)]
+        # A load has many streams; what a probe feels beside them is what it is for.
+        first = -1 if "rtt_mean" in found else 0
+        ranked += [(turn, place, row) for turn, row in enumerate(answers, start=first)]
     chosen = sorted(ranked, key=lambda item: item[:2])[:lines]
     return [row for _, _, row in sorted(chosen, key=lambda item: (item[1], item[0]))]
 
@@ -55,6 +59,10 @@ def _questions(subject: str, found: dict[str, Row]) -> Sequence[str]:
         return _CALL
     if "pages_completed" in found:
         return _PAGES
+    if "rtt_mean" in found:
+        return _PROBE
+    if "goodput_loaded" in found:
+        return _LOAD
     if "late" in found:
         return _STREAM
     if subject in LINKS and "dropped_packets" in found:

@@ -59,6 +59,8 @@ pub struct BulkConfig {
     pub start: Span,
     /// Each loop starts later by a time drawn uniformly from zero to this.
     pub start_jitter: Span,
+    /// When all loops stop and forget their connections, as a measurement does that is over; never if `None`.
+    pub stop: Option<Span>,
 }
 
 impl BulkConfig {
@@ -72,6 +74,7 @@ impl BulkConfig {
         reuse_connection: false,
         start: Span::ZERO,
         start_jitter: Span::ZERO,
+        stop: None,
     };
     /// Five loops of 5 MB uploads (White 2013 Table 2). White 2012 3.2.1 scenario 3 prints "moderately
     /// sized" only; chosen: the same size, because it is the same traffic in the sequel. Each loop is one
@@ -121,6 +124,8 @@ pub struct Bulk {
     lanes: Vec<Lane>,
     /// Live connections and the lane each belongs to.
     connections: Connections<usize>,
+    /// Its time is over.
+    is_stopped: bool,
 }
 
 /// One loop.
@@ -152,6 +157,7 @@ impl Bulk {
             config: *config,
             lanes: vec![Lane::default(); config.lanes as usize],
             connections: Connections::default(),
+            is_stopped: false,
         }
     }
 
@@ -270,6 +276,20 @@ impl Bulk {
         }
     }
 
+    /// Leaves everything where it is.
+    fn stop(&mut self, context: &mut impl ApplicationContext) {
+        self.is_stopped = true;
+        for lane in 0..self.lanes.len() {
+            if let Some(connection) = self.lanes[lane].connection.take() {
+                self.connections.remove(connection);
+                context.abandon(connection);
+            }
+            while !self.lanes[lane].current.is_empty() {
+                self.end_transfer(lane, None, context);
+            }
+        }
+    }
+
     fn end_transfer(
         &mut self,
         lane: usize,
@@ -304,11 +324,16 @@ impl Application for Bulk {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             context.arm(now + delay, token(lane));
         }
+        if let Some(stop) = self.config.stop {
+            context.arm(now + stop, STOP);
+        }
     }
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         let sender = self.sender();
         match event {
+            _ if self.is_stopped => {}
+            Event::Timer(STOP) => self.stop(context),
             Event::Timer(lane) => {
                 if let Some(period) = self.config.period {
                     context.arm(now + period, lane);
@@ -343,6 +368,9 @@ impl Application for Bulk {
         }
     }
 }
+
+/// Token of the timer that ends it all; above any number of lanes.
+const STOP: u32 = u32::MAX;
 
 /// Pause before a loop tries again after its connection was lost. Chosen: one second, long against any
 /// round trip and short against the minutes that a stack spends before it gives up.

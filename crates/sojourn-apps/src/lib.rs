@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
+//! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`web`] | pages with many objects from several servers |
 #![forbid(unsafe_code)]
 
@@ -19,12 +20,14 @@ pub mod constant_rate;
 mod desk;
 pub mod keys;
 mod own;
+pub mod probe;
 pub mod web;
 
 pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use constant_rate::{ConstantRate, ConstantRateConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
+pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use web::{EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig};
 
 pub use sojourn_base::report::{Object, Page, Transfer};
@@ -34,6 +37,7 @@ use sojourn_base::{Direction, Instant, Span};
 any::applications! {
     Bulk(BulkConfig),
     ConstantRate(ConstantRateConfig, constant_rate::VOICE, constant_rate::GAME),
+    Probe(ProbeConfig),
     Web(WebConfig),
 }
 
@@ -107,7 +111,7 @@ pub trait ApplicationContext {
     /// Send a datagram of `length` bytes (IP packet) to or from server number `server`.
     fn send_datagram(&mut self, server: usize, direction: Direction, length: u32);
     /// Like [`ApplicationContext::send_datagram`], and deliver [`Event::Datagram`] with `tag` at the receiving end if
-    /// the datagram arrives. Only name look-ups use it. A context that does not provide it loses the answers.
+    /// the datagram arrives. Name look-ups and probes use it. A context that does not provide it loses the answers.
     fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
         let _ = tag;
         self.send_datagram(server, direction, length);

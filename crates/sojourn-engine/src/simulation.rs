@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::network::{HopId, Network};
 use crate::ports::PortPool;
 use crate::world::{ApplicationCall, TrafficState, World};
-use sojourn_apps::{AnyApplication, Application, End, Interest};
+use sojourn_apps::{AnyApplication, Application, ApplicationConfig, End, Interest};
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
@@ -54,8 +54,12 @@ pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecor
         name: link.subject,
         is_access: link.is_access,
     });
+    let is_probe = |placed: &PlacedTraffic<'_>| {
+        matches!(placed.entry.application, ApplicationConfig::Probe(_))
+    };
+    let samplers = topology.traffic.iter().map(is_probe).collect();
     let traffic = topology.traffic.into_iter().map(|placed| placed.subject);
-    ColumnRecorder::over(config, links.collect(), traffic.collect())
+    ColumnRecorder::over(config, links.collect(), traffic.collect()).with_samples_of(samplers)
 }
 
 /// Runs `scenario` with `seed` into `recorder`. The same scenario and seed give the same records,

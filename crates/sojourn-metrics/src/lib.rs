@@ -12,6 +12,7 @@
 //! | [`voice`] | late packets, rating R, mean opinion score |
 //! | [`web`] | page load times with unfinished pages |
 //! | [`throughput`] | series, ramps, utilisation, fairness, byte budget |
+//! | [`responsiveness`] | round trips under load, and per minute |
 //! | [`run`] | all of them applied to the records of a run |
 #![forbid(unsafe_code)]
 
@@ -19,6 +20,7 @@ pub mod distribution;
 pub mod latency;
 pub mod loss;
 pub mod quantile;
+pub mod responsiveness;
 pub mod run;
 pub mod throughput;
 pub mod voice;

@@ -5,6 +5,7 @@
 //! the reference page of metrics. A metric that has no value (no packet arrived, no page completed)
 //! has no row.
 
+mod probes;
 mod signals;
 
 use crate::loss::share;
@@ -26,6 +27,19 @@ pub struct RunFacts {
     pub allowance: Vec<Option<Bytes>>,
     /// What the datagrams of each traffic entry are, in the order of the scenario.
     pub datagrams: Vec<Datagrams>,
+    /// Of each traffic entry, how long it lasted if it ended before the run.
+    pub lasted: Vec<Option<Span>>,
+    /// Of each traffic entry that is a probe, what it watched.
+    pub probes: Vec<Option<Watched>>,
+}
+
+/// The load that a probe watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// When it begins.
+    pub from: Span,
+    /// When it ends.
+    pub until: Span,
 }
 
 /// What the datagrams of a traffic entry are, and so which numbers make sense for them.
@@ -116,6 +130,14 @@ fn traffic_metrics(
         );
         rows.add(name, metrics[2], counters.marks_received as f64, "");
     }
+    if let Some(lasted) = facts.lasted[usize::from(id.0)] {
+        let bytes = counters.upstream.goodput_bytes + counters.downstream.goodput_bytes;
+        let rate = bytes as f64 * 8.0 / 1e6 / lasted.as_secs_f64();
+        rows.add(name, "goodput_loaded", rate, "Mb/s");
+    }
+    if let Some(watched) = facts.probes[usize::from(id.0)] {
+        probes::probe_metrics(rows, records, id, name, watched);
+    }
     let calls: Vec<Call> = records
         .datagram_tallies(id)
         .map(|(_, _, tally)| Call::from_tally(tally))
@@ -142,7 +164,9 @@ fn traffic_metrics(
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);
     }
-    transfer_metrics(rows, name, records.transfer_tally(id));
+    if facts.probes[usize::from(id.0)].is_none() {
+        transfer_metrics(rows, name, records.transfer_tally(id));
+    }
     if counters.upstream.connections > 0 {
         let counters = &counters.upstream;
         rows.add(name, "connections", counters.connections as f64, "");

@@ -4,7 +4,7 @@
 
 use sojourn_base::report::Transfer;
 use sojourn_base::{Bytes, Direction, Instant, Reason, ServiceQueue, Span};
-use sojourn_metrics::run::{Datagrams, RunFacts, metric_rows, metric_table};
+use sojourn_metrics::run::{Datagrams, RunFacts, Watched, metric_rows, metric_table};
 use sojourn_record::{
     ColumnData, ColumnRecorder, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark,
     LinkPassage, RecordConfig, Recorder, Table, TrafficId,
@@ -39,6 +39,8 @@ fn metrics_of(
         duration: Span::from_ms(10_000),
         allowance: vec![None; 2],
         datagrams: vec![what; 2],
+        lasted: vec![None; 2],
+        probes: vec![None; 2],
     };
     metric_table(&metric_rows(&facts, &recorder.into_records()))
 }
@@ -439,4 +441,45 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
         None
     );
     assert_eq!(metric(&table, "downstream/classic", "marked_packets"), None);
+}
+
+#[test]
+fn a_probe_has_its_numbers_without_rows_of_transfers() {
+    let mut recorder =
+        ColumnRecorder::new(WITHOUT_ROWS, vec!["echo".into()]).with_samples_of(vec![true]);
+    for (second, took) in [(1, 20), (2, 20), (8, 100), (9, 140), (29, 20)] {
+        recorder.on_transfer(
+            TrafficId(0),
+            &Transfer {
+                lane: 0,
+                index: second,
+                started_at: Instant::from_s(u64::from(second)),
+                ended_at: Some(Instant::from_ms(u64::from(second) * 1000 + took)),
+                bytes: 64,
+            },
+        );
+    }
+    recorder.on_end(Instant::from_s(30));
+    let facts = RunFacts {
+        duration: Span::from_s(30),
+        allowance: vec![None; 2],
+        datagrams: vec![Datagrams::Messages],
+        lasted: vec![None],
+        probes: vec![Some(Watched {
+            from: Span::from_s(5),
+            until: Span::from_s(25),
+        })],
+    };
+    let table = metric_table(&metric_rows(&facts, &recorder.into_records()));
+    for (name, value) in [
+        ("rtt_mean", 60.0),
+        ("rtt_idle", 20.0),
+        ("rtt_loaded_mean", 120.0),
+        ("rtt_loaded_p95", 140.0),
+        ("rtt_induced", 100.0),
+        ("rtt_ratio", 6.0),
+    ] {
+        assert_eq!(metric(&table, "echo", name), Some(value), "{name}");
+    }
+    assert_eq!(metric(&table, "echo", "transfers_completed"), None);
 }

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_engine::{Outcome, RunStatistics, column_recorder};
-use sojourn_metrics::run::{Datagrams, MetricRow, RunFacts, metric_rows, metric_table};
+use sojourn_metrics::run::{Datagrams, MetricRow, RunFacts, Watched, metric_rows, metric_table};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -199,8 +199,31 @@ fn facts(scenario: &sojourn_scenario::Scenario) -> RunFacts {
             .iter()
             .map(|placed| match &placed.entry.application {
                 ApplicationConfig::ConstantRate(config) if config.is_call => Datagrams::Call,
+                ApplicationConfig::Probe(_) => Datagrams::Messages,
                 other if other.datagrams().is_some() => Datagrams::Stream,
                 _ => Datagrams::Messages,
+            })
+            .collect(),
+        lasted: topology
+            .traffic
+            .iter()
+            .map(|placed| match &placed.entry.application {
+                ApplicationConfig::Bulk(config) => config
+                    .stop
+                    .filter(|stop| config.start < *stop && *stop <= scenario.duration)
+                    .map(|stop| stop.saturating_sub(config.start)),
+                _ => None,
+            })
+            .collect(),
+        probes: topology
+            .traffic
+            .iter()
+            .map(|placed| match &placed.entry.application {
+                ApplicationConfig::Probe(config) => Some(Watched {
+                    from: config.loaded_from,
+                    until: config.loaded_until.unwrap_or(scenario.duration),
+                }),
+                _ => None,
             })
             .collect(),
     }

@@ -130,6 +130,8 @@ pub struct ColumnRecorder {
     pages: Vec<(TrafficId, Page)>,
     objects: Vec<(TrafficId, Object)>,
     transfers: Vec<(TrafficId, Transfer)>,
+    /// Entries whose transfers are samples, in the order of their numbers.
+    samplers: Vec<bool>,
     flows: Vec<FlowRow>,
     samples: Vec<ConnectionSample>,
     signals: SignalCounts,
@@ -173,11 +175,19 @@ impl ColumnRecorder {
             pages: Vec::new(),
             objects: Vec::new(),
             transfers: Vec::new(),
+            samplers: vec![false; entries],
             flows: Vec::new(),
             samples: Vec::new(),
             signals: SignalCounts::default(),
             traffic_names,
         }
+    }
+
+    /// Keeps the transfers of these entries whatever tables are asked for: they are samples, and metrics need them.
+    #[must_use]
+    pub fn with_samples_of(mut self, samplers: Vec<bool>) -> Self {
+        self.samplers = samplers;
+        self
     }
 
     /// The finished records.
@@ -342,7 +352,7 @@ impl Recorder for ColumnRecorder {
 
     fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {
         self.transfer_tallies[usize::from(traffic.0)].add(transfer);
-        if self.config.transfers {
+        if self.config.transfers || self.samplers[usize::from(traffic.0)] {
             self.transfers.push((traffic, *transfer));
         }
     }

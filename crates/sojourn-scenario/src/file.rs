@@ -151,6 +151,7 @@ impl ScenarioFile {
         let mut reader = Reader::new(&self.table, &mut notes);
         draft.keys(&mut reader, true);
         reader.finish();
+        draft.expand_loads();
         fit_receive_windows(&mut draft, &notes);
         check(&draft, &mut notes);
         notes.problems.extend(self.misplaced.iter().cloned());

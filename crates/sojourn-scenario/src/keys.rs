@@ -3,6 +3,7 @@
 pub(crate) mod application;
 pub(crate) mod framing;
 pub(crate) mod link;
+pub(crate) mod load;
 pub(crate) mod network;
 pub(crate) mod queue;
 pub(crate) mod scenario;

@@ -4,6 +4,7 @@ The engine checks every scenario here, so that nothing starts before everything 
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
@@ -138,15 +139,35 @@ def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:
     from sojourn.studies.checks import check_declarations
     from sojourn.studies.opened import OpenStudy
 
-    traffic = {
-        point.name: [str(entry.get("name", "")) for entry in point.document.get("traffic", [])]
-        for point in points
-    }
+    traffic = _traffic_names(points)
     try:
         check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
     except StudyError as error:
         return error.problems
     return []
+
+
+def _traffic_names(points: list[Point]) -> dict[str, list[str]]:
+    """Return the names of all traffic entries by point, those that named loads stand for among them."""
+    known: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}
+    for point in points:
+        names = [str(entry.get("name", "")) for entry in point.document.get("traffic", [])]
+        loads = point.document.get("load", [])
+        if loads:
+            # Points that differ in other things have the same names.
+            kind = str([(load.get("name"), load.get("test")) for load in loads] + names)
+            if kind not in known:
+                try:
+                    printed = Scenario.parse(point.text).canonical()
+                except ScenarioError:  # told when all points are validated
+                    printed = ""
+                known[kind] = re.findall(
+                    r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE
+                )
+            names += known[kind]
+        found[point.name] = names
+    return found
 
 
 def _validated(study: Study, points: list[Point]) -> tuple[list[PlannedPoint], list[Problem]]:

@@ -100,6 +100,22 @@ impl Configured for BulkConfig {
             &mut self.reuse_connection,
         );
         start_keys(&mut self.start, &mut self.start_jitter, visitor);
+        if self.stop.is_some() || visitor.has("stop") || visitor.is_exhaustive() {
+            visitor.value(
+                key(
+                    "stop",
+                    "when all loops end, whatever they are doing, as a measurement does",
+                    "chosen: with the run",
+                )
+                .least("1 ms")
+                .most(LONGEST_PAUSE),
+                &mut Or {
+                    value: &mut self.stop,
+                    word: "never",
+                    example: Span::from_s(65),
+                },
+            );
+        }
     }
 }
 

@@ -259,3 +259,33 @@ proptest! {
         prop_assert_eq!(desk.opened.len(), connections);
     }
 }
+
+#[test]
+fn a_load_that_stops_forgets_its_connections_and_starts_nothing_again() {
+    let mut desk = Desk::new(1);
+    let config = BulkConfig {
+        start: Span::from_s(5),
+        stop: Some(Span::from_s(65)),
+        gap: Span::from_ms(700),
+        ..BulkConfig::REPEATING
+    };
+    desk.run(&mut Bulk::new(&config), Instant::from_s(90));
+    assert_eq!(desk.opened.len(), 5);
+    let abandoned: Vec<Instant> = desk.abandoned.iter().map(|(at, _)| *at).collect();
+    assert_eq!(abandoned, [Instant::from_s(65); 5]);
+    let last = desk
+        .transfers
+        .iter()
+        .map(|transfer| transfer.started_at)
+        .max();
+    assert!(last.is_some_and(|at| at <= Instant::from_s(65)), "{last:?}");
+
+    let mut desk = Desk::new(1);
+    let endless = BulkConfig {
+        stop: Some(Span::from_s(65)),
+        ..BulkConfig::CONTINUOUS
+    };
+    desk.run(&mut Bulk::new(&endless), Instant::from_s(90));
+    assert_eq!(desk.transfers.len(), 1);
+    assert_eq!(desk.transfers[0].ended_at, None);
+}

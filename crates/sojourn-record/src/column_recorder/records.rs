@@ -102,7 +102,7 @@ impl Records {
         &self.recorder.transfer_tallies[usize::from(traffic.0)]
     }
 
-    /// All transfers, and whose they are, in the order of their ends; none if no rows were asked for.
+    /// All transfers, and whose they are, in the order of their ends; if no rows were asked for, samples only.
     pub fn transfers(&self) -> &[(TrafficId, Transfer)] {
         &self.recorder.transfers
     }

@@ -40,6 +40,14 @@ fn sections(out: &mut String, entries: &[Entry], path: &str) {
                 same(out, "[[home.traffic]]", "[[traffic]]");
                 continue;
             }
+            ("home", "load") => {
+                same(out, "[[home.load]]", "[[load]]");
+                continue;
+            }
+            ("load", "stack") => {
+                same(out, "load.stack", "traffic.stack");
+                continue;
+            }
             (path, name) => format!("{path}.{name}"),
         };
         match entry {

@@ -8,6 +8,7 @@ use sojourn_keys::value::ListOf;
 use sojourn_keys::{ItemsOf, Key, Visitor, key};
 use sojourn_link::Framing;
 
+use crate::keys::load::{LoadDraft, loads_keys};
 use crate::keys::scenario::{TrafficDraft, traffic_keys};
 use crate::keys::{framing, link, queue};
 use crate::model::{DirectedLink, Home, SharedLink};
@@ -37,6 +38,7 @@ pub(crate) struct HomeDraft {
     pub(crate) access: Option<PerDirection<DirectedLink>>,
     pub(crate) path: Option<Vec<String>>,
     pub(crate) traffic: Vec<TrafficDraft>,
+    pub(crate) loads: Vec<LoadDraft>,
 }
 
 impl HomeDraft {
@@ -47,6 +49,7 @@ impl HomeDraft {
             access: None,
             path: None,
             traffic: Vec::new(),
+            loads: Vec::new(),
         }
     }
 
@@ -57,6 +60,7 @@ impl HomeDraft {
             access: home.access.clone(),
             path: home.path.clone(),
             traffic: home.traffic.iter().map(TrafficDraft::of).collect(),
+            loads: Vec::new(),
         }
     }
 }
@@ -212,14 +216,17 @@ fn home_keys(home: &mut HomeDraft, visitor: &mut dyn Visitor) {
             &mut |visitor| access_keys(access, visitor),
         );
     }
-    visitor.items(
-        key("traffic", "what each of them does", "no default")
-            .required("[[home.traffic]] with name = \"call\" and app = \"voice\"")
-            .most("10000"),
-        &mut ItemsOf {
-            items: &mut home.traffic,
-            base: TrafficDraft::blank,
-            keys: traffic_keys,
-        },
-    );
+    if !visitor.has("load") || !home.traffic.is_empty() || visitor.has("traffic") {
+        visitor.items(
+            key("traffic", "what each of them does", "no default")
+                .required("[[home.traffic]] with name = \"call\" and app = \"voice\"")
+                .most("10000"),
+            &mut ItemsOf {
+                items: &mut home.traffic,
+                base: TrafficDraft::blank,
+                keys: traffic_keys,
+            },
+        );
+    }
+    loads_keys(&mut home.loads, visitor);
 }

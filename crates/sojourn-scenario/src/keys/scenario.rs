@@ -9,6 +9,7 @@ use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_transport::StackConfig;
 
+use crate::keys::load::{self, LoadDraft};
 use crate::keys::network::{self, HomeDraft};
 use crate::keys::{application, stack};
 use crate::model::{
@@ -34,6 +35,7 @@ pub(crate) struct Draft {
     pub(crate) links: Vec<SharedLink>,
     pub(crate) path: Option<Vec<String>>,
     pub(crate) traffic: Vec<TrafficDraft>,
+    pub(crate) loads: Vec<LoadDraft>,
     pub(crate) homes: Vec<HomeDraft>,
     pub(crate) record: RecordConfig,
 }
@@ -51,9 +53,9 @@ pub(crate) struct TrafficDraft {
     pub(crate) round_trips: Vec<Span>,
     /// One for all servers, or one for each.
     pub(crate) line_rates: Vec<BitRate>,
-    dscp: u8,
-    ecn: Ecn,
-    ports: Ports,
+    pub(crate) dscp: u8,
+    pub(crate) ecn: Ecn,
+    pub(crate) ports: Ports,
 }
 
 impl Default for Draft {
@@ -67,6 +69,7 @@ impl Default for Draft {
             links: Vec::new(),
             path: None,
             traffic: Vec::new(),
+            loads: Vec::new(),
             homes: Vec::new(),
             record: RecordConfig::default(),
         }
@@ -158,6 +161,7 @@ impl Draft {
             links: scenario.links.clone(),
             path: scenario.path.clone(),
             traffic: scenario.traffic.iter().map(TrafficDraft::of).collect(),
+            loads: Vec::new(),
             homes: scenario.homes.iter().map(HomeDraft::of).collect(),
             record: scenario.record,
         }
@@ -193,6 +197,18 @@ impl Draft {
             traffic,
             homes,
             record: self.record,
+        }
+    }
+
+    /// Puts the traffic entries that named loads stand for behind the others.
+    pub(crate) fn expand_loads(&mut self) {
+        let entries = |loads: &mut Vec<LoadDraft>| {
+            let loads = core::mem::take(loads);
+            loads.into_iter().flat_map(LoadDraft::into_traffic)
+        };
+        self.traffic.extend(entries(&mut self.loads));
+        for home in &mut self.homes {
+            home.traffic.extend(entries(&mut home.loads));
         }
     }
 
@@ -251,7 +267,8 @@ impl Draft {
         );
         network::links_keys(&mut self.links, visitor);
         let has_homes = !self.homes.is_empty() || visitor.has("home");
-        if !has_homes || !self.traffic.is_empty() || visitor.has("traffic") {
+        let has_others = has_homes || visitor.has("load");
+        if !has_others || !self.traffic.is_empty() || visitor.has("traffic") {
             visitor.items(
                 key("traffic", "who uses the link", "no default")
                     .required("[[traffic]] with name = \"call\" and app = \"voice\"")
@@ -263,6 +280,7 @@ impl Draft {
                 },
             );
         }
+        load::loads_keys(&mut self.loads, visitor);
         if has_homes || visitor.is_exhaustive() {
             network::homes_keys(&mut self.homes, visitor);
         }

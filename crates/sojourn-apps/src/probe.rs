@@ -1,0 +1,319 @@
+//! Probes: small questions at a regular interval, and how long their answers take.
+//!
+//! Over datagrams, each question is an echo, as of irtt and `ping`. Over connections, each tick opens a new
+//! connection, asks once over it and closes it (foreign probes), and asks once more over a connection that is
+//! kept (self probes).
+//!
+//! Source: Flent's `tests/*` (a question every 200 ms over the whole test); draft-ietf-ippm-responsiveness,
+//! section 4.3 (foreign and self probes).
+//! Deviations: the kept connection bears no load of its own, where the draft asks over connections that do: behind a
+//! single queue both wait alike, behind one queue per flow a connection with a load waits longer. There is no TLS.
+
+mod keys;
+
+use crate::connections::Connections;
+use crate::{Application, ApplicationContext, ConnectionId, End, Event, Interest, Transfer};
+use sojourn_base::{Bytes, Direction, Instant, Span};
+use std::collections::BTreeMap;
+
+/// What a probe asks over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeOver {
+    /// Echoed datagrams.
+    Datagrams,
+    /// A new connection for each question, and one that is kept.
+    Connections,
+}
+
+/// Parameters of [`Probe`]; start from a named profile and change what differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeConfig {
+    /// What it asks over.
+    pub over: ProbeOver,
+    /// Length of an echoed datagram (IP packet).
+    pub packet: Bytes,
+    /// Application bytes of a question, and of its answer, over connections.
+    pub request: Bytes,
+    /// Time from question to question, longer than zero.
+    pub interval: Span,
+    /// When it starts.
+    pub start: Span,
+    /// It starts later by a time drawn uniformly from zero to this.
+    pub start_jitter: Span,
+    /// When the load begins that it watches: before that is idle.
+    pub loaded_from: Span,
+    /// When that load ends; with the run if `None`.
+    pub loaded_until: Option<Span>,
+}
+
+impl ProbeConfig {
+    /// Echoes of 64 B every 200 ms (Flent's STEP_SIZE; chosen: 64 B, as of irtt with its headers). The load that Flent
+    /// brings begins after 5 s (DELAY). The phase is drawn from one interval, because Flent does not align it.
+    pub const FLENT: Self = Self {
+        over: ProbeOver::Datagrams,
+        packet: Bytes(64),
+        request: Bytes(300),
+        interval: Span::from_ms(200),
+        start: Span::ZERO,
+        start_jitter: Span::from_ms(200),
+        loaded_from: Span::from_s(5),
+        loaded_until: None,
+    };
+    /// Ten questions a second over connections. Source: draft-ietf-ippm-responsiveness allows at most 100 a second and
+    /// 5 % of the capacity; chosen: ten, which keeps below that share from 1 Mb/s on.
+    pub const RESPONSIVENESS: Self = Self {
+        over: ProbeOver::Connections,
+        interval: Span::from_ms(100),
+        start_jitter: Span::from_ms(100),
+        ..Self::FLENT
+    };
+}
+
+/// The samples that a probe takes are transfers; their lane says of what.
+impl ProbeConfig {
+    /// From sending a datagram to its echo, or from asking for a connection to having it.
+    pub const ROUND_TRIP: u32 = 0;
+    /// From a question to its answer over a new connection.
+    pub const FOREIGN: u32 = 1;
+    /// The same over the kept connection.
+    pub const OWN: u32 = 2;
+}
+
+/// A running probe.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    config: ProbeConfig,
+    /// When unanswered questions were sent, by kind and number.
+    waiting: BTreeMap<(u32, u32), Instant>,
+    /// Number of the next question.
+    next: u32,
+    /// Connections of foreign questions, and their numbers.
+    foreign: Connections<u32>,
+    kept: Kept,
+}
+
+/// The connection that is kept.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    connection: Option<ConnectionId>,
+    is_established: bool,
+    /// Answers written and answers that have come back, in whole answers.
+    answered: u32,
+    arrived: u32,
+    /// Number of the first question over it.
+    first: u32,
+}
+
+impl Probe {
+    /// The probe of `config`, at rest until [`Application::start`].
+    ///
+    /// # Panics
+    /// If the interval is zero.
+    pub fn new(config: &ProbeConfig) -> Self {
+        assert!(
+            !config.interval.is_zero(),
+            "an interval of zero never ends asking"
+        );
+        Self {
+            config: *config,
+            waiting: BTreeMap::new(),
+            next: 0,
+            foreign: Connections::default(),
+            kept: Kept::default(),
+        }
+    }
+
+    fn length(&self) -> u32 {
+        u32::try_from(self.config.packet.0).unwrap_or(u32::MAX)
+    }
+
+    fn ask(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        let number = self.next;
+        self.next += 1;
+        self.waiting.insert((ProbeConfig::ROUND_TRIP, number), now);
+        match self.config.over {
+            ProbeOver::Datagrams => {
+                context.send_tagged_datagram(0, Direction::Upstream, self.length(), number);
+            }
+            ProbeOver::Connections => {
+                let connection = context.open(0);
+                self.foreign.insert(connection, number);
+                self.ask_over_kept(now, number, context);
+            }
+        }
+    }
+
+    /// One question more over the kept connection, which the first one opens.
+    fn ask_over_kept(&mut self, now: Instant, number: u32, context: &mut impl ApplicationContext) {
+        let Some(connection) = self.kept.connection else {
+            self.kept = Kept {
+                connection: Some(context.open(0)),
+                first: number + 1,
+                ..Kept::default()
+            };
+            return;
+        };
+        if !self.kept.is_established {
+            self.kept.first = number + 1;
+            return;
+        }
+        self.waiting.insert((ProbeConfig::OWN, number), now);
+        context.write(connection, End::Client, self.config.request.0);
+    }
+
+    fn on_answer(
+        &mut self,
+        now: Instant,
+        lane: u32,
+        number: u32,
+        context: &mut impl ApplicationContext,
+    ) {
+        if let Some(started_at) = self.waiting.remove(&(lane, number)) {
+            self.record(lane, number, started_at, Some(now), context);
+        }
+    }
+
+    fn record(
+        &self,
+        lane: u32,
+        index: u32,
+        started_at: Instant,
+        ended_at: Option<Instant>,
+        context: &mut impl ApplicationContext,
+    ) {
+        let bytes = match self.config.over {
+            ProbeOver::Datagrams => self.config.packet.0,
+            ProbeOver::Connections => self.config.request.0,
+        };
+        context.record_transfer(&Transfer {
+            lane,
+            index,
+            started_at,
+            ended_at,
+            bytes,
+        });
+    }
+
+    fn on_connected(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        context: &mut impl ApplicationContext,
+    ) {
+        if self.kept.connection == Some(connection) {
+            self.kept.is_established = true;
+        } else if let Some(&mut number) = self.foreign.get_mut(connection) {
+            self.on_answer(now, ProbeConfig::ROUND_TRIP, number, context);
+            self.waiting.insert((ProbeConfig::FOREIGN, number), now);
+            context.await_delivered(connection, End::Server, self.config.request.0);
+            context.await_delivered(connection, End::Client, self.config.request.0);
+            context.write(connection, End::Client, self.config.request.0);
+        }
+    }
+
+    fn on_delivered(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        end: End,
+        total: u64,
+        context: &mut impl ApplicationContext,
+    ) {
+        let size = self.config.request.0;
+        if self.kept.connection == Some(connection) {
+            let whole = u32::try_from(total / size).unwrap_or(u32::MAX);
+            match end {
+                End::Server => {
+                    while self.kept.answered < whole {
+                        self.kept.answered += 1;
+                        context.write(connection, End::Server, size);
+                    }
+                }
+                End::Client => {
+                    while self.kept.arrived < whole {
+                        let number = self.kept.first + self.kept.arrived;
+                        self.kept.arrived += 1;
+                        self.on_answer(now, ProbeConfig::OWN, number, context);
+                    }
+                }
+            }
+            return;
+        }
+        let Some(&mut number) = self.foreign.get_mut(connection) else {
+            return;
+        };
+        if total < size {
+            return;
+        }
+        match end {
+            End::Server => {
+                context.write(connection, End::Server, size);
+                context.close(connection, End::Server);
+            }
+            End::Client => {
+                self.on_answer(now, ProbeConfig::FOREIGN, number, context);
+                context.close(connection, End::Client);
+            }
+        }
+    }
+
+    fn on_lost(&mut self, connection: ConnectionId, context: &mut impl ApplicationContext) {
+        if self.kept.connection == Some(connection) {
+            self.kept = Kept::default();
+        } else if let Some(number) = self.foreign.remove(connection) {
+            for lane in [ProbeConfig::ROUND_TRIP, ProbeConfig::FOREIGN] {
+                if let Some(started_at) = self.waiting.remove(&(lane, number)) {
+                    self.record(lane, number, started_at, None, context);
+                }
+            }
+        }
+    }
+}
+
+impl Application for Probe {
+    fn interest(&self) -> Interest {
+        Interest {
+            delivered: self.config.over == ProbeOver::Connections,
+            acknowledged: false,
+        }
+    }
+
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+        context.arm(now + delay, 0);
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+        match event {
+            Event::Timer(_) => {
+                self.ask(now, context);
+                context.arm(now + self.config.interval, 0);
+            }
+            Event::Datagram(End::Server, tag) => {
+                context.send_tagged_datagram(0, Direction::Downstream, self.length(), tag);
+            }
+            Event::Datagram(End::Client, tag) => {
+                self.on_answer(now, ProbeConfig::ROUND_TRIP, tag, context);
+            }
+            Event::Connected(connection, End::Client) => {
+                self.on_connected(now, connection, context)
+            }
+            Event::Delivered(connection, end, total) => {
+                self.on_delivered(now, connection, end, total, context);
+            }
+            Event::ConnectFailed(connection) | Event::Closed(connection) => {
+                self.on_lost(connection, context);
+            }
+            Event::Connected(..) | Event::Acknowledged(..) | Event::PeerClosed(..) => {}
+        }
+    }
+
+    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
+        for ((lane, number), started_at) in core::mem::take(&mut self.waiting) {
+            self.record(lane, number, started_at, None, context);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,401 @@
+//! Named loads: measurements that people know by name, each of them several traffic entries.
+//!
+//! A load is read, taken apart into entries of traffic, and forgotten: what runs and what is printed are the entries.
+//!
+//! Source: Flent's `tests/*.conf` for streams, marks and pings, its settings LENGTH 60 s and DELAY 5 s;
+//! draft-ietf-ippm-responsiveness for `rpm`.
+//! Deviations: `rrul_down` is ours, the mirror of `rrul_up`. Connections of `rpm` are added each second up to sixteen,
+//! whether or not goodput is stable before; its probes ask over a connection beside them, not over theirs.
+
+use sojourn_apps::{ApplicationConfig, BulkConfig, FileSize, ProbeConfig};
+use sojourn_base::{Bytes, Direction, Span};
+use sojourn_keys::value::{OneOrMany, Word, Words};
+use sojourn_keys::{ItemsOf, Visitor, key};
+
+use crate::keys::scenario::TrafficDraft;
+use crate::keys::stack::StackChoice;
+use crate::model::Stack;
+
+/// Transfers in one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Streams {
+    /// Ending of the entry's name.
+    name: &'static str,
+    direction: Direction,
+    /// Parallel connections; as many as the load says if `None`.
+    lanes: Option<u32>,
+    dscp: u8,
+    /// How long after the others it begins.
+    later: Span,
+}
+
+/// Echoes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ping {
+    name: &'static str,
+    packet: Bytes,
+    dscp: u8,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Parts {
+    streams: &'static [Streams],
+    pings: &'static [Ping],
+    /// It asks over connections as well.
+    is_responsiveness: bool,
+}
+
+/// Differentiated-services code points of Flent's marks. Source: RFC 2474, RFC 3246.
+const BACKGROUND: u8 = 8;
+const VIDEO: u8 = 40;
+const EXPEDITED: u8 = 46;
+
+const fn streams(name: &'static str, direction: Direction, lanes: Option<u32>) -> Streams {
+    Streams {
+        name,
+        direction,
+        lanes,
+        dscp: 0,
+        later: Span::ZERO,
+    }
+}
+
+const fn marked(name: &'static str, direction: Direction, dscp: u8) -> Streams {
+    Streams {
+        dscp,
+        ..streams(name, direction, Some(1))
+    }
+}
+
+const UP: Direction = Direction::Upstream;
+const DOWN: Direction = Direction::Downstream;
+
+const UP_MARKED: [Streams; 4] = [
+    marked("upload-be", UP, 0),
+    marked("upload-bk", UP, BACKGROUND),
+    marked("upload-cs5", UP, VIDEO),
+    marked("upload-ef", UP, EXPEDITED),
+];
+const DOWN_MARKED: [Streams; 4] = [
+    marked("download-be", DOWN, 0),
+    marked("download-bk", DOWN, BACKGROUND),
+    marked("download-cs5", DOWN, VIDEO),
+    marked("download-ef", DOWN, EXPEDITED),
+];
+const BOTH_MARKED: [Streams; 8] = [
+    UP_MARKED[0],
+    UP_MARKED[1],
+    UP_MARKED[2],
+    UP_MARKED[3],
+    DOWN_MARKED[0],
+    DOWN_MARKED[1],
+    DOWN_MARKED[2],
+    DOWN_MARKED[3],
+];
+
+/// An echo of `ping`: 56 B and 28 B of headers.
+const ICMP: Ping = Ping {
+    name: "ping",
+    packet: Bytes(84),
+    dscp: 0,
+};
+
+const fn udp(name: &'static str, dscp: u8) -> Ping {
+    Ping {
+        name,
+        packet: ProbeConfig::FLENT.packet,
+        dscp,
+    }
+}
+
+const PINGS: [Ping; 4] = [
+    ICMP,
+    udp("ping-udp-be", 0),
+    udp("ping-udp-bk", BACKGROUND),
+    udp("ping-udp-ef", EXPEDITED),
+];
+const PINGS_UNMARKED: [Ping; 4] = [
+    ICMP,
+    udp("ping-udp-be1", 0),
+    udp("ping-udp-be2", 0),
+    udp("ping-udp-be3", 0),
+];
+
+const fn parts(streams: &'static [Streams], pings: &'static [Ping]) -> Parts {
+    Parts {
+        streams,
+        pings,
+        is_responsiveness: false,
+    }
+}
+
+/// One connection more each second, up to sixteen (draft-ietf-ippm-responsiveness).
+const fn rising(name: &'static str, direction: Direction) -> [Streams; 16] {
+    let mut all = [streams(name, direction, Some(1)); 16];
+    let mut at = 0;
+    while at < all.len() {
+        all[at].later = Span::from_s(at as u64);
+        at += 1;
+    }
+    all
+}
+
+const fn word(name: &'static str, about: &'static str, value: Parts) -> Word<Parts> {
+    Word { name, value, about }
+}
+
+const RPM_DOWN: [Streams; 16] = rising("download", DOWN);
+const RPM_UP: [Streams; 16] = rising("upload", UP);
+
+const fn rpm(streams: &'static [Streams]) -> Parts {
+    Parts {
+        is_responsiveness: true,
+        ..parts(streams, &[ICMP])
+    }
+}
+
+const LOADS: [Word<Parts>; 12] = [
+    word(
+        "rrul",
+        "four uploads and four downloads, marked CS0, CS1, CS5 and EF; UDP and ICMP pings",
+        parts(&BOTH_MARKED, &PINGS),
+    ),
+    word(
+        "rrul_be",
+        "four uploads and four downloads; UDP and ICMP pings",
+        parts(
+            &[
+                streams("upload", UP, Some(4)),
+                streams("download", DOWN, Some(4)),
+            ],
+            &PINGS_UNMARKED,
+        ),
+    ),
+    word(
+        "rrul_up",
+        "the uploads of rrul, and its pings",
+        parts(&UP_MARKED, &PINGS),
+    ),
+    word(
+        "rrul_down",
+        "the downloads of rrul, and its pings",
+        parts(&DOWN_MARKED, &PINGS),
+    ),
+    word(
+        "tcp_upload",
+        "one upload; ICMP pings",
+        parts(&[streams("upload", UP, Some(1))], &[ICMP]),
+    ),
+    word(
+        "tcp_download",
+        "one download; ICMP pings",
+        parts(&[streams("download", DOWN, Some(1))], &[ICMP]),
+    ),
+    word(
+        "tcp_nup",
+        "so many uploads; ICMP pings",
+        parts(&[streams("upload", UP, None)], &[ICMP]),
+    ),
+    word(
+        "tcp_ndown",
+        "so many downloads; ICMP pings",
+        parts(&[streams("download", DOWN, None)], &[ICMP]),
+    ),
+    word(
+        "tcp_bidirectional",
+        "one upload and one download; ICMP pings",
+        parts(
+            &[
+                streams("upload", UP, Some(1)),
+                streams("download", DOWN, Some(1)),
+            ],
+            &[ICMP],
+        ),
+    ),
+    word(
+        "rpm",
+        "a download more each second, up to sixteen; probes over connections: round trips per minute",
+        rpm(&RPM_DOWN),
+    ),
+    word("rpm_up", "the same with uploads", rpm(&RPM_UP)),
+    word("ping", "UDP and ICMP pings alone", parts(&[], &PINGS)),
+];
+
+/// How long after the others each stream begins at most. chosen: what it takes to start a handful of programs.
+const STARTING: Span = Span::from_ms(100);
+
+/// A load as a file spells it.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadDraft {
+    name: String,
+    parts: Parts,
+    connections: u32,
+    length: Span,
+    delay: Span,
+    round_trips: Vec<Span>,
+    stack: Stack,
+}
+
+impl LoadDraft {
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            parts: LOADS[0].value,
+            connections: 4,
+            length: Span::from_s(60),
+            delay: Span::from_s(5),
+            round_trips: Vec::new(),
+            stack: TrafficDraft::blank().stack,
+        }
+    }
+
+    /// The entries that it stands for.
+    pub(crate) fn into_traffic(self) -> Vec<TrafficDraft> {
+        let until = self.delay.saturating_add(self.length);
+        let several = |name: &str| self.parts.streams.iter().filter(|s| s.name == name).count() > 1;
+        let mut numbers = 1..;
+        let mut entries = Vec::new();
+        for stream in self.parts.streams {
+            let number = several(stream.name)
+                .then(|| numbers.next())
+                .flatten()
+                .map_or(String::new(), |number: u32| format!("-{number}"));
+            let start = self.delay.saturating_add(stream.later);
+            if start >= until {
+                continue;
+            }
+            let app = ApplicationConfig::Bulk(BulkConfig {
+                direction: stream.direction,
+                lanes: stream.lanes.unwrap_or(self.connections),
+                file: FileSize::Endless,
+                start,
+                start_jitter: STARTING,
+                stop: Some(until),
+                ..BulkConfig::CONTINUOUS
+            });
+            entries.push(self.entry(&format!("{}{number}", stream.name), app, stream.dscp));
+        }
+        for ping in self.parts.pings {
+            let app = ApplicationConfig::Probe(ProbeConfig {
+                packet: ping.packet,
+                loaded_from: self.delay,
+                loaded_until: Some(until),
+                ..ProbeConfig::FLENT
+            });
+            entries.push(self.entry(ping.name, app, ping.dscp));
+        }
+        if self.parts.is_responsiveness {
+            let app = ApplicationConfig::Probe(ProbeConfig {
+                loaded_from: self.delay,
+                loaded_until: Some(until),
+                ..ProbeConfig::RESPONSIVENESS
+            });
+            entries.push(self.entry("responsiveness", app, 0));
+        }
+        entries
+    }
+
+    fn entry(&self, ending: &str, app: ApplicationConfig, dscp: u8) -> TrafficDraft {
+        TrafficDraft {
+            name: format!("{}-{ending}", self.name),
+            application: app,
+            stack: self.stack.clone(),
+            round_trips: self.round_trips.clone(),
+            dscp,
+            ..TrafficDraft::blank()
+        }
+    }
+}
+
+/// The list of named loads.
+pub(crate) fn loads_keys(loads: &mut Vec<LoadDraft>, visitor: &mut dyn Visitor) {
+    if !visitor.has("load") && !visitor.is_exhaustive() {
+        return;
+    }
+    visitor.items(
+        key(
+            "load",
+            "measurements that people know by name, each of them several traffic entries",
+            "chosen: none",
+        )
+        .most("100"),
+        &mut ItemsOf {
+            items: loads,
+            base: LoadDraft::blank,
+            keys: load_keys,
+        },
+    );
+}
+
+fn load_keys(load: &mut LoadDraft, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key(
+            "name",
+            "what people call it; unique; the names of its traffic entries begin with it",
+            "no default",
+        )
+        .required("\"test\""),
+        &mut load.name,
+    );
+    visitor.value(
+        key(
+            "test",
+            "the measurement, by Flent's name for it",
+            "no default",
+        )
+        .required("\"rrul\""),
+        &mut Words {
+            value: &mut load.parts,
+            words: &LOADS,
+        },
+    );
+    visitor.value(
+        key(
+            "connections",
+            "parallel connections of tcp_nup and tcp_ndown",
+            "chosen: four, as of rrul",
+        )
+        .least("1")
+        .most("1000"),
+        &mut load.connections,
+    );
+    visitor.value(
+        key("length", "how long the load lasts", "Flent LENGTH: 60 s")
+            .least("1 s")
+            .most("5000 h")
+            .unit("s"),
+        &mut load.length,
+    );
+    visitor.value(
+        key(
+            "delay",
+            "when it begins; pings begin with the run",
+            "Flent DELAY: 5 s",
+        )
+        .most("5000 h")
+        .unit("s"),
+        &mut load.delay,
+    );
+    visitor.value(
+        key(
+            "rtt",
+            "fixed round-trip time to the server",
+            "White 2012 §2.3: the shortest that the access link allows",
+        )
+        .most("20 s"),
+        &mut OneOrMany {
+            values: &mut load.round_trips,
+            example: Span::from_ms(20),
+        },
+    );
+    visitor.choice(
+        key(
+            "stack",
+            "the implementation of TCP on both ends",
+            "no default",
+        )
+        .required("\"linux-cubic\""),
+        &mut StackChoice(&mut load.stack),
+    );
+}
