@@ -24,6 +24,15 @@ COMMANDS = {
     "compare": ("compare", "Show what moved between two results, or between the points of one."),
     "query": ("query", "Ask the store, or one result, in SQL (DuckDB)."),
     "trial design": ("trial_design", "Schedule a field trial: who gets which treatment when."),
+    "trial simulate": (
+        "trial_simulate",
+        "Simulate a field trial, and write what its probes would.",
+    ),
+    "trial probe": (
+        "trial_probe",
+        "Measure in a home on a schedule, and send it to the collector.",
+    ),
+    "trial collector": ("trial_collector", "Collect what the probes of a field trial measure."),
     "trial import": ("trial_import", "Read Flent, iperf3 and irtt files of a field trial."),
     "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
@@ -33,7 +42,7 @@ COMMANDS = {
 
 GROUPS = {
     "study": "List, show, begin and run studies: many runs and what to make of them.",
-    "trial": "Design field trials, and analyse what their probes measured.",
+    "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""
 

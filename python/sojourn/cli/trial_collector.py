@@ -1,0 +1,89 @@
+"""`sojourn trial collector`: the service that probes send their measurements to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+ACTIONS = ("serve", "add", "renew", "revoke", "probes", "viewer", "export")
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.add_argument(
+        "action",
+        metavar="ACTION",
+        choices=ACTIONS,
+        help="serve: take uploads; add, renew, revoke PROBE…: tokens; probes: who reports; viewer: a token for "
+        "the page; export: all tests into --out.",
+    )
+    parser.add_argument("probes", metavar="PROBE", nargs="*", help="Names of probes.")
+    parser.option(
+        "--database",
+        "URL",
+        "sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE (sqlite:///trial.db).",
+        default="sqlite:///trial.db",
+    )
+    parser.option("--host", "ADDRESS", "Where to listen (127.0.0.1).", default="127.0.0.1")
+    parser.option(
+        "--port", "N", "Where to listen (8440).", type=whole_number(0, 65_535), default=8440
+    )
+    parser.option("--certificate", "FILE", "Certificate in PEM form, for HTTPS.", type=Path)
+    parser.option("--key", "FILE", "Its key.", type=Path)
+    parser.option("--out", "DIR", "New directory for an export.", type=Path)
+
+
+def execute(options: Namespace) -> None:
+    """Collect uploads of probes, each exactly once, and show who reports."""
+    from sojourn.cli.console import note
+    from sojourn.errors import MissingExtra, UsageError
+
+    try:
+        from sojourn.field.collector.service import export, serve
+        from sojourn.field.collector.storage import Storage
+    except ImportError as error:
+        raise MissingExtra("the collector", str(error.name), "collector") from error
+
+    names: list[str] = options.probes
+    wants_names = options.action in {"add", "renew", "revoke"}
+    if wants_names != bool(names):
+        raise UsageError(
+            f"{options.action} takes {'names of probes' if wants_names else 'no names'}",
+            "sojourn trial collector add home-01 home-02",
+        )
+    if options.action == "export" and options.out is None:
+        raise UsageError("export needs --out DIR")
+    storage = Storage(options.database)
+    try:
+        if options.action == "serve":
+            note(f"http{'s' if options.certificate else ''}://{options.host}:{options.port}/")
+            serve(storage, options.host, options.port, options.certificate, options.key)
+        elif options.action == "viewer":
+            print(storage.add_viewer())
+        elif options.action == "export":
+            tests = export(storage, options.out)
+            note(f"{tests} tests")
+            print(options.out)
+        elif options.action == "probes":
+            for probe in storage.probes():
+                last = f"{probe.last:%Y-%m-%d %H:%M}" if probe.last else "never"
+                revoked = "\trevoked" if probe.revoked else ""
+                print(f"{probe.name}\t{probe.uploads}\t{last}{revoked}")
+        elif options.action == "revoke":
+            for name in names:
+                storage.revoke_probe(name)
+        else:
+            change = storage.add_probe if options.action == "add" else storage.renew_probe
+            for name in names:
+                print(f"{name}\t{change(name)}")
+    finally:
+        storage.close()

@@ -1,0 +1,106 @@
+"""`sojourn trial simulate`: a field trial before it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.add_argument(
+        "schedule", metavar="SCHEDULE", type=Path, help="What `trial design` printed."
+    )
+    parser.option(
+        "--out",
+        "DIR",
+        "New directory for the files, one folder per home.",
+        type=Path,
+        required=True,
+    )
+    parser.option(
+        "--treatment",
+        "NAME=QUEUE",
+        "The upstream queue of a treatment, in TOML; 48KB and fq-codel and their like are known.",
+        action="append",
+        default=[],
+    )
+    parser.option(
+        "--homes",
+        "SET",
+        "chosen: tiers, distances and people as of before any run; fitted: those of the printed effects.",
+        choices=("chosen", "fitted"),
+        default="chosen",
+    )
+    parser.option(
+        "--scenario",
+        "FILE",
+        "One test of one home, with a load named test (that of klatsky2016).",
+        type=Path,
+    )
+    parser.option("--seed", "N", "Which homes (1).", type=whole_number(0), default=1)
+    parser.option("--jobs", "N", "Threads (one per core).", type=whole_number(1, 1024))
+
+
+def execute(options: Namespace) -> None:
+    """Simulate each test of a schedule and write the file that Flent would have written."""
+    from sojourn.cli.console import note
+    from sojourn.cli.progress import RunProgress
+    from sojourn.field.population import DEFAULT, FITTED
+    from sojourn.field.simulate import queue_of, read_schedule, simulate_trial
+    from sojourn.output import refuse_used
+    from sojourn.scenario import read_text
+    from sojourn.study.library import load_study
+    from sojourn.study.runner import available_cores
+
+    refuse_used(options.out)
+    schedule = read_schedule(options.schedule)
+    given = dict(_treatment(text) for text in options.treatment)
+    names = schedule["treatment"].unique(maintain_order=True).to_list()
+    queues = {name: given.get(name) or queue_of(name) for name in names}
+    base = read_text(options.scenario) if options.scenario else load_study("klatsky2016").base
+    progress = RunProgress(str(options.schedule))
+    try:
+        tests = simulate_trial(
+            schedule,
+            queues,
+            options.out,
+            base=base,
+            population=FITTED if options.homes == "fitted" else DEFAULT,
+            seed=options.seed,
+            jobs=options.jobs or available_cores(),
+            progress=lambda done, total: progress(done / total),
+        )
+    finally:
+        progress.stop()
+    note(f"{tests} of {schedule.height} tests; the others are missing, or of homes that left")
+    print(options.out)
+
+
+def _treatment(text: str) -> tuple[str, dict[str, Any]]:
+    import tomllib
+    from typing import cast
+
+    from sojourn.errors import UsageError
+
+    name, equals, value = text.partition("=")
+    try:
+        queue = tomllib.loads(f"queue = {value}")["queue"] if equals else None
+    except tomllib.TOMLDecodeError:
+        queue = None
+    if not name or not isinstance(queue, dict):
+        raise UsageError(
+            f"{text!r} is no treatment",
+            '--treatment small=\'{ kind = "drop-tail", limit = "8 KB" }\'',
+        )
+    return name, cast("dict[str, Any]", queue)

@@ -1,0 +1,9 @@
+"""The collector: the central service that probes of a field trial send their measurements to.
+
+| module | content |
+|---|---|
+| `storage` | probes, uploads and tests in a database: SQLite in WAL mode, or PostgreSQL |
+| `app` | the service (ASGI): uploads, and the page that shows what has come |
+| `page` | that page |
+| `service` | serving it |
+"""

@@ -1,0 +1,374 @@
+"""What the collector knows: probes by the hash of their token, their uploads, and the tests in them.
+
+An upload is named by the SHA-256 digest of its bytes, and a probe has each digest once: whoever repeats an upload
+changes nothing. It is there when its transaction has ended, and before that not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sql
+from sqlalchemy.event import listens_for
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.field.records import SCHEMA, FieldTest
+
+__all__ = ["ProbeState", "Storage", "new_token", "token_hash"]
+
+_METADATA = sql.MetaData()
+
+_PROBES = sql.Table(
+    "probes",
+    _METADATA,
+    sql.Column("id", sql.Integer, primary_key=True),
+    sql.Column("name", sql.String(100), nullable=False, unique=True),
+    sql.Column("token_hash", sql.String(64), nullable=False, unique=True),
+    sql.Column("added", sql.DateTime, nullable=False),
+    sql.Column("revoked", sql.DateTime),
+)
+
+_VIEWERS = sql.Table(
+    "viewers",
+    _METADATA,
+    sql.Column("id", sql.Integer, primary_key=True),
+    sql.Column("token_hash", sql.String(64), nullable=False, unique=True),
+    sql.Column("added", sql.DateTime, nullable=False),
+)
+
+_UPLOADS = sql.Table(
+    "uploads",
+    _METADATA,
+    sql.Column("id", sql.Integer, primary_key=True),
+    sql.Column("probe_id", sql.Integer, sql.ForeignKey("probes.id"), nullable=False),
+    sql.Column("digest", sql.String(64), nullable=False),
+    sql.Column("name", sql.String(200), nullable=False),
+    sql.Column("received", sql.DateTime, nullable=False),
+    sql.Column("clock_error_s", sql.Float),
+    sql.Column("content", sql.LargeBinary, nullable=False),
+    sql.UniqueConstraint("probe_id", "digest"),
+)
+
+_TYPES: dict[pl.DataType, Any] = {
+    pl.String(): sql.Text,
+    pl.Float64(): sql.Float,
+    pl.Int64(): sql.Integer,
+    pl.Datetime("us", "UTC"): sql.DateTime,
+}
+
+_TESTS = sql.Table(
+    "tests",
+    _METADATA,
+    sql.Column("id", sql.Integer, primary_key=True),
+    sql.Column("upload_id", sql.Integer, sql.ForeignKey("uploads.id"), nullable=False, index=True),
+    *(sql.Column(name, _TYPES[kind]) for name, kind in SCHEMA.items()),
+)
+
+_COLUMNS = [_TESTS.c[name] for name in SCHEMA]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeState:
+    """What is known of a probe.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    uploads
+        How many files came from it.
+    last
+        When the last one came, UTC.
+    clock_error_s
+        By how much its clock was fast then; `None` if it did not say its time.
+    revoked
+        Whether its token is no longer good.
+    """
+
+    name: str
+    uploads: int
+    last: datetime | None
+    clock_error_s: float | None
+    revoked: bool
+
+
+def new_token() -> str:
+    """Return a token of 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def token_hash(token: str) -> str:
+    """Return what is stored of a token. It has too many bits to be guessed, so a plain digest hides it."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+class Storage:
+    """A database of uploads.
+
+    Parameters
+    ----------
+    url
+        As SQLAlchemy takes it: `sqlite:///trial.db`, or `postgresql://user:password@host/database`. What looks like no
+        URL is the path of an SQLite file.
+
+    Raises
+    ------
+    UsageError
+        If the URL is none.
+    EnvironmentFailure
+        If the database does not answer.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = _engine(url)
+        try:
+            _METADATA.create_all(self.engine)
+        except SQLAlchemyError as error:
+            raise EnvironmentFailure(
+                f"the database of the collector does not answer: {_reason(error)}",
+                "sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE",
+            ) from error
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+    # ---- probes and viewers ------------------------------------------------------------------------
+
+    def add_probe(self, name: str) -> str:
+        """Add a probe and return its token, which is not kept.
+
+        Raises
+        ------
+        UsageError
+            If there is one of this name, or the name is none.
+        """
+        if not name or len(name) > 100 or not name.isprintable() or name != name.strip():
+            raise UsageError(f'"{name}" is no name for a probe', "such as home-07")
+        token = new_token()
+        try:
+            with self.engine.begin() as connection:
+                connection.execute(
+                    _PROBES.insert().values(name=name, token_hash=token_hash(token), added=_now())
+                )
+        except IntegrityError as error:
+            raise UsageError(f'there is a probe "{name}" already', "revoke it first") from error
+        return token
+
+    def renew_probe(self, name: str) -> str:
+        """Give a probe another token and return it; the old one is no longer good.
+
+        Raises
+        ------
+        UsageError
+            If there is none of this name.
+        """
+        token = new_token()
+        self._change(name, token_hash=token_hash(token), revoked=None)
+        return token
+
+    def revoke_probe(self, name: str) -> None:
+        """Refuse a probe's token from now on; what came from it stays.
+
+        Raises
+        ------
+        UsageError
+            If there is none of this name.
+        """
+        self._change(name, revoked=_now())
+
+    def _change(self, name: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
+        with self.engine.begin() as connection:
+            changed = connection.execute(
+                _PROBES.update().where(_PROBES.c.name == name).values(**values)
+            )
+        if not changed.rowcount:
+            raise UsageError(f'there is no probe "{name}"', "sojourn trial collector probes")
+
+    def add_viewer(self) -> str:
+        """Return a new token for the page."""
+        token = new_token()
+        with self.engine.begin() as connection:
+            connection.execute(_VIEWERS.insert().values(token_hash=token_hash(token), added=_now()))
+        return token
+
+    def is_viewer(self, token: str) -> bool:
+        """Whether a token opens the page."""
+        wanted = sql.select(_VIEWERS.c.id).where(_VIEWERS.c.token_hash == token_hash(token))
+        with self.engine.connect() as connection:
+            return connection.execute(wanted).first() is not None
+
+    def probe_of(self, token: str) -> tuple[int, str] | None:
+        """Return number and name of the probe with a token; `None` if it is unknown or revoked."""
+        wanted = sql.select(_PROBES.c.id, _PROBES.c.name).where(
+            _PROBES.c.token_hash == token_hash(token), _PROBES.c.revoked.is_(None)
+        )
+        with self.engine.connect() as connection:
+            row = connection.execute(wanted).first()
+        return None if row is None else (int(row[0]), str(row[1]))
+
+    def probes(self) -> list[ProbeState]:
+        """Return all probes by name."""
+        latest = (
+            sql.select(
+                _UPLOADS.c.probe_id,
+                sql.func.count().label("uploads"),
+                sql.func.max(_UPLOADS.c.id).label("latest"),
+            )
+            .group_by(_UPLOADS.c.probe_id)
+            .subquery()
+        )
+        wanted = (
+            sql.select(
+                _PROBES.c.name,
+                latest.c.uploads,
+                _UPLOADS.c.received,
+                _UPLOADS.c.clock_error_s,
+                _PROBES.c.revoked,
+            )
+            .select_from(
+                _PROBES.outerjoin(latest, latest.c.probe_id == _PROBES.c.id).outerjoin(
+                    _UPLOADS, _UPLOADS.c.id == latest.c.latest
+                )
+            )
+            .order_by(_PROBES.c.name)
+        )
+        with self.engine.connect() as connection:
+            return [
+                ProbeState(
+                    name,
+                    uploads or 0,
+                    last.replace(tzinfo=UTC) if last else None,
+                    clock,
+                    bool(gone),
+                )
+                for name, uploads, last, clock, gone in connection.execute(wanted)
+            ]
+
+    # ---- uploads -----------------------------------------------------------------------------------
+
+    def has(self, probe: int, digest: str) -> bool:
+        """Whether a probe's upload is there already."""
+        wanted = sql.select(_UPLOADS.c.id).where(
+            _UPLOADS.c.probe_id == probe, _UPLOADS.c.digest == digest
+        )
+        with self.engine.connect() as connection:
+            return connection.execute(wanted).first() is not None
+
+    def add(
+        self,
+        probe: int,
+        digest: str,
+        name: str,
+        content: bytes,
+        tests: Sequence[FieldTest],
+        clock_error_s: float | None,
+    ) -> bool:
+        """Keep an upload with its tests; nothing happens if it is there already.
+
+        Returns
+        -------
+        bool
+            Whether it is new. Either way it is on disk when this returns.
+        """
+        try:
+            with self.engine.begin() as connection:
+                done = connection.execute(
+                    _UPLOADS.insert().values(
+                        probe_id=probe,
+                        digest=digest,
+                        name=name[:200],
+                        received=_now(),
+                        clock_error_s=clock_error_s,
+                        content=content,
+                    )
+                )
+                (upload,) = done.inserted_primary_key or (None,)
+                if tests:
+                    connection.execute(
+                        _TESTS.insert(), [{"upload_id": upload, **_row(test)} for test in tests]
+                    )
+        except IntegrityError:
+            if self.has(probe, digest):
+                return False
+            raise
+        return True
+
+    def count(self) -> int:
+        """Return how many uploads there are."""
+        with self.engine.connect() as connection:
+            return int(connection.execute(sql.select(sql.func.count(_UPLOADS.c.id))).scalar_one())
+
+    def tests(self) -> pl.DataFrame:
+        """Return all tests, as an import of their files would."""
+        wanted = sql.select(*_COLUMNS)
+        with self.engine.connect() as connection:
+            rows = [dict(row) for row in connection.execute(wanted).mappings()]
+        for row in rows:
+            row["time"] = row["time"].replace(tzinfo=UTC)
+        return pl.DataFrame(rows, schema=SCHEMA, orient="row").sort(
+            "probe", "time", "direction", "file"
+        )
+
+    def files(self) -> Iterator[tuple[str, str, str, bytes]]:
+        """Yield probe, digest, name and content of every upload."""
+        wanted = (
+            sql.select(_PROBES.c.name, _UPLOADS.c.digest, _UPLOADS.c.name, _UPLOADS.c.content)
+            .join(_PROBES, _PROBES.c.id == _UPLOADS.c.probe_id)
+            .order_by(_UPLOADS.c.id)
+            .execution_options(yield_per=100)
+        )
+        with self.engine.connect() as connection:
+            for probe, digest, name, content in connection.execute(wanted):
+                yield probe, digest, name, bytes(content)
+
+
+def _engine(url: str) -> sql.Engine:
+    if "://" not in url:
+        url = f"sqlite:///{url}"
+    try:
+        parsed = sql.make_url(url)
+    except SQLAlchemyError as error:
+        raise UsageError(f"{url!r} is no URL of a database", "sqlite:///trial.db") from error
+    if parsed.drivername in {"postgresql", "postgres"}:
+        parsed = parsed.set(drivername="postgresql+pg8000")
+    if parsed.drivername not in {"sqlite", "postgresql+pg8000"}:
+        raise UsageError(
+            f"the collector keeps its data in SQLite or PostgreSQL, not in {parsed.drivername}",
+            "sqlite:///trial.db or postgresql://USER:PASSWORD@HOST/DATABASE",
+        )
+    if parsed.drivername == "sqlite":
+        engine = sql.create_engine(parsed, connect_args={"timeout": 30.0})
+
+        @listens_for(engine, "connect")
+        def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - a driver's connection  # pyright: ignore[reportUnusedFunction]
+            # Readers do not wait for the writer; what is committed survives a loss of power.
+            cursor = connection.cursor()
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+        return engine
+    return sql.create_engine(parsed, pool_pre_ping=True)
+
+
+def _row(test: FieldTest) -> dict[str, Any]:
+    """Return a test as a row; times of a database have no zone, and are UTC."""
+    row = asdict(test)
+    row["time"] = test.time.astimezone(UTC).replace(tzinfo=None)
+    return row
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    return str(getattr(error, "orig", None) or error).splitlines()[0][:200]

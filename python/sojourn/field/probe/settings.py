@@ -1,0 +1,112 @@
+"""What a probe is told in its file.
+
+collector = "https://trial.example.net"
+token_file = "/etc/sojourn/token"
+server = "netperf.example.net"
+title = "buffer=48KB"
+slots = ["08:00", "12:00", "17:00"]
+tests = ["rrul_up", "tcp_download"]
+length = 60
+"""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import time
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from sojourn.errors import Problem, StudyError, UsageError
+
+__all__ = ["ProbeSettings", "load_settings"]
+
+
+class ProbeSettings(BaseModel):
+    """The settings of one probe."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    collector: Annotated[str, Field(pattern=r"^https?://")]
+    """Address of the collector."""
+    token_file: Path
+    """File with the token, readable by the probe alone."""
+    server: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:_-]*$")]
+    """Host that runs netserver."""
+    title: Annotated[str, Field(max_length=200)] = ""
+    """Goes into the title of each test, such as `buffer=48KB`."""
+    slots: Annotated[list[time], Field(min_length=1)] = [time(8), time(12), time(17)]
+    """When to test, UTC: those of Klatsky 2016."""
+    jitter_s: Annotated[float, Field(ge=0, le=3600)] = 300.0
+    """Each test begins later by a random time up to this. chosen: fifty probes do not meet at the server."""
+    tests: Annotated[list[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]], Field(min_length=1)] = [
+        "rrul_up",
+        "tcp_download",
+    ]
+    """Flent's tests, one after the other."""
+    length: Annotated[int, Field(ge=5, le=3600)] = 60
+    """Seconds of load."""
+    pause_s: Annotated[float, Field(ge=0, le=3600)] = 30.0
+    """Between the tests of a slot. chosen: queues and other people recover."""
+    spool: Path = Path("/var/lib/sojourn-probe")
+    """Where measurements wait, and are kept."""
+    keep: Annotated[int, Field(ge=0)] = 500
+    """Measurements kept after they were sent."""
+    flent: str = "flent"
+    """The program."""
+
+    @field_validator("slots")
+    @classmethod
+    def _in_order(cls, slots: list[time]) -> list[time]:
+        if any(slot.tzinfo is not None for slot in slots):
+            message = "slots are UTC and have no zone"
+            raise ValueError(message)
+        return sorted(set(slots))
+
+    def token(self) -> str:
+        """Return the token.
+
+        Raises
+        ------
+        UsageError
+            If its file cannot be read.
+        """
+        try:
+            token = self.token_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"cannot read the token in {self.token_file}", "what `collector add` printed"
+            ) from error
+        if not token.isascii() or not token.isprintable() or not token:
+            raise UsageError(f"{self.token_file} holds no token", "what `collector add` printed")
+        return token
+
+
+def load_settings(path: Path) -> ProbeSettings:
+    """Read a probe's file; relative paths are relative to it.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read.
+    StudyError
+        Everything wrong with it.
+    """
+    try:
+        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}", "a file in TOML") from error
+    try:
+        settings = ProbeSettings.model_validate(document)
+    except ValidationError as error:
+        raise StudyError(
+            [
+                Problem(".".join(str(p) for p in item["loc"]), item["msg"].lower(), file=str(path))
+                for item in error.errors()
+            ]
+        ) from error
+    home = path.parent
+    return settings.model_copy(
+        update={"token_file": home / settings.token_file, "spool": home / settings.spool}
+    )

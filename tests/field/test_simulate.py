@@ -1,0 +1,117 @@
+"""A simulated trial is read as a real one, and its files say what the simulation measured."""
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sojourn.engine import simulate
+from sojourn.errors import UsageError
+from sojourn.field.design import schedule
+from sojourn.field.importer import import_files
+from sojourn.field.population import DEFAULT, Population, circumstances, draw_homes
+from sojourn.field.simulate import _scenario, _tests_of, queue_of, read_schedule, simulate_trial  # pyright: ignore[reportPrivateUsage]
+from sojourn.study.library import load_study
+
+#: Everybody stays, and nothing is missing.
+FAITHFUL = Population(missing=0.0, dropout=0.0)
+TREATMENTS = ("8KB", "96KB")
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    whole = schedule(["home-1", "home-2"], TREATMENTS, date(2016, 5, 2), order="talk")
+    first_days = whole.group_by("probe", "week", "direction", maintain_order=True).head(2)
+    return first_days.select(whole.columns).sort("probe", "time")
+
+
+@pytest.fixture(scope="module")
+def base() -> str:
+    return load_study("klatsky2016").base
+
+
+@pytest.fixture(scope="module")
+def folder(table: pl.DataFrame, base: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("trial") / "files"
+    queues = {name: queue_of(name) for name in TREATMENTS}
+    assert simulate_trial(table, queues, out, base=base, population=FAITHFUL, jobs=2) == 16
+    return out
+
+
+def test_files_of_a_simulated_trial_pass_the_importer(folder: Path, table: pl.DataFrame) -> None:
+    imported = import_files(folder)
+    assert imported.skipped == ()
+    tests = imported.tests
+    assert tests.height == table.height
+    assert set(tests["flags"].to_list()) == {""}
+    assert set(tests["latency_kind"].to_list()) == {"UDP"}
+    labels = ["probe", "week", "treatment", "direction"]
+    assert tests.select(labels).sort(labels).equals(table.select(labels).sort(labels))
+
+
+def test_the_same_trial_is_the_same_files(
+    folder: Path, table: pl.DataFrame, base: str, tmp_path: Path
+) -> None:
+    queues = {name: queue_of(name) for name in TREATMENTS}
+    again = tmp_path / "again"
+    some = table.filter(pl.col("probe") == "home-1")
+    whole = pl.concat([some, table.filter(pl.col("probe") == "home-2").head(1)])
+    simulate_trial(whole, queues, again, base=base, population=FAITHFUL)
+    for path in (again / "home-1").iterdir():
+        assert path.read_bytes() == (folder / "home-1" / path.name).read_bytes()
+
+
+def test_the_importer_finds_what_the_simulation_measured(
+    folder: Path, table: pl.DataFrame, base: str
+) -> None:
+    tests = import_files(folder).tests
+    made, _ = _tests_of(table, FAITHFUL, 1)
+    for one in made:
+        scenario = _scenario(base, one, queue_of(one.treatment))
+        metrics = {(s, m): v for s, m, v, _ in simulate(scenario.compiled, one.place).metrics()}
+        around = circumstances(FAITHFUL, 1, one.number, one.week, one.direction, one.place)
+        word = {"up": "upload", "down": "download"}[one.direction]
+        marks = ("be", "bk", "cs5", "ef")
+        rates = [metrics[f"test-{word}-{mark}", "goodput_loaded"] for mark in marks]
+        pings = [metrics[f"test-ping-udp-{mark}", "rtt_mean"] for mark in ("be", "bk", "ef")]
+        row = tests.filter(
+            (pl.col("probe") == one.home.name)
+            & (pl.col("week") == one.week)
+            & (pl.col("direction") == one.direction)
+        ).sort("time")[one.place - 1]
+        # Payload that left the queue against payload that arrived: what is on its way at the end.
+        assert row["throughput_mbps"].item() == pytest.approx(
+            np.mean(rates) * around.throughput, rel=0.03
+        )
+        # A lost ping is missing from its series only, so means of steps differ a little from means of pings.
+        assert row["latency_ms"].item() == pytest.approx(np.mean(pings) * around.latency, rel=0.03)
+
+
+def test_homes_that_left_and_tests_that_are_missing_are_not_there(table: pl.DataFrame) -> None:
+    everybody = Population(missing=0.0, dropout=1.0, dropout_days=(3.0, 3.0))
+    made, homes = _tests_of(table, everybody, 1)
+    assert homes == ["home-1", "home-2"]
+    assert {test.week for test in made} == {1}
+    nothing, _ = _tests_of(table, Population(missing=1.0), 1)
+    assert nothing == []
+    assert sum(home.left_after_days < 30 for home in draw_homes(400, 1, DEFAULT)) in range(20, 61)
+
+
+def test_treatments_go_by_size_or_by_manager() -> None:
+    assert queue_of("8 KB")["limit"] == "8 KiB"
+    assert queue_of("docsis-pie") == {"kind": "docsis-pie"}
+    with pytest.raises(UsageError, match="no treatment"):
+        queue_of("better")
+
+
+def test_what_is_no_schedule_is_refused(tmp_path: Path, table: pl.DataFrame) -> None:
+    file = tmp_path / "schedule.csv"
+    table.write_csv(file)
+    assert read_schedule(file).equals(table)
+    file.write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="no column probe"):
+        read_schedule(file)
+    with pytest.raises(UsageError, match="cannot read"):
+        read_schedule(tmp_path / "none.csv")
