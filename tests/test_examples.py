@@ -216,9 +216,10 @@ def test_the_answers_that_recipes_print_are_those_of_their_studies(
     done = sojourn("study", "run", folder / "dsl-buffer.toml", "--out", "dsl", "--no-figures")
     assert done.status == 0, done.stderr
     headline = said["engineer"].split("The call waits least")[1].split("Below it")[0].strip()
-    assert headline in " ".join((tmp_path / "dsl" / "report.html").read_text().split())
+    page = " ".join((tmp_path / "dsl" / "report.html").read_text(encoding="utf-8").split())
+    assert_alike(page.split("The call waits least")[1].split("<")[0], headline)
     done = sojourn("study", "run", folder / "pie-or-fq-codel.toml", "--out", "v", "--no-figures")
     assert done.status == 0, done.stderr
     done = sojourn("compare", "v", "--by", "queue")
     headline = said["vendor"].split("one sentence: ")[1].split("> ")[-1].split(" …")[0]
-    assert headline in done.stdout
+    assert_alike(done.stdout[: len(headline)].rpartition(";")[0], headline.rpartition(";")[0])

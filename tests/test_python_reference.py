@@ -1,7 +1,9 @@
 """The package as a notebook user meets it: what the reference says, run."""
 
 import doctest
+import importlib
 import importlib.util
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +45,18 @@ def test_the_examples_of_a_page_run_as_they_stand(page: Path) -> None:
     done = doctest.testfile(str(page), module_relative=False)
     assert done.attempted > 7
     assert done.failed == 0
+
+
+def modules() -> list[str]:
+    """Return the names of all modules of the package that can be imported by themselves."""
+    found = pkgutil.walk_packages(sojourn.__path__, "sojourn.")
+    return [module.name for module in found if not module.name.endswith(("__main__", "_engine"))]
+
+
+def test_the_examples_in_docstrings_run_as_they_stand() -> None:
+    tried = [doctest.testmod(importlib.import_module(name)) for name in modules()]
+    assert sum(result.attempted for result in tried) > 80
+    assert sum(result.failed for result in tried) == 0
 
 
 def test_the_page_of_records_is_up_to_date() -> None:

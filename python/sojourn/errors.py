@@ -121,8 +121,24 @@ class InterruptedRun(SojournError):
     exit_status = ExitStatus.INTERRUPTED
 
 
+_METRICS = {
+    "bandwidth": ("goodput", "utilisation"),
+    "drops": ("dropped_packets", "lost"),
+    "jitter": ("delay_p99",),
+    "latency": ("delay_p99", "delay_p95", "delay"),
+    "load-time": ("page_load_time_median",),
+    "loss": ("loss_total", "lost"),
+    "plt": ("page_load_time_median",),
+    "quality": ("mos",),
+    "queueing-delay": ("queue_delay_p99",),
+    "retransmits": ("retransmissions",),
+    "throughput": ("goodput",),
+}
+"""What people say, and the metrics that they mean; keys of files have synonyms of their own."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint that names the known spelling closest to `name`.
+    """Return a hint that names the known word closest to `name`, by spelling or by meaning.
 
     Parameters
     ----------
@@ -140,13 +156,20 @@ def nearest(name: str, known: Iterable[str]) -> str:
     --------
     >>> nearest("durration", ["duration", "name"])
     'did you mean "duration"?'
+    >>> nearest("throughput", ["goodput", "delay_p99"])
+    'did you mean "goodput"?'
     >>> nearest("x", ["duration", "name"])
     'known: duration, name'
     """
     from difflib import get_close_matches
 
+    from sojourn._engine import synonyms
+
     names = sorted(known)
-    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    said = name.lower().replace("_", "-")
+    meant = [*_METRICS.get(said, ()), *dict(synonyms()).get(said, ())]
+    close = [word for word in meant if word in names]
+    close = close or get_close_matches(name, names, n=1, cutoff=0.6)
     if close:
         return f'did you mean "{close[0]}"?'
     listable = 20  # chosen: a hint of more names is not read

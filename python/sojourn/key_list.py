@@ -205,7 +205,8 @@ def find_keys(asked: str) -> list[KeyRow]:
     Parameters
     ----------
     asked
-        A path such as `access.upstream.queue`, or words such as `bufferbloat`.
+        A path such as `access.upstream.queue`, or words such as `bufferbloat`. What words find is named once: the
+        same keys of links and homes are left out.
     """
     below = [row for row in key_list() if _stands_below(row, asked)]
     if below:
@@ -241,6 +242,8 @@ def _search(asked: str) -> list[KeyRow]:
         text = _folded(f"{row.about} {row.value} {row.kind}")
         if name in wanted:
             rank = 0 if row.is_choice else 1
+        elif row.value.startswith("kind = ") and _folded(row.path.rpartition(".")[2]) in words:
+            rank = 1  # what a table of that name may be
         elif any(word in name for word in words):
             rank = 2
         elif any(re.search(rf"\b{re.escape(word)}", text) for word in words):
@@ -248,10 +251,25 @@ def _search(asked: str) -> list[KeyRow]:
         else:
             continue
         ranked.append((rank, number, row))
+    found = {(row.path, row.value) for _, _, row in ranked}
+    ranked = [item for item in ranked if (_at_home(item[2].path), item[2].value) not in found]
     best = min((rank for rank, _, _ in ranked), default=0)
     # Names that fit say it; texts that mention the word only count where no name does.
     most = 2 if best <= 2 else 3
     return [row for rank, _, row in sorted(ranked, key=lambda item: item[1]) if rank <= most]
+
+
+def _at_home(path: str) -> str | None:
+    """Return where a key of a link, a home or a manager behind another stands in the plainest scenario."""
+    for several, one in (
+        (r"link\.NAME\.(upstream|downstream)\b", "access.DIRECTION"),
+        (r"home\.NAME\.access\.(upstream|downstream)\b", "access.DIRECTION"),
+        (r"home\.NAME\.traffic\b", "traffic"),
+        (r"access\.DIRECTION\.queue\.manager\b", "access.DIRECTION.queue"),
+    ):
+        if re.match(several, path):
+            return re.sub(several, one, path, count=1)
+    return None
 
 
 def _folded(text: str) -> str:

@@ -31,6 +31,17 @@ def test_keys_are_found_by_path_and_by_what_people_say(
     assert found in done.stdout
 
 
+def test_a_word_finds_the_kinds_of_a_table_and_names_each_key_once(sojourn: CommandLine) -> None:
+    lines = [line.strip() for line in sojourn("keys", "queue").stdout.splitlines()]
+    for kind in ("drop-tail", "codel", "fq-codel", "pie"):
+        assert sum(line.startswith(f'kind = "{kind}"') for line in lines) == 1
+    paths = {row["path"] for row in sojourn("keys", "bufferbloat", "--json").json()["keys"]}
+    assert "access.DIRECTION.queue.limit" in paths
+    assert not any(path.startswith(("link.", "home.")) for path in paths)
+    below = sojourn("keys", "link.NAME.upstream.queue.limit", "--json").json()["keys"]
+    assert below  # who asks for a path gets it
+
+
 def test_a_key_comes_with_its_unit_default_bounds_and_origin(sojourn: CommandLine) -> None:
     rows = sojourn("keys", "access.upstream.queue.target", "--json").json()["keys"]
     codel = next(row for row in rows if "codel" in row["kind"].split(", "))
@@ -72,7 +83,7 @@ def test_a_new_study_checks_shows_and_runs_as_it_is(sojourn: CommandLine, tmp_pa
     made = sojourn("study", "new", "mine")
     assert (made.status, made.stdout) == (0, "mine/study.toml\n")
     assert sojourn("check", "mine/study.toml", "mine/scenario.toml").status == 0
-    assert "near-fq-codel" in sojourn("study", "show", "mine").stdout
+    assert "20ms-fq-codel" in sojourn("study", "show", "mine").stdout
     done = sojourn("study", "run", "mine", "--duration", "1 s", "--seeds", "1", "--out", "out")
     assert done.status == 0, done.stderr
     assert (tmp_path / "out" / "report.html").exists()

@@ -112,7 +112,7 @@ def bounded_mean_of(values: Sequence[float] | np.ndarray, quantity: Quantity) ->
     --------
     >>> late = bounded_mean_of([0.0, 0.0, 0.0, 0.0, 0.5], Quantity(0.0, 100.0))
     >>> round(late.value, 3), round(late.low, 3), round(late.high, 3)
-    (0.1, 0.01, 0.953)
+    (0.1, 0.01, 0.954)
     """
     data = _finite(values)
     if data.size == 0:

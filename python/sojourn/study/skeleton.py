@@ -44,17 +44,12 @@ queue = { kind = "codel", profile = "rfc8289", limit = "256 KB" }
 [overlays.fq-codel.access.upstream]
 queue = { kind = "fq-codel" }
 
-# Traffic goes by its name in the scenario.
-[overlays.near.traffic.upload]
-rtt = "20 ms"
-
-[overlays.far.traffic.upload]
-rtt = "100 ms"
-
-# One point for each combination: near-buffer, near-codel, ... Each axis is a label of the points, by which report
-# and `sojourn compare RESULT --by queue` set them beside each other.
-[[matrix]]
-axes = { distance = ["near", "far"], queue = ["buffer", "codel", "fq-codel"] }
+# What varies: the points are the product of all axes. An axis is a key of the scenario with its values (traffic goes
+# by its name), or a list of overlays. Each is a label, by which the report and `sojourn compare RESULT --by queue` set
+# points beside each other.
+[axes]
+rtt = { key = "traffic.upload.rtt", values = ["20 ms", "100 ms"] }
+queue = ["buffer", "codel", "fq-codel"]
 """
 
 SCENARIO = """\
