@@ -1,6 +1,7 @@
 """Progress of runs and studies: a bar with an estimate on a terminal or in a notebook, plain lines elsewhere.
 
-A single run says nothing before its second second. Of a study, the estimate goes by simulated seconds, which predict the work better than the number of runs.
+A single run says nothing before its second second. Of a study, the estimate weighs runs by their work, see
+`sojourn.study.workload`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sojourn.notebook import NotebookBar
     from sojourn.study.execute import Finished
     from sojourn.study.plan import Plan, RunSpec
+    from sojourn.study.workload import Workload
 
 __all__ = ["RunProgress", "StudyProgress"]
 
@@ -94,8 +96,7 @@ class StudyProgress:
         self._task: Any = None
         self._began = 0.0
         self._said = 0.0
-        self._total_s = 0.0
-        self._done_s = 0.0
+        self._work: Workload | None = None
         self._total = 0
         self._notebook = _notebook_bar()
         self._name = ""
@@ -107,10 +108,11 @@ class StudyProgress:
     def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
         """Note that runs begin."""
         from sojourn.cli.console import note
+        from sojourn.study.workload import Workload
 
         self._began = self._said = time.monotonic()
         self._total = len(to_do)
-        self._total_s = sum(spec.scenario.duration_s for spec in to_do)
+        self._work = Workload(to_do)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""
         self._name = plan.study.definition.name
@@ -145,15 +147,20 @@ class StudyProgress:
             transient=True,
         )
         self._bar.start()
-        self._task = self._bar.add_task("", total=self._total_s, runs=f"0 of {self._total}")
+        self._task = self._bar.add_task("", total=1.0, runs=f"0 of {self._total}")
 
     def advance(self, finished: Finished) -> None:
         """Note that a run ended."""
         self.done += 1
-        self._done_s += finished.spec.scenario.duration_s
+        entry = finished.entry
+        took_s = float(entry.statistics["wall_s"]) if entry is not None else 0.0
+        share = 0.0
+        if self._work is not None:
+            self._work.finished(finished.spec.point, took_s)
+            share = self._work.share
         if self._bar is not None:
             runs = f"{self.done} of {self._total}"
-            self._bar.update(self._task, completed=self._done_s, runs=runs)
+            self._bar.update(self._task, completed=share, runs=runs)
             return
         now = time.monotonic()
         if self._notebook is not None:
@@ -167,7 +174,7 @@ class StudyProgress:
 
             self._said = now
             elapsed = now - self._began
-            left = elapsed * (self._total_s - self._done_s) / self._done_s if self._done_s else 0.0
+            left = elapsed * (1 - share) / share if share else 0.0
             note(
                 f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, "
                 f"about {left:.0f} s left"
