@@ -32,7 +32,7 @@ def everything(legend: str = "below") -> PlotSpec:
     marks = (
         Band(X, X - 0.5, X + 0.5, "codel", "range"),
         Line(X, X, "codel", "mean"),
-        Line(X, X + 1, "droptail-21", "other", step=True, weight="thin"),
+        Line(X, X + 1, "blue dashed triangle", "other", step=True, weight="thin"),
         Dots(X, X, "printed", "printed", filled=False, texts=("a", "", "b")),
         Dots(X, X + 0.1, "codel", "ours", low=X - 0.1, high=X + 0.1),
         Bars(X, X * 0, X, "queue", "queue"),

@@ -9,10 +9,13 @@ from sojourn.studies.figures.stack import CAUSES
 from sojourn.study.library import load_study
 
 LABELS = load_study("white2012").definition.labels
-MANAGERS = tuple(LABELS["queue_manager"])
-COUPLINGS = tuple(LABELS["coupling"])
+LABELS_2013 = load_study("white2013").definition.labels
+MANAGERS = [words.look or name for name, words in LABELS["queue_manager"].items()]
+COUPLINGS = [words.look for words in LABELS["coupling"].values()]
 MANAGERS_2013 = [
-    m for m in load_study("white2013").definition.labels["queue_manager"] if m != "pie-draft"
+    words.look or name
+    for name, words in LABELS_2013["queue_manager"].items()
+    if name != "pie-draft"
 ]
 
 
@@ -49,7 +52,7 @@ def test_no_cause_of_delay_has_the_colour_of_a_queue_manager() -> None:
 def test_causes_and_couplings_differ_from_each_other() -> None:
     shown = [cause for cause in CAUSES if cause not in ("sender", "recovery")]
     assert len({styles.look_of(cause).colour for cause in shown}) == len(shown)
-    couplings = [styles.look_of(f"coupling-{name}") for name in COUPLINGS]
+    couplings = [styles.look_of(name) for name in COUPLINGS]
     assert len({look.marker for look in couplings}) == len(couplings)
 
 
@@ -64,6 +67,11 @@ def test_the_palette_goes_round_and_neighbours_differ() -> None:
         a, b = styles.look_of(f"cycle-{first}"), styles.look_of(f"cycle-{second}")
         assert a.colour != b.colour
         assert a.marker != b.marker
+
+
+@pytest.mark.parametrize("name", ["turquoise", "blue wavy", "blue turquoise", "dashed blue", ""])
+def test_words_that_name_no_look_are_none(name: str) -> None:
+    assert not styles.is_known(name)
 
 
 def test_an_unknown_look_is_an_error() -> None:

@@ -44,12 +44,7 @@ class Look:
 
 _LOOKS: dict[str, Look] = {
     # Queue managers.
-    "droptail-417": Look(OKABE_ITO["vermillion"], (), "s"),
-    "droptail-21": Look(OKABE_ITO["blue"], (5, 1.6), "^"),
-    "droptail-31250B": Look(OKABE_ITO["sky"], (1.2, 1.2), "v"),
     "codel": Look(OKABE_ITO["green"], (), "o"),
-    "bufferbloat": Look(OKABE_ITO["vermillion"], (7, 1.2, 1.2, 1.2), "s"),
-    "buffer-control": Look(OKABE_ITO["blue"], (5, 1.6), "^"),
     "sfq-codel": Look(OKABE_ITO["orange"], (2.6, 0.9), "D"),
     "pie": Look(OKABE_ITO["purple"], (1.2, 1.2), "v"),
     "sfq": Look(OKABE_ITO["sky"], (5, 1.2, 1.2, 1.2, 1.2, 1.2), "P"),
@@ -62,17 +57,9 @@ _LOOKS: dict[str, Look] = {
     "match": Look(OKABE_ITO["green"], (), "o"),
     "miss": Look(OKABE_ITO["vermillion"], (), "X"),
     "unjudged": Look(MUTED, (), "o"),
-    # Two delays that a background transport aims at, and two quantiles of one thing.
-    "target-100ms": Look(TOL["wine"], (), "s"),
-    "target-25ms": Look(OKABE_ITO["sky"], (), "o"),
+    # Two quantiles of one thing.
     "median": Look(TOL["indigo"], (5, 1.6), "o"),
     "tail": Look(TOL["wine"], (), "s"),
-    "background": Look(TOL["indigo"], (), "o"),
-    "pie-draft": Look(INK, (5, 1.6), "X"),
-    # Couplings of a modem's two queues.
-    "coupling-drop": Look(OKABE_ITO["purple"], (), "X"),
-    "coupling-both": Look(OKABE_ITO["orange"], (), "D"),
-    "coupling-back": Look(TOL["indigo"], (), "P"),
     # Causes of delay, from the sender to the wire; none of them has the colour of a queue manager.
     "sender": Look(TOL["wine"], (), "", "////"),
     "recovery": Look(TOL["wine"], (), "", ""),
@@ -96,21 +83,58 @@ _CYCLE: tuple[Look, ...] = (
 )
 
 
+#: Words for looks of a study's own: colours, dashes, markers.
+COLOURS = {**OKABE_ITO, **TOL, "ink": INK, "muted": MUTED}
+DASHES: dict[str, Dash] = {
+    "solid": (),
+    "dashed": (5, 1.6),
+    "dotted": (1.2, 1.2),
+    "dash-dotted": (7, 1.2, 1.2, 1.2),
+    "long-dashed": (9, 2),
+    "short-dashed": (2.6, 0.9),
+}
+MARKERS = {
+    "circle": "o",
+    "square": "s",
+    "triangle": "^",
+    "down": "v",
+    "diamond": "D",
+    "plus": "P",
+    "cross": "X",
+}
+
+
 def look_of(name: str) -> Look:
-    """Return the look of a name; `cycle-0`, `cycle-1` and so on walk through the palette.
+    """Return the look of a name.
+
+    `cycle-0`, `cycle-1` and so on walk through the palette; words such as `blue dashed triangle` name a colour, a
+    dash and a marker.
 
     Examples
     --------
     >>> look_of("codel").colour
     '#009E73'
+    >>> look_of("blue dashed triangle") == Look("#0072B2", (5, 1.6), "^")
+    True
     """
+    found = _found(name)
+    if found is None:
+        message = f"no look is called {name}"
+        raise KeyError(message)
+    return found
+
+
+def _found(name: str) -> Look | None:
     if name in _LOOKS:
         return _LOOKS[name]
     prefix, _, number = name.rpartition("-")
     if prefix == "cycle" and number.isdigit():
         return _CYCLE[int(number) % len(_CYCLE)]
-    message = f"no look is called {name}"
-    raise KeyError(message)
+    colour, *words = name.split(" ")
+    if colour not in COLOURS or not all(word in DASHES or word in MARKERS for word in words):
+        return None
+    dash = next((DASHES[word] for word in words if word in DASHES), ())
+    return Look(COLOURS[colour], dash, next((MARKERS[w] for w in words if w in MARKERS), "o"))
 
 
 def is_known(name: str) -> bool:
@@ -118,8 +142,7 @@ def is_known(name: str) -> bool:
 
     Examples
     --------
-    >>> is_known("codel"), is_known("cycle-3"), is_known("turquoise")
-    (True, True, False)
+    >>> is_known("codel"), is_known("cycle-3"), is_known("sky circle"), is_known("turquoise")
+    (True, True, True, False)
     """
-    prefix, _, number = name.rpartition("-")
-    return name in _LOOKS or (prefix == "cycle" and number.isdigit())
+    return _found(name) is not None

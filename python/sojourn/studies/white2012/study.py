@@ -184,8 +184,8 @@ def figure_9(ask: Ask) -> PlotSpec:
     packets, time = (rows[name].to_numpy().astype(float) for name in ("packets", "time_ns"))
     share = 100 * float(time[packets >= 16].sum() / time.sum())
     panel = cdf_panel(
-        {"droptail-21": packets},
-        weights={"droptail-21": time},
+        {"blue dashed triangle": packets},
+        weights={"blue dashed triangle": time},
         quantity="queue",
         unit="packets",
         low=0.0,
