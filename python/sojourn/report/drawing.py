@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree as ET
 
 from sojourn.plots import styles
 
@@ -14,6 +15,11 @@ THEMED = {
     styles.PAPER: "paper",
     **{colour: f"c-{name}" for name, colour in (styles.OKABE_ITO | styles.TOL).items()},
 }
+
+
+_BY_COLOUR = {colour.lower(): name for colour, name in THEMED.items()}
+_COLOURS = re.compile("|".join(map(re.escape, _BY_COLOUR)), re.IGNORECASE)
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
 def inline(svg: str, name: str, description: str) -> str:
@@ -28,21 +34,34 @@ def inline(svg: str, name: str, description: str) -> str:
     description
         What a reader who cannot see the drawing should know.
     """
-    body = svg[svg.index("<svg") :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r"<title>.*?</title>", "", body, count=1, flags=re.DOTALL)
-    body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body)
-    body = re.sub(r'(xlink:href|href)="#([^"]+)"', rf'\1="#{name}-\2"', body)
-    body = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", body)
-    for colour, variable in THEMED.items():
-        body = re.sub(re.escape(colour), f"var(--{variable})", body, flags=re.IGNORECASE)
-    head_end = body.index(">")
-    head = re.sub(r'\s(?:width|height)="[^"]*"', "", body[:head_end])
-    label = _escape(description)
-    return f'{head} role="img" aria-label="{label}"{body[head_end:]}'.strip()
+    root = ET.fromstring(svg)
+    for parent in root.iter():
+        for child in list(parent):
+            if _local(child.tag) in ("metadata", "title"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        element.attrib = {
+            _local(key): _value(_local(key), value, name) for key, value in element.attrib.items()
+        }
+    for size in ("width", "height"):
+        root.attrib.pop(size, None)
+    root.attrib |= {"role": "img", "aria-label": description}
+    return ET.tostring(root, encoding="unicode")
 
 
-def _escape(text: str) -> str:
-    return (
-        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-    )
+def _local(name: str) -> str:
+    """Return a name without its namespace: within a page, SVG needs none."""
+    return name.rpartition("}")[2]
+
+
+def _value(key: str, value: str, name: str) -> str:
+    """Return an attribute's value with ids that are unique in the page and colours that follow its theme."""
+    if key == "id":
+        return f"{name}-{value}"
+    if key == "href" and value.startswith("#"):
+        return f"#{name}-{value[1:]}"
+    if key == "d":  # the shape of a path, which is long
+        return value
+    value = _REFERENCE.sub(rf"url(#{name}-\1)", value)
+    return _COLOURS.sub(lambda found: f"var(--{_BY_COLOUR[found[0].lower()]})", value)
