@@ -78,6 +78,10 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return value
 
 
+WHOLE = 1e15
+"""Below this, a float tells whole numbers from others."""
+
+
 def format_number(value: float | None) -> str:
     """Return a number with five significant digits.
 
@@ -86,13 +90,12 @@ def format_number(value: float | None) -> str:
     >>> format_number(1234567.0), format_number(0.0123456), format_number(3.0)
     ('1234567', '0.012346', '3')
     """
+    from sojourn.digits import significant
+
     if value is None:
         return ""
-    if value != value:
-        return "nan"
-    if abs(value) >= 100_000 or value == int(value):
-        return f"{value:.0f}"
-    return f"{value:.5g}"
+    whole = abs(value) < WHOLE and value == int(value)
+    return f"{value:.0f}" if whole else significant(value, 5, unknown="nan", endless="inf")
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -48,7 +48,7 @@ class Axis:
     @property
     def label(self) -> str:
         """Quantity and unit as one reads them."""
-        return f"{self.quantity} in {self.unit}" if self.unit else self.quantity
+        return " in ".join(part for part in (self.quantity, self.unit) if part)
 
 
 @dataclass(frozen=True)

@@ -5,37 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
 import polars as pl
-from markupsafe import Markup
 
+from sojourn.digits import significant
 from sojourn.report.files import write_text
+from sojourn.report.page import page_environment, style_sheet
 from sojourn.studies.parts import PlainCell, PlainTable
 from sojourn.studies.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
+from sojourn.words import words_of
 
-__all__ = ["comparison_table", "comparison_tables", "frame_table", "write_comparison_page"]
-
-_HOME = Path(__file__).parent
+__all__ = ["comparison_table", "comparisons_of", "frame_table", "write_comparison_page"]
 
 
-def comparison_tables(result: StudyResult, *, most: int = 4) -> tuple[PlainTable, ...]:
-    """Return one table per label of a study, each with its headline sentence as caption.
+def comparisons_of(result: StudyResult, *, most: int = 4) -> list[LabelComparison]:
+    """Return the comparisons by each label of a study.
 
     Labels with one value, and labels whose points cannot be paired, are left out; so are labels beyond
-    `most`. For any report: the tables need nothing but the metrics.
+    `most`. For any report: they need nothing but the metrics.
     """
     from sojourn.errors import UsageError
 
-    tables: list[PlainTable] = []
+    found: list[LabelComparison] = []
     for label in result.labels:
         try:
-            comparison = compare_labels(result, label)
+            found.append(compare_labels(result, label))
         except UsageError:
             continue
-        tables.append(comparison_table(comparison))
-    return tuple(tables[:most])
+    return found[:most]
 
 
 def comparison_table(comparison: LabelComparison) -> PlainTable:
@@ -59,13 +57,15 @@ def comparison_table(comparison: LabelComparison) -> PlainTable:
         (
             PlainCell(row[by]),
             PlainCell(row["subject"]),
-            PlainCell(row["metric"].replace("_", " ")),
+            PlainCell(words_of(row["metric"])),
             PlainCell(row["unit"]),
-            PlainCell(_number(row["before"])),
-            PlainCell(_number(row["after"]), "best" if row["verdict"] == "better" else ""),
-            PlainCell(_signed(row["difference"]), detail=_range(row["low"], row["high"])),
-            PlainCell(_signed(row["change"], digits=2)),
-            PlainCell(_signed(row["effect"], digits=2)),
+            PlainCell(significant(row["before"])),
+            PlainCell(significant(row["after"]), "best" if row["verdict"] == "better" else ""),
+            PlainCell(
+                significant(row["difference"], 3, sign=True), detail=_range(row["low"], row["high"])
+            ),
+            PlainCell(significant(row["change"], 2, sign=True)),
+            PlainCell(significant(row["effect"], 2, sign=True)),
             PlainCell(row["verdict"], "muted" if row["verdict"] == "one seed" else ""),
         )
         for row in rows
@@ -95,29 +95,17 @@ def comparison_table(comparison: LabelComparison) -> PlainTable:
     )
 
 
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def _signed(value: float | None, digits: int = 3) -> str:
-    if value is None:
-        return "–"
-    return f"{value:+.0f}" if abs(value) >= 1000 else f"{value:+.{digits}g}"
-
-
 def _range(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return ""
-    return f"{_signed(low)} to {_signed(high)}"
+    return f"{significant(low, 3, sign=True)} to {significant(high, 3, sign=True)}"
 
 
 def frame_table(frame: pl.DataFrame, *, name: str, title: str, caption: str) -> PlainTable:
     """Return a frame as a table of a page, column by column."""
     rows = [
         tuple(
-            PlainCell(_number(value) if isinstance(value, float | None) else str(value))
+            PlainCell(significant(value) if isinstance(value, float | None) else str(value))
             for value in row
         )
         for row in frame.iter_rows()
@@ -135,15 +123,8 @@ def write_comparison_page(
     OSError
         If it cannot be written.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HOME / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8"))
-    template = environment.get_template("comparison.html")
+    template = page_environment().get_template("comparison.html")
     write_text(
-        path, template.render(title=title, headline=headline, tables=list(tables), style=style)
+        path,
+        template.render(title=title, headline=headline, tables=list(tables), style=style_sheet()),
     )

@@ -45,7 +45,13 @@ def draw_files(plots: Sequence[PlotSpec], folder: Path, *, pdf: bool = False) ->
     """
     shares = split(plots, _most_processes())
     others = [_start(share, folder, pdf=pdf) for share in shares[1:]]
-    texts = {plot.name: mpl.save(plot, folder, pdf=pdf) for plot in shares[0]}
+    try:
+        texts = {plot.name: mpl.save(plot, folder, pdf=pdf) for plot in shares[0]}
+    except BaseException:
+        for process in others:
+            process.kill()
+            process.wait()
+        raise
     for process, share in zip(others, shares[1:], strict=True):
         failed = process.wait() != 0
         for plot in share:

@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from sojourn.report import drawing, markdown
+from sojourn.report import drawing, markdown, origins
 from sojourn.report.provenance import provenance, scenario_hashes
 from sojourn.studies.claims import Holds, JudgedClaim
 from sojourn.studies.figure import Figure
@@ -26,6 +26,9 @@ _HOME = Path(__file__).parent
 #: Longer tables than this are folded, and follow the figures; chosen: what fits a screen or two. So do
 #: all tables of a study that redraws figures, which say the same at a glance.
 LONG_TABLE = 40
+
+#: So are wider ones; chosen: what fits the page with intervals.
+WIDE_TABLE = 10
 
 #: More figures than this in a section get a list of links; chosen by eye.
 MANY_FIGURES = 10
@@ -115,6 +118,7 @@ def render(
         printed_figures=_group(figures, "printed"),
         delay_figures=_group(figures, "delay"),
         scorecards=scorecards(cells, parts.claims),
+        origins=origins.told(result, parts.assumptions),
         closeness=closeness(cells),
         misses=[cell for cell in cells if cell.verdict is Verdict.MISS],
         claim_groups=claim_groups(parts.claims),
@@ -125,7 +129,9 @@ def render(
 
 
 def _is_folded(table: PlainTable, parts: StudyParts) -> bool:
-    return len(table.rows) > LONG_TABLE or any(f.group == "printed" for f in parts.figures)
+    if table.folded or len(table.rows) > LONG_TABLE or len(table.headings) > WIDE_TABLE:
+        return True
+    return any(figure.group == "printed" for figure in parts.figures)
 
 
 def _group(figures: Sequence[DrawnFigure], group: str) -> list[DrawnFigure]:

@@ -14,10 +14,12 @@ import numpy as np
 import polars as pl
 
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
+from sojourn.report.roles import LEAST_DIFFERENCE
 from sojourn.studies.figure import Figure
 from sojourn.studies.quantity import quantity_of
 from sojourn.study.compare import is_headline
 from sojourn.study.result import StudyResult
+from sojourn.words import words_of
 
 __all__ = ["sweep_figures"]
 
@@ -25,6 +27,8 @@ MOST_PANELS = 6
 """chosen: a page."""
 MOST_CURVES = 7
 """chosen: as many looks as one tells apart."""
+MOST_FACETS = 3
+"""chosen: as many panels as stand beside each other."""
 LEAST_VALUES = 3
 """chosen: two values make no curve."""
 WIDE_RANGE = 8.0
@@ -34,8 +38,9 @@ WIDE_RANGE = 8.0
 def sweep_figures(result: StudyResult) -> Iterator[Figure]:
     """Return one figure if a label is a number with at least three values, and nothing otherwise.
 
-    The x axis is the label with the most values; the colour is the label with the most values of the others.
-    A study with further labels that vary gets none: its points cannot be told apart in one plane.
+    The x axis is the label with the most values; the colour is the label with the most values of the others, as
+    far as one can tell them apart. Further labels make panels. A study with more combinations of these than
+    there is room for gets no such figure.
     """
     points = result.points
     counts = {label: points[label].drop_nulls().n_unique() for label in result.labels}
@@ -47,31 +52,37 @@ def sweep_figures(result: StudyResult) -> Iterator[Figure]:
     )
     if over is None or counts[over] < LEAST_VALUES:
         return
-    rest = [label for label in varying if label != over]
-    if len(rest) > 1 or (rest and counts[rest[0]] > MOST_CURVES):
+    rest = sorted((label for label in varying if label != over), key=lambda label: -counts[label])
+    colour = next((label for label in rest if counts[label] <= MOST_CURVES), "")
+    facets = [label for label in rest if label != colour]
+    groups = points.select(facets).unique(maintain_order=True).rows() if facets else [()]
+    if len(groups) > MOST_FACETS:
         return
-    colour = rest[0] if rest else ""
-    panels = [
-        panel
-        for subject, metric, unit in _measures(result.summary, over)
-        if (panel := _panel(result, over, colour, subject, metric, unit)) is not None
+    measures = _measures(result.summary, over)[: MOST_PANELS // len(groups) if facets else None]
+    grid = [
+        (panel, group)
+        for measure in measures
+        for group in groups
+        if (panel := _panel(result, over, colour, measure, dict(zip(facets, group, strict=True))))
+        is not None
     ][:MOST_PANELS]
-    if not panels:
+    if not grid:
         return
-    columns = 2 if len(panels) > 1 else 1
-    by = f", by {colour}" if colour else ""
+    panels = [panel for panel, _ in grid]
+    columns = len(groups) if facets else min(2, len(panels))
+    by = f", by {' and '.join(rest)}" if rest else ""
     yield Figure(
         f"sweep-{over}",
         PlotSpec(
             name=f"sweep-{over}",
-            title=f"What {over} changes{by}",
+            title=f"What {over.replace('_', ' ')} changes{by.replace('_', ' ')}",
             panels=tuple(panels),
             columns=columns,
             height=-(-len(panels) // columns) * 62 + 12,
             description=f"Curves of measures over {over}{by}; bands are 95 % intervals over seeds.",
             legend="below" if colour else "none",
         ),
-        "Means over seeds; bands: 95 % intervals, as in summary.csv.",
+        "Means over seeds; bands: 95 % intervals, as in summary.csv. What changes most stands first.",
         "overview",
     )
 
@@ -84,7 +95,7 @@ def _measures(summary: pl.DataFrame, over: str) -> list[tuple[str, str, str]]:
     )
     found: list[tuple[bool, float, tuple[str, str, str]]] = []
     for subject, metric, unit, least, most in spreads.iter_rows():
-        if most <= least or not quantity_of(metric, unit).better:
+        if most <= least * (1 + LEAST_DIFFERENCE) or not quantity_of(metric, unit).better:
             continue
         change = math.log(most / least) if least > 0 else math.inf
         found.append((not is_headline(metric), -change, (subject, metric, unit)))
@@ -93,13 +104,21 @@ def _measures(summary: pl.DataFrame, over: str) -> list[tuple[str, str, str]]:
 
 
 def _panel(
-    result: StudyResult, over: str, colour: str, subject: str, metric: str, unit: str
+    result: StudyResult,
+    over: str,
+    colour: str,
+    measure: tuple[str, str, str],
+    facet: dict[str, Any],
 ) -> Panel | None:
+    subject, metric, unit = measure
     rows = result.summary.filter(
         (pl.col("subject") == subject)
         & (pl.col("metric") == metric)
         & pl.col(over).is_not_null()
         & pl.col("mean").is_not_null()
+        & pl.all_horizontal(
+            pl.lit(value=True), *(pl.col(label).eq_missing(value) for label, value in facet.items())
+        )
     ).sort(over)
     bands: list[Mark] = []
     lines: list[Mark] = []
@@ -133,12 +152,18 @@ def _panel(
             scale=scale,
             ticks=tuple((value, f"{value:g}") for value in xs) if len(xs) <= 8 else (),
         ),
-        y=Axis(
-            metric.replace("_", " "), unit, low=0.0 if quantity_of(metric, unit).low == 0 else None
-        ),
+        y=Axis("", unit, low=0.0 if quantity_of(metric, unit).low == 0 else None),
         marks=(*bands, *lines, *dots),
-        title=subject,
+        title=f"{subject}: {words_of(metric)}{_told(facet, result.label_units)}",
     )
+
+
+def _told(facet: dict[str, Any], units: dict[str, str]) -> str:
+    """Name a panel's values of further labels, on a line of their own."""
+    words = ", ".join(
+        f"{label} {value} {units.get(label, '')}".strip() for label, value in facet.items()
+    )
+    return f"\n{words}" if words else ""
 
 
 def _end(part: pl.DataFrame, name: str) -> np.ndarray:

@@ -13,6 +13,8 @@ from string import Formatter
 
 import numpy as np
 
+from sojourn.digits import significant
+
 __all__ = ["Numbers", "by_group", "combined", "fill", "group_by_group", "number", "reduced"]
 
 #: A number, or numbers by group.
@@ -82,12 +84,7 @@ def number(value: float, digits: int = 3) -> str:
     >>> number(375614.0), number(0.0312), number(float("inf"))
     ('375614', '0.0312', 'never')
     """
-    if value != value:
-        return "–"
-    if value in (float("inf"), float("-inf")):
-        return "never"
-    text = f"{value:.{digits}g}"
-    return f"{value:.0f}" if "e" in text and abs(value) >= 1 else text
+    return significant(abs(value) if math.isinf(value) else value, digits, endless="never")
 
 
 def by_group(values: Mapping[str, float], digits: int = 3, unit: str = "") -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class Standing:
     Attributes
     ----------
     best
-        Settings that no other beats: what a table sets in bold.
+        Settings that no other beats.
     winner
         The one that beats each of the others; empty if there is none, or if chance cannot be told.
     note
@@ -100,6 +100,13 @@ class Standing:
     best: frozenset[str] = frozenset()
     winner: str = ""
     note: str = ""
+    beaten: frozenset[str] = field(default=frozenset(), compare=False)
+    """Settings that another beats."""
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """What a table sets in bold: the best, if anybody is beaten."""
+        return self.best if self.beaten else frozenset()
 
 
 def who_wins(contests: Sequence[Contest]) -> list[Standing]:
@@ -163,7 +170,7 @@ def _standing(contest: Contest, tested: set[str], beaten: Mapping[str, set[str]]
     best = [name for name in contest.values if name in tested and not beaten.get(name)]
     rivals = len(tested) - 1
     winners = [name for name in best if sum(name in others for others in beaten.values()) == rivals]
-    return Standing(frozenset(best), winners[0] if winners else "")
+    return Standing(frozenset(best), winners[0] if winners else "", beaten=frozenset(beaten))
 
 
 def _by_values(contest: Contest) -> Standing:
@@ -178,7 +185,8 @@ def _by_values(contest: Contest) -> Standing:
         return Standing(note="nothing to compare")
     best = (min if contest.better == "lower" else max)(known.values())
     near = [name for name, v in known.items() if v == best or abs(v - best) <= contest.indifference]
-    return Standing(frozenset(near), note="fewer than two runs in common: chance cannot be told")
+    note = "fewer than two runs in common: chance cannot be told"
+    return Standing(frozenset(near), note=note, beaten=frozenset(known) - set(near))
 
 
 def tally(standings: Sequence[Standing], names: Mapping[str, str]) -> str:

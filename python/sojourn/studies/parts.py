@@ -33,6 +33,8 @@ class PlainTable:
     rows: tuple[tuple[PlainCell, ...], ...]
     groups: tuple[tuple[str, int], ...] = ()
     """Headings above columns, with how many columns each spans; empty for none."""
+    folded: bool = False
+    """Whether a page shows its title alone until a reader asks for it."""
 
 
 @dataclass(frozen=True)

@@ -38,12 +38,31 @@ class Quantity:
         """Whether both ends are bounded, as of a share or a score."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
+    def indifference(self, best: float) -> float:
+        """Return the difference from the best that nobody would notice.
+
+        chosen: 1 % of it; 0.05 points of a share in percent; a tenth of a score of a call.
+
+        Examples
+        --------
+        >>> Quantity(0.0, 100.0).indifference(0.0), Quantity(0.0).indifference(50.0)
+        (0.05, 0.5)
+        """
+        if self.high == 100.0:
+            return 0.05
+        if (self.low, self.high) == MOS:
+            return 0.1
+        return 0.01 * abs(best)
+
+
+#: Scale of mean opinion scores that a call can reach. Source: ITU-T G.107 Annex B.
+MOS = (1.0, 4.5)
 
 #: Unitless metrics with bounds of their own. Source: ITU-T G.107 Annex B; shares of what was possible.
 _SCALES: dict[str, tuple[float, float]] = {
-    "mos": (1.0, 4.5),
-    "mos_min": (1.0, 4.5),
-    "mos_loss_only": (1.0, 4.5),
+    "mos": MOS,
+    "mos_min": MOS,
+    "mos_loss_only": MOS,
     "rating": (0.0, 100.0),
     "fairness": (0.0, 1.0),
 }

@@ -23,8 +23,8 @@ from sojourn.study.declarations import Measure, Where, Winners
 __all__ = ["TESTED", "Won", "winners"]
 
 TESTED = (
-    "Bold means that no other beats it: by the paired t test at 5 % after Holm's correction for the whole "
-    "table, and by more than the differences that count as none."
+    "Bold, where anything beats anything: no other is better by the paired t test at 5 %, after Holm's "
+    "correction for the whole table, and by more than the differences that count as none."
 )
 """What bold means, for captions."""
 
@@ -74,7 +74,7 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
 
     def cells_of(key: _Key, name: str) -> list[PlainCell]:
         entries = found[key][name] if key in found else [_Entry(NOTHING, {})] * len(competing)
-        best = standings[key, name].best if key in found else frozenset[str]()
+        best = standings[key, name].marked if key in found else frozenset[str]()
         return _cells(measures[name], entries, best, definition)
 
     if definition.columns:

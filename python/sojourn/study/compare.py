@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from sojourn.digits import significant
 from sojourn.errors import UsageError, nearest
 from sojourn.studies.pairs import SIGNIFICANCE, holm, paired_test
 from sojourn.studies.quantity import quantity_of
@@ -80,8 +81,13 @@ class LabelComparison:
     """Averages over the other labels: one row per value, subject and metric. Seeds are the pairs."""
     each: pl.DataFrame
     """One row per value, combination of the other labels (further columns), subject and metric."""
-    headline: str
-    """One sentence."""
+    sentences: tuple[str, ...]
+    """What each value of the label changes."""
+
+    @property
+    def headline(self) -> str:
+        """All sentences together."""
+        return " ".join(self.sentences)
 
     @property
     def changed(self) -> bool:
@@ -152,8 +158,8 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
     )
     overall = _test(averages, shared, directed=True)
     unit = result.label_units.get(by, "")
-    headline = _headline(by, unit, reference, [v for v in values if v != reference], overall)
-    return LabelComparison(by, reference, tuple(others), overall, each, headline)
+    sentences = _sentences(by, unit, reference, [v for v in values if v != reference], overall)
+    return LabelComparison(by, reference, tuple(others), overall, each, tuple(sentences))
 
 
 def _known(name: str, names: list[str], what: str) -> str:
@@ -231,7 +237,9 @@ def _direction(row: dict[str, Any], *, directed: bool) -> str:
     return "better" if (row["difference"] < 0) == (better == "lower") else "worse"
 
 
-def _headline(by: str, unit: str, against: str, values: list[str], overall: pl.DataFrame) -> str:
+def _sentences(
+    by: str, unit: str, against: str, values: list[str], overall: pl.DataFrame
+) -> list[str]:
     """Say what a change of the label does to what people feel most."""
     sentences: list[str] = []
     for value in values:
@@ -260,7 +268,7 @@ def _headline(by: str, unit: str, against: str, values: list[str], overall: pl.D
         parts = [f"{counts[v]} {v}" for v in ("better", "worse", "moved") if counts[v]]
         summary = f"of {len(rows)} measures, {', '.join(parts)} beyond chance"
         sentences.append(f"{start}: {told}; {summary}." if told else f"{start}: {summary}.")
-    return " ".join(sentences)
+    return sentences
 
 
 def _weight(row: dict[str, Any]) -> float:
@@ -277,6 +285,6 @@ def _told(row: dict[str, Any]) -> str:
     percent = f" by {abs(change):.0f} %" if change is not None and abs(change) < 1000 else ""
     verb = "falls" if row["difference"] < 0 else "rises"
     return (
-        f"{name} of {row['subject']} {verb}{percent}, from {row['before']:.3g} to "
-        f"{row['after']:.3g}{unit}"
+        f"{name} of {row['subject']} {verb}{percent}, from {significant(row['before'], 3)} to "
+        f"{significant(row['after'], 3)}{unit}"
     )

@@ -35,6 +35,9 @@ _WEIGHTS = {"thin": 0.8, "normal": 1.3, "bold": 1.8}
 _ALPHA = {"thin": 0.6, "normal": 1.0, "bold": 1.0}
 _FONT_SIZE = 7.5
 
+#: An axis with an open end goes to so many times the largest value; chosen: as Matplotlib's margins.
+HEADROOM = 1.05
+
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": _FONT_SIZE,
@@ -169,7 +172,7 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         figure.legend(
             handles=handles,
             loc="outside lower center",
-            ncols=min(len(handles), 6),
+            ncols=-(-len(handles) // -(-len(handles) // 6)),
             handlelength=2.4,
             columnspacing=1.6,
         )
@@ -181,6 +184,18 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         labels.write(panel, cast("Axes", axis), _FONT_SIZE - 1)
         labels.write_rules(panel, cast("Axes", axis), _FONT_SIZE - 1)
     return figure
+
+
+def _show_marks_at_the_edge(axes: Axes) -> None:
+    """Draw marks whole that stand on the edge of a panel; what lies beyond it is cut off."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    for line in axes.lines:
+        if line.get_linestyle() != "None":
+            continue
+        x, y = (np.asarray(side, dtype=float) for side in line.get_data())
+        outside = (x < left) | (x > right) | (y < low) | (y > high)
+        line.set_clip_on(bool(outside.any()))
+        line.set_in_layout(False)
 
 
 def _name_the_lowest(axes: Sequence[Any], panels: int, columns: int) -> None:
@@ -202,6 +217,11 @@ def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
     # Limits come last: an open end is left to what was drawn.
     axes.set_xlim(panel.x.low, panel.x.high)
     axes.set_ylim(panel.y.low, panel.y.high)
+    if panel.y.high is None and panel.y.low is not None and panel.y.scale == "linear":
+        low, high = axes.get_ylim()
+        # Margins are those of the data, which may be far from the lower end.
+        axes.set_ylim(low, max(high, low + HEADROOM * (axes.dataLim.y1 - low)))
+    _show_marks_at_the_edge(axes)
     for axis, side, (low, high) in (
         (panel.x, axes.xaxis, axes.get_xlim()),
         (panel.y, axes.yaxis, axes.get_ylim()),

@@ -1,0 +1,148 @@
+"""Which label of a study does what in the report of any study: one competes, the others are conditions.
+
+What competes has a colour, conditions make rows and panels; points go by their labels, never by their place.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from sojourn.plots import styles
+from sojourn.studies.quantity import quantity_of
+from sojourn.study.compare import is_headline
+from sojourn.study.result import StudyResult
+
+__all__ = ["MOST_COMPETITORS", "Measured", "Roles"]
+
+MOST_COMPETITORS = 7
+"""chosen: as many looks as one tells apart, and as many columns as a page has."""
+
+LEAST_DIFFERENCE = 0.01
+"""Measures that differ by less, as a share of the largest, say nothing. chosen: what nobody would notice."""
+
+POINT = "point"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure of a traffic entry or link."""
+
+    subject: str
+    metric: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The labels of a study by what they do.
+
+    Attributes
+    ----------
+    result
+        The study's result.
+    compete
+        The label whose values compete: the first of the study that varies and has few enough values. Where labels
+        do not tell points apart, points compete themselves.
+    conditions
+        The other labels that vary.
+    """
+
+    result: StudyResult
+    compete: str
+    conditions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, result: StudyResult) -> Roles:
+        """Give the labels of a result their roles."""
+        points = result.points
+        varying = [label for label in result.labels if points[label].n_unique() > 1]
+        if not varying or points.select(varying).is_duplicated().any():
+            return cls(result, POINT)
+        few = [label for label in varying if points[label].n_unique() <= MOST_COMPETITORS]
+        if not few:
+            return cls(result, POINT)
+        return cls(result, few[0], tuple(label for label in varying if label != few[0]))
+
+    @cached_property
+    def points(self) -> pl.DataFrame:
+        """Points with what competes and the conditions, as words."""
+        names = [self.compete, *self.conditions]
+        columns = [
+            pl.col(name).cast(pl.String).fill_null("–").alias(f"by_{name}") for name in names
+        ]
+        return self.result.points.select(POINT, *columns)
+
+    @cached_property
+    def competitors(self) -> list[str]:
+        """Values that compete, in the order of the study."""
+        return self.points[f"by_{self.compete}"].unique(maintain_order=True).to_list()
+
+    @cached_property
+    def cells(self) -> dict[tuple[str, ...], dict[str, str]]:
+        """By the values of the conditions, the point of each competitor."""
+        found: dict[tuple[str, ...], dict[str, str]] = {}
+        for point, competitor, *conditions in self.points.iter_rows():
+            found.setdefault(tuple(conditions), {})[competitor] = point
+        return found
+
+    def words(self, label: str, value: str) -> str:
+        """Return a value of a label with its unit."""
+        return f"{value} {self.result.label_units.get(label, '')}".strip()
+
+    def name(self, competitor: str) -> str:
+        """Return how a competitor is called."""
+        return self.words(self.compete, competitor)
+
+    def title(self, condition: Sequence[str]) -> str:
+        """Return how a combination of conditions is called.
+
+        A value that is a number, or stands for yes or no, says of what.
+        """
+        told: list[str] = []
+        for label, value in zip(self.conditions, condition, strict=True):
+            words = self.words(label, value)
+            plain = value.replace(".", "", 1).isdigit() or value in ("true", "false", "–")
+            told.append(f"{label.replace('_', ' ')} {words}" if plain else words)
+        return ", ".join(told)
+
+    @cached_property
+    def looks(self) -> dict[str, str]:
+        """Look of each competitor: its own, if all have one, or one of the palette by its place."""
+        if all(styles.is_known(value) for value in self.competitors):
+            return {value: value for value in self.competitors}
+        return {value: f"cycle-{place}" for place, value in enumerate(self.competitors)}
+
+    def measures(self, most: int) -> list[Measured]:
+        """Return the measures that people ask for, those that differ most between competitors first.
+
+        Measures in which nobody is better, and those that hardly differ, are left out.
+        """
+        summary = self.result.summary.filter(pl.col("mean").is_finite()).join(self.points, on=POINT)
+        key = ["subject", "metric", "unit"]
+        mean = pl.col("mean")
+        spreads = (
+            summary.group_by(*key, *(f"by_{name}" for name in self.conditions), maintain_order=True)
+            .agg(
+                ((mean.max() - mean.min()) / mean.abs().max()).alias("spread"),
+                pl.col(f"by_{self.compete}").n_unique().alias("competitors"),
+            )
+            .filter((pl.col("competitors") > 1) & pl.col("spread").is_finite())
+            .group_by(key, maintain_order=True)
+            .agg(pl.col("spread").max())
+        )
+        found = [
+            (not is_headline(metric), -spread, Measured(subject, metric, unit))
+            for subject, metric, unit, spread in spreads.iter_rows()
+            if spread >= LEAST_DIFFERENCE and quantity_of(metric, unit).better
+        ]
+        headlines = [one for one in found if not one[0]]
+        return [one for *_, one in itertools.islice(sorted(headlines or found, key=_rank), most)]
+
+
+def _rank(one: tuple[bool, float, Measured]) -> float:
+    return one[1]
