@@ -43,6 +43,9 @@ class ScenarioProblems(ValueError):
 
     problems: list[Problem]
 
+class ProvisioningProblems(ValueError):
+    """The text is no configuration file or no table; the message is a JSON list of issues."""
+
 class Interrupted(RuntimeError):
     """The run was cancelled."""
 
@@ -207,3 +210,37 @@ def mean_opinion_score(rating: float) -> float:
 
 def jain_index(values: Sequence[float]) -> float | None:
     """Jain's fairness index; nothing without values."""
+
+def provisioning_examine(
+    octets: bytes, secret: bytes | None = None, strict: bool = False, docsis40: bool = False
+) -> str:
+    """All TLVs of a configuration file, its issues and what its digests are, as JSON."""
+
+def provisioning_decode(octets: bytes, docsis40: bool = False) -> str:
+    """The text form of a configuration file."""
+
+def provisioning_encode(text: str, secret: bytes | None = None, seal: bool = False) -> bytes:
+    """The octets of a text. With `seal` the MICs are made anew, the CMTS MIC if there is a secret.
+
+    Raises `ProvisioningProblems`.
+    """
+
+def provisioning_diff(before: bytes, after: bytes) -> str:
+    """What differs between two configuration files, as JSON."""
+
+def provisioning_expand(
+    octets: bytes,
+    tables: str,
+    secret: bytes | None = None,
+    docsis: str | None = None,
+    lld: bool | None = None,
+    profiles: bool = True,
+    allow_bad_mic: bool = False,
+    downstream_without_modem: bool = False,
+    strict: bool = False,
+) -> str:
+    """The service of a configuration file and all issues, as JSON.
+
+    `docsis` and `lld` say what the modem is, in place of the tables; without `profiles` the tables have no
+    Aggregate QoS Profiles. Raises `ProvisioningProblems` about the tables.
+    """

@@ -1,6 +1,7 @@
 //! CM configuration files of DOCSIS, and the service that a modem gets from one.
 //!
-//! A file is octets ([`File`]), a text ([`text`]) and a list of what is wrong with it ([`examine`]). Nothing here reads a disk or panics on any input.
+//! A file is octets ([`File`]), a text ([`text`]) and a list of what is wrong with it ([`examine`]); with the
+//! tables of a CMTS ([`Tables`]) it is a service ([`expand`]). Nothing here reads a disk or panics on any input.
 //!
 //! Source: DOCSIS MULPI annexes C and D as public tools and documents give them; each TLV of the table
 //! (`tlv.toml`) names where it is from. White 2019 §5.3 for Aggregate QoS Profiles and migration.
@@ -8,17 +9,29 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod classifier;
 mod diff;
+mod expand;
 mod file;
 mod histogram;
 mod integrity;
 mod issue;
+mod listing;
+mod parameter;
+mod service;
+mod tables;
 pub mod text;
 pub mod tlv;
 
 pub use check::{Examination, examine};
+pub use classifier::Classifier;
 pub use diff::{Difference, diff};
+pub use expand::{Choices, Expansion, expand};
 pub use file::{File, Format, Tlv, TooLong, Value};
 pub use histogram::{Histogram, quantile};
 pub use integrity::{Digest, Integrity, Secret, check_integrity, seal};
 pub use issue::{Issue, Issues, Severity};
+pub use listing::{Line, list};
+pub use parameter::{Leaf, Origin, Parameter, Parameters, Setting};
+pub use service::{AggregateServiceFlow, Role, Service, ServiceConfig, ServiceFlow};
+pub use tables::{Docsis, Tables};

@@ -123,3 +123,20 @@ fn a_damaged_file_has_the_issue_that_it_is_named_after() {
         assert!(codes.contains(&code), "{code}: {codes:?}");
     }
 }
+
+#[test]
+fn what_fuzzing_found_comes_back_too() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/cm_configuration");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let octets = fs::read(entry.unwrap().path()).unwrap();
+        for format in [Format::Docsis31, Format::Docsis40] {
+            let file = File::read(&octets, format);
+            assert_eq!(file.octets().unwrap(), octets);
+            let again = text::read(&text::write(&file)).unwrap();
+            assert_eq!(again.octets().unwrap(), octets);
+        }
+        count += 1;
+    }
+    assert!(count >= 100, "{count} files");
+}

@@ -36,8 +36,8 @@ fn octets() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// A value of the form that the table gives.
-fn value(path: Vec<u8>) -> BoxedStrategy<Value> {
-    let entry = tlv::of(&path).unwrap();
+fn value(path: &[u8]) -> BoxedStrategy<Value> {
+    let entry = tlv::of(path).unwrap();
     let of = |octets: usize| {
         prop::collection::vec(any::<u8>(), octets)
             .prop_map(Value::Octets)
@@ -56,7 +56,7 @@ fn value(path: Vec<u8>) -> BoxedStrategy<Value> {
         tlv::Kind::Ipv4 => of(4),
         tlv::Kind::Ipv6 => of(16),
         tlv::Kind::Aggregate if path == [43] => Just(Value::Octets(vec![8, 3, 0, 1, 2])).boxed(),
-        tlv::Kind::Aggregate => prop::collection::vec(below(&path), 0..5)
+        tlv::Kind::Aggregate => prop::collection::vec(below(path), 0..5)
             .prop_map(Value::Tlvs)
             .boxed(),
     }
@@ -71,7 +71,7 @@ fn below(path: &[u8]) -> BoxedStrategy<Tlv> {
         .collect();
     prop::sample::select(children)
         .prop_flat_map(|path| {
-            value(path.clone()).prop_map(move |value| Tlv {
+            value(&path).prop_map(move |value| Tlv {
                 code: *path.last().unwrap(),
                 value,
                 offset: 0,

@@ -2,7 +2,7 @@
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
 //! ([`run`], [`table`]), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
-//! are Python classes ([`managers`]).
+//! are Python classes ([`managers`]), CM configuration files ([`provisioning`]).
 
 use pyo3::prelude::*;
 
@@ -11,6 +11,7 @@ mod bench;
 mod counting;
 mod managers;
 mod metrics;
+mod provisioning;
 mod run;
 mod scenario;
 mod table;
@@ -37,5 +38,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     managers::register(module)?;
     table::register(module)?;
     bench::register(module)?;
+    provisioning::register(module)?;
     metrics::register(module)
 }

@@ -35,6 +35,11 @@ COMMANDS = {
     "trial collector": ("trial_collector", "Collect what the probes of a field trial measure."),
     "trial import": ("trial_import", "Read Flent, iperf3 and irtt files of a field trial."),
     "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
+    "provision show": ("provision_show", "Show a CM configuration file and what is wrong with it."),
+    "provision decode": ("provision_decode", "Write a binary CM configuration file as text."),
+    "provision encode": ("provision_encode", "Make a binary CM configuration file from its text."),
+    "provision expand": ("provision_expand", "Show the service that a modem gets from a file."),
+    "provision diff": ("provision_diff", "Show what differs between two CM configuration files."),
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
@@ -42,6 +47,7 @@ COMMANDS = {
 
 GROUPS = {
     "study": "List, show, begin and run studies: many runs and what to make of them.",
+    "provision": "Read, write, compare and expand CM configuration files of DOCSIS.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""

@@ -1,0 +1,741 @@
+//! From a configuration file and the tables of a CMTS to the service that a modem gets.
+//!
+//! Source: White 2019 §5.1, §5.3.1 to §5.3.3: a service class name is looked up among Aggregate QoS Profiles first,
+//! if modem and CMTS support low-latency DOCSIS; explicit values override; an aggregate may also be explicit.
+//! Deviations: the source leaves open which explicit parameters of an expanded service flow go where. Rate, burst, peak
+//! rate, reserved rate and priority go to the aggregate, all others to the classic service flow. What an explicit
+//! aggregate becomes without support is unconfirmed: one classic service flow with its rates.
+
+use serde::Serialize;
+
+use crate::check::{self, PGS, asf_reference, examine};
+use crate::classifier::Classifier;
+use crate::file::{File, Tlv};
+use crate::integrity::{Digest, Secret};
+use crate::issue::Issue;
+use crate::parameter::{
+    About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting, fill,
+    fill_defaults,
+};
+use crate::service::{AggregateServiceFlow, Role, Service, ServiceConfig, ServiceFlow};
+use crate::tables::{Docsis, Entry, Tables, Way};
+use crate::text::rate_scale;
+use crate::tlv;
+
+/// Least default buffer of a low-latency service flow, in bytes (ns-3 model of DOCSIS).
+const LOW_LATENCY_BUFFER: u64 = 40_000;
+/// Milliseconds of its rate that the default buffer of a low-latency service flow holds (ns-3 model of DOCSIS).
+const LOW_LATENCY_MS: u64 = 10;
+/// Milliseconds of its rate that the default buffer of any other holds (ns-3 model of DOCSIS).
+const CLASSIC_MS: u64 = 100;
+/// Parameters of an expanded service flow that belong to the aggregate.
+const OF_THE_WHOLE: [Parameter; 5] = [
+    Parameter::MaxSustainedRate,
+    Parameter::MaxTrafficBurst,
+    Parameter::PeakTrafficRate,
+    Parameter::MinReservedRate,
+    Parameter::TrafficPriority,
+];
+
+/// What to do where sources leave a choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Expand files whose digests are wrong.
+    pub allow_bad_mic: bool,
+    /// Give modems without low-latency support two queues downstream, which needs only the CMTS (White 2019 §5.1).
+    pub downstream_without_modem: bool,
+    /// Take doubtful warnings as errors.
+    pub strict: bool,
+}
+
+/// What came of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Expansion {
+    /// The service; `None` if something is an error.
+    pub service: Option<ServiceConfig>,
+    /// What is wrong with the file, and with the service.
+    pub issues: Vec<Issue>,
+}
+
+/// Expands a file.
+pub fn expand(
+    file: &File,
+    tables: &Tables,
+    secret: Option<&Secret>,
+    choices: Choices,
+) -> Expansion {
+    let examination = examine(file, secret, choices.strict);
+    let integrity = examination.integrity;
+    let bad_mic = [integrity.cm_mic, integrity.cmts_mic].contains(&Digest::Bad);
+    let mut expander = Expander {
+        file,
+        tables,
+        choices,
+        issues: examination.issues,
+        others: Vec::new(),
+    };
+    for issue in &mut expander.issues {
+        if choices.allow_bad_mic && ["E-CM-MIC", "E-CMTS-MIC"].contains(&issue.code) {
+            issue.severity = crate::issue::Severity::Warning;
+        }
+    }
+    let service = if expander.issues.iter().any(Issue::is_error) {
+        None
+    } else {
+        expander.service(bad_mic)
+    };
+    let failed = expander.issues.iter().any(Issue::is_error);
+    Expansion {
+        service: service.filter(|_| !failed),
+        issues: expander.issues,
+    }
+}
+
+/// Types of TLVs of one direction.
+#[derive(Clone, Copy)]
+struct Codes {
+    way: Way,
+    flow: u8,
+    aggregate: u8,
+    classifier: u8,
+}
+
+const UP: Codes = Codes {
+    way: Way::Up,
+    flow: 24,
+    aggregate: 70,
+    classifier: 22,
+};
+const DOWN: Codes = Codes {
+    way: Way::Down,
+    flow: 25,
+    aggregate: 71,
+    classifier: 23,
+};
+
+struct Expander<'a> {
+    file: &'a File,
+    tables: &'a Tables,
+    choices: Choices,
+    issues: Vec<Issue>,
+    others: Vec<usize>,
+}
+
+impl<'a> Expander<'a> {
+    fn service(&mut self, bad_mic: bool) -> Option<ServiceConfig> {
+        let access = self.file.all(3).last().and_then(Tlv::number);
+        if access == Some(0) {
+            self.issues.push(
+                Issue::new("E-NO-ACCESS", "the file forbids the subscriber any traffic").about("3"),
+            );
+        }
+        let upstream = self.direction(UP);
+        let downstream = self.direction(DOWN);
+        let others = core::mem::take(&mut self.others);
+        Some(ServiceConfig {
+            upstream: upstream?,
+            downstream: downstream?,
+            bad_mic,
+            others,
+        })
+    }
+
+    /// Whether a direction may have two queues.
+    fn has_dual_queue(&self, way: Way) -> bool {
+        let disabled = self
+            .file
+            .all(91)
+            .last()
+            .and_then(Tlv::number)
+            .is_some_and(|value| value > 0);
+        let modem =
+            self.tables.cm_lld || (way == Way::Down && self.choices.downstream_without_modem);
+        modem && self.tables.cmts_lld && !disabled
+    }
+
+    fn direction(&mut self, codes: Codes) -> Option<Service> {
+        let file = self.file;
+        if let Some(class) = file.all(4).next() {
+            return Some(self.class_of_service(class, codes));
+        }
+        let aggregates: Vec<&'a Tlv> = file.all(codes.aggregate).collect();
+        let flows: Vec<&'a Tlv> = file.all(codes.flow).collect();
+        let member_of = |flow: &Tlv| flow.last(36).and_then(Tlv::number);
+        if let Some((aggregate, rest)) = aggregates.split_first() {
+            let reference = asf_reference(aggregate);
+            let (members, alone): (Vec<&Tlv>, Vec<&Tlv>) = flows
+                .into_iter()
+                .partition(|flow| reference.is_some() && member_of(flow) == reference);
+            self.others
+                .extend(rest.iter().chain(&alone).map(|tlv| tlv.offset));
+            return self.explicit(aggregate, &members, codes);
+        }
+        let Some((flow, rest)) = flows.split_first() else {
+            let message = "nothing is defined for this direction";
+            self.issues
+                .push(Issue::new("E-NO-SERVICE", message).about(codes.flow.to_string()));
+            return None;
+        };
+        self.others.extend(rest.iter().map(|tlv| tlv.offset));
+        self.flow(flow, codes)
+    }
+
+    /// A class of service of DOCSIS 1.0: one service flow each way.
+    fn class_of_service(&mut self, class: &Tlv, codes: Codes) -> Service {
+        let mut parameters = Parameters::new();
+        let upstream = [
+            (Parameter::MaxSustainedRate, 3, "b/s"),
+            (Parameter::TrafficPriority, 4, ""),
+            (Parameter::MinReservedRate, 5, "b/s"),
+            (Parameter::MaxTrafficBurst, 6, "B"),
+        ];
+        let downstream = [(Parameter::MaxSustainedRate, 2, "b/s")];
+        let parts = if codes.way == Way::Up {
+            &upstream[..]
+        } else {
+            &downstream[..]
+        };
+        for (parameter, code, unit) in parts {
+            let Some(tlv) = class.last(*code) else {
+                continue;
+            };
+            let Some(number) = tlv.number() else { continue };
+            let origin = Origin::File {
+                offset: tlv.offset,
+                path: format!("4.{code}"),
+            };
+            parameters.insert(
+                *parameter,
+                Leaf {
+                    value: Setting::Number(number),
+                    unit,
+                    origin,
+                },
+            );
+        }
+        let rate = number_of(&parameters, Parameter::MaxSustainedRate);
+        Service::Single(Box::new(self.finish(
+            Role::Only,
+            None,
+            parameters,
+            codes.way,
+            rate,
+        )))
+    }
+
+    /// A service flow that belongs to no aggregate.
+    fn flow(&mut self, flow: &Tlv, codes: Codes) -> Option<Service> {
+        let mut parameters = Self::parameters(flow, &OF_FLOWS);
+        let reference = flow.last(1).and_then(Tlv::number);
+        let name = flow.last(4).and_then(Tlv::as_text);
+        if let Some(name) = name {
+            let profile = self
+                .tables
+                .aqp(name, codes.way)
+                .filter(|_| self.has_dual_queue(codes.way));
+            if let Some(profile) = profile {
+                return self.migrate(parameters, reference, profile, codes);
+            }
+            let Some(class) = self.tables.class(name, codes.way) else {
+                let message = format!("no service class {name} for this direction");
+                let path = format!("{}.4", codes.flow);
+                self.issues.push(
+                    Issue::new("E-SCN-UNKNOWN", message)
+                        .at(flow.offset, path)
+                        .hint(self.known(codes.way)),
+                );
+                return None;
+            };
+            fill(&mut parameters, &class.parameters);
+        }
+        let rate = number_of(&parameters, Parameter::MaxSustainedRate);
+        Some(Service::Single(Box::new(self.finish(
+            Role::Only,
+            reference,
+            parameters,
+            codes.way,
+            rate,
+        ))))
+    }
+
+    /// A service flow whose class name is that of an Aggregate QoS Profile (White 2019 §5.3.2).
+    fn migrate(
+        &mut self,
+        parameters: Parameters,
+        reference: Option<u64>,
+        profile: &Entry,
+        codes: Codes,
+    ) -> Option<Service> {
+        let (mut whole, classic): (Parameters, Parameters) = parameters
+            .into_iter()
+            .partition(|(parameter, _)| OF_THE_WHOLE.contains(parameter));
+        fill(&mut whole, &profile.parameters);
+        let rules = self.rules(codes, |target| match target {
+            Some(target) if Some(target) == reference => Role::Classic,
+            _ => Role::Other,
+        });
+        self.aggregate(
+            reference,
+            whole,
+            Some(profile),
+            Some((None, classic)),
+            None,
+            rules,
+            codes,
+        )
+    }
+
+    /// An aggregate that the file defines (White 2019 §5.3.3).
+    fn explicit(&mut self, tlv: &Tlv, members: &[&Tlv], codes: Codes) -> Option<Service> {
+        let mut whole = Self::parameters(tlv, &OF_AGGREGATES);
+        let mut profile = None;
+        if let Some(name) = tlv.last(4).and_then(Tlv::as_text) {
+            profile = self.tables.aqp(name, codes.way);
+            let Some(profile) = profile else {
+                let message = format!("no Aggregate QoS Profile {name} for this direction");
+                let path = format!("{}.4", codes.aggregate);
+                self.issues
+                    .push(Issue::new("E-AQP-UNKNOWN", message).at(tlv.offset, path));
+                return None;
+            };
+            fill(&mut whole, &profile.parameters);
+        }
+        let flow_of = |flow: &Tlv| flow.last(1).and_then(Tlv::number);
+        let marked = tlv
+            .last(42)
+            .and_then(|encodings| encodings.last(1))
+            .and_then(Tlv::number);
+        let low_latency = members
+            .iter()
+            .copied()
+            .find(|flow| marked.is_some() && flow_of(flow) == marked);
+        let classic = members
+            .iter()
+            .copied()
+            .find(|flow| marked.is_none() || flow_of(flow) != marked);
+        let is_low_latency =
+            tlv.last(42).is_some() || profile.is_some_and(|profile| profile.low_latency);
+        if members.len() > 2 {
+            let code = if self.choices.strict {
+                "E-ASF-MEMBERS"
+            } else {
+                "W-ASF-MEMBERS"
+            };
+            let message = format!(
+                "{} members; the first classic and the low-latency one count",
+                members.len()
+            );
+            self.issues
+                .push(Issue::new(code, message).at(tlv.offset, codes.aggregate.to_string()));
+        }
+        let member = |expander: &mut Self, flow: Option<&Tlv>| {
+            flow.map(|flow| (flow_of(flow), expander.named(flow, codes)))
+        };
+        let (classic_reference, low_reference) =
+            (classic.and_then(flow_of), low_latency.and_then(flow_of));
+        let classic = member(self, classic);
+        let low_latency = member(self, low_latency);
+        if !is_low_latency || !self.has_dual_queue(codes.way) {
+            if is_low_latency {
+                let message =
+                    "modem or CMTS does not support low-latency DOCSIS: one classic service flow";
+                let issue = Issue::new("W-ASF-COLLAPSED", message);
+                self.issues
+                    .push(issue.at(tlv.offset, codes.aggregate.to_string()));
+            } else if members.len() > 1 {
+                let message = "a plain aggregate of several service flows cannot be simulated";
+                self.issues.push(
+                    Issue::new("E-ASF-MEMBERS", message)
+                        .at(tlv.offset, codes.aggregate.to_string()),
+                );
+            }
+            let (reference, mut parameters) = classic.unwrap_or_default();
+            for parameter in OF_THE_WHOLE {
+                if let Some(leaf) = whole.get(&parameter) {
+                    parameters.insert(parameter, leaf.clone());
+                }
+            }
+            let rate = number_of(&parameters, Parameter::MaxSustainedRate);
+            return Some(Service::Single(Box::new(self.finish(
+                Role::Only,
+                reference,
+                parameters,
+                codes.way,
+                rate,
+            ))));
+        }
+        let rules = self.rules(codes, |target| match target {
+            Some(target) if Some(target) == low_reference => Role::LowLatency,
+            Some(target) if Some(target) == classic_reference => Role::Classic,
+            _ => Role::Other,
+        });
+        self.aggregate(
+            asf_reference(tlv),
+            whole,
+            profile,
+            classic,
+            low_latency,
+            rules,
+            codes,
+        )
+    }
+
+    /// Puts an aggregate together; members that are missing are made.
+    #[expect(clippy::too_many_arguments, reason = "the parts of an aggregate")]
+    fn aggregate(
+        &mut self,
+        reference: Option<u64>,
+        mut whole: Parameters,
+        profile: Option<&Entry>,
+        classic: Option<(Option<u64>, Parameters)>,
+        low_latency: Option<(Option<u64>, Parameters)>,
+        rules: Vec<Classifier>,
+        codes: Codes,
+    ) -> Option<Service> {
+        let (classic_reference, mut classic) = classic.unwrap_or_default();
+        let (low_reference, mut low_latency) = low_latency.unwrap_or_default();
+        for (parameter, member) in [
+            (Parameter::ClassicServiceClassName, &mut classic),
+            (Parameter::LowLatencyServiceClassName, &mut low_latency),
+        ] {
+            let Some(Leaf {
+                value: Setting::Text(name),
+                ..
+            }) = whole.get(&parameter)
+            else {
+                continue;
+            };
+            let Some(class) = self.tables.class(name, codes.way) else {
+                let message = format!("no service class {name} for this direction");
+                let issue =
+                    Issue::new("E-SCN-UNKNOWN", message).about(format!("{}.42", codes.aggregate));
+                self.issues.push(issue.hint(self.known(codes.way)));
+                return None;
+            };
+            fill(member, &class.parameters);
+        }
+        fill_defaults(&mut whole, &OF_AGGREGATES);
+        let rate = number_of(&whole, Parameter::MaxSustainedRate);
+        let threshold = number_of(&low_latency, Parameter::ImmediateMaxThreshold).unwrap_or(1000);
+        whole
+            .entry(Parameter::QueueProtectionLatencyThreshold)
+            .or_insert_with(|| Leaf {
+                value: Setting::Number(threshold),
+                unit: "us",
+                origin: Origin::default_of("maximum threshold of the immediate AQM"),
+            });
+        self.grants(&low_latency, &whole, codes);
+        let classic = self.finish(Role::Classic, classic_reference, classic, codes.way, rate);
+        let low_latency = self.finish(
+            Role::LowLatency,
+            low_reference,
+            low_latency,
+            codes.way,
+            rate,
+        );
+        let has_own = rules.iter().any(|rule| rule.to == Role::LowLatency);
+        let mut classifiers = match profile.and_then(|profile| profile.classifiers.clone()) {
+            _ if has_own => Vec::new(),
+            Some(rules) => rules,
+            None => Classifier::defaults(&self.tables.nqb_dscp),
+        };
+        classifiers.extend(rules);
+        if low_latency.aqm_word() == "none" {
+            let coupling = Leaf {
+                value: Setting::Number(0),
+                unit: "tenths",
+                origin: Origin::default_of("no AQM, nothing to couple"),
+            };
+            whole.insert(Parameter::CouplingFactor, coupling);
+        }
+        let aggregate = AggregateServiceFlow {
+            reference,
+            parameters: whole,
+            classic,
+            low_latency,
+            classifiers,
+        };
+        Some(Service::Aggregate(Box::new(aggregate)))
+    }
+
+    /// Whether proactive grants make sense.
+    fn grants(&mut self, low_latency: &Parameters, whole: &Parameters, codes: Codes) {
+        if codes.way == Way::Down || number_of(low_latency, Parameter::Scheduling) != Some(PGS) {
+            return;
+        }
+        let granted = number_of(low_latency, Parameter::GuaranteedGrantRate).unwrap_or(0);
+        let path = format!("{}.45", codes.flow);
+        if granted == 0 {
+            let message = "proactive grants without a guaranteed grant rate";
+            self.issues
+                .push(Issue::new("E-PGS-RATE", message).about(path));
+            return;
+        }
+        let rate = number_of(whole, Parameter::MaxSustainedRate).unwrap_or(0);
+        let weight = number_of(whole, Parameter::SchedulingWeight).unwrap_or(0);
+        if rate > 0 && u128::from(granted) * 256 > u128::from(rate) * u128::from(weight) {
+            let message = "the guaranteed grant rate is above the low-latency share of the rate";
+            self.issues
+                .push(Issue::new("W-GGR-HIGH", message).about(path));
+        }
+    }
+
+    /// The parameters that a member says, and those of its class.
+    fn named(&mut self, flow: &Tlv, codes: Codes) -> Parameters {
+        let mut parameters = Self::parameters(flow, &OF_FLOWS);
+        if let Some(name) = flow.last(4).and_then(Tlv::as_text) {
+            if let Some(class) = self.tables.class(name, codes.way) {
+                fill(&mut parameters, &class.parameters);
+            } else {
+                let message = format!("no service class {name} for this direction");
+                let path = format!("{}.4", codes.flow);
+                self.issues
+                    .push(Issue::new("E-SCN-UNKNOWN", message).at(flow.offset, path));
+            }
+        }
+        parameters
+    }
+
+    fn known(&self, way: Way) -> String {
+        let names: Vec<&str> = self
+            .tables
+            .service_classes
+            .iter()
+            .filter(|entry| entry.way == way)
+            .map(|entry| entry.name.as_str())
+            .collect();
+        if names.is_empty() {
+            "the table has none".to_owned()
+        } else {
+            format!("known: {}", names.join(", "))
+        }
+    }
+
+    /// Classifiers of the file by where they lead, higher priority first.
+    fn rules(&mut self, codes: Codes, role: impl Fn(Option<u64>) -> Role) -> Vec<Classifier> {
+        let mut rules: Vec<Classifier> = Vec::new();
+        for tlv in self.file.all(codes.classifier) {
+            if tlv.last(6).and_then(Tlv::number) == Some(0) {
+                continue;
+            }
+            let rule = Classifier::read(tlv, role(tlv.last(3).and_then(Tlv::number)));
+            if !rule.others.is_empty() {
+                let message = format!(
+                    "criteria {} are not looked at, so it never matches",
+                    rule.others.join(", ")
+                );
+                self.issues.push(
+                    Issue::new("W-CRITERIA", message).at(tlv.offset, codes.classifier.to_string()),
+                );
+            }
+            if rule.to != Role::Other {
+                rules.push(rule);
+            }
+        }
+        rules.sort_by_key(|rule| core::cmp::Reverse(rule.priority));
+        rules
+    }
+
+    /// The parameters that a TLV says.
+    fn parameters(flow: &Tlv, about: &[About]) -> Parameters {
+        let unit = flow.last(41).and_then(Tlv::number).unwrap_or(0);
+        let scale = rate_scale(unit).unwrap_or(1);
+        let mut parameters = Parameters::new();
+        for entry in about {
+            let Some(tlv) = entry
+                .path
+                .iter()
+                .try_fold(flow, |tlv, code| tlv.last(*code))
+            else {
+                continue;
+            };
+            let Some(octets) = tlv.value_octets() else {
+                continue;
+            };
+            let value = match entry.form {
+                Form::Rate => tlv
+                    .number()
+                    .map(|rate| Setting::Number(rate.saturating_mul(scale))),
+                Form::Bytes | Form::Microseconds | Form::Number => {
+                    tlv.number().map(Setting::Number)
+                }
+                Form::Octets => Some(Setting::List(
+                    octets.iter().copied().map(u16::from).collect(),
+                )),
+                Form::Edges => Some(Setting::List(check::edges(octets))),
+                Form::Text => tlv.as_text().map(|text| Setting::Text(text.to_owned())),
+            };
+            let path = tlv::dotted(&[&[flow.code], entry.path].concat());
+            let Some(value) = value else { continue };
+            // Zero leaves the default of this one (ns-3 model of DOCSIS).
+            if entry.parameter == Parameter::ClassicLatencyTarget && value == Setting::Number(0) {
+                continue;
+            }
+            let origin = Origin::File {
+                offset: tlv.offset,
+                path,
+            };
+            parameters.insert(
+                entry.parameter,
+                Leaf {
+                    value,
+                    unit: entry.unit,
+                    origin,
+                },
+            );
+        }
+        parameters
+    }
+
+    /// Fills defaults, and says what queue it has.
+    fn finish(
+        &mut self,
+        role: Role,
+        reference: Option<u64>,
+        mut parameters: Parameters,
+        way: Way,
+        rate: Option<u64>,
+    ) -> ServiceFlow {
+        fill_defaults(&mut parameters, &OF_FLOWS);
+        let scheduling = number_of(&parameters, Parameter::Scheduling);
+        if way == Way::Up && !matches!(scheduling, Some(2 | PGS)) {
+            let message = "only best effort and proactive grants can be simulated";
+            self.issues
+                .push(Issue::new("E-SCHED-UNSUPPORTED", message).about("24.15"));
+        }
+        let buffer = self.buffer(role, &parameters, way, rate);
+        let aqm = self.aqm(role, &parameters, way);
+        ServiceFlow {
+            role,
+            reference,
+            parameters,
+            buffer,
+            aqm,
+        }
+    }
+
+    /// The size of its buffer: target, else maximum, else TLV 68, else the default; between minimum and maximum.
+    fn buffer(
+        &self,
+        role: Role,
+        parameters: &Parameters,
+        way: Way,
+        rate: Option<u64>,
+    ) -> Option<Leaf> {
+        let said = |parameter| parameters.get(&parameter).cloned();
+        let own = number_of(parameters, Parameter::MaxSustainedRate).filter(|rate| *rate > 0);
+        let rate = own.or(rate).filter(|rate| *rate > 0);
+        let peak = number_of(parameters, Parameter::PeakTrafficRate).unwrap_or(0);
+        let modem = self
+            .file
+            .all(68)
+            .last()
+            .filter(|_| way == Way::Up && role != Role::LowLatency);
+        let for_ms = |rate: u64, ms: u64| rate / 8 * ms / 1000;
+        let leaf = |bytes, origin| Leaf {
+            value: Setting::Number(bytes),
+            unit: "B",
+            origin,
+        };
+        let buffer = said(Parameter::BufferTarget)
+            .or_else(|| said(Parameter::BufferMaximum))
+            .or_else(|| {
+                let rate = rate?;
+                if let Some((tlv, ms)) = modem.and_then(|tlv| Some((tlv, tlv.number()?))) {
+                    let origin = Origin::File {
+                        offset: tlv.offset,
+                        path: "68".to_owned(),
+                    };
+                    return Some(leaf(for_ms(rate, ms), origin));
+                }
+                Some(if role == Role::LowLatency {
+                    let bytes = for_ms(rate, LOW_LATENCY_MS).max(LOW_LATENCY_BUFFER);
+                    leaf(
+                        bytes,
+                        Origin::default_of(
+                            "10 ms at the rate, at least 40000 B (ns-3 model of DOCSIS)",
+                        ),
+                    )
+                } else {
+                    let bytes = for_ms(rate.max(peak), CLASSIC_MS);
+                    leaf(
+                        bytes,
+                        Origin::default_of(
+                            "100 ms at the rate, or the peak rate (ns-3 model of DOCSIS)",
+                        ),
+                    )
+                })
+            })?;
+        let Setting::Number(bytes) = buffer.value else {
+            return Some(buffer);
+        };
+        let least = number_of(parameters, Parameter::BufferMinimum).unwrap_or(0);
+        let most = number_of(parameters, Parameter::BufferMaximum)
+            .unwrap_or(u64::MAX)
+            .max(least);
+        Some(Leaf {
+            value: Setting::Number(bytes.clamp(least, most)),
+            ..buffer
+        })
+    }
+
+    /// Its queue management in a word.
+    fn aqm(&self, role: Role, parameters: &Parameters, way: Way) -> Leaf {
+        let word = |word: &str, origin| Leaf {
+            value: Setting::Text(word.to_owned()),
+            unit: "",
+            origin,
+        };
+        let off = |why: &str| word("none", Origin::default_of(why));
+        let modem = self
+            .file
+            .all(76)
+            .last()
+            .filter(|tlv| tlv.number() == Some(1));
+        match way {
+            Way::Up if self.tables.cm_docsis == Docsis::D30 => {
+                return off("a DOCSIS 3.0 modem has no AQM");
+            }
+            Way::Up => {
+                if let Some(tlv) = modem {
+                    return word(
+                        "none",
+                        Origin::File {
+                            offset: tlv.offset,
+                            path: "76".to_owned(),
+                        },
+                    );
+                }
+            }
+            Way::Down if !self.tables.cmts_aqm => return off("this CMTS has no AQM"),
+            Way::Down => {}
+        }
+        if number_of(parameters, Parameter::AqmDisable) == Some(1) {
+            let leaf = &parameters[&Parameter::AqmDisable];
+            return word("none", leaf.origin.clone());
+        }
+        let algorithm = parameters.get(&Parameter::AqmAlgorithm);
+        match (number_of(parameters, Parameter::AqmAlgorithm), algorithm) {
+            (Some(1), Some(leaf)) => word("docsis-pie", leaf.origin.clone()),
+            (Some(2), Some(leaf)) => word("immediate", leaf.origin.clone()),
+            _ if role == Role::LowLatency => {
+                word("immediate", Origin::default_of("White 2019 §2.3"))
+            }
+            _ if way == Way::Up => word(
+                "docsis-pie",
+                Origin::default_of("RFC 8034; White 2019 §2.3"),
+            ),
+            _ => word(
+                "docsis-pie",
+                Origin::default_of("chosen: vendor specific downstream (White 2019 §2.3)"),
+            ),
+        }
+    }
+}
+
+fn number_of(parameters: &Parameters, parameter: Parameter) -> Option<u64> {
+    match parameters.get(&parameter)?.value {
+        Setting::Number(number) => Some(number),
+        _ => None,
+    }
+}

@@ -1,0 +1,138 @@
+//! The service that a modem gets: a service flow each way, or an aggregate of a classic and a low-latency one.
+//!
+//! Source: White 2019 §2.1 to §2.4 for aggregates; DOCSIS MULPI annex C for buffers; RFC 8034 and White 2019 §2.3
+//! for what queue management is where. Deviations: downstream AQM is vendor specific and taken as DOCSIS-PIE.
+
+use serde::Serialize;
+
+use crate::classifier::Classifier;
+use crate::parameter::{Leaf, Parameter, Parameters, Setting};
+
+/// What a service flow is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It carries everything.
+    Only,
+    /// It carries what builds queues, in an aggregate.
+    Classic,
+    /// It carries what builds none.
+    LowLatency,
+    /// It is not looked at any further.
+    Other,
+}
+
+/// A service flow with all that holds for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ServiceFlow {
+    /// What it is for.
+    pub role: Role,
+    /// Its reference in the file; `None` if the CMTS made it.
+    pub reference: Option<u64>,
+    /// Its parameters; what has no default may be missing.
+    pub parameters: Parameters,
+    /// Bytes that it may queue; `None` if neither a size nor a rate is known.
+    pub buffer: Option<Leaf>,
+    /// Its queue management: `none`, `docsis-pie` or `immediate`.
+    pub aqm: Leaf,
+}
+
+/// An aggregate of two service flows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AggregateServiceFlow {
+    /// Its reference in the file; `None` if the CMTS made it.
+    pub reference: Option<u64>,
+    /// Its parameters.
+    pub parameters: Parameters,
+    /// For what builds queues.
+    pub classic: ServiceFlow,
+    /// For what builds none.
+    pub low_latency: ServiceFlow,
+    /// Rules in the order in which they are tried; without a match a packet is classic.
+    pub classifiers: Vec<Classifier>,
+}
+
+/// What a modem gets in one direction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Service {
+    /// One service flow carries everything.
+    Single(Box<ServiceFlow>),
+    /// Two service flows share a rate.
+    Aggregate(Box<AggregateServiceFlow>),
+}
+
+/// What a modem gets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ServiceConfig {
+    /// From the subscriber.
+    pub upstream: Service,
+    /// To the subscriber.
+    pub downstream: Service,
+    /// Whether the digests of the file are wrong, and it was expanded all the same.
+    pub bad_mic: bool,
+    /// Service flows and aggregates of the file beside the primary ones, by octet: nothing is said of them.
+    pub others: Vec<usize>,
+}
+
+fn number(parameters: &Parameters, parameter: Parameter) -> Option<u64> {
+    match parameters.get(&parameter)?.value {
+        Setting::Number(number) => Some(number),
+        _ => None,
+    }
+}
+
+impl ServiceFlow {
+    /// A parameter that is a number.
+    pub fn number(&self, parameter: Parameter) -> Option<u64> {
+        number(&self.parameters, parameter)
+    }
+
+    /// The queue management in a word.
+    pub fn aqm_word(&self) -> &str {
+        match &self.aqm.value {
+            Setting::Text(word) => word,
+            _ => "none",
+        }
+    }
+}
+
+impl AggregateServiceFlow {
+    /// A parameter that is a number.
+    pub fn number(&self, parameter: Parameter) -> Option<u64> {
+        number(&self.parameters, parameter)
+    }
+}
+
+impl Service {
+    /// Maximum sustained rate in bits per second; 0 is no limit.
+    pub fn rate(&self) -> u64 {
+        let parameters = match self {
+            Self::Single(flow) => &flow.parameters,
+            Self::Aggregate(aggregate) => &aggregate.parameters,
+        };
+        number(parameters, Parameter::MaxSustainedRate).unwrap_or(0)
+    }
+
+    /// The service in a few words, such as `1 SF, docsis-pie, 20 Mb/s`.
+    pub fn summary(&self) -> String {
+        let rate = match self.rate() {
+            0 => "no limit".to_owned(),
+            rate => sojourn_base::BitRate::from_bps(rate).to_string(),
+        };
+        match self {
+            Self::Single(flow) => format!("1 SF, {}, {rate}", flow.aqm_word()),
+            Self::Aggregate(aggregate) => {
+                let grants = match aggregate.low_latency.number(Parameter::Scheduling) {
+                    Some(crate::check::PGS) => " + proactive grants",
+                    _ => "",
+                };
+                format!(
+                    "ASF of classic ({}) and low-latency ({}{grants}) SF, {rate}",
+                    aggregate.classic.aqm_word(),
+                    aggregate.low_latency.aqm_word()
+                )
+            }
+        }
+    }
+}

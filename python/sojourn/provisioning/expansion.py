@@ -1,0 +1,138 @@
+"""The service that a modem gets from a configuration file and the tables of a CMTS."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sojourn import _engine
+from sojourn.provisioning.configuration import (
+    Configuration,
+    Issue,
+    ProvisioningError,
+    issues_of,
+)
+
+__all__ = ["Modem", "Service", "expand", "parameter_rows"]
+
+Modem = Literal["3.0", "3.1", "3.1-lld"]
+"""A DOCSIS 3.0 modem, a 3.1 modem without low-latency support, and one with it."""
+
+DIRECTIONS: tuple[str, ...] = ("upstream", "downstream")
+
+
+@dataclass(frozen=True)
+class Service:
+    """What a modem gets."""
+
+    content: Mapping[str, Any]
+    """`upstream` and `downstream`: each `single` or `aggregate`, all parameters with unit and origin."""
+    summary: Mapping[str, str]
+    """Both directions in a few words."""
+    issues: list[Issue]
+    """What is wrong with the file or the service, none of it an error."""
+    docsis: str
+    """Generation of the modem."""
+    map_interval_us: int | None
+    """Time between MAPs, if the tables say it."""
+
+
+def expand(
+    configuration: Configuration,
+    tables: str = "",
+    *,
+    modem: Modem | None = None,
+    profiles: bool = True,
+    allow_bad_mic: bool = False,
+    downstream_without_modem: bool = False,
+    file: str = "",
+) -> Service:
+    """Return the service that a configuration file stands for.
+
+    Parameters
+    ----------
+    configuration
+        The file.
+    tables
+        Service classes, Aggregate QoS Profiles and capabilities, as TOML.
+    modem
+        What the modem is, in place of what the tables say.
+    profiles
+        Whether the Aggregate QoS Profiles are there; without them the CMTS is as before a migration.
+    allow_bad_mic
+        Expand a file with wrong digests.
+    downstream_without_modem
+        Give two queues downstream to modems without low-latency support too.
+    file
+        What the file is called in messages.
+
+    Raises
+    ------
+    ProvisioningError
+        With everything that is wrong, if there is an error.
+    """
+    try:
+        text = _engine.provisioning_expand(
+            configuration.octets,
+            tables,
+            configuration.secret,
+            docsis=None if modem is None else modem.partition("-")[0],
+            lld=None if modem is None else modem.endswith("lld"),
+            profiles=profiles,
+            allow_bad_mic=allow_bad_mic,
+            downstream_without_modem=downstream_without_modem,
+            strict=configuration.strict,
+        )
+    except _engine.ProvisioningProblems as error:
+        raise ProvisioningError([issue.problem("tables") for issue in issues_of(error)]) from None
+    found = json.loads(text)
+    issues = [Issue(**issue) for issue in found["issues"]]
+    if found["service"] is None:
+        raise ProvisioningError([issue.problem(file) for issue in issues if issue.is_error])
+    summary: dict[str, str] = dict(zip(DIRECTIONS, found["summary"], strict=True))
+    return Service(found["service"], summary, issues, found["docsis"], found["map_interval_us"])
+
+
+def parameter_rows(service: Service) -> list[tuple[str, str, str, str, str]]:
+    """Return one row per parameter: direction, which flow, parameter, value, origin."""
+    rows: list[tuple[str, str, str, str, str]] = []
+    for direction in DIRECTIONS:
+        part = service.content[direction]
+        if part["kind"] == "single":
+            rows += _flow_rows(direction, "service flow", part)
+            continue
+        rows += [
+            (direction, "aggregate", name, *_leaf(leaf))
+            for name, leaf in part["parameters"].items()
+        ]
+        rows += _flow_rows(direction, "classic", part["classic"])
+        rows += _flow_rows(direction, "low-latency", part["low_latency"])
+        for rule in part["classifiers"]:
+            tos = rule["tos"]
+            what = " ".join(f"{octet:02x}" for octet in tos) if tos else "never"
+            rows.append((direction, rule["to"], "classifier", what, _origin(rule["origin"])))
+    return rows
+
+
+def _flow_rows(
+    direction: str, which: str, flow: Mapping[str, Any]
+) -> list[tuple[str, str, str, str, str]]:
+    leaves = dict(flow["parameters"])
+    if flow["buffer"] is not None:
+        leaves["buffer"] = flow["buffer"]
+    leaves["aqm"] = flow["aqm"]
+    return [(direction, which, name, *_leaf(leaf)) for name, leaf in leaves.items()]
+
+
+def _leaf(leaf: Mapping[str, Any]) -> tuple[str, str]:
+    value = leaf["value"]
+    text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return f"{text} {leaf['unit']}".strip(), _origin(leaf["origin"])
+
+
+def _origin(origin: Mapping[str, Any]) -> str:
+    if origin["from"] == "file":
+        return f"file, TLV {origin['path']} at octet {origin['offset']}"
+    if origin["from"] == "table":
+        return f"{origin['table']} {origin['name']}: {origin['key']}"
+    return f"default: {origin['why']}"

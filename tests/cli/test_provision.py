@@ -1,0 +1,96 @@
+"""`sojourn provision`: files are shown, written, compared and expanded, and what is wrong is told."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+from support import CommandLine
+
+CRATE = Path(__file__).parents[2] / "crates/sojourn-provisioning/tests"
+CORPUS = CRATE / "corpus"
+TABLES = str(CRATE / "tables.toml")
+NAMES = str(CORPUS / "own/names-100-20.cm")
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> str:
+    """Return the path of a file with the secret of the corpus."""
+    path = tmp_path / "key"
+    path.write_text("SOJOURN\n")
+    return str(path)
+
+
+def test_a_file_is_shown_with_places_and_meanings(sojourn: CommandLine, key: str) -> None:
+    done = sojourn("provision", "show", str(CORPUS / "own/v1-white2013.cm"), "--secret", key)
+    assert done.status == 0, done.stderr
+    assert "max_sustained_rate" in done.stdout
+    assert "5 Mb/s" in done.stdout
+    assert "CM MIC good, CMTS MIC good" in done.stderr
+    assert "SOJOURN" not in done.stdout + done.stderr
+
+
+def test_what_is_wrong_is_told_with_octet_and_path(sojourn: CommandLine, key: str) -> None:
+    cut = str(CORPUS / "damaged/E-TRUNCATED.cm")
+    done = sojourn("provision", "show", cut, "--secret", key, "--json")
+    assert done.status == 2
+    first = done.json()["issues"][0]
+    assert (first["code"], first["offset"], first["path"]) == ("E-TRUNCATED", 41, "25")
+    said = sojourn("provision", "show", cut)
+    assert "error: " in said.stderr
+    assert "TLV 25: E-TRUNCATED: says 25 octets, and 17 are left (octet 41)" in said.stderr
+
+
+def test_text_and_octets_lead_to_each_other(sojourn: CommandLine, key: str, tmp_path: Path) -> None:
+    source = CORPUS / "own/explicit-100-20.cm"
+    text, again = tmp_path / "modem.toml", tmp_path / "modem.cm"
+    assert sojourn("provision", "decode", str(source), "--out", str(text)).status == 0
+    done = sojourn("provision", "encode", str(text), "--out", str(again))
+    assert done.status == 0, done.stderr
+    assert again.read_bytes() == source.read_bytes()
+    text.write_text(text.read_text().replace("rate = 20000000 ", 'rate = "25 Mb/s" '))
+    assert (
+        sojourn("provision", "encode", str(text), "--out", str(again), "--secret", key).status == 0
+    )
+    rows = sojourn("provision", "diff", str(source), str(again), "--json").json()["differences"]
+    changed = [row for row in rows if row["path"] == "70[1].8"]
+    assert [(row["before"], row["after"]) for row in changed] == [("20 Mb/s", "25 Mb/s")]
+
+
+def test_a_wrong_text_is_told_with_line_and_column(sojourn: CommandLine, tmp_path: Path) -> None:
+    text = tmp_path / "modem.toml"
+    text.write_text("schema = 1\n[[tlv]]\nnetwork_acess = 1\nmax_cpe = 300\n")
+    done = sojourn("provision", "encode", str(text), "--out", str(tmp_path / "modem.cm"))
+    assert done.status == 2
+    assert f"{text}:3:1: network_acess: E-TEXT: no such TLV" in done.stderr
+    assert "did you mean network_access?" in done.stderr
+    assert f"{text}:4:11" in done.stderr
+
+
+def test_the_same_names_mean_more_after_a_migration(sojourn: CommandLine, key: str) -> None:
+    arguments = ("provision", "expand", NAMES, "--aqp", TABLES, "--secret", key)
+    after = sojourn(*arguments, "--json").json()
+    assert after["summary"]["upstream"].startswith("ASF of classic (docsis-pie)")
+    rate = after["service"]["upstream"]["parameters"]["max_sustained_rate"]
+    assert rate["value"] == 20_000_000
+    assert rate["origin"]["table"] == "aqp"
+    before = sojourn(*arguments, "--without-profiles", "--json").json()
+    assert before["summary"]["upstream"] == "1 SF, docsis-pie, 20 Mb/s"
+    old = sojourn(*arguments, "--modem", "3.0", "--json").json()
+    assert old["summary"]["upstream"] == "1 SF, none, 20 Mb/s"
+    said = sojourn(*arguments)
+    assert "aqp tier-20-us: max_sustained_rate" in said.stdout
+    assert "downstream: ASF of classic (docsis-pie) and low-latency (immediate) SF" in said.stderr
+
+
+def test_names_without_a_table_are_refused(sojourn: CommandLine) -> None:
+    done = sojourn("provision", "expand", NAMES)
+    assert done.status == 2
+    assert "E-SCN-UNKNOWN: no service class tier-20-us" in done.stderr
+
+
+def test_the_python_of_the_guide_works() -> None:
+    guide = Path(__file__).parents[2] / "docs/guides/provision-a-modem.md"
+    result = doctest.testfile(str(guide), module_relative=False)
+    assert result.attempted >= 4
+    assert result.failed == 0
