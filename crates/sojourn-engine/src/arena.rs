@@ -70,6 +70,7 @@ pub(crate) struct Header {
     flags: Flags,
     /// Its SACK blocks are stored, too.
     has_blocks: bool,
+    marks: u16,
     sent_at: Instant,
     echo: Instant,
     one_way_delay_ps: u64,
@@ -84,6 +85,7 @@ impl Header {
             payload: segment.payload,
             flags: segment.flags,
             has_blocks: !segment.sack.is_empty(),
+            marks: segment.marks,
             sent_at: segment.sent_at,
             echo: segment.echo,
             one_way_delay_ps: segment.one_way_delay_ps,
@@ -112,6 +114,7 @@ impl Header {
             one_way_delay_ps: self.one_way_delay_ps,
             flags: self.flags,
             ecn: meta.ecn,
+            marks: self.marks,
             sack: if self.has_blocks {
                 *sack
             } else {

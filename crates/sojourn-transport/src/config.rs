@@ -11,6 +11,7 @@ pub use crate::congestion::cubic_v21::CubicV21Config;
 pub use crate::congestion::dctcp::DctcpConfig;
 pub use crate::congestion::ledbat::LedbatConfig;
 pub use crate::congestion::ledbat_ns2::LedbatNs2Config;
+pub use crate::congestion::prague::PragueConfig;
 pub use crate::congestion::reno::{Avoidance, RenoConfig};
 pub use crate::congestion::slow_start::SlowStartExit;
 use crate::habits::Habits;
@@ -264,6 +265,15 @@ pub struct Pacing {
 }
 
 impl Pacing {
+    /// Linux: twice the rate in slow start, 1.2 times after it, two segments at once, ten unpaced.
+    /// Source: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`, `sk_pacing` defaults.
+    pub const LINUX: Self = Self {
+        slow_start_gain: 2.0,
+        avoidance_gain: 1.2,
+        quantum: 2,
+        unpaced: 10,
+    };
+
     /// Of a controller that paces in a stack that does not: one segment at a time, at window/srtt while it has no
     /// rate.
     pub const BY_CONTROLLER: Self = Self {
@@ -285,6 +295,10 @@ pub enum EcnMode {
     Dctcp,
     /// The same with packets that ask for low latency: ECT(1) (RFC 9331).
     DctcpL4s,
+    /// The receiver counts marked segments, and each acknowledgement carries the count (AccECN, RFC 9768).
+    Accurate,
+    /// The same with packets that ask for low latency: ECT(1), control packets and retransmissions as well.
+    AccurateL4s,
 }
 
 impl EcnMode {
@@ -293,12 +307,25 @@ impl EcnMode {
         matches!(self, Self::Dctcp | Self::DctcpL4s)
     }
 
+    /// Whether acknowledgements carry a count of marked segments.
+    pub const fn counts_marks(self) -> bool {
+        matches!(self, Self::Accurate | Self::AccurateL4s)
+    }
+
     /// The ECN field of data that are sent for the first time.
     pub const fn codepoint(self) -> Ecn {
         match self {
             Self::Off => Ecn::NotEct,
-            Self::Classic | Self::Dctcp => Ecn::Ect0,
-            Self::DctcpL4s => Ecn::Ect1,
+            Self::Classic | Self::Dctcp | Self::Accurate => Ecn::Ect0,
+            Self::DctcpL4s | Self::AccurateL4s => Ecn::Ect1,
+        }
+    }
+
+    /// The ECN field of SYNs, pure acknowledgements and retransmissions.
+    pub const fn codepoint_of_control(self) -> Ecn {
+        match self {
+            Self::AccurateL4s => Ecn::Ect1,
+            _ => Ecn::NotEct,
         }
     }
 }
@@ -357,6 +384,9 @@ pub struct StackConfig {
     pub window_unit: WindowUnit,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// With a count of marks: it comes back in full, as the AccECN option has it, and not modulo 8 in the ACE field
+    /// alone (RFC 9768 section 3.2.3). The option takes the place of one SACK block.
+    pub accecn_option: bool,
     /// Pacing; `None` sends at once what the window allows.
     pub pacing: Option<Pacing>,
     /// Where the implementation departs from the documents.
@@ -364,6 +394,18 @@ pub struct StackConfig {
 }
 
 impl StackConfig {
+    /// Most SACK blocks of an acknowledgement: three beside a time stamp, two beside the AccECN option, none without
+    /// SACK.
+    pub const fn sack_blocks(&self) -> u8 {
+        if !self.loss_detection.uses_sack() {
+            0
+        } else if self.ecn.counts_marks() && self.accecn_option {
+            2
+        } else {
+            3
+        }
+    }
+
     /// The profile called `name`; see [`Self::names`].
     pub fn by_name(name: &str) -> Option<Self> {
         crate::stacks::PROFILES

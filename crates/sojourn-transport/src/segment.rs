@@ -114,6 +114,8 @@ pub struct Segment {
     /// ECN field of its IP packet: what it is sent with where it is emitted, and what the path has made of
     /// that where it arrives.
     pub ecn: Ecn,
+    /// Marked segments that have arrived, modulo 2^16; starts at 5 (AccECN, RFC 9768 section 3.2.2).
+    pub marks: u16,
     /// Selective acknowledgement.
     pub sack: SackBlocks,
 }

@@ -10,15 +10,15 @@
 use crate::config::{
     AMPLE, AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig,
     CubicV21Config, DctcpConfig, DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart,
-    InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, RecoveryMode, ReductionBase,
-    RenoConfig, RoundTripSampling, SlowStart, SlowStartExit, StackConfig, TimeoutFormula,
-    TimeoutPolicy, WindowUnit, WireSizes,
+    InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, Pacing, PragueConfig,
+    RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart, SlowStartExit,
+    StackConfig, TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
 
 /// Every profile under its name in scenario files.
-pub const PROFILES: [(&str, StackConfig); 13] = [
+pub const PROFILES: [(&str, StackConfig); 15] = [
     ("ns2-linux-cubic", NS2_LINUX_CUBIC),
     ("ns2-reno", NS2_RENO),
     ("ns2-bsd-sack", NS2_BSD_SACK),
@@ -32,6 +32,8 @@ pub const PROFILES: [(&str, StackConfig); 13] = [
     ("ns2-ledbat-25ms", NS2_LEDBAT_25MS),
     ("ledbat", LEDBAT),
     ("dctcp", DCTCP),
+    ("linux-6", LINUX_6),
+    ("prague", PRAGUE),
 ];
 
 /// Bulk transfers of White 2012 and 2013: ns-2 `TCP/Linux` with CUBIC, receiver `TCPSink/Sack1`.
@@ -84,6 +86,7 @@ pub const NS2_LINUX_CUBIC: StackConfig = StackConfig {
     growth_gate: GrowthGate::Strict,
     window_unit: WindowUnit::Segments,
     ecn: EcnMode::Off,
+    accecn_option: true,
     pacing: None,
     habits: Habits::NS2_LINUX,
 };
@@ -230,6 +233,7 @@ pub const NS3_2019: StackConfig = StackConfig {
     growth_gate: GrowthGate::None,
     window_unit: WindowUnit::Bytes,
     ecn: EcnMode::Off,
+    accecn_option: true,
     pacing: None,
     habits: Habits::NONE,
 };
@@ -280,6 +284,7 @@ pub const LINUX_CUBIC: StackConfig = StackConfig {
     growth_gate: GrowthGate::Linux,
     window_unit: WindowUnit::Segments,
     ecn: EcnMode::Off,
+    accecn_option: true,
     pacing: None,
     habits: Habits::NONE,
 };
@@ -353,6 +358,31 @@ pub const LEDBAT: StackConfig = StackConfig {
 pub const DCTCP: StackConfig = StackConfig {
     controller: ControllerConfig::Dctcp(DctcpConfig::RFC8257),
     ecn: EcnMode::Dctcp,
+    ..LINUX_RENO
+};
+
+/// A server of today: Linux 6 with CUBIC behind the `fq` queue, which paces.
+pub const LINUX_6: StackConfig = StackConfig {
+    pacing: Some(Pacing::LINUX),
+    ..LINUX_CUBIC
+};
+
+/// TCP Prague, the congestion control of L4S services, on the Linux of today.
+pub const PRAGUE: StackConfig = StackConfig {
+    controller: ControllerConfig::Prague(PragueConfig::DRAFT),
+    ecn: EcnMode::AccurateL4s,
+    wire: WireSizes {
+        // The AccECN option with three counters: 2 + 9 B, padded to 12 (RFC 9768 section 3.2.3).
+        acknowledgement: 64,
+        ..TODAY_WIRE
+    },
+    pacing: Some(Pacing {
+        slow_start_gain: 2.0,
+        // The draft bounds bursts to 250 us, which is one segment up to 48 Mb/s. chosen: one at any rate.
+        avoidance_gain: 1.0,
+        quantum: 1,
+        unpaced: 0,
+    }),
     ..LINUX_RENO
 };
 

@@ -85,6 +85,7 @@ fn an_old_acknowledgement_says_nothing_to_ns2_linux() {
         let block = u32::try_from(first).expect("a few segments") + 4;
         sack.push(block, block + 1);
         let old = Segment {
+            marks: 5,
             sequence: 0,
             acknowledgement: 1,
             payload: 0,

@@ -93,14 +93,15 @@ fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// One of the profiles, perhaps with pacing, marks, or a window of few segments.
+/// One of the profiles, perhaps with pacing, other use of marks, or a window of few segments.
 fn stack() -> impl Strategy<Value = (&'static str, StackConfig)> {
     (
         0..stacks::PROFILES.len(),
         any::<[bool; 3]>(),
+        0..6_usize,
         prop_oneof![Just(200_u32), 1..20_u32],
     )
-        .prop_map(|(index, [paced, marks, nagle], window)| {
+        .prop_map(|(index, [paced, option, nagle], ecn, window)| {
             let (name, config) = stacks::PROFILES[index];
             let config = persistent(config);
             let pacing = Pacing {
@@ -113,11 +114,15 @@ fn stack() -> impl Strategy<Value = (&'static str, StackConfig)> {
                 name,
                 StackConfig {
                     pacing: paced.then_some(pacing),
-                    ecn: if marks {
-                        EcnMode::Classic
-                    } else {
-                        EcnMode::Off
-                    },
+                    ecn: [
+                        config.ecn,
+                        EcnMode::Off,
+                        EcnMode::Classic,
+                        EcnMode::Dctcp,
+                        EcnMode::Accurate,
+                        EcnMode::AccurateL4s,
+                    ][ecn],
+                    accecn_option: option,
                     nagle,
                     receive_window: config.receive_window.min(window),
                     ..config

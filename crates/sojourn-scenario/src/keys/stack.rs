@@ -72,6 +72,8 @@ fn about(name: &str) -> &'static str {
         "linux-reno" => "Linux of today with Reno",
         "bsd-reno" => "a BSD of today, in outline",
         "windows-cubic" => "Windows of today, in outline",
+        "linux-6" => "a server of today: Linux 6 with CUBIC and pacing",
+        "prague" => "TCP Prague, the congestion control of L4S, on a Linux of today",
         "dctcp" => "DCTCP as in RFC 8257 on a Linux of today",
         "ledbat" => "LEDBAT as in RFC 6817 on a Linux of today",
         _ => "see the page of the transport models",
@@ -236,6 +238,12 @@ fn window_keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
         "explicit congestion notification",
         &mut config.ecn,
         ECN_MODES,
+        visitor,
+    );
+    flag(
+        "accecn_option",
+        "the count of marks comes back in full, not modulo 8 (RFC 9768 §3.2.3)",
+        &mut config.accecn_option,
         visitor,
     );
 }

@@ -6,7 +6,7 @@
 use super::slow_start::Exit;
 use super::{Ack, AnyController, Congestion, Requests, Window, whole};
 use crate::config::{InitialThreshold, Pacing, SlowStart, StackConfig, WindowUnit};
-use sojourn_base::{BitRate, Span, math};
+use sojourn_base::{BitRate, Instant, Span, math};
 
 /// Window, slow start and controller of one sender.
 #[derive(Clone, Debug)]
@@ -87,15 +87,21 @@ impl WindowControl {
         if !ack.may_grow {
             return;
         }
+        let unmarked = ack.acked.saturating_sub(ack.marks);
         let left = if self.in_slow_start() {
-            self.grow_by_slow_start(ack)
+            self.grow_by_slow_start(unmarked, ack)
         } else {
-            ack.acked
+            unmarked
         };
         if left > 0 {
             self.controller.avoid(left, ack, &mut self.window);
         }
         self.window.size = self.window.size.min(self.limit);
+    }
+
+    /// Whether a mark asks for a reduction now.
+    pub(crate) fn answers_mark(&self, now: Instant) -> bool {
+        self.controller.answers_mark(now)
     }
 
     /// Reduce the threshold; the sender decides how the window follows.
@@ -134,8 +140,8 @@ impl WindowControl {
     }
 
     /// Grow; returns the segments that are left for congestion avoidance.
-    fn grow_by_slow_start(&mut self, ack: &Ack) -> u32 {
-        if let Some(segments) = self.exit.growth(ack.acked) {
+    fn grow_by_slow_start(&mut self, acked: u32, ack: &Ack) -> u32 {
+        if let Some(segments) = self.exit.growth(acked) {
             self.window.size += segments;
             return 0;
         }
@@ -146,14 +152,13 @@ impl WindowControl {
             }
             SlowStart::Bytes { limit } => {
                 let limit = if ack.after_timeout { 1 } else { limit };
-                self.window.size += f64::from(ack.acked.min(limit));
+                self.window.size += f64::from(acked.min(limit));
                 0
             }
             SlowStart::Linux => {
                 let before = self.window.size;
-                self.window.size = (before + f64::from(ack.acked)).min(self.window.threshold);
-                ack.acked
-                    .saturating_sub(whole(math::ceil(self.window.size - before)))
+                self.window.size = (before + f64::from(acked)).min(self.window.threshold);
+                acked.saturating_sub(whole(math::ceil(self.window.size - before)))
             }
         }
     }
@@ -166,7 +171,6 @@ mod tests {
     use super::super::testing::{ack_at, congestion};
     use super::*;
     use crate::stacks::{LINUX_RENO, NS2_BSD_SACK, NS2_RENO};
-    use sojourn_base::Instant;
 
     #[test]
     fn linux_slow_start_stops_at_the_threshold_and_counts_the_rest_in_avoidance() {

@@ -21,6 +21,7 @@ pub(crate) mod ledbat;
 pub(crate) mod ledbat_ns2;
 mod one_way_delay;
 mod own;
+pub(crate) mod prague;
 mod registry;
 pub(crate) mod reno;
 pub(crate) mod slow_start;
@@ -46,6 +47,7 @@ registry::controllers! {$
     Ledbat(LedbatConfig),
     LedbatNs2(LedbatNs2Config),
     Dctcp(dctcp::DctcpConfig),
+    Prague(prague::PragueConfig),
 }
 
 /// A kind of congestion controller: parameters, and how a running one is built from them.
@@ -89,6 +91,8 @@ pub struct Ack {
     pub acked_bytes: u32,
     /// It echoes a congestion mark.
     pub marked: bool,
+    /// Marked segments that it reports, if the peer counts them; 0 otherwise. The window grows by the others.
+    pub marks: u32,
     /// Lowest unacknowledged segment now.
     pub first: u32,
     /// Next new segment.
@@ -234,6 +238,12 @@ pub trait CongestionControl: Debug + Send + own::Duplicate {
     /// The window may grow, and slow start has left `acked` segments: congestion avoidance.
     fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window);
 
+    /// Whether a mark that comes back now, the first in a round trip, asks for a reduction.
+    fn answers_mark(&self, now: Instant) -> bool {
+        let _ = now;
+        true
+    }
+
     /// Congestion: the new threshold in segments. The sender rounds it as its stack does, and lets the window follow
     /// as its recovery says.
     fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64;
@@ -270,6 +280,10 @@ impl<C: CongestionControl + Clone + 'static> CongestionControl for Box<C> {
 
     fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
         (**self).avoid(acked, ack, window);
+    }
+
+    fn answers_mark(&self, now: Instant) -> bool {
+        (**self).answers_mark(now)
     }
 
     fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
@@ -319,6 +333,7 @@ pub(crate) mod testing {
             acked,
             acked_bytes: acked * 1448,
             marked: false,
+            marks: 0,
             first: 0,
             next: 0,
             rate: None,

@@ -100,6 +100,10 @@ macro_rules! controllers {
                 each_controller!(self, controller => controller.avoid(acked, ack, window));
             }
 
+            pub(crate) fn answers_mark(&self, now: sojourn_base::Instant) -> bool {
+                each_controller!(self, controller => controller.answers_mark(now))
+            }
+
             pub(crate) fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
                 each_controller!(self, controller => controller.on_congestion(event, window))
             }

@@ -138,7 +138,7 @@ impl TcpEndpoint {
             receiver: Receiver::new(
                 config.acknowledge,
                 config.maximum_segment_size,
-                config.loss_detection.uses_sack(),
+                config.sack_blocks(),
             ),
             statistics: ConnectionStatistics::default(),
             armed: Armed::NONE,
@@ -154,7 +154,7 @@ impl TcpEndpoint {
         self.receiver.reset(
             config.acknowledge,
             config.maximum_segment_size,
-            config.loss_detection.uses_sack(),
+            config.sack_blocks(),
         );
         self.config = Arc::clone(config);
         self.phase = Phase::Idle;
@@ -252,6 +252,7 @@ impl TcpEndpoint {
     /// SYN of the client, SYN-ACK of the server.
     fn emit_opening(&mut self, now: Instant, context: &mut impl EndpointContext) {
         let mut segment = bare_segment(now, Flags::SYN, self.config.wire.syn);
+        segment.ecn = self.config.ecn.codepoint_of_control();
         if self.role == Role::Server {
             self.receiver.stamp(&mut segment);
         }
@@ -263,6 +264,7 @@ impl TcpEndpoint {
         let wire = self.config.wire;
         let mut segment = bare_segment(now, Flags::ACK, wire.acknowledgement);
         segment.sequence = self.sender.board.next();
+        segment.ecn = self.config.ecn.codepoint_of_control();
         self.receiver.stamp(&mut segment);
         let blocks = u32::from(segment.sack.len());
         if blocks > 0 {
@@ -560,6 +562,7 @@ const fn bare_segment(now: Instant, flags: Flags, length: u32) -> Segment {
         one_way_delay_ps: 0,
         flags,
         ecn: Ecn::NotEct,
+        marks: 0,
         sack: SackBlocks::NONE,
     }
 }

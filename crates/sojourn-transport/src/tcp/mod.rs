@@ -12,6 +12,7 @@
 //! | `loss_detection` | which of them are lost |
 //! | `recovery` | how many may be sent while losses are repaired |
 //! | `delivery_rate` | how fast segments are delivered, for controllers that ask |
+//! | `marks` | how many were marked, from a count that comes back |
 //! | `rtt`, `rto` | round-trip estimator, retransmission timeout |
 //! | `restart`, `nagle` | idle senders, short segments |
 //! | `stream` | what the application has written |
@@ -19,6 +20,7 @@
 mod connection;
 mod delivery_rate;
 mod loss_detection;
+mod marks;
 mod nagle;
 mod receiver;
 mod recovery;

@@ -2,10 +2,10 @@
 //!
 //! Source: RFC 5681 section 4.2 (when to acknowledge), RFC 2018 section 4 (SACK blocks), RFC 2883
 //! (duplicates), RFC 7323 section 4.3 (which time stamp to echo), RFC 3168
-//! section 6.1.3 and RFC 8257 section 3.2 (echo of marks); Linux for quick acknowledgements;
+//! section 6.1.3, RFC 8257 section 3.2 and RFC 9768 section 3.2.2 (echo and count of marks); Linux for quick acknowledgements;
 //! ns-2.35 FullTcp for the heartbeat.
 //! Deviations: a duplicate is reported by a flag instead of a block; the application reads at once,
-//! so the window never closes.
+//! so the window never closes. Marks of pure acknowledgements are not counted.
 
 use crate::config::{AckPolicy, AckUnit, DelayedAck, EcnMode};
 use crate::{Flags, SackBlocks, Segment};
@@ -31,7 +31,8 @@ pub(crate) enum Response {
 pub(crate) struct Receiver {
     policy: AckPolicy,
     segment_size: u32,
-    selective: bool,
+    /// Most blocks of an acknowledgement; none if the peer does not want any.
+    most_blocks: u8,
     /// Next segment in order.
     next: u32,
     /// Bytes delivered in order.
@@ -58,18 +59,28 @@ pub(crate) struct Receiver {
     quick_left: u32,
     last_arrival: Instant,
     /// ECN echo: until the peer confirms (RFC 3168 section 6.1.3), or for the last data segment (`DCTCP.CE`).
+    /// With a count: whether the last data segment was marked.
     echo_congestion: bool,
+    /// Marked segments that have arrived (`r.cep`), and those of them that no acknowledgement has reported.
+    marks: u16,
+    unreported: u8,
 }
+
+/// `r.cep` of a new connection (RFC 9768 section 3.2.1).
+pub(crate) const FIRST_COUNT: u16 = 5;
+/// Marks since the last acknowledgement that are reported at once, with data waiting to be acknowledged (RFC 9768
+/// section 3.2.2.5.1, `n`; there always are when one arrives).
+const MARKS_AT_ONCE: u8 = 2;
 
 /// Segments of a new ring. chosen: as the sender's.
 const INITIAL_SLOTS: u32 = 64;
 
 impl Receiver {
-    pub(crate) fn new(policy: AckPolicy, segment_size: u32, selective: bool) -> Self {
+    pub(crate) fn new(policy: AckPolicy, segment_size: u32, most_blocks: u8) -> Self {
         Self {
             policy,
             segment_size,
-            selective,
+            most_blocks,
             next: 0,
             delivered: 0,
             held: 0,
@@ -90,11 +101,13 @@ impl Receiver {
             quick_left: policy.quick,
             last_arrival: Instant::ZERO,
             echo_congestion: false,
+            marks: FIRST_COUNT,
+            unreported: 0,
         }
     }
 
     /// Start again and keep the memory.
-    pub(crate) fn reset(&mut self, policy: AckPolicy, segment_size: u32, selective: bool) {
+    pub(crate) fn reset(&mut self, policy: AckPolicy, segment_size: u32, most_blocks: u8) {
         let mut bits = core::mem::take(&mut self.bits);
         let lengths = core::mem::take(&mut self.lengths);
         bits.fill(0);
@@ -108,7 +121,7 @@ impl Receiver {
             highest: 0,
             policy,
             segment_size,
-            selective,
+            most_blocks,
             blocks: [(0, 0); 4],
             fin: None,
             pending_segments: 0,
@@ -122,6 +135,8 @@ impl Receiver {
             quick_left: policy.quick,
             last_arrival: Instant::ZERO,
             echo_congestion: false,
+            marks: FIRST_COUNT,
+            unreported: 0,
         };
     }
 
@@ -134,7 +149,7 @@ impl Receiver {
         ecn: EcnMode,
         idle_limit: Span,
     ) {
-        self.note_congestion(segment, ecn);
+        let tells = self.note_congestion(segment, ecn);
         if now.saturating_since(self.last_arrival) > idle_limit {
             self.quick_left = self.policy.quick;
         }
@@ -153,7 +168,9 @@ impl Receiver {
         self.quick_left = self.quick_left.saturating_sub(1);
         match response {
             Response::Now => (self.due, self.urgent) = (true, true),
-            Response::Later if quick || self.is_enough() || segment.flags.has(Flags::FIN) => {
+            Response::Later
+                if quick || tells || self.is_enough() || segment.flags.has(Flags::FIN) =>
+            {
                 self.due = true;
             }
             Response::Later if self.deadline == Instant::NEVER => {
@@ -189,13 +206,14 @@ impl Receiver {
         segment.acknowledgement = self.next;
         segment.echo = self.echo;
         segment.one_way_delay_ps = self.one_way_delay;
+        segment.marks = self.marks;
         segment.flags = segment.flags.with(Flags::ACK);
         if self.echo_congestion {
             segment.flags = segment.flags.with(Flags::ECE);
         }
         let pure = segment.is_pure_ack();
         if pure {
-            if self.selective && self.held > 0 {
+            if self.held > 0 && self.most_blocks > 0 {
                 segment.sack = self.sack_blocks();
             }
             if self.duplicate {
@@ -207,6 +225,7 @@ impl Receiver {
             (self.due, self.urgent) = (false, false);
         }
         (self.pending_segments, self.pending_bytes) = (0, 0);
+        self.unreported = 0;
         self.deadline = Instant::NEVER;
     }
 
@@ -358,7 +377,8 @@ impl Receiver {
 
     fn sack_blocks(&self) -> SackBlocks {
         let mut sack = SackBlocks::NONE;
-        for block in self.blocks.iter().filter(|block| block.1 > self.next) {
+        let current = self.blocks.iter().filter(|block| block.1 > self.next);
+        for block in current.take(usize::from(self.most_blocks)) {
             sack.push(block.0, block.1);
         }
         sack
@@ -379,10 +399,14 @@ impl Receiver {
             && self.echo_congestion != (segment.ecn == Ecn::Ce)
     }
 
-    fn note_congestion(&mut self, segment: &Segment, ecn: EcnMode) {
+    /// Returns whether what the ECN field says is to be acknowledged at once.
+    fn note_congestion(&mut self, segment: &Segment, ecn: EcnMode) -> bool {
         if ecn.echoes_each() {
             self.echo_congestion = segment.ecn == Ecn::Ce;
-            return;
+            return false;
+        }
+        if ecn.counts_marks() {
+            return self.count_mark(segment.ecn == Ecn::Ce);
         }
         if segment.flags.has(Flags::CWR) {
             self.echo_congestion = false;
@@ -390,6 +414,19 @@ impl Receiver {
         if ecn != EcnMode::Off && segment.ecn == Ecn::Ce {
             self.echo_congestion = true;
         }
+        false
+    }
+
+    /// RFC 9768 section 3.2.2.5.1: the first mark after an unmarked segment is reported at once, and any `n`.
+    #[inline(never)] // few stacks count
+    fn count_mark(&mut self, marked: bool) -> bool {
+        let changed = marked && !self.echo_congestion;
+        self.echo_congestion = marked;
+        if marked {
+            self.marks = self.marks.wrapping_add(1);
+            self.unreported = self.unreported.saturating_add(1);
+        }
+        changed || self.unreported >= MARKS_AT_ONCE
     }
 
     #[cold]
@@ -431,12 +468,13 @@ mod tests {
             one_way_delay_ps: 0,
             flags: Flags::ACK,
             ecn: Ecn::NotEct,
+            marks: 0,
             sack: SackBlocks::NONE,
         }
     }
 
     fn receiver(policy: AckPolicy) -> Receiver {
-        Receiver::new(policy, 1460, true)
+        Receiver::new(policy, 1460, 3)
     }
 
     fn arrive(receiver: &mut Receiver, now: Instant, sequence: u32) {

@@ -12,6 +12,7 @@ mod timers;
 
 use super::delivery_rate::DeliveryRate;
 use super::loss_detection::Detector;
+use super::marks::Marks;
 use super::recovery::{Progress, Recovery};
 use super::rtt::RoundTrip;
 use super::scoreboard::{Covered, Scoreboard};
@@ -80,6 +81,8 @@ pub(crate) struct Sender {
     /// End of the round trip in which the last mark was answered, and whether the peer knows.
     reduced_until: u32,
     pub(super) confirm_reduction: bool,
+    /// What the peer has counted.
+    marks: Marks,
     state_since: Instant,
     given_up: bool,
 }
@@ -141,6 +144,7 @@ impl Sender {
             waiting: true,
             reduced_until: 0,
             confirm_reduction: false,
+            marks: Marks::default(),
             state_since: Instant::ZERO,
             given_up: false,
         }
@@ -186,13 +190,13 @@ impl Sender {
         } else {
             Covered::default()
         };
-        let marked = segment.flags.has(Flags::ECE) && out.config.ecn != EcnMode::Off;
+        let acked = covered.segments;
+        let delivered = newly_sacked + acked - covered.sacked_before;
+        let (marked, marks) = self.marks_of(segment, delivered, out.config);
         if end < before && newly_sacked == 0 && !marked {
             return;
         }
         self.end_deliveries(segment);
-        let acked = covered.segments;
-        let delivered = newly_sacked + acked - covered.sacked_before;
         let sample = self.sample_of(now, segment, delivered, out.config);
         if sample.is_some() {
             out.statistics.round_trip_extremes = self.round_trip.extremes();
@@ -219,6 +223,7 @@ impl Sender {
             acked: grows_by,
             acked_bytes: covered.bytes,
             marked,
+            marks,
             rate: self.rate_sample(),
             first: self.board.first(),
             next: self.board.next(),
@@ -272,6 +277,20 @@ impl Sender {
         if covered.bytes > 0 {
             self.acknowledged += u64::from(covered.bytes);
             out.context.notify(Event::Acknowledged(self.acknowledged));
+        }
+    }
+
+    /// Whether an acknowledgement echoes a mark, and how many segments it says were marked.
+    #[inline]
+    fn marks_of(&mut self, segment: &Segment, delivered: u32, config: &StackConfig) -> (bool, u32) {
+        match config.ecn {
+            EcnMode::Off => (false, 0),
+            EcnMode::Accurate | EcnMode::AccurateL4s => {
+                let exact = config.accecn_option;
+                let marks = self.marks.take_report(segment.marks, delivered, exact);
+                (marks > 0, marks)
+            }
+            _ => (segment.flags.has(Flags::ECE), 0),
         }
     }
 

@@ -81,6 +81,8 @@ impl Sender {
             if let Some(pacing) = self.control.pacing(out.config)
                 && self.is_paced(now, pacing)
             {
+                // A pace that follows from the window is a limit by the window; slow start asks for the flight.
+                limited = self.control.pacing_rate().is_none() && !self.control.in_slow_start();
                 break;
             }
             if let Some(number) = self.board.next_lost() {
@@ -352,12 +354,16 @@ impl Sender {
             one_way_delay_ps: 0,
             flags: sent.flags,
             ecn: Ecn::NotEct,
+            marks: 0,
             sack: SackBlocks::NONE,
         };
-        if config.ecn != EcnMode::Off && first && payload > 0 {
-            segment.ecn = config.ecn.codepoint();
-            if core::mem::take(&mut self.confirm_reduction) {
-                segment.flags = segment.flags.with(Flags::CWR);
+        if config.ecn != EcnMode::Off {
+            segment.ecn = config.ecn.codepoint_of_control();
+            if first && payload > 0 {
+                segment.ecn = config.ecn.codepoint();
+                if core::mem::take(&mut self.confirm_reduction) {
+                    segment.flags = segment.flags.with(Flags::CWR);
+                }
             }
         }
         out.receiver.stamp(&mut segment);

@@ -87,15 +87,6 @@ pub(super) const IDLE_RESTARTS: [Kind<IdleRestart>; 4] = [
     },
 ];
 
-/// Linux: twice the rate in slow start, 1.2 times after it, two segments at once, ten unpaced.
-/// Source: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`, `sk_pacing` defaults.
-const LINUX_PACING: Pacing = Pacing {
-    slow_start_gain: 2.0,
-    avoidance_gain: 1.2,
-    quantum: 2,
-    unpaced: 10,
-};
-
 pub(super) const PACINGS: [Kind<Option<Pacing>>; 2] = [
     Kind {
         name: "off",
@@ -107,7 +98,7 @@ pub(super) const PACINGS: [Kind<Option<Pacing>>; 2] = [
     Kind {
         name: "on",
         about: "at a multiple of window/round trip (Linux)",
-        base: || Some(LINUX_PACING),
+        base: || Some(Pacing::LINUX),
         profiles: &[],
         keys: |pacing, visitor| {
             if let Some(pacing) = pacing {

@@ -61,6 +61,8 @@ words! { ECN_MODES: EcnMode =
     "classic" EcnMode::Classic, "a mark is echoed until it is confirmed (RFC 3168)";
     "dctcp" EcnMode::Dctcp, "each segment's mark is echoed (RFC 8257)";
     "dctcp-l4s" EcnMode::DctcpL4s, "the same with packets ECT(1)";
+    "accecn" EcnMode::Accurate, "marks are counted, and the count comes back (AccECN, RFC 9768)";
+    "accecn-l4s" EcnMode::AccurateL4s, "the same with all packets ECT(1) (RFC 9331)";
 }
 words! { SLOW_START_EXITS: SlowStartExit =
     "none" SlowStartExit::None, "the threshold, or a loss";

@@ -186,7 +186,11 @@ impl Sender {
     pub(super) fn on_mark<C>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         // What was sent before the reduction says nothing new; the first segment after it carries the confirmation.
         let once = self.board.first() > self.reduced_until;
-        if !once || self.state != CongestionState::Open || self.control.window().whole() <= 1 {
+        if !once
+            || self.state != CongestionState::Open
+            || self.control.window().whole() <= 1
+            || !self.control.answers_mark(now)
+        {
             return;
         }
         let base = self.reduction_base(out.config);
@@ -200,7 +204,7 @@ impl Sender {
         let window = self.control.window_mut();
         window.size = window.size.min(window.threshold);
         self.reduced_until = self.board.next();
-        self.confirm_reduction = true;
+        self.confirm_reduction = !out.config.ecn.counts_marks();
     }
 
     pub(super) fn set_state<C>(
