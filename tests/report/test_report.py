@@ -256,3 +256,10 @@ def test_nothing_undefined_reaches_the_page(spoilt: Built) -> None:
     text = " ".join(visible_words(spoilt.html))
     for leak in ("None", "nan", "NaN", "Undefined", "Estimate("):
         assert not re.search(rf"\b{re.escape(leak)}", text), leak
+
+
+def test_who_wins_where_stands_before_verdicts(spoilt: Built) -> None:
+    places = [
+        spoilt.html.index(words) for words in ("Who wins where", 'class="cards"', "<h2>Printed")
+    ]
+    assert places == sorted(places)
