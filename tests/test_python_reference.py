@@ -53,8 +53,18 @@ def modules() -> list[str]:
     return [module.name for module in found if not module.name.endswith(("__main__", "_engine"))]
 
 
+def examples_of(name: str) -> doctest.TestResults:
+    """Run the examples of a module, unless it needs an extra that is not installed."""
+    try:
+        return doctest.testmod(importlib.import_module(name))
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("sojourn"):
+            raise
+        return doctest.TestResults(failed=0, attempted=0)
+
+
 def test_the_examples_in_docstrings_run_as_they_stand() -> None:
-    tried = [doctest.testmod(importlib.import_module(name)) for name in modules()]
+    tried = [examples_of(name) for name in modules()]
     assert sum(result.attempted for result in tried) > 80
     assert sum(result.failed for result in tried) == 0
 
