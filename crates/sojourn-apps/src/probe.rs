@@ -296,7 +296,7 @@ impl Application for Probe {
                 self.on_answer(now, ProbeConfig::ROUND_TRIP, tag, context);
             }
             Event::Connected(connection, End::Client) => {
-                self.on_connected(now, connection, context)
+                self.on_connected(now, connection, context);
             }
             Event::Delivered(connection, end, total) => {
                 self.on_delivered(now, connection, end, total, context);
