@@ -2,16 +2,18 @@
 //!
 //! Source: none needed. Deviations: none known.
 
-use core::any::Any;
 use core::fmt;
 
 use sojourn_base::{Bytes, Direction, Instant};
-use sojourn_keys::{AnyKind, KindInfo, KindOf, NameTaken, Visitor};
+use sojourn_keys::{Family, NameTaken, Own, Pointed, Takes};
 
 use crate::{
     Application, ApplicationConfig, ApplicationContext, ApplicationKind, ConnectionId, Draw, End,
     Event, Interest, Object, Page, Transfer,
 };
+
+/// Parameters of an own application.
+pub type OwnConfiguration = Own<ApplicationConfig>;
 
 /// Makes a kind of application known, before the first file that asks for it is read.
 pub fn add_application<C>() -> Result<(), NameTaken>
@@ -19,80 +21,30 @@ where
     C: ApplicationKind,
     C::Application: fmt::Debug + Send + 'static,
 {
-    crate::KINDS.add(&OwnKind::<C>(KindOf::KIND))
+    crate::KINDS.add_own::<C>()
 }
-
-#[derive(Debug)]
-struct OwnKind<C>(KindOf<C>);
-
-impl<C> AnyKind<ApplicationConfig> for OwnKind<C>
-where
-    C: ApplicationKind,
-    C::Application: fmt::Debug + Send + 'static,
-{
-    fn info(&self) -> KindInfo {
-        KindOf::<C>::describe()
-    }
-
-    fn values(&self, profile: Option<&str>) -> ApplicationConfig {
-        ApplicationConfig::Own(OwnConfiguration(Box::new(KindOf::<C>::configuration(
-            profile,
-        ))))
-    }
-
-    fn keys(&self, value: &mut ApplicationConfig, visitor: &mut dyn Visitor) {
-        if let ApplicationConfig::Own(own) = value
-            && let Some(config) = own.0.as_any_mut().downcast_mut::<C>()
-        {
-            config.keys(visitor);
-        }
-    }
-}
-
-/// Parameters of an own application.
-#[derive(Debug)]
-pub struct OwnConfiguration(Box<dyn Parameters>);
 
 /// What [`ApplicationKind`] says, as far as a pointer can say it.
-trait Parameters: fmt::Debug + Send + Sync {
-    fn kind(&self) -> &'static str;
-    fn duplicate(&self) -> Box<dyn Parameters>;
-    fn equals(&self, other: &dyn Any) -> bool;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
+pub trait PointedApplication: Pointed<ApplicationConfig> {
+    /// See [`ApplicationKind::servers`].
     fn servers(&self) -> usize;
+    /// See [`ApplicationKind::datagrams`].
     fn datagrams(&self) -> Option<(&'static str, Bytes)>;
+    /// See [`ApplicationKind::flows`].
     fn flows(&self) -> u64;
+    /// See [`ApplicationKind::direction`].
     fn direction(&self) -> Direction;
+    /// See [`ApplicationKind::is_in_step`].
     fn is_in_step(&self) -> bool;
+    /// See [`ApplicationKind::build`].
     fn build(&self) -> OwnApplication;
 }
 
-impl<C> Parameters for C
+impl<C> PointedApplication for C
 where
     C: ApplicationKind,
     C::Application: fmt::Debug + Send + 'static,
 {
-    fn kind(&self) -> &'static str {
-        C::KIND
-    }
-
-    fn duplicate(&self) -> Box<dyn Parameters> {
-        Box::new(self.clone())
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref::<C>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
     fn servers(&self) -> usize {
         ApplicationKind::servers(self)
     }
@@ -118,45 +70,28 @@ where
     }
 }
 
-impl Clone for OwnConfiguration {
-    fn clone(&self) -> Self {
-        Self(self.0.duplicate())
+impl Family for ApplicationConfig {
+    type Pointer = dyn PointedApplication;
+
+    fn own(own: OwnConfiguration) -> Self {
+        Self::Own(own)
+    }
+
+    fn own_mut(&mut self) -> Option<&mut OwnConfiguration> {
+        match self {
+            Self::Own(own) => Some(own),
+            _ => None,
+        }
     }
 }
 
-impl PartialEq for OwnConfiguration {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.equals(other.0.as_any())
-    }
-}
-
-impl OwnConfiguration {
-    pub(crate) fn kind(&self) -> &'static str {
-        self.0.kind()
-    }
-
-    pub(crate) fn servers(&self) -> usize {
-        self.0.servers()
-    }
-
-    pub(crate) fn datagrams(&self) -> Option<(&'static str, Bytes)> {
-        self.0.datagrams()
-    }
-
-    pub(crate) fn flows(&self) -> u64 {
-        self.0.flows()
-    }
-
-    pub(crate) fn direction(&self) -> Direction {
-        self.0.direction()
-    }
-
-    pub(crate) fn is_in_step(&self) -> bool {
-        self.0.is_in_step()
-    }
-
-    pub(crate) fn build(&self) -> OwnApplication {
-        self.0.build()
+impl<C> Takes<C> for ApplicationConfig
+where
+    C: ApplicationKind,
+    C::Application: fmt::Debug + Send + 'static,
+{
+    fn boxed(configuration: C) -> Box<dyn PointedApplication> {
+        Box::new(configuration)
     }
 }
 
@@ -178,15 +113,15 @@ impl<A: Application + fmt::Debug + Send> Running for A {
     }
 
     fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
-        Application::start(self, now, &mut Pointed(context));
+        Application::start(self, now, &mut PointedContext(context));
     }
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
-        Application::on_event(self, now, event, &mut Pointed(context));
+        Application::on_event(self, now, event, &mut PointedContext(context));
     }
 
     fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
-        Application::finish(self, now, &mut Pointed(context));
+        Application::finish(self, now, &mut PointedContext(context));
     }
 }
 
@@ -214,9 +149,9 @@ impl OwnApplication {
 }
 
 /// A context behind a pointer.
-struct Pointed<'a>(&'a mut dyn ApplicationContext);
+struct PointedContext<'a>(&'a mut dyn ApplicationContext);
 
-impl ApplicationContext for Pointed<'_> {
+impl ApplicationContext for PointedContext<'_> {
     fn open(&mut self, server: usize) -> ConnectionId {
         self.0.open(server)
     }

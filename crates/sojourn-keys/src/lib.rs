@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`form`] | [`Key`], and [`Visitor`], who is shown every key with its value |
 //! | [`kind`] | [`Configured`]: a kind of something with its keys and profiles; [`Kinds`]: all of them |
+//! | [`own`] | [`Own`]: configurations from outside behind a pointer |
 //! | [`value`] | [`Value`]: how single values are spelt, read, printed and described |
 //! | [`content`] | what stands in a file, as it is read |
 //!
@@ -16,10 +17,12 @@ pub mod content;
 pub mod form;
 pub mod kind;
 mod nearest;
+pub mod own;
 pub mod value;
 
 pub use content::Content;
 pub use form::{Choice, Items, ItemsOf, Key, KindInfo, Visitor, bytes, key};
 pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile, Variant};
 pub use nearest::{SYNONYMS, nearest};
+pub use own::{Family, Own, Pointed, Takes};
 pub use value::{Mismatch, Or, Shape, Value, Word, Words};

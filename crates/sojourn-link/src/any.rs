@@ -57,7 +57,7 @@ macro_rules! links {
                 let queue = self.queue().clone().at(self.drain_rate());
                 match self {
                     $(Self::$variant { link, .. } => AnyLink::$variant(link.build(queue.build())),)*
-                    Self::Own { link, .. } => AnyLink::Boxed(link.build(&queue)),
+                    Self::Own { link, .. } => AnyLink::Boxed(own::OwnLink::new(link, &queue)),
                 }
             }
 

@@ -7,11 +7,13 @@
 use crate::{Draw, Link, LinkConfig, LinkContext, LinkCounters, LinkKind, Loss, Mark, Passage};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::any::Any;
 use core::fmt;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Span};
-use sojourn_keys::{AnyKind, KindInfo, KindOf, NameTaken, Visitor};
+use sojourn_keys::{Family, NameTaken, Own, Pointed, Takes};
 use sojourn_queue::{AnyManager, Backlog, Cloakroom, ConfigProblem, ManagerConfig, Ticket};
+
+/// Parameters of an own link.
+pub type OwnConfiguration = Own<LinkConfig>;
 
 /// Makes a kind of link known, before the first file that asks for it is read.
 pub fn add_link<C>() -> Result<(), NameTaken>
@@ -19,81 +21,30 @@ where
     C: LinkKind,
     C::Link<Ticket>: Send + 'static,
 {
-    crate::KINDS.add(&OwnKind::<C>(KindOf::KIND))
+    crate::KINDS.add_own::<C>()
 }
-
-#[derive(Debug)]
-struct OwnKind<C>(KindOf<C>);
-
-impl<C> AnyKind<LinkConfig> for OwnKind<C>
-where
-    C: LinkKind,
-    C::Link<Ticket>: Send + 'static,
-{
-    fn info(&self) -> KindInfo {
-        KindOf::<C>::describe()
-    }
-
-    fn values(&self, profile: Option<&str>) -> LinkConfig {
-        LinkConfig::Own {
-            link: OwnConfiguration(Box::new(KindOf::<C>::configuration(profile))),
-            queue: crate::blank_queue(),
-        }
-    }
-
-    fn keys(&self, value: &mut LinkConfig, visitor: &mut dyn Visitor) {
-        if let LinkConfig::Own { link, .. } = value
-            && let Some(config) = link.0.as_any_mut().downcast_mut::<C>()
-        {
-            config.keys(visitor);
-        }
-    }
-}
-
-/// Parameters of an own link.
-#[derive(Debug)]
-pub struct OwnConfiguration(Box<dyn Parameters>);
 
 /// What [`LinkKind`] says, as far as a pointer can say it.
-trait Parameters: fmt::Debug + Send + Sync {
-    fn kind(&self) -> &'static str;
-    fn duplicate(&self) -> Box<dyn Parameters>;
-    fn equals(&self, other: &dyn Any) -> bool;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
+pub trait PointedLink: Pointed<LinkConfig> {
+    /// See [`LinkKind::drain_rate`].
     fn drain_rate(&self) -> BitRate;
+    /// See [`LinkKind::delay`].
     fn delay(&self) -> Span;
+    /// See [`LinkKind::burst`].
     fn burst(&self) -> Bytes;
+    /// See [`LinkKind::bucket`].
     fn bucket(&self) -> Option<(&'static str, Bytes)>;
+    /// See [`LinkKind::collect_problems`].
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>);
+    /// See [`LinkKind::build`].
     fn build(&self, manager: AnyManager<Ticket>) -> Box<dyn Running>;
 }
 
-impl<C> Parameters for C
+impl<C> PointedLink for C
 where
     C: LinkKind,
     C::Link<Ticket>: Send + 'static,
 {
-    fn kind(&self) -> &'static str {
-        C::KIND
-    }
-
-    fn duplicate(&self) -> Box<dyn Parameters> {
-        Box::new(self.clone())
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref::<C>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
     fn drain_rate(&self) -> BitRate {
         LinkKind::drain_rate(self)
     }
@@ -119,48 +70,32 @@ where
     }
 }
 
-impl Clone for OwnConfiguration {
-    fn clone(&self) -> Self {
-        Self(self.0.duplicate())
-    }
-}
+impl Family for LinkConfig {
+    type Pointer = dyn PointedLink;
 
-impl PartialEq for OwnConfiguration {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.equals(other.0.as_any())
-    }
-}
-
-impl OwnConfiguration {
-    pub(crate) fn kind(&self) -> &'static str {
-        self.0.kind()
-    }
-
-    pub(crate) fn drain_rate(&self) -> BitRate {
-        self.0.drain_rate()
-    }
-
-    pub(crate) fn delay(&self) -> Span {
-        self.0.delay()
-    }
-
-    pub(crate) fn burst(&self) -> Bytes {
-        self.0.burst()
-    }
-
-    pub(crate) fn bucket(&self) -> Option<(&'static str, Bytes)> {
-        self.0.bucket()
-    }
-
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        self.0.collect_problems(problems);
-    }
-
-    pub(crate) fn build<T>(&self, queue: &ManagerConfig) -> OwnLink<T> {
-        OwnLink {
-            link: self.0.build(queue.build()),
-            packets: Cloakroom::default(),
+    /// The link, with a queue that has no limit yet.
+    fn own(link: OwnConfiguration) -> Self {
+        Self::Own {
+            link,
+            queue: crate::blank_queue(),
         }
+    }
+
+    fn own_mut(&mut self) -> Option<&mut OwnConfiguration> {
+        match self {
+            Self::Own { link, .. } => Some(link),
+            _ => None,
+        }
+    }
+}
+
+impl<C> Takes<C> for LinkConfig
+where
+    C: LinkKind,
+    C::Link<Ticket>: Send + 'static,
+{
+    fn boxed(configuration: C) -> Box<dyn PointedLink> {
+        Box::new(configuration)
     }
 }
 
@@ -168,6 +103,15 @@ impl OwnConfiguration {
 pub struct OwnLink<T> {
     link: Box<dyn Running>,
     packets: Cloakroom<T>,
+}
+
+impl<T> OwnLink<T> {
+    pub(crate) fn new(config: &OwnConfiguration, queue: &ManagerConfig) -> Self {
+        Self {
+            link: config.build(queue.build()),
+            packets: Cloakroom::default(),
+        }
+    }
 }
 
 impl<T> fmt::Debug for OwnLink<T> {
@@ -179,7 +123,8 @@ impl<T> fmt::Debug for OwnLink<T> {
 }
 
 /// [`Link`] with its context behind a pointer.
-trait Running: Send {
+pub trait Running: Send {
+    /// See [`Link::on_arrival`].
     fn on_arrival(
         &mut self,
         now: Instant,
@@ -187,12 +132,19 @@ trait Running: Send {
         item: Ticket,
         context: &mut dyn LinkContext<Ticket>,
     );
+    /// See [`Link::next_wakeup`].
     fn next_wakeup(&self) -> Instant;
+    /// See [`Link::on_wakeup`].
     fn on_wakeup(&mut self, now: Instant, context: &mut dyn LinkContext<Ticket>);
+    /// See [`Link::backlog`].
     fn backlog(&self) -> Backlog;
+    /// See [`Link::staged`].
     fn staged(&self) -> Backlog;
+    /// See [`Link::keeps_order`].
     fn keeps_order(&self) -> bool;
+    /// See [`Link::sub_flow`].
     fn sub_flow(&self, meta: &Meta) -> Option<u32>;
+    /// See [`Link::counters`].
     fn counters(&self) -> Option<LinkCounters>;
 }
 
@@ -204,7 +156,7 @@ impl<L: Link<Ticket> + Send> Running for L {
         item: Ticket,
         context: &mut dyn LinkContext<Ticket>,
     ) {
-        Link::on_arrival(self, now, meta, item, &mut Pointed(context));
+        Link::on_arrival(self, now, meta, item, &mut PointedContext(context));
     }
 
     fn next_wakeup(&self) -> Instant {
@@ -212,7 +164,7 @@ impl<L: Link<Ticket> + Send> Running for L {
     }
 
     fn on_wakeup(&mut self, now: Instant, context: &mut dyn LinkContext<Ticket>) {
-        Link::on_wakeup(self, now, &mut Pointed(context));
+        Link::on_wakeup(self, now, &mut PointedContext(context));
     }
 
     fn backlog(&self) -> Backlog {
@@ -237,9 +189,9 @@ impl<L: Link<Ticket> + Send> Running for L {
 }
 
 /// A context behind a pointer.
-struct Pointed<'a>(&'a mut dyn LinkContext<Ticket>);
+struct PointedContext<'a>(&'a mut dyn LinkContext<Ticket>);
 
-impl LinkContext<Ticket> for Pointed<'_> {
+impl LinkContext<Ticket> for PointedContext<'_> {
     fn deliver(&mut self, item: Ticket, meta: &Meta, passage: &Passage) {
         self.0.deliver(item, meta, passage);
     }

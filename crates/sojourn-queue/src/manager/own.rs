@@ -12,14 +12,15 @@ use crate::{
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::any::Any;
-use core::fmt;
-use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, ServiceQueue, Span};
-use sojourn_keys::{AnyKind, KindInfo, KindOf, NameTaken, Visitor};
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Packets, ServiceQueue, Span};
+use sojourn_keys::{Family, NameTaken, Own, Pointed, Takes};
 
 /// Stands for a packet in an own manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(u32);
+
+/// Parameters of an own manager.
+pub type OwnManager = Own<ManagerConfig>;
 
 /// Makes a kind of manager known, before the first file that asks for it is read.
 pub fn add_manager<C>() -> Result<(), NameTaken>
@@ -27,82 +28,35 @@ where
     C: ManagerKind,
     C::Queue<Ticket>: Send + 'static,
 {
-    super::KINDS.add(&OwnKind::<C>(KindOf::KIND))
+    super::KINDS.add_own::<C>()
 }
-
-/// The kind of an own manager.
-#[derive(Debug)]
-struct OwnKind<C>(KindOf<C>);
-
-impl<C> AnyKind<ManagerConfig> for OwnKind<C>
-where
-    C: ManagerKind,
-    C::Queue<Ticket>: Send + 'static,
-{
-    fn info(&self) -> KindInfo {
-        KindOf::<C>::describe()
-    }
-
-    fn values(&self, profile: Option<&str>) -> ManagerConfig {
-        ManagerConfig::Own(OwnManager(Box::new(KindOf::<C>::configuration(profile))))
-    }
-
-    fn keys(&self, value: &mut ManagerConfig, visitor: &mut dyn Visitor) {
-        if let ManagerConfig::Own(own) = value
-            && let Some(config) = own.0.as_any_mut().downcast_mut::<C>()
-        {
-            config.keys(visitor);
-        }
-    }
-}
-
-/// Parameters of an own manager.
-#[derive(Debug)]
-pub struct OwnManager(Box<dyn OwnConfig>);
 
 /// What [`ManagerKind`] says, as far as a pointer can say it.
-trait OwnConfig: fmt::Debug + Send + Sync {
-    fn kind(&self) -> &'static str;
-    fn duplicate(&self) -> Box<dyn OwnConfig>;
-    fn equals(&self, other: &dyn Any) -> bool;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
+pub trait PointedManager: Pointed<ManagerConfig> {
+    /// See [`ManagerKind::limit_mut`].
     fn limit_mut(&mut self) -> Option<&mut Limit>;
-    fn least_packets(&self) -> sojourn_base::Packets;
+    /// See [`ManagerKind::behind`].
+    fn behind(&self) -> Option<(&'static str, &ManagerConfig)> {
+        None
+    }
+    /// See [`ManagerKind::least_packets`].
+    fn least_packets(&self) -> Packets;
+    /// See [`ManagerKind::collect_problems`].
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>);
+    /// See [`ManagerKind::build`].
     fn build(&self) -> Box<dyn QueueManager<Ticket> + Send>;
 }
 
-impl<C> OwnConfig for C
+impl<C> PointedManager for C
 where
     C: ManagerKind,
     C::Queue<Ticket>: Send + 'static,
 {
-    fn kind(&self) -> &'static str {
-        C::KIND
-    }
-
-    fn duplicate(&self) -> Box<dyn OwnConfig> {
-        Box::new(self.clone())
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref::<C>() == Some(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         ManagerKind::limit_mut(self)
     }
 
-    fn least_packets(&self) -> sojourn_base::Packets {
+    fn least_packets(&self) -> Packets {
         ManagerKind::least_packets(self)
     }
 
@@ -115,46 +69,37 @@ where
     }
 }
 
-impl Clone for OwnManager {
-    fn clone(&self) -> Self {
-        Self(self.0.duplicate())
+impl Family for ManagerConfig {
+    type Pointer = dyn PointedManager;
+
+    fn own(own: OwnManager) -> Self {
+        Self::Own(own)
+    }
+
+    fn own_mut(&mut self) -> Option<&mut OwnManager> {
+        match self {
+            Self::Own(own) => Some(own),
+            _ => None,
+        }
     }
 }
 
-impl PartialEq for OwnManager {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.equals(other.0.as_any())
+impl<C> Takes<C> for ManagerConfig
+where
+    C: ManagerKind,
+    C::Queue<Ticket>: Send + 'static,
+{
+    fn boxed(configuration: C) -> Box<dyn PointedManager> {
+        Box::new(configuration)
     }
 }
 
-impl OwnManager {
-    pub(crate) fn kind(&self) -> &'static str {
-        self.0.kind()
-    }
-
-    pub(crate) fn limit_mut(&mut self) -> Option<&mut Limit> {
-        self.0.limit_mut()
-    }
-
-    #[expect(clippy::unused_self, reason = "as the other parameters say it")]
-    pub(crate) const fn behind(&self) -> Option<(&'static str, &ManagerConfig)> {
-        None
-    }
-
-    pub(crate) fn least_packets(&self) -> sojourn_base::Packets {
-        self.0.least_packets()
-    }
-
-    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        self.0.collect_problems(problems);
-    }
-
-    pub(crate) fn build<T: Send + 'static>(&self) -> Box<dyn QueueManager<T> + Send> {
-        Box::new(OwnQueue {
-            manager: self.0.build(),
-            packets: Cloakroom::default(),
-        })
-    }
+/// A running manager with these parameters, for packets of any type.
+pub(crate) fn build<T: Send + 'static>(config: &OwnManager) -> Box<dyn QueueManager<T> + Send> {
+    Box::new(OwnQueue {
+        manager: config.build(),
+        packets: Cloakroom::default(),
+    })
 }
 
 /// An own manager with the packets that its tickets stand for.

@@ -37,7 +37,7 @@ macro_rules! managers {
                     $(Self::$variant(config) => {
                         AnyManager::$variant(crate::ManagerKind::build(config))
                     })*
-                    Self::Own(config) => AnyManager::Boxed(config.build()),
+                    Self::Own(config) => AnyManager::Boxed(crate::manager::own::build(config)),
                 }
             }
         }
