@@ -4,12 +4,17 @@ import doctest
 from pathlib import Path
 
 import pytest
+import tomli_w
 
+from sojourn.provisioning import Modem, decode, expand
+from sojourn.provisioning.scenarios import access, traffic
+from sojourn.scenario import check_scenario
 from support import CommandLine
 
 CRATE = Path(__file__).parents[2] / "crates/sojourn-provisioning/tests"
 CORPUS = CRATE / "corpus"
 TABLES = str(CRATE / "tables.toml")
+GAME_DIRECTIONS = ("upstream", "downstream")
 NAMES = str(CORPUS / "own/names-100-20.cm")
 
 
@@ -94,3 +99,32 @@ def test_the_python_of_the_guide_works() -> None:
     result = doctest.testfile(str(guide), module_relative=False)
     assert result.attempted >= 4
     assert result.failed == 0
+
+
+def test_a_migration_cuts_the_tail_of_a_marked_game_at_least_fivefold(
+    sojourn: CommandLine, key: str, tmp_path: Path
+) -> None:
+    done = sojourn(
+        *("provision", "simulate", NAMES, "--aqp", TABLES, "--secret", key, "--mix", "3"),
+        *("--duration", "30 s", "--out", str(tmp_path / "out"), "--store", str(tmp_path / "store")),
+        *("--no-figures", "--json"),
+    )
+    assert done.status == 0, done.stderr
+    content = done.json()
+    assert content["before"]["upstream"] == "1 SF, docsis-pie, 20 Mb/s"
+    assert content["after"]["upstream"].startswith("ASF of classic")
+    tails = {row["traffic"]: row for row in content["rows"] if row["metric"] == "delay_p99"}
+    assert set(tails) == {f"{m}-{d}" for m in ("marked", "unmarked") for d in GAME_DIRECTIONS}
+    assert tails["marked-upstream"]["ratio"] >= 5.0
+    assert tails["marked-upstream"]["ratio"] > tails["unmarked-upstream"]["ratio"]
+    assert (tmp_path / "out" / "study.toml").is_file()
+
+
+@pytest.mark.parametrize("mix", range(1, 11))
+@pytest.mark.parametrize("modem", ["3.0", "3.1-lld"])
+def test_each_mix_and_modem_makes_a_valid_scenario(mix: int, modem: Modem) -> None:
+    file = decode(NAMES, b"SOJOURN")
+    service = expand(file, Path(TABLES).read_text(), modem=modem)
+    document = {"schema": 1, "name": "x", "duration": "1 s"}
+    document |= {"access": access(service), "traffic": traffic(mix)}
+    assert check_scenario(tomli_w.dumps(document)) == []

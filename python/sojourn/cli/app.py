@@ -40,6 +40,10 @@ COMMANDS = {
     "provision encode": ("provision_encode", "Make a binary CM configuration file from its text."),
     "provision expand": ("provision_expand", "Show the service that a modem gets from a file."),
     "provision diff": ("provision_diff", "Show what differs between two CM configuration files."),
+    "provision simulate": (
+        "provision_simulate",
+        "Simulate what customers get from a file before and after a migration.",
+    ),
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
@@ -47,7 +51,7 @@ COMMANDS = {
 
 GROUPS = {
     "study": "List, show, begin and run studies: many runs and what to make of them.",
-    "provision": "Read, write, compare and expand CM configuration files of DOCSIS.",
+    "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""

@@ -1,0 +1,168 @@
+"""A file before and after a migration: two services, two scenarios, one study of both."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from sojourn.provisioning.configuration import Configuration
+from sojourn.provisioning.expansion import Modem, Service, expand
+from sojourn.provisioning.scenarios import access, has_docsis31, traffic
+
+__all__ = ["Migration", "migrate", "study_files"]
+
+Row = tuple[str, str, float, float, float, str]
+
+SHOWN = ("delay_p50", "delay_p99")
+"""What is compared: the typical delay of a packet over the access link, and one that is felt."""
+
+
+@dataclass(frozen=True)
+class Migration:
+    """What came of a file before and after a migration."""
+
+    before: Service
+    after: Service
+    out: Path
+    """The result: report, metrics, scenarios."""
+    notes: list[str]
+    """What is simpler than it would be."""
+
+    def rows(self) -> list[Row]:
+        """Return one row per game and metric: before, after, and how many times less it is after."""
+        import polars as pl
+
+        frame = pl.read_parquet(self.out / "metrics.parquet")
+        wanted = frame.filter(
+            pl.col("metric").is_in(SHOWN) & pl.col("subject").str.contains("marked")
+        )
+        means = wanted.group_by("subject", "metric", "unit", "point").agg(pl.col("value").mean())
+        values = {(r["subject"], r["metric"], r["point"]): r for r in means.iter_rows(named=True)}
+        rows: list[Row] = []
+        for subject, metric, point in sorted(values):
+            later = values.get((subject, metric, "after"))
+            if point == "before" and later is not None:
+                first = values[subject, metric, point]
+                ratio = first["value"] / later["value"] if later["value"] else float("inf")
+                rows.append((subject, metric, first["value"], later["value"], ratio, first["unit"]))
+        return rows
+
+
+def study_files(
+    before: Service, after: Service, *, mix: int, duration: str, seeds: int
+) -> dict[str, str]:
+    """Return a study of two points, `before` and `after`, as texts by file name."""
+    base: dict[str, Any] = {
+        "schema": 1,
+        "name": "before",
+        "duration": duration,
+        "access": access(before),
+        "traffic": traffic(mix),
+    }
+    study: dict[str, Any] = {
+        "schema": 1,
+        "name": "migration",
+        "title": f"Before and after a migration, traffic mix {mix} of White 2019",
+        "scenario": "before.toml",
+        "seeds": {"first": 1, "count": seeds},
+        "points": {
+            "before": {"overlays": [], "labels": {"service": "before"}},
+            "after": {"overlays": ["after"], "labels": {"service": "after"}},
+        },
+        "overlays": {
+            "after": {"remove": _paths(base["access"]), "access": access(after)},
+        },
+    }
+    return {"before.toml": tomli_w.dumps(base), "study.toml": tomli_w.dumps(study)}
+
+
+def _paths(tables: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the keys of links and queues, which another service has none of in common."""
+    return [
+        f"access.{direction}.{part}.{key}"
+        for direction, parts in tables.items()
+        for part, keys in parts.items()
+        for key in keys
+        if key != "kind"
+    ]
+
+
+def migrate(
+    configuration: Configuration,
+    tables: str = "",
+    *,
+    mix: int = 3,
+    before: Modem = "3.1",
+    after: Modem = "3.1-lld",
+    duration: str = "60 s",
+    seeds: int = 1,
+    out: str | Path | None = None,
+    figures: bool = True,
+    store: str | Path | None = None,
+    allow_bad_mic: bool = False,
+    downstream_without_modem: bool = False,
+    file: str = "",
+) -> Migration:
+    """Simulate a file before and after a migration to Low Latency DOCSIS.
+
+    Before, the tables have no Aggregate QoS Profiles and the modem is of the kind `before`; after, they have them.
+
+    Parameters
+    ----------
+    configuration
+        The file.
+    tables
+        Service classes, Aggregate QoS Profiles and capabilities, as TOML.
+    mix
+        Traffic mix of White 2019 Table 2, 1 to 10.
+    before, after
+        Kinds of modem.
+    duration
+        Simulated time of a run.
+    seeds
+        Runs of each.
+    out
+        Where to write the result; a new place below `results` if left out.
+    figures
+        Whether to draw the report.
+    store
+        Where finished runs are kept; the user's own if left out.
+    allow_bad_mic, downstream_without_modem, file
+        As in `expand`.
+
+    Raises
+    ------
+    ProvisioningError
+        With everything that is wrong with the file or the tables.
+    """
+    from sojourn.store import Store
+    from sojourn.study.own import Study
+
+    modems: tuple[tuple[Modem, bool], ...] = ((before, False), (after, True))
+    services = [
+        expand(
+            configuration,
+            tables,
+            modem=modem,
+            profiles=profiles,
+            allow_bad_mic=allow_bad_mic,
+            downstream_without_modem=downstream_without_modem,
+            file=file,
+        )
+        for modem, profiles in modems
+    ]
+    files = study_files(services[0], services[1], mix=mix, duration=duration, seeds=seeds)
+    with tempfile.TemporaryDirectory() as directory:
+        for name, text in files.items():
+            (Path(directory) / name).write_text(text, encoding="utf-8")
+        result = Study.load(Path(directory) / "study.toml").run(
+            out=out, report=figures, store=None if store is None else Store(store)
+        )
+    notes: list[str] = []
+    if any(service.docsis == "3.1" for service in services) and not has_docsis31():
+        notes.append(
+            "this engine has no links of DOCSIS 3.1: rate shapers stand for them, so nobody waits for grants"
+        )
+    return Migration(services[0], services[1], result.directory, notes)

@@ -1,0 +1,197 @@
+"""The scenario that a service stands for: its links, its queues, and a traffic mix of White 2019.
+
+Source: White 2019 Table 2 and appendix B for the mixes. What they leave out is from the experiment script of the public
+ns-3 model of DOCSIS (servers 2 to 10 ms away, transfers that pause for 0.1 s).
+Deviations: games keep their mean packet size and interval, without the spread of both; the web page is that of
+White 2012; video is a file of 3.75 MB every 5 s. Where the engine has no links of DOCSIS 3.1, rate shapers stand for
+them: their packets wait in queues, not for grants.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sojourn import _engine
+from sojourn.errors import UsageError
+from sojourn.provisioning.expansion import DIRECTIONS, Service
+
+__all__ = ["MIXES", "NQB", "access", "has_docsis31", "traffic"]
+
+NQB = 42
+"""DSCP of the marked game (White 2019 section 2.2)."""
+
+MIXES: Mapping[int, Mapping[str, int]] = {
+    1: {"web": 1},
+    2: {"web": 1, "video": 1},
+    3: {"web": 1, "up": 1},
+    4: {"web": 1, "down": 1},
+    5: {"web": 1, "up": 1, "down": 1},
+    6: {"web": 1, "up": 5, "down": 5},
+    7: {"web": 1, "up": 5, "down": 5, "video": 2},
+    8: {"web": 5},
+    9: {"speedtest_down": 16},
+    10: {"speedtest_up": 8},
+}
+"""Traffic mixes of White 2019 Table 2: people on the web, videos, and transfers each way."""
+
+STACK = "ns3-2019"
+GAME = {"upstream": 110, "downstream": 432}
+"""Mean bytes of a game's packets (White 2019 appendix B); one every 33 ms."""
+FILES = {"mu": 14.8, "sigma": 2.0}
+"""Logarithm of the bytes of a transfer (White 2019 appendix B)."""
+
+Table = dict[str, Any]
+
+
+def access(service: Service) -> dict[str, Table]:
+    """Return the access link of a service, both directions, as tables of a scenario.
+
+    Raises
+    ------
+    UsageError
+        If a direction has no rate: such a service is no tier.
+    """
+    return {direction: _direction(service, direction) for direction in DIRECTIONS}
+
+
+def traffic(mix: int) -> list[Table]:
+    """Return the traffic of a mix: a marked and an unmarked game, and what loads the line."""
+    parts = MIXES[mix]
+    entries: list[Table] = []
+    for name, dscp in (("marked", NQB), ("unmarked", 0)):
+        for direction, size in GAME.items():
+            app = {
+                "kind": "game",
+                "direction": direction,
+                "packet": f"{size} B",
+                "interval": "33 ms",
+                "start_jitter": "33 ms",
+            }
+            entries.append({"name": f"{name}-{direction}", "app": app, "rtt": "4 ms", "dscp": dscp})
+    if "web" in parts:
+        app = {"kind": "web", "page": "white2012", "think": "3 s", "users": parts["web"]}
+        entries.append(_connected("web", app, ["8 ms"] * 4))
+    for number in range(parts.get("video", 0)):
+        app: Table = {"kind": "bulk", "direction": "downstream", "file": "3.75 MB", "period": "5 s"}
+        app |= {"reuse_connection": True, "start_jitter": "5 s"}
+        entries.append(_connected(f"video-{number + 1}", app, "20 ms"))
+    for direction, key in (("upstream", "up"), ("downstream", "down")):
+        for number in range(parts.get(key, 0)):
+            app = {"kind": "bulk", "direction": direction, "file": FILES, "gap": "100 ms"}
+            app |= {"start": f"{100 + 1000 * number} ms"}
+            entries.append(_connected(f"ftp-{key}-{number + 1}", app, f"{20 * (number + 1)} ms"))
+        lanes = parts.get(f"speedtest_{key}", 0)
+        if lanes:
+            app = {"kind": "bulk", "direction": direction, "lanes": lanes}
+            entries.append(_connected(f"speedtest-{key}", app, "4 ms"))
+    return entries
+
+
+def _connected(name: str, app: Table, rtt: str | Sequence[str]) -> Table:
+    return {"name": name, "app": app, "stack": STACK, "rtt": rtt}
+
+
+def _direction(service: Service, direction: str) -> Table:
+    part = service.content[direction]
+    aggregate = part["kind"] == "aggregate"
+    shaped = part["parameters"]
+    flow = part["classic"] if aggregate else part
+    rate = _number(shaped, "max_sustained_rate")
+    if not rate:
+        raise UsageError(
+            f"the {direction} service has no maximum sustained rate",
+            "a service without a limit cannot be simulated; say a rate in the file or the tables",
+        )
+    peak = _number(shaped, "peak_traffic_rate")
+    link: Table = {
+        "kind": _kind(service, direction),
+        "rate": f"{rate} b/s",
+        "burst": f"{_number(shaped, 'max_traffic_burst')} B",
+    }
+    if peak:
+        link["peak"] = f"{max(peak, rate)} b/s"
+    interval = service.map_interval_us or (1000 if aggregate else 2000)
+    if link["kind"] in ("docsis30-single", "docsis31-upstream"):
+        link["map_interval"] = f"{interval} us"
+    if aggregate and link["kind"] == "docsis31-upstream":
+        link |= {"service": "low-latency", "weight": _number(shaped, "scheduling_weight")}
+        link |= _grants(part["low_latency"])
+    limit = f"{flow['buffer']['value']} B"
+    queue = _dual_queue(part, direction, limit) if aggregate else _queue(flow, limit)
+    return {"link": link, "queue": queue}
+
+
+def has_docsis31() -> bool:
+    """Whether the engine has links of DOCSIS 3.1."""
+    # The other direction's name is that of a queue's profile, too.
+    return '"docsis31-downstream"' in _engine.scenario_schema()
+
+
+def _kind(service: Service, direction: str) -> str:
+    if service.docsis == "3.0":
+        return "docsis30-single" if direction == "upstream" else "shaped"
+    return f"docsis31-{direction}" if has_docsis31() else "shaped"
+
+
+def _grants(flow: Mapping[str, Any]) -> Table:
+    parameters = flow["parameters"]
+    rate = _number(parameters, "guaranteed_grant_rate")
+    if _number(parameters, "scheduling") != 7 or not rate:
+        return {}
+    grants: Table = {"kind": "basic", "rate": f"{rate} b/s"}
+    interval = _number(parameters, "guaranteed_grant_interval")
+    if interval:
+        grants["interval"] = f"{interval} us"
+    return {"proactive": grants}
+
+
+def _queue(flow: Mapping[str, Any], limit: str) -> Table:
+    if flow["aqm"]["value"] == "immediate":
+        raise UsageError(
+            "the immediate AQM on a service flow that is no low-latency one cannot be simulated",
+            "leave out 40.3, or make the service flow a member of a low-latency aggregate",
+        )
+    if flow["aqm"]["value"] != "docsis-pie":
+        return {"kind": "drop-tail", "limit": limit}
+    target = _number(flow["parameters"], "classic_latency_target")
+    return {"kind": "docsis-pie", "target": f"{target} ms", "limit": limit}
+
+
+def _dual_queue(part: Mapping[str, Any], direction: str, limit: str) -> Table:
+    aggregate, low = part["parameters"], part["low_latency"]["parameters"]
+    classic = part["classic"]["parameters"]
+    queue: Table = {"kind": "docsis-dual-queue"}
+    if direction == "upstream":
+        queue["profile"] = "docsis31-upstream"
+    marks = [rule["tos"][0] >> 2 for rule in part["classifiers"] if _is_dscp(rule)]
+    return queue | {
+        "limit": limit,
+        "target": f"{_number(classic, 'classic_latency_target')} ms",
+        "low_latency_limit": f"{part['low_latency']['buffer']['value']} B",
+        "low_latency_dscp": marks,
+        "immediate_aqm": part["low_latency"]["aqm"]["value"] == "immediate",
+        "coupling": _number(aggregate, "coupling_factor") / 10,
+        "maximum_threshold": f"{_number(low, 'immediate_max_threshold')} us",
+        "range_exponent": _number(low, "immediate_range_exponent"),
+        "queue_protection": bool(_number(aggregate, "queue_protection")),
+        "critical_delay": f"{_number(aggregate, 'queue_protection_latency_threshold')} us",
+        "critical_score": f"{_number(aggregate, 'queue_protection_score_threshold')} us",
+        "aging_exponent": _number(aggregate, "queue_protection_drain_rate_exponent"),
+        "weight": _number(aggregate, "scheduling_weight"),
+    }
+
+
+def _is_dscp(rule: Mapping[str, Any]) -> bool:
+    """Whether a rule sends one DiffServ value to the low-latency service flow."""
+    tos = rule["tos"]
+    return (
+        rule["to"] == "low-latency"
+        and not rule["others"]
+        and tos is not None
+        and tos[0] == tos[1]
+        and tos[2] == 0xFC
+    )
+
+
+def _number(parameters: Mapping[str, Any], name: str) -> int:
+    leaf = parameters.get(name)
+    return leaf["value"] if leaf else 0
