@@ -128,3 +128,27 @@ def test_problems_carry_their_file(tmp_path: Path) -> None:
 def test_public_names_stay_what_they_are_whatever_has_been_imported() -> None:
     assert all(callable(getattr(sojourn, name)) for name in ("run", "load_scenario"))
     assert sojourn.run is sojourn.simulation.run
+
+
+@pytest.mark.parametrize(
+    ("closing", "upstream", "downstream"),
+    [
+        # SYN, ACK, request, FIN that acknowledges the object, ACK of the server's FIN; for two objects.
+        ("browser", 2 * 5, 2 * 4),
+        # SYN, ACK, request, ACK of the object and of the FIN with it.
+        ("server", 2 * 4, 2 * 3),
+    ],
+)
+def test_the_fin_of_a_browser_acknowledges_the_last_byte(
+    closing: str, upstream: int, downstream: int
+) -> None:
+    link = 'link = { kind = "serial", rate = "100 Mb/s" }\nqueue = { kind = "drop-tail", limit = "100 packets" }\n'
+    scenario = Scenario.parse(
+        'schema = 1\nname = "page"\nduration = "4 s"\n'
+        f"[access.upstream]\n{link}[access.downstream]\n{link}"
+        '[[traffic]]\nname = "page"\nstack = "ns2-bsd-sack"\nrtt = "20 ms"\n'
+        f'app = {{ kind = "web", index = "1000 B", closing = "{closing}", think = "1 h", '
+        'page = { kind = "generated", servers = 1, objects_per_server = 1, total = "1000 B" } }\n'
+    )
+    sent = sojourn.run(scenario).tables["traffic"].sort("direction")["sent_packets"].to_list()
+    assert sorted(sent) == sorted([upstream, downstream])

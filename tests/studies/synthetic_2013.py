@@ -187,6 +187,16 @@ class World:
 
     def _others(self) -> None:
         self.metrics["x04-light-codel-two-queues", "game", "delay_p95"] = 130.0
+        for load in ("x02", "x03"):
+            for manager in (BUFFERBLOAT, BUFFER_CONTROL):
+                one = self.metrics[point_of(load, "none", manager), "game", "delay_mean"]
+                self.metrics[f"sessions/{load}-{manager}", "game", "delay_mean"] = 1.05 * one
+        for load, household in LOADS.items():
+            if household.group in ("light", "moderate") or load in ("x14", "x15"):
+                for rf in RF_LEVELS:
+                    self.metrics[f"lottery/{load}-{rf}", "game", "lost"] = loss_of(
+                        SFQ_CODEL, load, rf
+                    )
         for load in ("x14", "x16"):
             for bins, factor in ((8, 2.0), (16, 1.4), (32, 1.0), (64, 1.3), (128, 1.6)):
                 self.metrics[f"{load}-bins-{bins}", "game", "lost"] = 5 * factor

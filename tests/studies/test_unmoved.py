@@ -1,6 +1,7 @@
 """What the published studies say of a made-up result, claim by claim and cell by cell, has not moved.
 
-The snapshots were written by the functions that judged each claim before studies became data.
+The snapshots were written by the functions that judged each claim before studies became data; what claims ask
+for has changed since, with the claims.
 """
 
 from pathlib import Path

@@ -115,7 +115,7 @@ SPOILS: dict[str, Spoil] = {
     ),
     "W12-42": occupancy("D04-21", n10=0.1, n20=0.9),
     "W12-43": ramp("F05-codel", "codel", 2.0, many=True),
-    "W12-44": shape("F05-codel", "delay", filled(6.0)),
+    "W12-44": shape("F05-codel", "delay", filled(11.0)),
     "W12-45": ramp("F03-codel", "codel", 0.6, many=True),
     "W12-46": ramp("F03-codel-170", "codel", 0.6),
     "W12-47": ramp("F03-codel", "codel", 5.0),

@@ -188,3 +188,21 @@ def test_tables_on_an_axis_have_labels_and_names_that_can_be_read(tmp_path: Path
     assert [point.name for point in points] == ["drop-tail-8KB", "drop-tail-1MB", "pie"]
     labels = ["drop-tail, limit 8 KB", "drop-tail, limit 1 MB", "pie"]
     assert [point.labels["queue"] for point in points] == labels
+
+
+def test_points_may_ask_for_more_seeds_than_their_study(tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    document = tomllib.loads(path.read_text())
+    document["points"] = {"lottery": {"overlays": ["far"], "seeds": 5}}
+    path.write_text(tomli_w.dumps(document))
+    study = load_study(str(path))
+
+    def seeds(options: RunOptions) -> tuple[list[int], list[int]]:
+        runs = make_plan(study, options).runs
+        lottery = [run.seed for run in runs if run.point == "lottery"]
+        return lottery, [run.seed for run in runs if run.point == "near-short"]
+
+    assert seeds(RunOptions()) == ([1, 2, 3, 4, 5], [1, 2])
+    assert seeds(RunOptions(seeds=7))[0] == [1, 2, 3, 4, 5, 6, 7]
+    assert seeds(RunOptions(seeds=1))[0] == [1, 2, 3, 4, 5]
+    assert seeds(RunOptions(quick=True)) == ([1], [1])

@@ -28,7 +28,9 @@ pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use constant_rate::{ConstantRate, ConstantRateConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
-pub use web::{EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig};
+pub use web::{
+    Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,
+};
 
 pub use sojourn_base::report::{Object, Page, Transfer};
 

@@ -3,8 +3,8 @@
 //!
 //! Source: White 2012 3.2.3 and Appendix A; White 2013 1.1 (a new connection per object), 3.6 and 3.7
 //! (object sizes of Appendix A, several users, no name look-ups).
-//! Deviations: the first connections go out in turn over the servers (their order is not printed); who
-//! closes a connection is a parameter, and closing is never waited for; a connection that fails is opened
+//! Deviations: the first connections go out in turn over the servers (their order is not printed); closing
+//! is never waited for; a connection that fails is opened
 //! anew at once.
 
 mod browser;
@@ -35,37 +35,28 @@ pub struct WebConfig {
     pub start: Span,
     /// Each user starts later by a time drawn uniformly from zero to this.
     pub start_jitter: Span,
-    /// What becomes of a connection whose object is complete. `None`: the browser closes it, and the
-    /// server closes its side in answer. Otherwise the server closes its side with the response, as
-    /// HTTP/1.0 does; the browser never closes its own, and both ends forget the connection after this
-    /// time.
-    pub abandon_after: Option<Span>,
+    /// Who closes a connection whose object is complete.
+    pub closing: Closing,
     /// Look up each server's name before its first connection of a page.
     pub name_lookup: Option<NameLookupConfig>,
 }
 
 impl WebConfig {
     /// The page of White 2012 3.2.3: 100 kB and 100 objects of 25 kB on four servers, pause 5 s.
-    /// Chosen: requests of 300 B (not printed), because with 50 B of headers they fit the upstream bytes
-    /// per page that remain of the printed totals; the start at 1 s puts the first burst of SYNs where
-    /// White 2012 4.3.2 sees it.
-    /// The server closes with its response and the browser sends no FIN `[inf]`: what the printed totals
-    /// (Tables 7 and 8) leave for the uploads of a page is 131 to 145 kB, 138.5 kB on average. SYN, ACK,
-    /// request, and one ACK for each segment and the server's FIN make 138.9 kB; with a FIN of the browser
-    /// it would be 144 kB. Without a FIN of the server, the last, short segment of each object waits for
-    /// the delayed acknowledgement beyond the server's timeout, and the acknowledgements of many objects
-    /// leave together; pages beside five uploads behind CoDel then take 0.7 s longer than printed. Chosen:
-    /// forgotten after 10 s, longer than anything that is still to come.
+    /// Chosen: the start at 1 s puts the first burst of SYNs where White 2012 4.3.2 sees it.
+    /// Fitted: requests of 250 B (not printed). What the printed totals (Tables 7 and 8) leave for the
+    /// uploads of a page is 131 to 145 kB, 138.5 kB on average; with SYN, FIN, an acknowledgement for each
+    /// segment and for the server's FIN, and 50 B of headers, that leaves some 250 B for a request.
     pub const WHITE2012: Self = Self {
         page: PageModel::Equal(EqualPage::WHITE2012),
         index: Bytes(100_000),
         connections_per_server: 6,
-        request: Bytes(300),
+        request: Bytes(250),
         think: Span::from_s(5),
         users: 1,
         start: Span::from_s(1),
         start_jitter: Span::ZERO,
-        abandon_after: Some(Span::from_s(10)),
+        closing: Closing::Browser,
         name_lookup: None,
     };
     /// The page of White 2013 3.6 and 3.7: the files of White 2012 Appendix A, 716,802 B in all.
@@ -79,6 +70,28 @@ impl WebConfig {
     pub fn servers(&self) -> usize {
         self.page.servers() + usize::from(self.name_lookup.is_some())
     }
+}
+
+/// Who closes a connection whose object is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The browser, at the last byte and before its end of the connection acknowledges it: the FIN carries
+    /// that acknowledgement, and the SYN of the next object follows it. The server closes in answer.
+    /// (White 2013 1.1: once a resource is received, the browser closes the connection and opens another.)
+    Browser,
+    /// The server, with its response, as HTTP/1.0 does. The browser never closes, and both ends forget the
+    /// connection so long after its object.
+    Server {
+        /// The time.
+        forget_after: Span,
+    },
+}
+
+impl Closing {
+    /// Chosen: 10 s, longer than anything that is still to come.
+    pub const SERVER: Self = Self::Server {
+        forget_after: Span::from_s(10),
+    };
 }
 
 /// How a browser looks up the name of a server: one datagram to a resolver, one back, and again after

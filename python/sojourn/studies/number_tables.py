@@ -59,7 +59,8 @@ def numbers_table(study: OpenStudy, ask: Ask, definition: NumbersTable) -> Plain
 
 
 def _spread(ask: Ask) -> str:
-    count = max(len(ask.view.seeds(point)) for point in ask.view.points)
+    # Points that ask for more seeds than the study are not what its tables are made of.
+    count = min(len(ask.view.seeds(point)) for point in ask.view.points)
     return "One seed." if count < 2 else f"Mean over {count} seeds with its 95 % interval."
 
 

@@ -44,7 +44,7 @@ class Assumption:
     what: str
     value: str
     origin: str
-    """`inferred` from the document, `assumed`, or `chosen`."""
+    """`documented`, `chosen` or `fitted`."""
     reason: str
 
 

@@ -210,8 +210,9 @@ class Assumption(Strict):
 
     what: str
     value: str
-    origin: str
-    """`inferred` from the document, `assumed`, or `chosen`."""
+    origin: Literal["documented", "chosen", "fitted"]
+    """`documented` elsewhere or following from the text, `chosen` for a reason, or `fitted`: taken because
+    printed results then match, so that such a match confirms nothing."""
     reason: str
 
 

@@ -82,6 +82,8 @@ class PointDefinition(Strict):
     """Overlays, merged one after the other."""
     labels: dict[str, LabelValue] = Field(default_factory=dict)
     """What the point stands for; columns of `runs.parquet`."""
+    seeds: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """Seeds at least, where the study's are too few: what a run draws once takes many runs."""
 
 
 class MatrixDefinition(Strict):
@@ -99,6 +101,8 @@ class MatrixDefinition(Strict):
     """Labels that all points of the matrix share."""
     exclude: list[str] = Field(default_factory=list)
     """Patterns of point names to leave out."""
+    seeds: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """Seeds at least, where the study's are too few: what a run draws once takes many runs."""
 
 
 class StudyDefinition(Declarations):

@@ -40,6 +40,8 @@ class Point:
     """The scenario file, with everything laid over it."""
     keys: dict[str, str] = field(default_factory=dict[str, str])
     """Scenario keys that an axis varies, and where the axis stands in the study file."""
+    seeds: int = 1
+    """Seeds at least."""
 
     @cached_property
     def text(self) -> str:
@@ -109,6 +111,7 @@ class _Outline:
     labels: dict[str, LabelValue]
     settings: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     """Place in the study file, key of the scenario, value as TOML."""
+    seeds: int = 1
 
 
 def _make(
@@ -126,12 +129,13 @@ def _make(
         file, problems = file.with_setting(key, value)
         found += [Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems]
     keys = {key: place for place, key, _ in outline.settings}
-    return Point(outline.name, tuple(outline.overlays), outline.labels, file, keys), found
+    overlays = tuple(outline.overlays)
+    return Point(outline.name, overlays, outline.labels, file, keys, outline.seeds), found
 
 
 def _outlines(definition: StudyDefinition, problems: list[Problem]) -> Iterator[_Outline]:
     for name, point in definition.points.items():
-        yield _Outline(f"points.{name}", name, point.overlays, point.labels)
+        yield _Outline(f"points.{name}", name, point.overlays, point.labels, seeds=point.seeds)
     for path, matrix in definition.matrices():
         yield from _of_matrix(path, matrix, problems)
 
@@ -159,6 +163,7 @@ def _of_matrix(path: str, matrix: MatrixDefinition, problems: list[Problem]) -> 
             [*matrix.overlays, *(level.overlay for level in levels.values() if level.overlay)],
             {**{axis: level.label for axis, level in levels.items()}, **matrix.labels},
             _settings(path, levels),
+            matrix.seeds,
         )
 
 

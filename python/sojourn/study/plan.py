@@ -34,7 +34,7 @@ class RunOptions:
     points: tuple[str, ...] = ()
     """Patterns; all points if empty."""
     seeds: int | None = None
-    """Number of seeds instead of the study's."""
+    """Number of seeds instead of the study's; points that ask for more keep their own."""
     duration: str | None = None
     """Duration of each run instead of the scenario's."""
     quick: bool = False
@@ -71,6 +71,7 @@ class Plan:
     options: RunOptions
     points: list[PlannedPoint]
     seeds: list[int]
+    """Seeds of each point; those that ask for more have more."""
     runs: list[RunSpec]
     reduced: str = ""
     """What makes the runs less than the study in a word or two, such as `quick` or `shortened, partial`;
@@ -113,7 +114,7 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     runs = [
         RunSpec(item.point.name, seed, item.scenario.key(seed), item.scenario)
         for item in planned
-        for seed in seeds
+        for seed in range(first, first + (count if options.quick else max(count, item.point.seeds)))
     ]
     is_shorter = any(
         item.scenario.duration_s < own.scenario.duration_s

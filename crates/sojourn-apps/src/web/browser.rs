@@ -4,13 +4,13 @@
 //! once, with at most six connections each; each connection fetches one object, and the next object of
 //! the same server takes a new one. The page ends with the last byte of the last object.
 //!
-//! Source: White 2012 3.2.3; White 2013 1.1 (a connection per object), 3.6 (name look-ups).
-//! Deviations: the first connections go out in turn over the servers (their order is not printed); who
-//! closes a connection is a parameter, and closing is never waited for; a connection that fails is opened
+//! Source: White 2012 3.2.3; White 2013 1.1 (a connection per object, which the browser closes), 3.6 (name look-ups).
+//! Deviations: the first connections go out in turn over the servers (their order is not printed); closing
+//! is never waited for; a connection that fails is opened
 //! anew at once.
 
-use super::WebConfig;
 use super::page::PageContents;
+use super::{Closing, WebConfig};
 use crate::connections::Connections;
 use crate::{Application, ApplicationContext, ConnectionId, End, Event, Interest, Object, Page};
 use sojourn_base::{Direction, Instant};
@@ -254,7 +254,7 @@ impl Web {
         {
             fetch.answered = true;
             context.write(connection, End::Server, fetch.object.bytes);
-            if self.config.abandon_after.is_some() {
+            if let Closing::Server { .. } = self.config.closing {
                 context.close(connection, End::Server);
             }
         }
@@ -279,13 +279,14 @@ impl Web {
         fetch.object.ended_at = Some(now);
         let object = fetch.object;
         self.fetches.remove(connection);
-        if let Some(after) = self.config.abandon_after {
-            if self.lingering.is_empty() {
-                context.arm(now + after, FORGET);
+        match self.config.closing {
+            Closing::Browser => context.close(connection, End::Client),
+            Closing::Server { forget_after } => {
+                if self.lingering.is_empty() {
+                    context.arm(now + forget_after, FORGET);
+                }
+                self.lingering.push_back((now + forget_after, connection));
             }
-            self.lingering.push_back((now + after, connection));
-        } else {
-            context.close(connection, End::Client);
         }
         context.record_object(&object);
         self.on_object(now, &object, context);

@@ -2,10 +2,12 @@
 //!
 //! Source: White 2012 §3.2.3 and Appendix A, White 2013 §3.6. Deviations: none known.
 
-use sojourn_base::{Direction, Span};
-use sojourn_keys::{Configured, Kind, OneOf, Or, Profile, Visitor, bytes, key};
+use sojourn_base::Direction;
+use sojourn_keys::{Configured, Kind, OneOf, Profile, Visitor, bytes, key};
 
-use super::{EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig};
+use super::{
+    Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,
+};
 use crate::ApplicationKind;
 use crate::keys::{LONGEST_PAUSE, start_keys};
 
@@ -62,7 +64,7 @@ impl Configured for WebConfig {
             key(
                 "request",
                 "size of a request",
-                "chosen: fits the printed upstream bytes per page",
+                "fitted: the upstream bytes per page that the totals of White 2012 Tables 7 and 8 leave",
             )
             .least("1 B")
             .most("1 MB"),
@@ -89,21 +91,17 @@ impl Configured for WebConfig {
             &mut self.users,
         );
         start_keys(&mut self.start, &mut self.start_jitter, visitor);
-        visitor.value(
-        key(
-            "abandon_after",
-            "the server closes with its response, the browser does not, and both forget the connection \
-             so long after its object; off: the browser closes, and the server in answer",
-            "White 2012 Tables 7 and 8 [inf]: no FIN of the browser in the bytes per page",
-        )
-        .least("1 ms")
-        .most(LONGEST_PAUSE),
-        &mut Or {
-            value: &mut self.abandon_after,
-            word: "off",
-            example: Span::from_s(10),
-        },
-    );
+        visitor.choice(
+            key(
+                "closing",
+                "who closes a connection whose object is complete",
+                "White 2013 §1.1: the browser closes it and opens a new one",
+            ),
+            &mut OneOf::new(&mut self.closing, &CLOSINGS, |closing| match closing {
+                Closing::Browser => "browser",
+                Closing::Server { .. } => "server",
+            }),
+        );
         visitor.choice(
             key(
                 "name_lookup",
@@ -212,6 +210,36 @@ fn generated_keys(page: &mut GeneratedPage, visitor: &mut dyn Visitor) {
         &mut page.total,
     );
 }
+
+const CLOSINGS: [Kind<Closing>; 2] = [
+    Kind {
+        name: "browser",
+        about: "the browser, with the last byte: its FIN acknowledges it; the server in answer",
+        base: || Closing::Browser,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "server",
+        about: "the server, with its response; the browser never",
+        base: || Closing::SERVER,
+        profiles: &[],
+        keys: |closing, visitor| {
+            if let Closing::Server { forget_after } = closing {
+                visitor.value(
+                    key(
+                        "forget_after",
+                        "how long after its object both ends forget the connection",
+                        "chosen: longer than anything that is still to come",
+                    )
+                    .least("1 ms")
+                    .most(LONGEST_PAUSE),
+                    forget_after,
+                );
+            }
+        },
+    },
+];
 
 const NAME_LOOKUPS: [Kind<Option<NameLookupConfig>>; 2] = [
     Kind {

@@ -387,10 +387,10 @@ def alike(ask: Ask) -> Outcome:
     return Outcome.of(share <= 0.15, f"{number(100 * share)} % of the mean")
 
 
-def similar(ask: Ask) -> Outcome:
-    """W13-102: all managers carry about as much, and one second of drop-tail most."""
-    by_manager: Mapping[str, dict[str, float]] = {
-        manager: ask.numbers("upload_rate", by=["load"], across="mean", queue_manager=manager)
+def _spread(ask: Ask, measure: str, **where: str) -> tuple[dict[str, float], int]:
+    """Return highest over lowest manager by household, and in how many BufferBloat is the highest."""
+    by_manager = {
+        manager: ask.numbers(measure, by=["load"], across="mean", queue_manager=manager, **where)
         for manager in MANAGERS
     }
     spread: dict[str, float] = {}
@@ -399,8 +399,22 @@ def similar(ask: Ask) -> Outcome:
         rates = [values[load] for values in by_manager.values()]
         spread[load] = max(rates) / min(rates)
         ahead += rate >= max(rates)
+    return spread, ahead
+
+
+def similar(ask: Ask) -> Outcome:
+    """W13-102: all managers carry about as much, and one second of drop-tail most."""
+    spread, ahead = _spread(ask, "upload_rate")
+    free, ahead_free = _spread(ask, "upload_rate", rf="none")
+    delivered, ahead_delivered = _spread(ask, "goodput")
     wide = {load: v for load, v in spread.items() if v > 1.08}
-    note = f"above 1.08: {by_group(wide, 3)}" if wide else ""
+    note = "; ".join(
+        [
+            *([f"above 1.08: {by_group(wide, 3)}"] if wide else []),
+            f"judged on the wire; by goodput {number(max(delivered.values()))}, {ahead_delivered} of 16; "
+            f"on the wire without RF congestion {number(max(free.values()))}, {ahead_free} of 16",
+        ]
+    )
     ours = f"largest ratio {number(max(spread.values()))}; BufferBloat ahead in {ahead} of 16"
     return Outcome.of(not wide and ahead >= 12, ours, note)
 

@@ -1,24 +1,17 @@
 use super::*;
 use crate::desk::Desk;
-use crate::web::{GeneratedPage, ListedPage, NameLookupConfig, PageModel};
+use crate::web::{Closing, GeneratedPage, ListedPage, NameLookupConfig, PageModel};
 use proptest::prelude::*;
 use sojourn_base::{Bytes, Span};
-
-/// The pages of the studies with connections that are closed: the desk counts a connection as in use
-/// until its client closes it.
-const CLOSING: WebConfig = WebConfig {
-    abandon_after: None,
-    ..WebConfig::WHITE2012
-};
-const CLOSING_2013: WebConfig = WebConfig {
-    abandon_after: None,
-    ..WebConfig::WHITE2013
-};
 
 #[test]
 fn connections_that_the_server_closes_are_forgotten_in_the_order_of_their_objects() {
     let mut desk = Desk::new(1);
-    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(30));
+    let config = WebConfig {
+        closing: Closing::SERVER,
+        ..WebConfig::WHITE2012
+    };
+    desk.run(&mut Web::new(&config), Instant::from_s(30));
     let first_page = desk.pages[0];
     let due: Vec<Instant> = desk
         .objects
@@ -55,7 +48,7 @@ fn the_page_of_2012_has_101_objects_and_2_6_megabytes() {
     // W12-29. On an ideal network each object takes two round trips: the index 40 ms, and at the
     // slowest server 25 objects over 6 connections are five rounds of 200 ms.
     let mut desk = desk(1);
-    desk.run(&mut Web::new(&CLOSING), Instant::from_s(3));
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(3));
     assert_eq!(
         desk.pages,
         [Page {
@@ -76,7 +69,7 @@ fn the_page_of_2012_has_101_objects_and_2_6_megabytes() {
 #[test]
 fn all_servers_are_asked_at_once_and_the_next_object_follows_at_once() {
     let mut desk = desk(1);
-    desk.run(&mut Web::new(&CLOSING), Instant::from_s(3));
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(3));
     let at = |ms| {
         let at = Instant::from_ms(ms);
         let servers = desk.opened.iter().filter(move |(when, _)| *when == at);
@@ -93,7 +86,7 @@ fn all_servers_are_asked_at_once_and_the_next_object_follows_at_once() {
 fn pages_follow_each_other_after_five_seconds() {
     // Period 1.04 s + 5 s, from 1 s on: starts at 1, 7.04, 13.08, ... The hundredth is at 598.96 s.
     let mut desk = desk(1);
-    desk.run(&mut Web::new(&CLOSING), Instant::from_s(600));
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(600));
     assert_eq!(desk.pages.len(), 100);
     for (index, page) in (0_u64..).zip(&desk.pages) {
         assert_eq!(u64::from(page.index), index);
@@ -108,7 +101,7 @@ fn the_page_of_2013_has_716802_bytes_per_user() {
     let mut desk = desk(1);
     let config = WebConfig {
         users: 4,
-        ..CLOSING_2013
+        ..WebConfig::WHITE2013
     };
     desk.run(&mut Web::new(&config), Instant::from_s(4));
     let users: Vec<u32> = desk.pages.iter().map(|page| page.user).collect();
@@ -123,7 +116,7 @@ fn load_time_runs_from_the_first_syn_to_the_last_byte() {
     let mut desk = desk(1);
     desk.pieces = 4;
     desk.pause = Span::from_ms(7);
-    desk.run(&mut Web::new(&CLOSING), Instant::from_s(3));
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(3));
     // Requests come in four pieces as well: each object costs 2 * 21 ms more, and there are 1 + 5 in a row.
     let page = desk.pages[0];
     assert_eq!(page.ended_at, Some(Instant::from_ms(2040 + 6 * 42)));
@@ -148,7 +141,7 @@ fn a_lost_name_look_up_costs_its_timeout() {
         desk.lost_datagrams = lost;
         let config = WebConfig {
             name_lookup: Some(NameLookupConfig::WHITE2013),
-            ..CLOSING_2013
+            ..WebConfig::WHITE2013
         };
         desk.run(&mut Web::new(&config), Instant::from_s(10));
         let page = desk.pages[0];
@@ -165,7 +158,7 @@ fn a_lost_name_look_up_costs_its_timeout() {
 fn unfinished_pages_and_objects_are_recorded_at_the_end() {
     // At 1.1 s: index since 1.04 s, six files of server 0 since 1.08 s and six of server 1 at 1.1 s.
     let mut desk = desk(1);
-    desk.run(&mut Web::new(&CLOSING), Instant::from_ms(1100));
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_ms(1100));
     let page = desk.pages[0];
     assert_eq!(page.ended_at, None);
     assert_eq!((page.objects, page.bytes), (13, 100_000 + 12 * 25_000));
@@ -179,7 +172,7 @@ fn unfinished_pages_and_objects_are_recorded_at_the_end() {
 #[test]
 fn nothing_is_recorded_in_a_pause() {
     let mut desk = desk(1);
-    desk.run(&mut Web::new(&CLOSING), Instant::from_s(5));
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(5));
     assert_eq!((desk.pages.len(), desk.objects.len()), (1, 101));
 }
 
@@ -189,7 +182,7 @@ fn failed_and_broken_connections_are_replaced() {
     let mut desk = desk(1);
     desk.failures = 1;
     desk.resets = 1;
-    desk.run(&mut Web::new(&CLOSING), Instant::from_s(80));
+    desk.run(&mut Web::new(&WebConfig::WHITE2012), Instant::from_s(80));
     let page = desk.pages[0];
     assert_eq!(desk.opened.len(), 103);
     assert_eq!((page.objects, page.bytes), (101, 2_600_000));
@@ -220,7 +213,7 @@ proptest! {
             PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A)
         };
         let name_lookup = lookup.then_some(NameLookupConfig::WHITE2013);
-        let config = WebConfig { page, name_lookup, ..CLOSING_2013 };
+        let config = WebConfig { page, name_lookup, ..WebConfig::WHITE2013 };
         desk.run(&mut Web::new(&config), Instant::from_s(60));
         prop_assert!(desk.pages.len() > 3);
         prop_assert!(desk.most_in_use[..4].iter().all(|&most| most <= 6));
@@ -247,7 +240,7 @@ proptest! {
         let config = WebConfig {
             page: PageModel::Generated(page),
             connections_per_server: connections,
-            ..CLOSING
+            ..WebConfig::WHITE2012
         };
         let mut desk = Desk::new(5);
         desk.run(&mut Web::new(&config), Instant::from_s(20));
