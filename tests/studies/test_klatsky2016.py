@@ -9,7 +9,7 @@ import pytest
 
 from sojourn import _engine
 from sojourn.field.deltas import weekly_ratio
-from sojourn.field.population import DEFAULT, FITTED, draw_homes, home_overlay
+from sojourn.field.population import DEFAULT, draw_homes, home_overlay
 from sojourn.field.regression import fit
 from sojourn.study.library import Study, load_study
 
@@ -23,11 +23,7 @@ def study() -> Study:
 
 def test_the_homes_are_those_that_the_population_gives() -> None:
     written = tomllib.loads((FOLDER / "homes.toml").read_text(encoding="utf-8"))["overlays"]
-    drawn = {
-        f"{name}-{number:02d}": home_overlay(home)
-        for name, population in (("home", DEFAULT), ("fitted", FITTED))
-        for number, home in enumerate(draw_homes(50, 1, population), start=1)
-    }
+    drawn = {home.name: home_overlay(home) for home in draw_homes(50)}
     assert written == drawn
 
 
@@ -108,4 +104,4 @@ def test_a_quick_run_judges_and_draws_what_it_can(tmp_path: Path) -> None:
     gates = claims.filter(pl.col("use") == "gate")
     assert gates.filter(pl.col("verdict") == "not-run").is_empty()
     assert gates.filter(pl.col("verdict") == "holds").height >= 5
-    assert pl.read_csv(out / "comparison.csv").height == 10
+    assert pl.read_csv(out / "comparison.csv").height == 6

@@ -36,13 +36,6 @@ def arguments(parser: Parser) -> None:
         default=[],
     )
     parser.option(
-        "--homes",
-        "SET",
-        "chosen: tiers, distances and people as of before any run; fitted: those of the printed effects.",
-        choices=("chosen", "fitted"),
-        default="chosen",
-    )
-    parser.option(
         "--scenario",
         "FILE",
         "One test of one home, with a load named test (that of klatsky2016).",
@@ -56,7 +49,7 @@ def execute(options: Namespace) -> None:
     """Simulate each test of a schedule and write the file that Flent would have written."""
     from sojourn.cli.console import note
     from sojourn.cli.progress import RunProgress
-    from sojourn.field.population import DEFAULT, FITTED
+    from sojourn.field.population import DEFAULT
     from sojourn.field.simulate import queue_of, read_schedule, simulate_trial
     from sojourn.output import refuse_used
     from sojourn.scenario import read_text
@@ -76,7 +69,7 @@ def execute(options: Namespace) -> None:
             queues,
             options.out,
             base=base,
-            population=FITTED if options.homes == "fitted" else DEFAULT,
+            population=DEFAULT,
             seed=options.seed,
             jobs=options.jobs or available_cores(),
             progress=lambda done, total: progress(done / total),

@@ -16,7 +16,6 @@ import numpy as np
 
 __all__ = [
     "DEFAULT",
-    "FITTED",
     "Circumstances",
     "Home",
     "Population",
@@ -62,10 +61,6 @@ class Population:
 
 DEFAULT = Population()
 """chosen before any run: see the module."""
-
-FITTED = Population(tiers=(10.0, 20.0), shares=(0.7, 0.3), rtt_median_ms=50.0, rtt_sigma=0.3)
-"""fitted: tiers and distance at which the effects come near the printed ones. It shows that there are such homes; it is
-no evidence for them."""
 
 _STACK = "linux-cubic"
 

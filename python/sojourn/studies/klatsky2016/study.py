@@ -20,7 +20,6 @@ from sojourn.field.deltas import FEWEST_TESTS, SLOTS
 from sojourn.field.figures import figures
 from sojourn.field.population import (
     DEFAULT,
-    FITTED,
     Home,
     Population,
     circumstances,
@@ -36,13 +35,10 @@ from sojourn.studies.view import NotRecorded, StudyView
 BUFFERS = ("8KB", "48KB", "96KB")
 MANAGERS = ("docsis-pie", "fq-codel")
 
-#: Homes, and what decides them; the names of fitted ones differ.
+#: Homes by the part of the study that they are for, and what decides them.
 HOMES = 50
 SEED = 1
-POPULATIONS: dict[str, tuple[str, Population]] = {
-    "trial": ("home", DEFAULT),
-    "fitted": ("fitted", FITTED),
-}
+POPULATIONS: dict[str, tuple[str, Population]] = {"trial": ("home", DEFAULT)}
 
 #: A Monday of 2016; chosen, since the talk names no date.
 FIRST_DAY = datetime(2016, 5, 2, tzinfo=UTC)
