@@ -89,19 +89,22 @@ pub enum Reason {
     Target,
     /// Dropped in place of a mark.
     Overload,
+    /// Random drop of a flow that does not answer (BLUE).
+    Blue,
     /// A newer acknowledgement of the same flow took its place; nothing is lost by it.
     Suppressed,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Overlimit,
         Self::FatFlow,
         Self::Early,
         Self::Forced,
         Self::Target,
         Self::Overload,
+        Self::Blue,
         Self::Suppressed,
     ];
 
@@ -114,6 +117,7 @@ impl Reason {
             Self::Forced => "forced",
             Self::Target => "target",
             Self::Overload => "overload",
+            Self::Blue => "blue",
             Self::Suppressed => "suppressed",
         }
     }

@@ -3,14 +3,15 @@
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span};
 use sojourn_queue::{
-    DelayEstimate, DelayEstimateLaw, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieLaw, Held,
-    ImmediateAqmLaw, QueueContext, QueueManager, QueueProtectionLaw, Reason, Score, Shaper,
-    Verdict,
+    DelayEstimate, DelayEstimateLaw, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieLaw,
+    DualPi2Config, DualPi2Queue, DualPi2Scheduler, Held, ImmediateAqmLaw, Pi2Law, QueueContext,
+    QueueManager, QueueProtectionLaw, Reason, Score, Shaper, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::oracle::docsis_dual_queue::{
     DualQueueOracle, Outcome, Packet, Parameters, Place,
 };
+use sojourn_testkit::oracle::dualpi2::{self, DualPi2Oracle};
 
 /// Something that happens, after a pause in microseconds.
 #[derive(Clone, Copy, Debug)]
@@ -212,6 +213,98 @@ proptest! {
                         ),
                     };
                     prop_assert_eq!(sent.map(|sent| sent.item), expected);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn dualpi2_does_what_its_pseudocode_says(
+        target_us in 500..20_000_u64,
+        gain in 0.05..30.0_f64,
+        coupling in prop_oneof![Just(2.0), 0.2..6.0],
+        threshold_us in 0..3_000_u64,
+        range_us in 0..3_000_u64,
+        least_packets in 0..3_u32,
+        overload_aware in any::<bool>(),
+        time_shift_us in prop_oneof![1 => Just(None), 1 => (0..20_000_u64).prop_map(Some)],
+        weight in 1..=255_u32,
+        steps in steps(),
+    ) {
+        let law = Pi2Law {
+            target: Span::from_us(target_us),
+            update_interval: Span::from_ms(5),
+            alpha: gain,
+            beta: 10.0 * gain,
+        };
+        let mut queue = DualPi2Queue::new(DualPi2Config {
+            limit: Limit::Bytes(Bytes(60_000)),
+            law,
+            coupling,
+            threshold: Span::from_us(threshold_us),
+            range: Span::from_us(range_us),
+            least_packets,
+            overload_aware,
+            scheduler: if time_shift_us.is_some() { DualPi2Scheduler::TimeShifted } else { DualPi2Scheduler::Weighted },
+            weight,
+            time_shift: Span::from_us(time_shift_us.unwrap_or(0)),
+            ..DualPi2Config::RFC9332
+        });
+        let mut oracle = DualPi2Oracle::new(dualpi2::Parameters {
+            limit: 60_000,
+            target: target_us as f64 / 1e6,
+            alpha: gain,
+            beta: 10.0 * gain,
+            k: coupling,
+            min_th: threshold_us as f64 / 1e6,
+            range: range_us as f64 / 1e6,
+            th_len: least_packets as usize,
+            overload_aware,
+            weight: time_shift_us.is_none().then_some(f64::from(weight)),
+            tshift: time_shift_us.unwrap_or(0) as f64 / 1e6,
+        });
+        let mut context = TestContext::without_draws();
+        // Not on a whole microsecond, so that no delay is a threshold to the last bit.
+        let mut now = Instant::from_ps(300_007);
+        let seconds = |now: Instant| now.as_ps() as f64 / 1e12;
+        for (number, step) in (0..).zip(steps) {
+            match step {
+                Step::Arrive { meta, .. } => {
+                    let kept = queue.enqueue(now, meta, number, &mut context).is_accepted();
+                    let packet = dualpi2::Packet {
+                        number,
+                        length: u64::from(meta.length),
+                        at: seconds(now),
+                        is_low_latency: matches!(meta.ecn, Ecn::Ect1 | Ecn::Ce),
+                        is_capable: meta.ecn.is_capable(),
+                        is_marked: meta.ecn == Ecn::Ce,
+                    };
+                    prop_assert_eq!(kept, oracle.enqueue(packet));
+                    context.dropped.clear();
+                    now += Span::from_ps(1_000_003);
+                }
+                Step::Serve { after_us, .. } => {
+                    now += Span::from_us(after_us);
+                    while let Some(due) = queue.next_timer() && due <= now {
+                        queue.on_timer(due, &mut context);
+                        oracle.update(seconds(due));
+                        prop_assert!((queue.pi().base() - oracle.base()).abs() < 1e-9);
+                    }
+                    // Full certainty on one side of rounding is overload on the other.
+                    if (coupling * oracle.base() - 1.0).abs() < 1e-9 {
+                        return Ok(());
+                    }
+                    let sent = queue.dequeue(now, &mut context);
+                    let found = dualpi2::Outcome {
+                        dropped: context.dropped.drain(..).map(|drop| drop.0.item).collect(),
+                        marked: sent.as_ref().is_some_and(|sent| sent.marked),
+                        sent: sent.map(|sent| sent.item),
+                    };
+                    prop_assert_eq!(found, oracle.dequeue(seconds(now)));
                 }
             }
         }

@@ -17,6 +17,7 @@ const fn metrics_of(reason: Reason) -> (&'static str, Option<&'static str>) {
         Reason::Forced => ("dropped_forced", Some("marked_forced")),
         Reason::Target => ("dropped_target", Some("marked_target")),
         Reason::Overload => ("dropped_overload", None),
+        Reason::Blue => ("dropped_blue", None),
         Reason::Suppressed => ("dropped_suppressed", None),
     }
 }

@@ -530,7 +530,7 @@ impl<T> QueueManager<T> for DocsisDualQueue<T> {
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
-        let queue = self.queues.turn()?;
+        let queue = self.queues.turn(now)?;
         let packet = self.dequeue_from(now, queue, context)?;
         self.queues.on_sent(queue, packet.meta.length);
         Some(packet)

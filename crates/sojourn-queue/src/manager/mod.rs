@@ -6,16 +6,19 @@
 pub mod ack_priority;
 mod any;
 pub mod buffer_control;
+pub mod cobalt;
 pub mod codel;
 mod codel_service;
 pub mod docsis_dual_queue;
 pub mod docsis_pie;
 pub mod drop_tail;
+pub mod dualpi2;
 pub mod fq_codel;
 pub mod fq_pie;
 pub mod own;
 mod period;
 pub mod pie;
+pub mod red;
 mod registry;
 pub mod sfq;
 pub mod sfq_codel;
@@ -27,13 +30,16 @@ use sojourn_base::Ecn;
 
 use crate::store::sub_flows::SfqConfig;
 use ack_priority::PrioritisedConfig;
+use cobalt::CobaltConfig;
 use codel::CodelConfig;
 use docsis_dual_queue::DocsisDualQueueConfig;
 use docsis_pie::DocsisPieConfig;
 use drop_tail::DropTailConfig;
+use dualpi2::DualPi2Config;
 use fq_codel::FqCodelConfig;
 use fq_pie::FqPieConfig;
 use pie::PieConfig;
+use red::RedConfig;
 use sfq_codel::SfqCodelConfig;
 use sfq_ns2::SfqNs2Config;
 use sfq_pie::SfqPieConfig;
@@ -50,6 +56,9 @@ registry::managers! { $
     FqPie(FqPieConfig),
     DocsisPie(DocsisPieConfig),
     DocsisDualQueue(DocsisDualQueueConfig),
+    DualPi2(DualPi2Config),
+    Cobalt(CobaltConfig),
+    Red(RedConfig),
     AckPriority(PrioritisedConfig),
 }
 

@@ -33,6 +33,13 @@ impl CodePoints {
         dscp < 64 && self.0 & (1 << dscp) != 0
     }
 
+    /// Adds those of `others`; the first that was there already, if any was.
+    pub fn add(&mut self, others: Self) -> Option<u8> {
+        let twice = Self(self.0 & others.0).listed().first().copied();
+        self.0 |= others.0;
+        twice
+    }
+
     fn listed(self) -> Vec<u8> {
         (0..64).filter(|dscp| self.contains(*dscp)).collect()
     }

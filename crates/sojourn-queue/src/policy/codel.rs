@@ -302,7 +302,7 @@ impl Floor {
     clippy::cast_sign_loss,
     reason = "between 0 and the interval"
 )]
-fn spacing(interval: Span, count: u32) -> Span {
+pub(crate) fn spacing(interval: Span, count: u32) -> Span {
     let exact = interval.as_ps() as f64 / math::sqrt(f64::from(count.max(1)));
     Span::from_ps((exact + 0.5) as u64)
 }

@@ -1,12 +1,12 @@
 //! A low-latency and a classic queue on one link, and whose turn it is.
 //!
-//! Source: Linux `sch_dualpi2` (weighted round robin
+//! Source: RFC 9332 §2.5.1.2 and appendix A.1 (time-shifted first in, first out); Linux `sch_dualpi2` (weighted round robin
 //! by credit); docsis-ns3 `dual-queue-coupled-aqm.cc` (deficit round robin).
 //! Deviations: deficits are forgotten while only one queue waits.
 
 use crate::store::fifo::Fifo;
 use crate::{Backlog, Held};
-use sojourn_base::ServiceQueue;
+use sojourn_base::{Instant, ServiceQueue, Span};
 
 /// Linux `sch_dualpi2`: the packet that the credit starts with. chosen: 1500 bytes, an Ethernet frame's payload.
 const FULL_SIZE: i64 = 1500;
@@ -28,6 +28,8 @@ pub(crate) enum Turns {
         /// It is the classic queue's part of the round.
         classic_part: bool,
     },
+    /// The packet that has waited longest, as if those of the low-latency queue had come so much earlier.
+    TimeShifted(Span),
 }
 
 /// What a queue may still send in this round, and what the next one adds to it.
@@ -67,6 +69,7 @@ impl Turns {
     fn of_both(&mut self, low_latency: Head, classic: Head) -> ServiceQueue {
         let is_low_latency = match self {
             Self::Credit { credit, .. } => *credit <= 0,
+            Self::TimeShifted(shift) => low_latency.waited.saturating_add(*shift) >= classic.waited,
             Self::Deficit {
                 low_latency: of_low_latency,
                 classic: of_classic,
@@ -117,6 +120,7 @@ impl Turns {
                 let sent = if is_low_latency { low_latency } else { classic };
                 sent.left = if other_waits { sent.left - length } else { 0 };
             }
+            Self::TimeShifted(_) => {}
         }
     }
 
@@ -136,6 +140,7 @@ impl Turns {
                 (low_latency.left, classic.left) = (0, 0);
                 *classic_part = false;
             }
+            Self::TimeShifted(_) => {}
         }
     }
 }
@@ -144,6 +149,7 @@ impl Turns {
 #[derive(Clone, Copy, Debug)]
 struct Head {
     length: i64,
+    waited: Span,
 }
 
 /// Both queues.
@@ -172,11 +178,12 @@ impl<T> TwoQueues<T> {
 
     /// The queue whose turn it is, if anything waits.
     #[inline]
-    pub(crate) fn turn(&mut self) -> Option<ServiceQueue> {
+    pub(crate) fn turn(&mut self, now: Instant) -> Option<ServiceQueue> {
         let head = |queue: &Fifo<T>| {
             let packet = queue.head()?;
             Some(Head {
                 length: i64::from(packet.meta.length),
+                waited: now.saturating_since(packet.enqueued_at),
             })
         };
         match (head(&self.low_latency), head(&self.classic)) {
@@ -210,15 +217,22 @@ impl<T> TwoQueues<T> {
         self.turns.on_sent(queue, length, other_waits);
     }
 
+    /// The oldest packet of a queue.
+    pub(crate) fn head(&self, queue: ServiceQueue) -> Option<&Held<T>> {
+        self.queue(queue)?.head()
+    }
+
     /// Length of the packet whose turn is next, if that does not depend on when it is.
     pub(crate) fn head_length(&self) -> Option<u32> {
         let length = |queue: &Fifo<T>| queue.head().map(|packet| packet.meta.length);
         match (self.turns, length(&self.low_latency), length(&self.classic)) {
             (_, low_latency, None) => low_latency,
             (_, None, classic) => classic,
+            (Turns::TimeShifted(_), Some(_), Some(_)) => None,
             (mut turns, Some(low_latency), Some(classic)) => {
                 let head = |length| Head {
                     length: i64::from(length),
+                    waited: Span::ZERO,
                 };
                 match turns.of_both(head(low_latency), head(classic)) {
                     ServiceQueue::LowLatency => Some(low_latency),
@@ -267,7 +281,7 @@ impl<T> TwoQueues<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_base::{Instant, Meta};
+    use sojourn_base::Meta;
     use std::string::String;
 
     fn packet(queue: ServiceQueue, length: u32) -> Held<()> {
@@ -290,7 +304,7 @@ mod tests {
         (0..packets)
             .map(|_| {
                 let announced = queues.head_length();
-                let turn = queues.turn().expect("both wait");
+                let turn = queues.turn(Instant::ZERO).expect("both wait");
                 let sent = queues.pop(turn).expect("it waits");
                 assert_eq!(announced, Some(sent.meta.length));
                 queues.on_sent(turn, sent.meta.length);
@@ -328,14 +342,14 @@ mod tests {
             let mut queues = TwoQueues::new(turns);
             for _ in 0..20 {
                 queues.push(packet(ServiceQueue::Classic, 1500));
-                let turn = queues.turn();
+                let turn = queues.turn(Instant::ZERO);
                 assert_eq!(turn, Some(ServiceQueue::Classic));
                 let _ = queues.pop(ServiceQueue::Classic);
                 queues.on_sent(ServiceQueue::Classic, 1500);
             }
             queues.push(packet(ServiceQueue::Classic, 1500));
             queues.push(packet(ServiceQueue::LowLatency, 1500));
-            let turn = queues.turn();
+            let turn = queues.turn(Instant::ZERO);
             let first = if matches!(turns, Turns::Deficit { .. }) {
                 // 1347 B do not cover the first packet, 1500 B do.
                 ServiceQueue::Classic
@@ -344,5 +358,27 @@ mod tests {
             };
             assert_eq!(turn, Some(first));
         }
+    }
+
+    #[test]
+    fn with_a_time_shift_the_older_packet_goes_first() {
+        let mut queues = TwoQueues::new(Turns::TimeShifted(Span::from_ms(50)));
+        queues.push(packet(ServiceQueue::Classic, 1500));
+        let arrives = |ms| Held {
+            enqueued_at: Instant::from_ms(ms),
+            ..packet(ServiceQueue::LowLatency, 100)
+        };
+        queues.push(arrives(50));
+        assert_eq!(
+            queues.turn(Instant::from_ms(60)),
+            Some(ServiceQueue::LowLatency)
+        );
+        let _ = queues.pop(ServiceQueue::LowLatency);
+        queues.push(arrives(51));
+        assert_eq!(
+            queues.turn(Instant::from_ms(60)),
+            Some(ServiceQueue::Classic)
+        );
+        assert_eq!(queues.head_length(), None);
     }
 }

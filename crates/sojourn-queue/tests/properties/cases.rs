@@ -2,11 +2,12 @@
 
 use sojourn_base::{Bytes, Limit, Packets, Span};
 use sojourn_queue::{
-    AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CodelConfig, CodelLaw,
-    CodelVariant, DelaySource, DepartureRateConfig, DocsisDualQueueConfig, DocsisPieConfig,
-    DocsisPieLaw, DropTailConfig, DualScheduler, FatMetric, FlowListsConfig, FqCodelConfig,
-    FqPieConfig, ManagerConfig, PieConfig, PieLaw, PieScope, PrioritisedConfig, SfqCodelConfig,
-    SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
+    AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CobaltConfig, CobaltLaw,
+    CodePoints, CodelConfig, CodelLaw, CodelVariant, DelaySource, DepartureRateConfig,
+    DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig, DualPi2Config,
+    DualPi2Scheduler, DualScheduler, FatMetric, FlowListsConfig, FqCodelConfig, FqPieConfig,
+    ManagerConfig, Pi2Law, PieConfig, PieLaw, PieScope, PrioritisedConfig, RedClassConfig,
+    RedConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
 };
 
 /// A manager under test.
@@ -28,6 +29,9 @@ pub(crate) fn managers() -> Vec<Case> {
         pie(),
         docsis_pie(),
         docsis_dual_queue(),
+        dualpi2(),
+        red(),
+        cobalt(),
         ack_priority(),
         every_kind(),
     ]
@@ -46,8 +50,10 @@ fn every_kind() -> Vec<Case> {
                 *limit = SMALL_BYTES;
             }
             let most = match (config.limit(), config.kind()) {
-                // What waits in its lane, or in its low-latency queue, comes on top.
-                (None, _) | (_, "ack-priority" | "docsis-dual-queue") => Limit::Bytes(Bytes::MAX),
+                // What waits in its lane, or in its low-latency queue, comes on top; RED lets the last packet in.
+                (None, _) | (_, "ack-priority" | "docsis-dual-queue" | "red") => {
+                    Limit::Bytes(Bytes::MAX)
+                }
                 (Some(limit), _) => limit,
             };
             Case {
@@ -338,6 +344,81 @@ fn docsis_dual_queue() -> Vec<Case> {
         marking(case(upstream)),
         marking(case(unprotected)),
         case(unmarked),
+    ]
+}
+
+fn dualpi2() -> Vec<Case> {
+    let case = |config| within(SMALL_BYTES, ManagerConfig::DualPi2(config));
+    let hasty = DualPi2Config {
+        limit: SMALL_BYTES,
+        law: Pi2Law {
+            target: Span::from_us(500),
+            update_interval: Span::from_ms(5),
+            alpha: 10.0,
+            beta: 100.0,
+        },
+        ..DualPi2Config::RFC9332
+    };
+    let shifted = DualPi2Config {
+        scheduler: DualPi2Scheduler::TimeShifted,
+        time_shift: Span::from_ms(2),
+        random: true,
+        overload_aware: false,
+        ..hasty
+    };
+    vec![marking(case(hasty)), marking(case(shifted))]
+}
+
+fn red() -> Vec<Case> {
+    let hasty = RedConfig {
+        limit: SMALL_PACKETS,
+        curve: RedClassConfig {
+            minimum: Some(Limit::Packets(Packets(2))),
+            maximum: Some(Limit::Packets(Packets(8))),
+            most: 0.3,
+            ..RedConfig::AKHTAR2013.curve
+        },
+        weight: Some(0.3),
+        ..RedConfig::AKHTAR2013
+    };
+    let marks = RedConfig {
+        gentle: true,
+        wait: false,
+        scale_by_size: true,
+        ecn: true,
+        ..hasty.clone()
+    };
+    let classes = RedConfig {
+        classes: vec![RedClassConfig {
+            dscp: CodePoints::of(&[10]),
+            minimum: Some(Limit::Packets(Packets(1))),
+            ..hasty.curve
+        }],
+        adaptive: true,
+        ..hasty.clone()
+    };
+    let case = |config| within(SMALL_PACKETS, ManagerConfig::Red(config));
+    vec![case(hasty), marking(case(marks)), case(classes)]
+}
+
+fn cobalt() -> Vec<Case> {
+    let law = CobaltLaw {
+        target: Span::from_us(500),
+        interval: Span::from_ms(5),
+        increment: 0.1,
+        decrement: 0.01,
+        blue_threshold: Span::from_ms(40),
+        ..CobaltLaw::LINUX
+    };
+    let marks = CobaltLaw {
+        ecn: true,
+        ce_threshold: Some(Span::from_ms(1)),
+        ..law
+    };
+    let case = |law, limit| within(limit, ManagerConfig::Cobalt(CobaltConfig { law, limit }));
+    vec![
+        case(law, SMALL_PACKETS),
+        marking(case(marks, Limit::Packets(Packets(1000)))),
     ]
 }
 

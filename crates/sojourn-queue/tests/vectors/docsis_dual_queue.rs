@@ -102,6 +102,7 @@ fn packets_of_another_kind_fill_the_queue_but_are_not_marked() {
 
 #[test]
 fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
+    use ServiceQueue::{AckPriority, Classic, LowLatency};
     let mut queue = DocsisDualQueue::new(DocsisDualQueueConfig {
         queue_protection: false,
         ..CONFIG
@@ -122,7 +123,6 @@ fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
         };
         sent.map(|sent| (sent.item, sent.meta.queue))
     };
-    use ServiceQueue::{AckPriority, Classic, LowLatency};
     assert_eq!(take(Some(Classic)), Some((20, Classic)));
     assert_eq!(take(Some(LowLatency)), Some((0, LowLatency)));
     assert_eq!(take(Some(AckPriority)), None);

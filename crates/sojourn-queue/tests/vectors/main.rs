@@ -4,6 +4,7 @@ mod ack_priority;
 mod codel;
 mod docsis_dual_queue;
 mod drop_tail;
+mod dualpi2;
 mod flow_queueing;
 mod pie;
 

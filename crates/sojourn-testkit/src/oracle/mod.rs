@@ -3,7 +3,10 @@
 //! They share no code and no structure with what they check: plain lists, wide integers, one block
 //! per step of the document.
 
+pub mod cobalt;
 pub mod codel;
 pub mod docsis_dual_queue;
+pub mod dualpi2;
 pub mod fq_codel;
 pub mod pie;
+pub mod red;

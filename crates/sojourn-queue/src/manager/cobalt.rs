@@ -1,0 +1,161 @@
+//! COBALT over one first-in, first-out queue.
+//!
+//! Source: ns-3 `cobalt-queue-disc.cc`.
+//! Deviations: those of [`crate::policy::cobalt`].
+
+use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room, require_shorter};
+use crate::manager::{mark, refuse};
+use crate::policy::cobalt::{Cobalt, CobaltJudgement, CobaltLaw};
+use crate::store::fifo::Fifo;
+use crate::store::room::Room;
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::string::String;
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Limit, Meta, Packets};
+use sojourn_keys::{Configured, Profile, Visitor};
+
+/// Parameters of a COBALT queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CobaltConfig {
+    /// When to signal.
+    pub law: CobaltLaw,
+    /// How much may wait; an arrival that would exceed it is refused.
+    pub limit: Limit,
+}
+
+impl CobaltConfig {
+    /// ns-3. chosen: 1000 packets, as for the other managers of one queue.
+    pub const NS3: Self = Self {
+        law: CobaltLaw::LINUX,
+        limit: Limit::Packets(Packets(1000)),
+    };
+}
+
+impl Configured for CobaltConfig {
+    const KIND: &'static str = "cobalt";
+    const ABOUT: &'static str =
+        "COBALT: a CoDel that calms down step by step, and BLUE for what does not answer";
+    const PROFILES: &'static [Profile<Self>] = &[Profile {
+        name: "ns3",
+        about: "ns-3: 5 ms in 100 ms, BLUE from 400 ms, 1000 packets",
+        values: || Self::NS3,
+    }];
+
+    fn base() -> Self {
+        Self::NS3
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(LIMIT, &mut self.limit);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for CobaltConfig {
+    type Queue<T> = CobaltQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        CobaltQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        require_shorter(
+            ("target", self.law.target),
+            ("interval", self.law.interval),
+            "COBALT expects a target well below the interval, for instance 5 ms in 100 ms",
+            problems,
+        );
+        if self.law.ce_threshold.is_some() && !self.law.ecn {
+            problems.push(ConfigProblem {
+                field: "ce_threshold",
+                message: String::from("marks need ecn, which is off"),
+                hint: "ecn = true",
+            });
+        }
+    }
+}
+
+/// A first-in, first-out queue that COBALT drops from at the head.
+#[derive(Clone, Debug)]
+pub struct CobaltQueue<T> {
+    law: CobaltLaw,
+    cobalt: Cobalt,
+    fifo: Fifo<T>,
+    room: Room,
+}
+
+impl<T> CobaltQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: CobaltConfig) -> Self {
+        Self {
+            law: config.law,
+            cobalt: Cobalt::default(),
+            fifo: Fifo::new(),
+            room: Room::new(config.limit),
+        }
+    }
+
+    /// The decision state, for records and tests.
+    pub const fn cobalt(&self) -> &Cobalt {
+        &self.cobalt
+    }
+}
+
+impl<T> QueueManager<T> for CobaltQueue<T> {
+    #[inline(never)]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        let packet = Held::new(now, meta, item);
+        self.cobalt.on_arrival(now);
+        if !self.room.fits(self.fifo.backlog(), meta.length) {
+            self.cobalt.on_overflow(&self.law, now);
+            return refuse(packet, Reason::Overlimit, context);
+        }
+        self.fifo.push(packet);
+        Verdict::Accepted
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        loop {
+            let Some(mut packet) = self.fifo.pop() else {
+                self.cobalt.on_empty(&self.law, now);
+                return None;
+            };
+            let sojourn = now.saturating_since(packet.enqueued_at);
+            let can_mark = packet.meta.ecn.is_capable();
+            let draw = || context.unit();
+            match self.cobalt.judge(&self.law, now, sojourn, can_mark, draw) {
+                CobaltJudgement::Pass => return Some(packet),
+                CobaltJudgement::Mark => {
+                    mark(&mut packet, Reason::Target, context);
+                    return Some(packet);
+                }
+                CobaltJudgement::Drop => context.dropped(packet, Reason::Target),
+                CobaltJudgement::Blue => context.dropped(packet, Reason::Blue),
+            }
+        }
+    }
+
+    #[inline]
+    fn head_length(&self) -> Option<u32> {
+        self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}

@@ -1,0 +1,545 @@
+//! RED and WRED over one first-in, first-out queue.
+//!
+//! Source: Floyd and Jacobson 1993; ns-2.35 `queue/red.cc`; Akhtar 2013, slide "RED configuration".
+//! Deviations: those of [`crate::policy::red`]; a limit in bytes may be overshot by the last packet, as in ns-2.
+
+use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
+use crate::manager::{mark, refuse};
+use crate::policy::classifier::CodePoints;
+use crate::policy::red::{Red, RedCurve, RedLaw, RedSignal};
+use crate::store::fifo::Fifo;
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use sojourn_base::{BitRate, Instant, Limit, Meta, Packets};
+use sojourn_keys::{Configured, ItemsOf, Key, Or, Profile, Visitor, bytes, key};
+
+/// Thresholds of all packets, or of those with some code points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedClassConfig {
+    /// The code points (of a class of its own).
+    pub dscp: CodePoints,
+    /// Average below which nothing is signalled; a sixth of the limit, if not set.
+    pub minimum: Option<Limit>,
+    /// Average at which the likelihood is `most`; the limit, if not set.
+    pub maximum: Option<Limit>,
+    /// Likelihood at the upper threshold.
+    pub most: f64,
+}
+
+impl RedClassConfig {
+    /// Akhtar 2013: a sixth of the buffer, the buffer, 4 %.
+    const AKHTAR2013: Self = Self {
+        dscp: CodePoints::of(&[]),
+        minimum: None,
+        maximum: None,
+        most: 0.04,
+    };
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        let threshold = |name, about, origin| -> Key { key(name, about, origin) };
+        visitor.value(
+            threshold(
+                "minimum",
+                "average below which nothing is signalled, in packets or bytes; \"auto\" is a sixth of the limit",
+                "Akhtar 2013, RED configuration",
+            ),
+            &mut Or {
+                value: &mut self.minimum,
+                word: "auto",
+                example: Limit::Packets(Packets(20)),
+            },
+        );
+        visitor.value(
+            threshold(
+                "maximum",
+                "average at which the likelihood is max_probability; \"auto\" is the limit",
+                "Akhtar 2013, RED configuration",
+            ),
+            &mut Or {
+                value: &mut self.maximum,
+                word: "auto",
+                example: Limit::Packets(Packets(120)),
+            },
+        );
+        visitor.value(
+            key(
+                "max_probability",
+                "likelihood of a signal at the upper threshold",
+                "Akhtar 2013, RED configuration",
+            )
+            .least("0")
+            .most("1"),
+            &mut self.most,
+        );
+    }
+
+    /// The keys of a class of its own.
+    fn class_keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "dscp",
+                "code points of the packets of this class",
+                "no default",
+            )
+            .required("[10]"),
+            &mut self.dscp,
+        );
+        self.keys(visitor);
+    }
+}
+
+/// Parameters of RED.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the code that is followed"
+)]
+pub struct RedConfig {
+    /// How much may wait; its unit is that of the average.
+    pub limit: Limit,
+    /// Thresholds of all packets without a class of their own.
+    pub curve: RedClassConfig,
+    /// Weight of a new length in the average; time of a packet over 250 ms, if not set.
+    pub weight: Option<f64>,
+    /// Mean packet, in bytes.
+    pub mean_packet: u32,
+    /// Beyond the upper threshold the likelihood rises to 1 at its double.
+    pub gentle: bool,
+    /// At least 1/p packets between two signals.
+    pub wait: bool,
+    /// Packets are signalled in the ratio of their length to the mean.
+    pub scale_by_size: bool,
+    /// Mark ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+    /// Likelihood above which they are dropped all the same.
+    pub mark_limit: Option<f64>,
+    /// The likelihood at the upper threshold follows the average.
+    pub adaptive: bool,
+    /// Classes with thresholds of their own (WRED).
+    pub classes: Vec<RedClassConfig>,
+}
+
+impl RedConfig {
+    /// Akhtar 2013: twice the bandwidth-delay product of 8 Mb/s and 90 ms, and what follows from it.
+    pub const AKHTAR2013: Self = Self {
+        limit: Limit::Packets(Packets(120)),
+        curve: RedClassConfig::AKHTAR2013,
+        weight: None,
+        mean_packet: 1500,
+        gentle: false,
+        wait: true,
+        scale_by_size: false,
+        ecn: false,
+        mark_limit: None,
+        adaptive: false,
+        classes: Vec::new(),
+    };
+
+    /// ns-3: 25 packets, thresholds of 5 and 15, 2 %, a weight of 0.002.
+    pub const NS3: Self = Self {
+        limit: Limit::Packets(Packets(25)),
+        curve: RedClassConfig {
+            minimum: Some(Limit::Packets(Packets(5))),
+            maximum: Some(Limit::Packets(Packets(15))),
+            most: 0.02,
+            ..RedClassConfig::AKHTAR2013
+        },
+        weight: Some(0.002),
+        mean_packet: 500,
+        gentle: true,
+        wait: true,
+        scale_by_size: false,
+        ecn: false,
+        mark_limit: None,
+        adaptive: false,
+        classes: Vec::new(),
+    };
+
+    /// A length in the unit of the average; `None` for a time.
+    fn in_unit(&self, length: Limit) -> Option<f64> {
+        let mean = f64::from(self.mean_packet);
+        match (length, self.counts_bytes()) {
+            (Limit::Packets(packets), false) => Some(f64::from(packets.0)),
+            (Limit::Packets(packets), true) => Some(f64::from(packets.0) * mean),
+            (Limit::Bytes(bytes), true) => Some(bytes.0 as f64),
+            (Limit::Bytes(bytes), false) => Some(bytes.0 as f64 / mean),
+            (Limit::Time(_), _) => None,
+        }
+    }
+
+    const fn counts_bytes(&self) -> bool {
+        !matches!(self.limit, Limit::Packets(_))
+    }
+
+    /// Thresholds in the unit of the average.
+    fn curve_of(&self, class: &RedClassConfig) -> RedCurve {
+        /// Akhtar 2013: the lower threshold is a sixth of the buffer.
+        const SIXTH: f64 = 6.0;
+        let limit = self.in_unit(self.limit).unwrap_or_default();
+        let set =
+            |threshold: Option<Limit>| threshold.and_then(|threshold| self.in_unit(threshold));
+        RedCurve {
+            minimum: set(class.minimum).unwrap_or(limit / SIXTH),
+            maximum: set(class.maximum).unwrap_or(limit),
+            most: class.most,
+        }
+    }
+
+    /// The law on a link of this rate.
+    fn law_at(&self, rate: BitRate) -> RedLaw {
+        /// Akhtar 2013: w = 240/(5000 C) with C in Mb/s, which is the time of a packet of 1500 bytes over this, in seconds.
+        const HORIZON: f64 = 0.25;
+        let mean = f64::from(self.mean_packet);
+        let packets_per_second = rate.as_bps() as f64 / (8.0 * mean);
+        let automatic = if packets_per_second > 0.0 {
+            (1.0 / (packets_per_second * HORIZON)).min(1.0)
+        } else {
+            1.0
+        };
+        RedLaw {
+            weight: self.weight.unwrap_or(automatic),
+            gentle: self.gentle,
+            wait: self.wait,
+            scale_by: self.scale_by_size.then_some(mean),
+            packets_per_second,
+            mark_limit: self.mark_limit,
+            adaptive: self.adaptive,
+        }
+    }
+
+    fn curve_problem(&self, class: &RedClassConfig) -> Option<ConfigProblem> {
+        for (field, threshold) in [("minimum", class.minimum), ("maximum", class.maximum)] {
+            if let Some(time @ Limit::Time(_)) = threshold {
+                return Some(ConfigProblem {
+                    field,
+                    message: format!("a threshold of {time} is a time"),
+                    hint: "packets or bytes, for instance \"20 packets\", or \"auto\"",
+                });
+            }
+        }
+        if matches!(self.limit, Limit::Time(_)) {
+            return None;
+        }
+        let curve = self.curve_of(class);
+        let spell = |set: Option<Limit>, automatic| match set {
+            Some(set) => format!("{set}"),
+            None => String::from(automatic),
+        };
+        (curve.minimum > curve.maximum).then(|| ConfigProblem {
+            field: "minimum",
+            message: format!(
+                "{} is more than maximum ({})",
+                spell(class.minimum, "a sixth of the limit"),
+                spell(class.maximum, "the limit")
+            ),
+            hint: "a minimum below the maximum, for instance a third of it",
+        })
+    }
+}
+
+impl Configured for RedConfig {
+    const KIND: &'static str = "red";
+    const ABOUT: &'static str =
+        "RED: signals an average queue between two thresholds; WRED with classes";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "akhtar2013",
+            about: "Akhtar 2013: 120 packets, thresholds of a sixth and the whole of it, 4 %, a packet's time over 250 ms",
+            values: || Self::AKHTAR2013,
+        },
+        Profile {
+            name: "ns3",
+            about: "ns-3: 25 packets, thresholds of 5 and 15, 2 %, gentle",
+            values: || Self::NS3,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::AKHTAR2013
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(LIMIT, &mut self.limit);
+        self.curve.keys(visitor);
+        visitor.value(
+            key(
+                "weight",
+                "weight of a new length in the average; \"auto\" is the time of a mean packet over 250 ms",
+                "Akhtar 2013, RED configuration: 240/(5000 C)",
+            )
+            .least("0.0000001")
+            .most("1"),
+            &mut Or {
+                value: &mut self.weight,
+                word: "auto",
+                example: 0.002,
+            },
+        );
+        bytes(
+            key(
+                "mean_packet",
+                "mean packet: what idle time and sizes are counted in",
+                "Akhtar 2013; ns-2 and ns-3: 500 B",
+            )
+            .least("1 B")
+            .most("64 KiB"),
+            &mut self.mean_packet,
+            visitor,
+        );
+        visitor.value(
+            key(
+                "gentle",
+                "beyond the maximum the likelihood rises to 1 at its double, instead of being 1 at once",
+                "ns-2 and ns-3: on",
+            ),
+            &mut self.gentle,
+        );
+        visitor.value(
+            key(
+                "wait",
+                "at least 1/p packets between two signals",
+                "ns-2 and ns-3: on",
+            ),
+            &mut self.wait,
+        );
+        visitor.value(
+            key(
+                "scale_by_size",
+                "packets are signalled in the ratio of their length to the mean",
+                "chosen: off, because Akhtar 2013 counts packets; ns-2: on",
+            ),
+            &mut self.scale_by_size,
+        );
+        visitor.value(
+            key(
+                "ecn",
+                "mark ECN-capable packets instead of dropping them",
+                "ns-2: off",
+            ),
+            &mut self.ecn,
+        );
+        visitor.value(
+            key(
+                "mark_limit",
+                "likelihood above which ECN-capable packets are dropped all the same; then nothing is forced",
+                "chosen: off; ns-2: 0.1",
+            )
+            .least("0")
+            .most("1"),
+            &mut Or {
+                value: &mut self.mark_limit,
+                word: "off",
+                example: 0.1,
+            },
+        );
+        visitor.value(
+            key(
+                "adaptive",
+                "the likelihood at the maximum moves so that the average stays between the thresholds",
+                "Floyd, Gummadi and Shenker 2001: off",
+            ),
+            &mut self.adaptive,
+        );
+        visitor.items(
+            key(
+                "classes",
+                "packets with thresholds of their own, over the same average (WRED)",
+                "none",
+            ),
+            &mut ItemsOf {
+                items: &mut self.classes,
+                base: || RedClassConfig::AKHTAR2013,
+                keys: RedClassConfig::class_keys,
+            },
+        );
+    }
+}
+
+impl ManagerKind for RedConfig {
+    type Queue<T> = RedQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        RedQueue::new(self.clone())
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.limit)
+    }
+
+    fn least_packets(&self) -> Packets {
+        Packets(2)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_room(self.limit, problems);
+        problems.extend(self.curve_problem(&self.curve));
+        problems.extend(self.classes.iter().filter_map(|class| {
+            let mut problem = self.curve_problem(class)?;
+            problem.field = "classes";
+            Some(problem)
+        }));
+        let mut seen = CodePoints::default();
+        for class in &self.classes {
+            if let Some(twice) = seen.add(class.dscp) {
+                problems.push(ConfigProblem {
+                    field: "classes",
+                    message: format!("code point {twice} belongs to two classes"),
+                    hint: "each code point in one class",
+                });
+            }
+        }
+    }
+}
+
+/// A first-in, first-out queue with a RED.
+#[derive(Clone, Debug)]
+pub struct RedQueue<T> {
+    config: RedConfig,
+    law: RedLaw,
+    /// The rate that the law is for.
+    rate: BitRate,
+    red: Red,
+    fifo: Fifo<T>,
+}
+
+impl<T> RedQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: RedConfig) -> Self {
+        assert!(
+            !matches!(config.limit, Limit::Time(_)),
+            "a limit of {} needs a rate: call ManagerConfig::at before building",
+            config.limit
+        );
+        let classes = core::iter::once(&config.curve).chain(&config.classes);
+        Self {
+            law: config.law_at(BitRate::ZERO),
+            rate: BitRate::ZERO,
+            red: Red::new(classes.map(|class| config.curve_of(class))),
+            fifo: Fifo::new(),
+            config,
+        }
+    }
+
+    /// The decision state, for records and tests.
+    pub const fn red(&self) -> &Red {
+        &self.red
+    }
+
+    /// The class of a packet; the first one is that of all others.
+    fn class_of(&self, meta: &Meta) -> usize {
+        let place = self.config.classes.iter();
+        let mut place = place.map(|class| class.dscp);
+        place
+            .position(|dscp| dscp.contains(meta.dscp))
+            .map_or(0, |place| place + 1)
+    }
+
+    fn has_room(&self) -> bool {
+        let waiting = self.fifo.backlog();
+        match self.config.limit {
+            Limit::Packets(packets) => waiting.packets < packets,
+            Limit::Bytes(bytes) => waiting.bytes < bytes,
+            Limit::Time(_) => false,
+        }
+    }
+}
+
+impl<T> QueueManager<T> for RedQueue<T> {
+    #[inline(never)]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        let rate = context.shaper().sustained;
+        if rate != self.rate {
+            (self.rate, self.law) = (rate, self.config.law_at(rate));
+        }
+        let mut packet = Held::new(now, meta, item);
+        let class = self.class_of(&meta);
+        let waiting = self.fifo.backlog();
+        let queue = if self.config.counts_bytes() {
+            waiting.bytes.0 as f64
+        } else {
+            f64::from(waiting.packets.0)
+        };
+        let draw = || context.unit();
+        let signal = self
+            .red
+            .on_arrival(&self.law, now, class, queue, meta.length, draw);
+        if !self.has_room() {
+            self.red.on_overflow(class);
+            return refuse(packet, Reason::Overlimit, context);
+        }
+        match signal {
+            RedSignal::Keep => {}
+            RedSignal::Mark if self.config.ecn && mark(&mut packet, Reason::Early, context) => {}
+            RedSignal::Mark | RedSignal::Drop => return refuse(packet, Reason::Early, context),
+            RedSignal::Force => return refuse(packet, Reason::Forced, context),
+        }
+        self.fifo.push(packet);
+        Verdict::Accepted
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Instant, _context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        let packet = self.fifo.pop();
+        if packet.is_none() {
+            self.red.on_empty(now);
+        }
+        packet
+    }
+
+    #[inline]
+    fn head_length(&self) -> Option<u32> {
+        self.fifo.head().map(|packet| packet.meta.length)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_base::Bytes;
+
+    #[test]
+    fn the_rule_of_akhtar_2013_gives_the_printed_values() {
+        // Claims A13-07 and A13-08: 8 Mb/s, 120 packets.
+        let config = RedConfig::AKHTAR2013;
+        let law = config.law_at(BitRate::from_mbps(8));
+        assert!((law.weight - 0.006).abs() < 1e-12);
+        assert!((law.weight - 240.0 / (5000.0 * 8.0)).abs() < 1e-12);
+        let curve = config.curve_of(&config.curve);
+        assert!((curve.minimum - 20.0).abs() < 1e-12);
+        assert!((curve.maximum - 120.0).abs() < 1e-12);
+        // 20 packets of 1500 B are 30 ms, 60 are 90 ms.
+        let time = |packets: u64| BitRate::from_mbps(8).time_for(Bytes(packets * 1500));
+        assert_eq!(time(20), sojourn_base::Span::from_ms(30));
+        assert_eq!(time(60), sojourn_base::Span::from_ms(90));
+    }
+
+    #[test]
+    fn thresholds_are_counted_in_the_unit_of_the_limit() {
+        let config = RedConfig {
+            limit: Limit::Bytes(Bytes(180_000)),
+            curve: RedClassConfig {
+                minimum: Some(Limit::Packets(Packets(20))),
+                ..RedClassConfig::AKHTAR2013
+            },
+            ..RedConfig::AKHTAR2013
+        };
+        let curve = config.curve_of(&config.curve);
+        assert!((curve.minimum - 30_000.0).abs() < 1e-9);
+        assert!((curve.maximum - 180_000.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,162 @@
+//! COBALT step by step; times in ps.
+//!
+//! Source: ns-3 `cobalt-queue-disc.cc` (`QueueFull`, `QueueEmpty`, `ShouldDrop`), as a list of steps.
+
+use crate::oracle::codel::Packet;
+
+/// Parameters; times in ps.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names are those of the code")]
+pub struct Parameters {
+    pub target: i128,
+    pub interval: i128,
+    pub limit: usize,
+    pub ecn: bool,
+    pub increment: f64,
+    pub decrement: f64,
+    pub blue_threshold: i128,
+}
+
+/// What an opportunity did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Outcome {
+    pub dropped: Vec<u32>,
+    pub sent: Option<u32>,
+    pub marked: bool,
+}
+
+/// State of one queue.
+#[derive(Clone, Debug)]
+pub struct CobaltOracle {
+    p: Parameters,
+    queue: Vec<Packet>,
+    count: u32,
+    dropping: bool,
+    drop_next: i128,
+    p_drop: f64,
+    last_update: i128,
+}
+
+impl CobaltOracle {
+    /// An empty queue; its first packet comes at `start`.
+    pub fn new(p: Parameters, start: i128) -> Self {
+        Self {
+            p,
+            queue: Vec::new(),
+            count: 0,
+            dropping: false,
+            drop_next: 0,
+            p_drop: 0.0,
+            last_update: start,
+        }
+    }
+
+    /// The BLUE likelihood.
+    pub fn p_drop(&self) -> f64 {
+        self.p_drop
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "between 0 and the interval"
+    )]
+    fn law(&self, t: i128) -> i128 {
+        let count = f64::from(self.count.max(1));
+        t + (self.p.interval as f64 / count.sqrt() + 0.5) as i128
+    }
+
+    /// A packet arrives; whether it is kept.
+    pub fn enqueue(&mut self, packet: Packet, now: i128) -> bool {
+        if self.queue.len() < self.p.limit {
+            self.queue.push(packet);
+            return true;
+        }
+        if now - self.last_update > self.p.target {
+            self.p_drop = (self.p_drop + self.p.increment).min(1.0);
+            self.last_update = now;
+        }
+        self.dropping = true;
+        self.drop_next = now;
+        if self.count == 0 {
+            self.count = 1;
+        }
+        false
+    }
+
+    /// An opportunity; every draw is `u`.
+    pub fn dequeue(&mut self, now: i128, u: f64) -> Outcome {
+        let mut outcome = Outcome::default();
+        loop {
+            if self.queue.is_empty() {
+                if self.p_drop > 0.0 && now - self.last_update > self.p.target {
+                    self.p_drop = (self.p_drop - self.p.decrement).max(0.0);
+                    self.last_update = now;
+                }
+                self.dropping = false;
+                if self.count > 0 && now >= self.drop_next {
+                    self.count -= 1;
+                    self.drop_next = self.law(self.drop_next);
+                }
+                return outcome;
+            }
+            let packet = self.queue.remove(0);
+            let sojourn = now - packet.enqueued_at;
+            let mut next_due = self.count > 0 && now >= self.drop_next;
+            if sojourn > self.p.target {
+                if !self.dropping {
+                    self.dropping = true;
+                    if self.count == 0 {
+                        self.count = 1;
+                        self.drop_next = self.law(now);
+                        self.count = 0;
+                    } else {
+                        self.drop_next = self.law(now);
+                    }
+                }
+                if self.count == 0 {
+                    self.count = 1;
+                }
+            } else {
+                self.dropping = false;
+            }
+            let mut drop = false;
+            let mut mark = false;
+            if next_due && self.dropping {
+                if self.p.ecn && packet.ecn_capable {
+                    mark = true;
+                } else {
+                    drop = true;
+                }
+                self.count = self.count.saturating_add(1);
+                self.drop_next = self.law(self.drop_next);
+            } else {
+                while next_due {
+                    self.count -= 1;
+                    self.drop_next = self.law(self.drop_next);
+                    next_due = self.count > 0 && now >= self.drop_next;
+                }
+            }
+            if sojourn > self.p.blue_threshold && now - self.last_update > self.p.target {
+                self.p_drop = (self.p_drop + self.p.increment).min(1.0);
+                self.last_update = now;
+            }
+            if self.p_drop > 0.0 && u < self.p_drop {
+                drop = true;
+            }
+            if self.count == 0 {
+                self.drop_next = now + self.p.interval;
+            } else if now > self.drop_next && !drop {
+                self.drop_next = now;
+            }
+            if drop {
+                outcome.dropped.push(packet.number);
+                continue;
+            }
+            outcome.marked = mark;
+            outcome.sent = Some(packet.number);
+            return outcome;
+        }
+    }
+}
