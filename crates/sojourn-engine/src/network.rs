@@ -510,7 +510,11 @@ impl<R: Recorder> Paths<R> {
     }
 
     /// A packet of so many bytes enters a wire.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "most callers have no use for the delay"
+    )]
     fn carry(&mut self, wire: u32, now: Instant, id: PacketId, length: u32) {
         let state = &mut self.wires[wire as usize];
         let passage = state.wire.carry(now, length);

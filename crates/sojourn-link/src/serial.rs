@@ -26,6 +26,8 @@ pub struct Serial<M> {
     idle: bool,
     /// The manager is not known to be empty.
     may_wait: bool,
+    /// Whether the manager is asked when the line runs dry.
+    notices_idling: bool,
     /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     timer: Instant,
 }
@@ -44,6 +46,7 @@ impl<M> Serial<M> {
             idle: false,
             may_wait: false,
             // The first call asks.
+            notices_idling: true,
             timer: Instant::ZERO,
         }
     }
@@ -78,13 +81,28 @@ impl<M> Serial<M> {
     }
 
     /// Everything that is due by `now`.
+    #[inline]
     fn advance<T>(&mut self, now: Instant, context: &mut impl LinkContext<T>)
+    where
+        M: QueueManager<T>,
+    {
+        if self.timer <= now || (!self.idle && self.busy_until <= now) {
+            self.catch_up(now, context);
+        }
+    }
+
+    #[inline(never)] // most arrivals at a busy line come when nothing is due
+    fn catch_up<T>(&mut self, now: Instant, context: &mut impl LinkContext<T>)
     where
         M: QueueManager<T>,
     {
         while !self.idle && self.busy_until <= now {
             let free_at = self.busy_until;
             self.run_timers(free_at, context);
+            if !self.may_wait && !self.notices_idling {
+                self.send(None, free_at, context);
+                break;
+            }
             let (manager, mut call) = self.split(free_at, context);
             let next = manager.dequeue(free_at, &mut call);
             self.may_wait = next.is_some() && self.holds_packets();
@@ -108,6 +126,7 @@ impl<M> Serial<M> {
             let (manager, mut call) = self.split(until, context);
             self.timer = run_timers(manager, until, &mut call);
             self.may_wait = self.holds_packets();
+            self.notices_idling = self.manager.notices_idling();
         }
     }
 
@@ -138,17 +157,14 @@ impl<M> Serial<M> {
 impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
         self.advance(now, context);
+        let is_idle = self.idle;
         let (manager, mut call) = self.split(now, context);
-        let verdict = manager.enqueue(now, meta, item, &mut call);
-        if !verdict.is_accepted() {
-            return;
-        }
-        if self.idle {
-            // Of an empty queue it is the first and the last.
-            let (manager, mut call) = self.split(now, context);
-            let next = manager.dequeue(now, &mut call);
-            self.send(next, now, context);
-        } else {
+        if is_idle {
+            let next = manager.pass(now, meta, item, &mut call);
+            if next.is_some() {
+                self.send(next, now, context);
+            }
+        } else if manager.enqueue(now, meta, item, &mut call).is_accepted() {
             self.may_wait = true;
         }
     }

@@ -228,6 +228,28 @@ pub trait QueueManager<T> {
     #[must_use]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>>;
 
+    /// `item` comes when nothing waits and the link is free: offer it, and take the next packet to send.
+    #[must_use]
+    #[inline]
+    fn pass(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        if self.enqueue(now, meta, item, context).is_accepted() {
+            self.dequeue(now, context)
+        } else {
+            None
+        }
+    }
+
+    /// Whether it matters to the manager that its queue runs empty; if not, nobody need ask an empty one.
+    fn notices_idling(&self) -> bool {
+        true
+    }
+
     /// Take the next packet of `queue`, for a link whose grants are for one queue. A manager with one queue
     /// has nothing else to give.
     #[must_use]
@@ -289,6 +311,20 @@ impl<T, M: QueueManager<T> + ?Sized> QueueManager<T> for Box<M> {
 
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         (**self).dequeue(now, context)
+    }
+
+    fn pass(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        (**self).pass(now, meta, item, context)
+    }
+
+    fn notices_idling(&self) -> bool {
+        (**self).notices_idling()
     }
 
     fn dequeue_from(

@@ -27,6 +27,21 @@ impl<T> QueueManager<T> for AnyManager<T> {
         each_manager!(self, manager => manager.dequeue(now, context))
     }
 
+    #[inline]
+    fn pass(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        each_manager!(self, manager => manager.pass(now, meta, item, context))
+    }
+
+    fn notices_idling(&self) -> bool {
+        each_manager!(self, manager => manager.notices_idling())
+    }
+
     fn dequeue_from(
         &mut self,
         now: Instant,

@@ -348,12 +348,29 @@ impl<T> QueueManager<T> for DropTailQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(
-        &mut self,
-        _now: Instant,
-        _environment: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+    fn dequeue(&mut self, _now: Instant, _context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
         self.fifo.pop()
+    }
+
+    #[inline(never)]
+    fn pass(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        debug_assert!(self.fifo.head().is_none(), "something waits");
+        let packet = Held::new(now, meta, item);
+        if self.fits(meta.length) {
+            return Some(packet);
+        }
+        let _ = refuse(packet, Reason::Overlimit, context);
+        None
+    }
+
+    fn notices_idling(&self) -> bool {
+        false
     }
 
     #[inline]

@@ -6,8 +6,9 @@ mod cases;
 
 use cases::managers;
 use proptest::prelude::*;
-use sojourn_base::{Bytes, Ecn, Instant, Packets, Span};
+use sojourn_base::{Bytes, Ecn, Instant, Meta, Packets, Span};
 use sojourn_queue::{Backlog, ManagerConfig, QueueManager};
+use sojourn_testkit::context::TestContext;
 use sojourn_testkit::operations::{Effect, Log, Operation, operations, run};
 
 fn log_of(config: &ManagerConfig, operations: &[Operation], start: Instant) -> Log {
@@ -143,6 +144,40 @@ proptest! {
                 "{:?}",
                 case.config
             );
+        }
+    }
+
+    #[test]
+    fn an_empty_queue_is_passed_as_if_offered_and_asked(
+        arrivals in prop::collection::vec((0..200_000_u64, 40..1515_u32, 0..4_usize), 1..40),
+    ) {
+        for case in managers() {
+            // Literally: offered, asked, and asked again in vain when the line is free.
+            let (mut literal, mut short) = (case.config.build::<u32>(), case.config.build());
+            let (mut asked, mut passed) = (TestContext::random(1), TestContext::random(1));
+            let mut now = Instant::ZERO;
+            for (number, (gap, length, ecn)) in (0..).zip(&arrivals) {
+                now += Span::from_us(1000 + gap);
+                let meta = Meta {
+                    length: *length,
+                    flow_hash: number % 3,
+                    ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][*ecn],
+                    ..Meta::default()
+                };
+                let verdict = literal.enqueue(now, meta, number, &mut asked);
+                let expected = verdict
+                    .is_accepted()
+                    .then(|| literal.dequeue(now, &mut asked))
+                    .flatten();
+                let through = short.pass(now, meta, number, &mut passed);
+                prop_assert_eq!(through, expected, "{:?}", case.config);
+                let free_at = now + Span::from_us(500);
+                prop_assert_eq!(literal.dequeue(free_at, &mut asked), None);
+                if short.notices_idling() {
+                    prop_assert_eq!(short.dequeue(free_at, &mut passed), None);
+                }
+                prop_assert_eq!(&asked.dropped, &passed.dropped, "{:?}", case.config);
+            }
         }
     }
 }
