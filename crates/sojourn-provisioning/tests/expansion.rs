@@ -91,19 +91,17 @@ fn cell(file: &str, docsis: Docsis, lld: bool, profiles: bool) -> [String; 2] {
     tables.cm_docsis = docsis;
     tables.cm_lld = lld;
     let expansion = expanded(&corpus(file), &tables);
-    match &expansion.service {
-        Some(service) => [service.upstream.summary(), service.downstream.summary()],
-        None => {
-            let errors: Vec<_> = expansion
-                .issues
-                .iter()
-                .filter(|issue| issue.is_error())
-                .map(|issue| issue.code)
-                .collect();
-            let refused = format!("refused: {}", errors.join(", "));
-            [refused.clone(), refused]
-        }
+    if let Some(service) = &expansion.service {
+        return [service.upstream.summary(), service.downstream.summary()];
     }
+    let errors: Vec<_> = expansion
+        .issues
+        .iter()
+        .filter(|issue| issue.is_error())
+        .map(|issue| issue.code)
+        .collect();
+    let refused = format!("refused: {}", errors.join(", "));
+    [refused.clone(), refused]
 }
 
 #[test]
