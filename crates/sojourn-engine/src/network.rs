@@ -272,8 +272,12 @@ impl<R: Recorder> Network<R> {
         first
     }
 
-    /// Tells the recorder what the MACs have counted.
-    pub(crate) fn record_macs(&mut self) {
+    /// Tells the recorder what the MACs have counted by `end`.
+    pub(crate) fn record_macs(&mut self, end: Instant) {
+        for number in 0..self.links.len() {
+            let link = LinkId(self::number(number));
+            self.call_link(end, link, |model, call| model.settle(end, call));
+        }
         for (number, link) in (0..).zip(&self.links) {
             if let Some(counters) = Link::<PacketId>::counters(&link.model) {
                 let counters = MacCounters {
@@ -552,7 +556,7 @@ fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
         (Cause::GrantWait, delay.grant_wait),
         (Cause::Framing, delay.framing),
         (Cause::Serialisation, delay.serialisation),
-        (Cause::Wire, delay.wire),
+        (Cause::Wire, delay.wire + delay.pipeline),
     ] {
         split.add(cause, span);
     }

@@ -224,7 +224,7 @@ impl<R: Recorder> Simulation<R> {
             });
         }
         self.world.finish();
-        self.world.network.record_macs();
+        self.world.network.record_macs(now);
         self.world.network.paths.recorder.on_end(now);
     }
 

@@ -140,6 +140,10 @@ impl<T> Link<T> for AnyLink<T> {
         each_link!(self, link => link.on_wakeup(now, context));
     }
 
+    fn settle(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        each_link!(self, link => link.settle(now, context));
+    }
+
     #[inline]
     fn backlog(&self) -> Backlog {
         each_link!(self, link => Link::<T>::backlog(link))

@@ -8,6 +8,7 @@ pub mod keys;
 
 use crate::docsis::channel;
 use crate::docsis::congestion::CongestionConfig;
+use crate::framing::Framing;
 use crate::{KINDS, Link, LinkConfig, each_config};
 use alloc::vec::Vec;
 use core::fmt;
@@ -343,6 +344,11 @@ pub trait LinkKind: Configured + Clone + PartialEq + fmt::Debug + Send + Sync {
         None
     }
 
+    /// What packets cost on it unless a file says otherwise.
+    fn framing(&self) -> Framing {
+        Framing::Ip
+    }
+
     /// Adds what is wrong with these parameters, apart from the bounds of single keys.
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         let _ = problems;
@@ -382,6 +388,11 @@ impl LinkConfig {
     /// The bucket that the longest packet must fit into whole, if there is one: its key, and how deep it is.
     pub fn bucket(&self) -> Option<(&'static str, Bytes)> {
         each_config!(self, link => link.bucket())
+    }
+
+    /// What packets cost on it unless a file says otherwise.
+    pub fn framing(&self) -> Framing {
+        each_config!(self, link => link.framing())
     }
 
     /// Everything that is wrong with the link's own parameters; empty if it can be built. The queue

@@ -15,7 +15,7 @@ pub mod cascade;
 pub mod channel;
 mod concatenation;
 pub mod congestion;
-mod map;
+pub(crate) mod map;
 mod request_grant;
 pub mod single_queue;
 mod transmit_queue;

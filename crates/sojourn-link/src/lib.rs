@@ -14,6 +14,7 @@ extern crate std;
 mod any;
 pub mod config;
 pub mod docsis;
+pub mod docsis31;
 pub mod framing;
 pub mod line;
 mod own;
@@ -34,6 +35,9 @@ pub use config::{
 pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
 pub use docsis::single_queue::SingleQueue;
+pub use docsis31::config::{DownstreamConfig, UpstreamConfig};
+pub use docsis31::downstream::Downstream;
+pub use docsis31::upstream::Upstream;
 pub use framing::Framing;
 pub use line::Line;
 pub use own::{OwnConfiguration, OwnLink, add_link};
@@ -49,6 +53,8 @@ any::links! { $
     Shaped(ShapedConfig),
     Docsis30Cascade(CascadeConfig),
     Docsis30Single(SingleQueueConfig),
+    Docsis31Upstream(UpstreamConfig),
+    Docsis31Downstream(DownstreamConfig),
 }
 
 /// The queue of a link about which nothing is said yet.
@@ -76,6 +82,8 @@ pub struct DelayParts {
     pub grant_wait: Span,
     /// Waiting for MAC framing: between the grants of a fragmented packet, for a symbol or a frame.
     pub framing: Span,
+    /// In the pipelines of modem and CMTS: bursts prepared, symbols interleaved, frames decoded.
+    pub pipeline: Span,
     /// Putting its bits on the wire.
     pub serialisation: Span,
     /// Propagation and fixed processing.
@@ -89,6 +97,7 @@ impl DelayParts {
             + self.request_wait
             + self.grant_wait
             + self.framing
+            + self.pipeline
             + self.serialisation
             + self.wire
     }
@@ -166,11 +175,18 @@ pub enum Draw {
     GrantSize,
     /// Place of a grant in its MAP interval.
     GrantOffset,
+    /// Frame of a MAP interval in which a service flow without a grant requests.
+    RequestFrame,
 }
 
 impl Draw {
     /// All purposes.
-    pub const ALL: [Self; 3] = [Self::QueueManager, Self::GrantSize, Self::GrantOffset];
+    pub const ALL: [Self; 4] = [
+        Self::QueueManager,
+        Self::GrantSize,
+        Self::GrantOffset,
+        Self::RequestFrame,
+    ];
 
     /// The word in the name of its random stream.
     pub const fn as_str(self) -> &'static str {
@@ -178,6 +194,7 @@ impl Draw {
             Self::QueueManager => "queue_manager",
             Self::GrantSize => "grant_size",
             Self::GrantOffset => "grant_offset",
+            Self::RequestFrame => "request_frame",
         }
     }
 }
@@ -221,6 +238,12 @@ pub trait Link<T> {
 
     /// A wake-up is due. Calls before the due time change nothing.
     fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>);
+
+    /// The run ends: a link that works out late what nobody waits for does so up to `now`, so that its
+    /// [`Link::counters`] are those of the whole run.
+    fn settle(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        let _ = (now, context);
+    }
 
     /// What waits in the managed queue.
     fn backlog(&self) -> Backlog;

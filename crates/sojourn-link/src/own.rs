@@ -4,7 +4,9 @@
 //!
 //! Source: none needed. Deviations: none known.
 
-use crate::{Draw, Link, LinkConfig, LinkContext, LinkCounters, LinkKind, Loss, Mark, Passage};
+use crate::{
+    Draw, Framing, Link, LinkConfig, LinkContext, LinkCounters, LinkKind, Loss, Mark, Passage,
+};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -34,6 +36,8 @@ pub trait PointedLink: Pointed<LinkConfig> {
     fn burst(&self) -> Bytes;
     /// See [`LinkKind::bucket`].
     fn bucket(&self) -> Option<(&'static str, Bytes)>;
+    /// See [`LinkKind::framing`].
+    fn framing(&self) -> Framing;
     /// See [`LinkKind::collect_problems`].
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>);
     /// See [`LinkKind::build`].
@@ -59,6 +63,10 @@ where
 
     fn bucket(&self) -> Option<(&'static str, Bytes)> {
         LinkKind::bucket(self)
+    }
+
+    fn framing(&self) -> Framing {
+        LinkKind::framing(self)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -136,6 +144,8 @@ pub trait Running: Send {
     fn next_wakeup(&self) -> Instant;
     /// See [`Link::on_wakeup`].
     fn on_wakeup(&mut self, now: Instant, context: &mut dyn LinkContext<Ticket>);
+    /// See [`Link::settle`].
+    fn settle(&mut self, now: Instant, context: &mut dyn LinkContext<Ticket>);
     /// See [`Link::backlog`].
     fn backlog(&self) -> Backlog;
     /// See [`Link::staged`].
@@ -165,6 +175,10 @@ impl<L: Link<Ticket> + Send> Running for L {
 
     fn on_wakeup(&mut self, now: Instant, context: &mut dyn LinkContext<Ticket>) {
         Link::on_wakeup(self, now, &mut PointedContext(context));
+    }
+
+    fn settle(&mut self, now: Instant, context: &mut dyn LinkContext<Ticket>) {
+        Link::settle(self, now, &mut PointedContext(context));
     }
 
     fn backlog(&self) -> Backlog {
@@ -258,6 +272,11 @@ impl<T> Link<T> for OwnLink<T> {
     fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         let packets = &mut self.packets;
         self.link.on_wakeup(now, &mut Counter { packets, context });
+    }
+
+    fn settle(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        let packets = &mut self.packets;
+        self.link.settle(now, &mut Counter { packets, context });
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,8 +1,8 @@
 //! What the unit tests of links share: a context that keeps everything, and a driver.
 
 use crate::{Draw, Link, LinkContext, Loss, Mark, Passage};
-use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed, Span};
-use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed, ServiceQueue, Span};
+use sojourn_queue::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
 use std::vec::Vec;
 
 /// Keeps what a link puts out; draws come from a stream per purpose.
@@ -11,8 +11,8 @@ pub(crate) struct Collector<T> {
     pub(crate) delivered: Vec<(T, Meta, Passage)>,
     pub(crate) dropped: Vec<(T, Meta, Loss)>,
     pub(crate) marked: Vec<(T, Meta, Mark)>,
-    streams: [RandomStream; 3],
-    pub(crate) draws: [u64; 3],
+    streams: [RandomStream; Draw::ALL.len()],
+    pub(crate) draws: [u64; Draw::ALL.len()],
 }
 
 impl<T> Default for Collector<T> {
@@ -28,7 +28,7 @@ impl<T> Collector<T> {
             dropped: Vec::new(),
             marked: Vec::new(),
             streams: Draw::ALL.map(|purpose| Seed(seed).stream(purpose.as_str())),
-            draws: [0; 3],
+            draws: [0; Draw::ALL.len()],
         }
     }
 }
@@ -202,5 +202,100 @@ impl QueueManager<u32> for Diary {
         self.calls.push((Call::Timer, now));
         let (_, period) = self.timer.expect("it was due");
         self.timer = Some((now + period, period));
+    }
+}
+
+/// Two first-in, first-out queues without limits, chosen by the `queue` of the packet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TwoQueues<T> {
+    queues: [std::collections::VecDeque<Held<T>>; 2],
+    bytes: [u64; 2],
+}
+
+impl<T> TwoQueues<T> {
+    fn take(&mut self, queue: usize) -> Option<Held<T>> {
+        let packet = self.queues[queue].pop_front()?;
+        self.bytes[queue] -= u64::from(packet.meta.length);
+        Some(packet)
+    }
+
+    fn backlog_in(&self, queue: usize) -> Backlog {
+        Backlog {
+            bytes: Bytes(self.bytes[queue]),
+            packets: Packets(u32::try_from(self.queues[queue].len()).expect("a short queue")),
+        }
+    }
+}
+
+impl<T> QueueManager<T> for TwoQueues<T> {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        _: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        let queue = usize::from(meta.queue == ServiceQueue::LowLatency);
+        self.bytes[queue] += u64::from(meta.length);
+        self.queues[queue].push_back(Held::new(now, meta, item));
+        Verdict::Placed(Placement {
+            queue: meta.queue,
+            ..Placement::default()
+        })
+    }
+
+    /// The low-latency queue first.
+    fn dequeue(&mut self, _: Instant, _: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        self.take(1).or_else(|| self.take(0))
+    }
+
+    fn dequeue_from(
+        &mut self,
+        _: Instant,
+        queue: ServiceQueue,
+        _: &mut dyn QueueContext<T>,
+    ) -> Option<Held<T>> {
+        self.take(usize::from(queue == ServiceQueue::LowLatency))
+    }
+
+    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
+        match queue {
+            ServiceQueue::Classic => self.backlog_in(0),
+            ServiceQueue::LowLatency => self.backlog_in(1),
+            ServiceQueue::AckPriority => Backlog::default(),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (classic, low_latency) = (self.backlog_in(0), self.backlog_in(1));
+        Backlog {
+            bytes: classic.bytes + low_latency.bytes,
+            packets: Packets(classic.packets.0 + low_latency.packets.0),
+        }
+    }
+}
+
+/// Runs a link over arrivals in order of time until it wants nothing more or `until`.
+pub(crate) fn drive_packets<L: Link<u32>>(
+    link: &mut L,
+    arrivals: impl IntoIterator<Item = (Instant, Meta)>,
+    until: Instant,
+    context: &mut impl LinkContext<u32>,
+) {
+    let mut arrivals = arrivals.into_iter().peekable();
+    let mut number = 0;
+    loop {
+        let wakeup = link.next_wakeup();
+        let arrival = arrivals.peek().map_or(Instant::NEVER, |(at, _)| *at);
+        if wakeup.min(arrival) > until || wakeup.min(arrival) == Instant::NEVER {
+            return;
+        }
+        if arrival <= wakeup {
+            let (at, meta) = arrivals.next().expect("it was peeked at");
+            link.on_arrival(at, meta, number, context);
+            number += 1;
+        } else {
+            link.on_wakeup(wakeup, context);
+        }
     }
 }

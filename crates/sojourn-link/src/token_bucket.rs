@@ -113,6 +113,12 @@ impl TokenBucket {
         }
     }
 
+    /// Take `price` out of the bucket, or what it holds if that is less.
+    pub(crate) fn debit_at_most(&mut self, now: Instant, price: Price) {
+        let level = self.level(now).unwrap_or(self.depth_price);
+        self.debit(now, price.min(level));
+    }
+
     /// Put `price` back; what does not fit is lost.
     pub fn credit(&mut self, now: Instant, price: Price) {
         if self.full_at <= now.as_ps() {

@@ -258,6 +258,11 @@ impl GrantLimit {
         limit
     }
 
+    /// Nothing but the channel rate limits grants.
+    pub(crate) const fn is_unlimited(&self) -> bool {
+        matches!(self.config, CongestionConfig::None)
+    }
+
     /// The mean of the largest grant at `now`.
     pub(crate) fn mean(&mut self, now: Instant) -> Bytes {
         match &self.config {

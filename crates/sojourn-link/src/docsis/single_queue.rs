@@ -269,6 +269,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             grant_wait: started_at.saturating_since(paid_at),
             framing,
             serialisation,
+            pipeline: Span::ZERO,
             wire: self.delay,
         }
     }

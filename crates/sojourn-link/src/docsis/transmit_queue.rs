@@ -86,6 +86,7 @@ impl<T> TransmitQueue<T> {
             grant_wait: sent.started_at.saturating_since(way.requested_at),
             framing,
             serialisation,
+            pipeline: Span::ZERO,
             wire: self.delay,
         };
         sent.deliver(way.queued_at, delay, self.delay, context);

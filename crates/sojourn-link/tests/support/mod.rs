@@ -16,7 +16,7 @@ pub(crate) struct Recorder {
     pub(crate) now: Instant,
     pub(crate) outcomes: Vec<(Instant, Outcome)>,
     pub(crate) marks: Vec<(u32, Mark)>,
-    streams: [RandomStream; 3],
+    streams: [RandomStream; Draw::ALL.len()],
 }
 
 impl Recorder {

@@ -83,7 +83,11 @@ pub(crate) fn blank_access() -> PerDirection<DirectedLink> {
 fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
     visitor.choice(LINK, &mut link::choice(&mut config.link));
     visitor.choice(QUEUE, &mut queue::choice(config.link.queue_mut()));
-    if config.framing != Framing::default() || visitor.has("framing") || visitor.is_exhaustive() {
+    let usual = config.link.framing();
+    if visitor.has("link") && !visitor.has("framing") {
+        config.framing = usual;
+    }
+    if config.framing != usual || visitor.has("framing") || visitor.is_exhaustive() {
         visitor.choice(framing::FRAMING, &mut framing::choice(&mut config.framing));
     }
 }

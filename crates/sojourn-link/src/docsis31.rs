@@ -1,0 +1,75 @@
+//! DOCSIS 3.1: an OFDMA upstream with one service flow or an aggregate of two, and an OFDM downstream.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`channel`] | what follows from the parameters of an OFDM and of an OFDMA channel |
+//! | [`timeline`] | when MAPs are made and heard, requests received, bursts prepared and sent |
+//! | [`proactive`] | grants that nobody asked for |
+//! | `scheduler` | the CMTS: a MAP from requests, token buckets, weights and the congestion of the channel |
+//! | `call` | what a queue manager sees of these links |
+//! | [`upstream`] | the modem, and the way to the CMTS |
+//! | [`downstream`] | the CMTS, and the way to the modem |
+//! | [`config`] | parameters of both links, with their keys |
+
+mod call;
+pub mod channel;
+pub mod config;
+pub mod downstream;
+pub mod proactive;
+mod scheduler;
+pub mod timeline;
+pub mod upstream;
+
+use sojourn_base::{Bytes, Meta};
+use sojourn_queue::{Backlog, Held};
+
+/// What a backlog costs on the wire: each packet has a MAC header of its own.
+fn on_wire(backlog: Backlog, header: u64) -> u64 {
+    backlog.bytes.0 + u64::from(backlog.packets.0) * header
+}
+
+/// A packet of which some bytes have been sent.
+#[derive(Clone, Debug)]
+struct Fragment<T> {
+    packet: Held<T>,
+    /// Bytes on the wire, with the MAC header.
+    size: u64,
+    sent: u64,
+    dequeued_at: sojourn_base::Instant,
+}
+
+impl<T> Fragment<T> {
+    fn new(packet: Held<T>, header: u64, dequeued_at: sojourn_base::Instant) -> Self {
+        let size = u64::from(packet.meta.length) + header;
+        Self {
+            packet,
+            size,
+            sent: 0,
+            dequeued_at,
+        }
+    }
+
+    const fn rest(&self) -> u64 {
+        self.size - self.sent
+    }
+
+    /// Sends as much as fits into `room`; returns what that is.
+    fn send(&mut self, room: u64) -> u64 {
+        let bytes = self.rest().min(room);
+        self.sent += bytes;
+        bytes
+    }
+
+    /// Bytes of the Ethernet frame that are not sent, which queue managers count.
+    fn frame_rest(&self) -> Bytes {
+        Bytes(self.rest().min(u64::from(self.packet.meta.length)))
+    }
+}
+
+/// The packet as a queue manager is told of it.
+fn with_header(meta: Meta, header: u16) -> Meta {
+    Meta {
+        mac_overhead: header,
+        ..meta
+    }
+}

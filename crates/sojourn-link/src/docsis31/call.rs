@@ -1,0 +1,79 @@
+//! What a queue manager sees of a link with one or two service flows.
+//!
+//! Source: the contract of [`sojourn_queue::QueueContext`]. Deviations: none known.
+
+use crate::queue_call::next_timer;
+use crate::{Draw, LinkContext, Loss, Mark, Stage};
+use sojourn_base::{Bytes, Instant, ServiceQueue, Span};
+use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, Shaper};
+
+/// The context of a managed queue during one call.
+#[derive(Debug)]
+pub(super) struct Call<'a, C> {
+    /// How fast the queue can drain.
+    pub(super) shaper: Shaper,
+    /// Bytes of frames pulled for the classic and for the low-latency flow, and not sent.
+    pub(super) staged: [Bytes; 2],
+    /// Time from request to grant.
+    pub(super) loop_delay: Span,
+    /// Grants of the low-latency flow without requests.
+    pub(super) proactive: ProactiveGrants,
+    /// Where drops go and draws come from.
+    pub(super) context: &'a mut C,
+}
+
+impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
+    fn dropped(&mut self, packet: Held<T>, reason: Reason) {
+        let loss = Loss {
+            entered_at: packet.enqueued_at,
+            stage: Stage::Queue,
+            reason,
+            sub_flow: packet.sub_flow,
+        };
+        self.context.dropped(packet.item, &packet.meta, &loss);
+    }
+
+    fn marked(&mut self, packet: &Held<T>, reason: Reason) {
+        let mark = Mark {
+            entered_at: packet.enqueued_at,
+            reason,
+            sub_flow: packet.sub_flow,
+        };
+        self.context.marked(&packet.item, &packet.meta, &mark);
+    }
+
+    fn unit(&mut self) -> f64 {
+        self.context.unit(Draw::QueueManager)
+    }
+
+    fn shaper(&self) -> Shaper {
+        self.shaper
+    }
+
+    fn staged(&self, queue: ServiceQueue) -> Bytes {
+        self.staged[usize::from(queue == ServiceQueue::LowLatency)]
+    }
+
+    fn loop_delay(&self) -> Span {
+        self.loop_delay
+    }
+
+    fn proactive_grants(&self) -> ProactiveGrants {
+        self.proactive
+    }
+}
+
+/// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
+#[cold]
+pub(super) fn run_timers<T, M: QueueManager<T>, C: LinkContext<T>>(
+    manager: &mut M,
+    until: Instant,
+    call: &mut Call<'_, C>,
+) -> Instant {
+    let mut due = next_timer(manager);
+    while due <= until {
+        manager.on_timer(due, call);
+        due = next_timer(manager);
+    }
+    due
+}

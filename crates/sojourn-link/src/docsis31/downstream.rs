@@ -1,0 +1,270 @@
+//! The DOCSIS 3.1 downstream: a CMTS that shapes a managed queue onto the symbols of an OFDM channel.
+//!
+//! At the start of each symbol as many bytes are scheduled as both token buckets hold and the symbol has room for, and
+//! packets are taken from the queue manager only then. They leave so many symbols later as the CMTS works ahead. A
+//! symbol may begin and end inside a packet. A manager with two queues decides itself whose turn it is.
+//!
+//! Symbols are worked out when something reaches the link, or when tokens suffice for the rest of a packet.
+//!
+//! Source: White 2019 §2; docsis-ns3 1.2 `model/cmts-net-device.cc`.
+//! Deviations: levels of buckets are exact and are debited when bytes are scheduled; the bucket of the peak rate is
+//! deep enough for a symbol at that rate; what others leave is counted per symbol. docsis-ns3 truncates, debits later,
+//! caps every rate at one frame per symbol, and takes bytes per second for bytes per symbol.
+
+use super::Fragment;
+use super::call::{Call, run_timers};
+use super::config::DownstreamConfig;
+use super::with_header;
+use crate::docsis::congestion::GrantLimit;
+use crate::queue_call::next_timer;
+use crate::token_bucket::TokenBucket;
+use crate::{DelayParts, Link, LinkContext, Passage};
+use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
+use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Shaper};
+
+/// See the module. `T` is the caller's packet, `M` the queue manager.
+#[derive(Clone, Debug)]
+pub struct Downstream<T, M> {
+    manager: M,
+    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    timer: Instant,
+    symbol: Span,
+    /// Bytes that a symbol carries.
+    capacity: u64,
+    header: u16,
+    sustained: Option<TokenBucket>,
+    peak: Option<TokenBucket>,
+    rates: (BitRate, BitRate),
+    limit: GrantLimit,
+    /// Both pipelines and the interleaver.
+    pipeline: Span,
+    plant: Span,
+    fragment: Option<Fragment<T>>,
+    /// Number of the next symbol to be worked out.
+    next: u64,
+    wakeup: Instant,
+}
+
+impl<T, M: QueueManager<T>> Downstream<T, M> {
+    /// An idle link with full buckets.
+    ///
+    /// # Panics
+    /// If [`crate::LinkConfig::problems`] would list something.
+    pub fn new(config: &DownstreamConfig, manager: M) -> Self {
+        let symbol = config.channel.symbol();
+        let bucket = |rate: BitRate, depth: Bytes| {
+            (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth))
+        };
+        let peak_depth = config.peak.bytes_in(symbol).max(config.peak_burst);
+        Self {
+            timer: next_timer(&manager),
+            manager,
+            symbol,
+            capacity: config.symbol_bytes(),
+            header: config.mac_header,
+            sustained: bucket(config.rate, config.burst),
+            peak: bucket(config.peak, peak_depth),
+            rates: (config.rate, config.peak),
+            limit: GrantLimit::new(config.congestion.clone(), symbol, config.capacity()),
+            pipeline: config.channel.processing().saturating_sub(symbol),
+            plant: config.plant(),
+            fragment: None,
+            next: 0,
+            wakeup: Instant::NEVER,
+        }
+    }
+
+    /// The queue manager, for records.
+    pub const fn manager(&self) -> &M {
+        &self.manager
+    }
+
+    fn starts_at(&self, symbol: u64) -> Instant {
+        Instant::ZERO + self.symbol * symbol
+    }
+
+    /// The first symbol that starts at or after `at`.
+    fn symbol_from(&self, at: Instant) -> u64 {
+        at.as_ps().div_ceil(self.symbol.as_ps())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.fragment.is_none() && self.manager.backlog().packets.0 == 0
+    }
+
+    /// Every symbol before `until`; and the one that starts then, if `and_at`.
+    fn advance(&mut self, until: Instant, and_at: bool, context: &mut impl LinkContext<T>) {
+        let end = self.symbol_from(until);
+        let end = end + u64::from(and_at && self.starts_at(end) == until);
+        while self.next < end && !self.is_idle() {
+            let at = self.starts_at(self.next);
+            self.run_timers(at, context);
+            self.fill(at, context);
+            self.next += 1;
+        }
+        self.next = self.next.max(end);
+        self.run_timers(until, context);
+    }
+
+    /// What may be scheduled for the symbol of `at`.
+    fn allowance(&mut self, at: Instant, context: &mut impl LinkContext<T>) -> u64 {
+        let mut bytes = self.capacity;
+        for bucket in [&self.sustained, &self.peak].into_iter().flatten() {
+            bytes = bytes.min(bucket.tokens(at).0);
+        }
+        if bytes > 0 && !self.limit.is_unlimited() {
+            bytes = bytes.min(self.limit.at(self.next, at, context).0);
+        }
+        bytes
+    }
+
+    /// Schedules the symbol of `at`.
+    fn fill(&mut self, at: Instant, context: &mut impl LinkContext<T>) {
+        let room = self.allowance(at, context);
+        let mut used = 0;
+        while used < room {
+            let Some(mut fragment) = self.next_fragment(at, context) else {
+                break;
+            };
+            used += fragment.send(room - used);
+            if fragment.rest() > 0 {
+                self.fragment = Some(fragment);
+            } else {
+                self.deliver(fragment, at, context);
+            }
+        }
+        for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
+            bucket.debit(at, bucket.price(Bytes(used)));
+        }
+    }
+
+    fn next_fragment(
+        &mut self,
+        now: Instant,
+        context: &mut impl LinkContext<T>,
+    ) -> Option<Fragment<T>> {
+        if let Some(fragment) = self.fragment.take() {
+            return Some(fragment);
+        }
+        let header = u64::from(self.header);
+        let (manager, mut call) = self.split(now, context);
+        let packet = manager.dequeue(now, &mut call)?;
+        Some(Fragment::new(packet, header, now))
+    }
+
+    /// The packet's last byte is scheduled at `at`.
+    fn deliver(&self, done: Fragment<T>, at: Instant, context: &mut impl LinkContext<T>) {
+        let (entered, left) = (done.packet.enqueued_at, done.dequeued_at);
+        let delay = if context.wants_delay() {
+            // For the symbol in which it could have left if it had been alone.
+            let first = self.starts_at(self.symbol_from(entered)).min(left);
+            DelayParts {
+                queue: left.saturating_since(first),
+                framing: first.saturating_since(entered) + at.saturating_since(left),
+                pipeline: self.pipeline,
+                serialisation: self.symbol,
+                wire: self.plant,
+                ..DelayParts::default()
+            }
+        } else {
+            DelayParts::default()
+        };
+        let packet = done.packet;
+        let passage = Passage {
+            entered_at: entered,
+            dequeued_at: left,
+            arrives_at: at + self.symbol + self.pipeline + self.plant,
+            delay,
+            marked: packet.marked,
+            sub_flow: packet.sub_flow,
+        };
+        context.deliver(packet.item, &packet.meta, &passage);
+    }
+
+    fn run_timers(&mut self, until: Instant, context: &mut impl LinkContext<T>) {
+        if self.timer <= until {
+            let (manager, mut call) = self.split(until, context);
+            self.timer = run_timers(manager, until, &mut call);
+        }
+    }
+
+    fn split<'a, C>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
+        let staged = self.fragment.as_ref();
+        let rest = staged.map_or(Bytes::ZERO, Fragment::frame_rest);
+        let mut staged_of = [Bytes::ZERO; 2];
+        let queue = self.fragment.as_ref().map(|f| f.packet.meta.queue);
+        staged_of[usize::from(queue == Some(ServiceQueue::LowLatency))] = rest;
+        let call = Call {
+            shaper: Shaper {
+                tokens: self
+                    .sustained
+                    .as_ref()
+                    .map_or(Bytes::MAX, |bucket| bucket.tokens(now)),
+                sustained: self.rates.0,
+                peak: self.rates.1,
+            },
+            staged: staged_of,
+            loop_delay: Span::ZERO,
+            proactive: ProactiveGrants::default(),
+            context,
+        };
+        (&mut self.manager, call)
+    }
+
+    /// The next symbol in which a packet can be taken or completed, unless others take its room.
+    fn look_ahead(&mut self) {
+        if self.is_idle() {
+            self.wakeup = Instant::NEVER;
+            return;
+        }
+        let rest = self.fragment.as_ref().map_or(1, Fragment::rest);
+        let mut from = self.starts_at(self.next);
+        for bucket in [&self.sustained, &self.peak].into_iter().flatten() {
+            from = from.max(bucket.earliest(bucket.price(Bytes(rest))));
+        }
+        self.wakeup = self.starts_at(self.symbol_from(from));
+        if self.manager.backlog().packets.0 > 0 {
+            self.wakeup = self.wakeup.min(self.timer);
+        }
+    }
+}
+
+impl<T, M: QueueManager<T>> Link<T> for Downstream<T, M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        // Who comes in the moment in which a symbol is filled may still go with it.
+        self.advance(now, false, context);
+        let meta = with_header(meta, self.header);
+        let (manager, mut call) = self.split(now, context);
+        let _ = manager.enqueue(now, meta, item, &mut call);
+        self.look_ahead();
+    }
+
+    fn next_wakeup(&self) -> Instant {
+        self.wakeup
+    }
+
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.advance(now, true, context);
+        self.look_ahead();
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.manager.backlog()
+    }
+
+    fn staged(&self) -> Backlog {
+        self.fragment
+            .as_ref()
+            .map_or_else(Backlog::default, |rest| Backlog {
+                bytes: rest.frame_rest(),
+                packets: Packets(1),
+            })
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.manager.sub_flow(meta)
+    }
+}
+
+#[cfg(test)]
+mod tests;

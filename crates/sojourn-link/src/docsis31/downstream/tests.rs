@@ -1,0 +1,149 @@
+use super::*;
+use crate::testing::{Collector, TwoQueues, drive, drive_packets, packet};
+use proptest::prelude::*;
+use std::vec::Vec;
+
+fn link(config: &DownstreamConfig) -> Downstream<u32, TwoQueues<u32>> {
+    Downstream::new(config, TwoQueues::default())
+}
+
+#[test]
+fn a_lone_packet_arrives_when_the_notes_say() {
+    // Vector C3: 1000 B at 100.001 ms leave the modem at 100.165 ms; 152.5 us from the start of a symbol.
+    let mut context = Collector::default();
+    let at = Instant::from_us(100_001);
+    drive(
+        &mut link(&DownstreamConfig::WHITE2019),
+        [(at, 1_018)],
+        Instant::from_s(1),
+        &mut context,
+    );
+    // 1028 B are more than a symbol may have at 400 Mb/s (1125 B): one symbol.
+    let passage = context.delivered[0].2;
+    assert_eq!(passage.arrives_at, Instant::from_us(100_165));
+    assert_eq!(
+        passage.delay.total(),
+        passage.arrives_at.saturating_since(at)
+    );
+    assert_eq!(passage.delay.framing, Span::from_ns(11_500));
+    assert_eq!(passage.delay.pipeline, Span::from_us(90));
+    assert_eq!(passage.delay.serialisation, Span::from_ns(22_500));
+    assert_eq!(passage.delay.wire, Span::from_us(40));
+}
+
+#[test]
+fn a_standing_queue_leaves_at_the_peak_rate_and_then_at_the_sustained_rate() {
+    // 2.5 MB at 400 Mb/s against 200 Mb/s last 100 ms; every byte is counted with its MAC header.
+    let mut context = Collector::default();
+    let arrivals = (0..20_000).map(|number| (Instant::from_us(50 * number), 1_518));
+    drive(
+        &mut link(&DownstreamConfig::WHITE2019),
+        arrivals,
+        Instant::from_s(1),
+        &mut context,
+    );
+    let bytes_until = |ms| {
+        let arrived = context
+            .delivered
+            .iter()
+            .filter(|(_, _, p)| p.arrives_at < Instant::from_ms(ms));
+        arrived
+            .map(|(_, meta, _)| u64::from(meta.length) + 10)
+            .sum::<u64>()
+    };
+    // 1528 B each 50 us are 244 Mb/s: the bucket is empty after 2.5 MB / 44.48 Mb/s, which is 449 ms.
+    let late = bytes_until(1_000) - bytes_until(500);
+    let exact = 200e6 / 8.0 * 0.5;
+    assert!((late as f64 - exact).abs() < 1_528.0 * 2.0, "{late}");
+}
+
+#[test]
+fn a_peak_rate_is_reached_if_it_is_more_than_a_frame_per_symbol() {
+    let config = DownstreamConfig {
+        rate: BitRate::from_mbps(900),
+        peak: BitRate::from_mbps(1_000),
+        burst: Bytes(100_000_000),
+        ..DownstreamConfig::DOCSIS_NS3
+    };
+    let mut context = Collector::default();
+    let arrivals = (0..20_000).map(|_| (Instant::ZERO, 1_518));
+    drive(
+        &mut link(&config),
+        arrivals,
+        Instant::from_ms(100),
+        &mut context,
+    );
+    let bytes = context.delivered.len() as f64 * 1_528.0;
+    assert!((bytes * 8.0 / 0.1 / 1e9 - 1.0).abs() < 0.005, "{bytes}");
+}
+
+#[test]
+fn others_leave_so_many_bytes_a_second() {
+    let config = DownstreamConfig {
+        rate: BitRate::ZERO,
+        peak: BitRate::ZERO,
+        congestion: crate::CongestionConfig::GrantSize {
+            mean: Bytes(225),
+            variation: 0.5,
+        },
+        ..DownstreamConfig::WHITE2019
+    };
+    let mut context = Collector::default();
+    let arrivals = (0..2_000).map(|_| (Instant::ZERO, 1_518));
+    drive(
+        &mut link(&config),
+        arrivals,
+        Instant::from_ms(200),
+        &mut context,
+    );
+    // 225 B each 22.5 us: 80 Mb/s.
+    let rate = context.delivered.len() as f64 * 1_528.0 * 8.0 / 0.2;
+    assert!((rate / 80e6 - 1.0).abs() < 0.02, "{rate}");
+}
+
+proptest! {
+    /// Every packet once, in order, not before it can, with parts that sum to the whole, and never more than the
+    /// buckets allow.
+    #[test]
+    fn packets_pass_once_in_order_and_no_faster_than_allowed(
+        gaps in prop::collection::vec(0_u64..400, 1..200),
+        lengths in prop::collection::vec(64_u32..1_519, 200),
+        mbps in 1_u64..1_500,
+        twice in any::<bool>(),
+    ) {
+        let rate = BitRate::from_mbps(mbps);
+        let config = DownstreamConfig {
+            rate,
+            peak: if twice { BitRate::from_mbps(2 * mbps) } else { BitRate::ZERO },
+            burst: Bytes(20_000),
+            ..DownstreamConfig::DOCSIS_NS3
+        };
+        let mut at = Instant::ZERO;
+        let arrivals: Vec<(Instant, Meta)> = gaps
+            .iter()
+            .zip(&lengths)
+            .map(|(gap, length)| {
+                at += Span::from_us(*gap);
+                (at, packet(*length))
+            })
+            .collect();
+        let mut context = Collector::default();
+        drive_packets(&mut link(&config), arrivals.clone(), Instant::NEVER, &mut context);
+        let numbers: Vec<u32> = context.delivered.iter().map(|d| d.0).collect();
+        let all: Vec<u32> = (0..).take(arrivals.len()).collect();
+        prop_assert_eq!(numbers, all);
+        let mut before = Instant::ZERO;
+        for (number, _, passage) in &context.delivered {
+            let entered = arrivals[*number as usize].0;
+            prop_assert_eq!(passage.entered_at, entered);
+            prop_assert!(passage.arrives_at >= before);
+            before = passage.arrives_at;
+            let taken = passage.arrives_at.saturating_since(entered);
+            prop_assert!(taken >= Span::from_ns(152_500));
+            prop_assert_eq!(passage.delay.total(), taken);
+        }
+        let bytes: u64 = lengths.iter().take(arrivals.len()).map(|l| u64::from(*l) + 10).sum();
+        let span = before.saturating_since(arrivals[0].0);
+        prop_assert!(bytes <= rate.bytes_in(span).0 + 20_000);
+    }
+}

@@ -1,0 +1,312 @@
+//! Proactive Grant Service: grants for the low-latency service flow that it has not asked for.
+//!
+//! The basic form grants the guaranteed rate for ever. The adaptive form learns how long a flow is quiet at least
+//! between two bursts, and grants nothing for most of that time after each; White 2019 §4.4 calls the basic form a
+//! worst case and leaves the better ones to vendors.
+//!
+//! Source: White 2019 §3.2 and §4.4; docsis-ns3 1.2 `model/cmts-upstream-scheduler.cc`; service-group notes 4.4 for
+//! `idle_after` and `request_interval`.
+//! Deviations: a guaranteed rate without an interval has grants a MAP interval apart, as in docsis-ns3. The rule of the
+//! adaptive form is ours.
+
+use super::timeline::Timeline;
+use alloc::collections::VecDeque;
+use sojourn_base::{BitRate, Instant, Span, math};
+
+/// What is granted without a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum ProactiveConfig {
+    /// Nothing.
+    #[default]
+    None,
+    /// The guaranteed rate, used or not.
+    Basic(Guarantee),
+    /// The guaranteed rate while the flow is likely to send.
+    Adaptive {
+        /// What is granted then.
+        guarantee: Guarantee,
+        /// The part of the shortest gap between bursts during which nothing is granted after a burst.
+        quiet: f64,
+        /// Without a byte for so long the grants end; `None`: never.
+        idle_after: Option<Span>,
+        /// The flow is then asked so often whether it has something to send.
+        request_interval: Span,
+    },
+}
+
+/// Guaranteed grant rate and interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guarantee {
+    /// Guaranteed grant rate (GGR), MAC headers not counted.
+    pub rate: BitRate,
+    /// Guaranteed grant interval (GGI); `None`: one MAP interval.
+    pub interval: Option<Span>,
+}
+
+impl ProactiveConfig {
+    /// The word in files.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Basic(_) => "basic",
+            Self::Adaptive { .. } => "adaptive",
+        }
+    }
+
+    /// The guarantee, if there is one.
+    pub const fn guarantee(&self) -> Option<&Guarantee> {
+        match self {
+            Self::None => None,
+            Self::Basic(guarantee) | Self::Adaptive { guarantee, .. } => Some(guarantee),
+        }
+    }
+}
+
+/// Gaps between bursts that the adaptive form remembers. chosen: two seconds of a game with 30 packets per second,
+/// in which the shortest gap is seen, and a flow that changes is soon believed.
+const REMEMBERED: usize = 64;
+
+/// Proactive grants of one service flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Proactive {
+    config: ProactiveConfig,
+    /// Frames from one grant to the next.
+    period: u64,
+    /// Minislots of each.
+    minislots: u64,
+    /// Number of the frame, from the start of the run, in which the next one begins.
+    next: u64,
+    /// When polls are next due, in the adaptive form.
+    next_poll: Instant,
+    last_use: Instant,
+    gaps: VecDeque<Span>,
+}
+
+impl Proactive {
+    /// `header` is what a rate grows by to pay for MAC headers. `None` without a guarantee.
+    pub(crate) fn new(
+        config: ProactiveConfig,
+        timeline: &Timeline,
+        header: impl Fn(BitRate) -> BitRate,
+    ) -> Option<Self> {
+        let guarantee = config.guarantee()?;
+        let period = period(guarantee, timeline);
+        Some(Self {
+            config,
+            period,
+            minislots: minislots(header(guarantee.rate), period, timeline),
+            next: timeline.first_map() * timeline.frames,
+            next_poll: Instant::ZERO,
+            last_use: Instant::ZERO,
+            gaps: VecDeque::new(),
+        })
+    }
+
+    /// The CMTS knows by `now` that a burst arrived in a frame that began at `frame_at`.
+    pub(crate) fn on_use(&mut self, frame_at: Instant, frame: Span) {
+        if !matches!(self.config, ProactiveConfig::Adaptive { .. }) {
+            return;
+        }
+        let gap = frame_at.saturating_since(self.last_use);
+        // A packet over neighbouring grants is one burst.
+        if gap > frame * (2 * self.period) {
+            if self.gaps.len() == REMEMBERED {
+                self.gaps.pop_front();
+            }
+            self.gaps.push_back(gap);
+        }
+        self.last_use = self.last_use.max(frame_at);
+    }
+
+    /// First minislots and lengths of the grants of MAP `map`, and times of its polls; `wanted` if requests wait, which
+    /// ends every pause.
+    pub(crate) fn grants(
+        &mut self,
+        map: u64,
+        wanted: bool,
+        timeline: &Timeline,
+        grants: &mut VecDeque<(u64, u64)>,
+        polls: &mut VecDeque<Instant>,
+    ) {
+        let first = map * timeline.frames;
+        let (quiet_until, idle_from) = if wanted {
+            (Instant::ZERO, Instant::NEVER)
+        } else {
+            self.pause()
+        };
+        while self.next < first + timeline.frames {
+            let frame = self.next - first;
+            self.next += self.period;
+            let at = timeline.frame_at(map, frame);
+            if at >= idle_from {
+                self.poll(at, polls);
+            } else if at >= quiet_until {
+                let start = frame * timeline.minislots_per_frame;
+                let length = self.minislots.min(timeline.minislots() - start);
+                grants.push_back((start, length));
+            }
+        }
+    }
+
+    fn poll(&mut self, at: Instant, polls: &mut VecDeque<Instant>) {
+        if let ProactiveConfig::Adaptive {
+            request_interval, ..
+        } = self.config
+            && at >= self.next_poll
+        {
+            self.next_poll = at + request_interval;
+            polls.push_back(at);
+        }
+    }
+
+    /// Until when the flow is taken for quiet, and from when on for idle.
+    fn pause(&self) -> (Instant, Instant) {
+        match self.config {
+            ProactiveConfig::Adaptive {
+                quiet, idle_after, ..
+            } => {
+                let known = self.gaps.len() == REMEMBERED;
+                let shortest = self.gaps.iter().min().filter(|_| known);
+                let pause = shortest.map_or(Span::ZERO, |gap| share(*gap, quiet));
+                let idle = idle_after.map_or(Instant::NEVER, |span| self.last_use + span);
+                (self.last_use + pause, idle)
+            }
+            _ => (Instant::ZERO, Instant::NEVER),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a part of a span, not negative"
+)]
+fn share(span: Span, part: f64) -> Span {
+    Span::from_ps(math::floor(span.as_ps() as f64 * part) as u64)
+}
+
+/// Frames from one grant to the next.
+pub(crate) fn period(guarantee: &Guarantee, timeline: &Timeline) -> u64 {
+    let frames = |span: Span| span.as_ps() / timeline.frame.as_ps();
+    guarantee.interval.map_or(timeline.frames, frames).max(1)
+}
+
+/// Minislots of each grant of `rate`, with headers, every `period` frames.
+pub(crate) fn minislots(rate: BitRate, period: u64, timeline: &Timeline) -> u64 {
+    let bytes_per_second = u128::from(rate.as_bps() / 8);
+    let span = u128::from(timeline.frame.as_ps()) * u128::from(period);
+    let bytes = (bytes_per_second * span).div_ceil(1_000_000_000_000);
+    u64::try_from(bytes)
+        .unwrap_or(u64::MAX)
+        .div_ceil(timeline.minislot_bytes.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::docsis31::channel::{OfdmChannel, OfdmaChannel};
+    use crate::docsis31::scheduler::with_headers;
+    use sojourn_base::Bytes;
+    use std::vec::Vec;
+
+    fn timeline() -> Timeline {
+        Timeline::new(
+            &OfdmaChannel::DOCSIS_NS3,
+            &OfdmChannel::DOCSIS_NS3,
+            Span::from_ms(1),
+            Span::from_us(200),
+            8.0,
+        )
+    }
+
+    #[test]
+    fn grants_have_the_sizes_of_the_notes() {
+        // docsis-mac notes 4.6, W19-23.
+        let grid = timeline();
+        for (kbps, interval_us, frames, slots) in [
+            (5_000, Some(135), 1, 2),
+            (5_000, Some(270), 2, 4),
+            (5_000, None, 7, 13),
+            (5_680, Some(135), 1, 3),
+        ] {
+            let guarantee = Guarantee {
+                rate: BitRate::from_kbps(kbps),
+                interval: interval_us.map(Span::from_us),
+            };
+            let found = period(&guarantee, &grid);
+            assert_eq!(found, frames);
+            let rate = with_headers(guarantee.rate, Bytes(200), 10);
+            assert_eq!(minislots(rate, found, &grid), slots);
+        }
+    }
+
+    fn adaptive() -> Proactive {
+        let config = ProactiveConfig::Adaptive {
+            guarantee: Guarantee {
+                rate: BitRate::from_mbps(5),
+                interval: Some(Span::from_us(135)),
+            },
+            quiet: 0.9,
+            idle_after: Some(Span::from_ms(100)),
+            request_interval: Span::from_ms(1),
+        };
+        let header = |rate| with_headers(rate, Bytes(200), 10);
+        Proactive::new(config, &timeline(), header).expect("a guarantee")
+    }
+
+    /// Starts of the grants, and number of the polls, of MAPs before `until`.
+    fn run(proactive: &mut Proactive, maps: core::ops::Range<u64>) -> (Vec<Instant>, usize) {
+        let (grid, mut starts, mut polled) = (timeline(), Vec::new(), 0);
+        for map in maps {
+            let (mut grants, mut polls) = (VecDeque::new(), VecDeque::new());
+            proactive.grants(map, false, &grid, &mut grants, &mut polls);
+            let at = |(start, _): &(u64, u64)| grid.frame_at(map, start / grid.minislots_per_frame);
+            starts.extend(grants.iter().map(at));
+            polled += polls.len();
+        }
+        (starts, polled)
+    }
+
+    #[test]
+    fn the_adaptive_form_pauses_for_most_of_the_shortest_gap_and_polls_when_idle() {
+        let mut proactive = adaptive();
+        let frame = timeline().frame;
+        // Bursts every 33 ms: known after 64 gaps.
+        for burst in 1..=65 {
+            proactive.on_use(Instant::from_ms(33 * burst), frame);
+        }
+        let last = Instant::from_ms(33 * 65);
+        let map = 2_145_000 / 945 - 1;
+        proactive.next = map * 7;
+        let (starts, polls) = run(&mut proactive, map..map + 105);
+        let next = starts
+            .iter()
+            .find(|at| **at >= last)
+            .expect("a grant after the pause");
+        // 0.9 of 33 ms, and the next frame.
+        let paused = next.saturating_since(last);
+        assert!(paused >= Span::from_us(29_700) && paused < Span::from_us(29_835));
+        assert_eq!(polls, 0);
+        let (starts, polls) = run(&mut proactive, map + 105..map + 120);
+        let idle = last + Span::from_ms(100);
+        assert!(starts.iter().all(|at| *at < idle), "idle after 100 ms");
+        assert!(
+            (9..=12).contains(&polls),
+            "about one each millisecond: {polls}"
+        );
+    }
+
+    #[test]
+    fn a_flow_with_short_gaps_is_hardly_paused() {
+        let mut proactive = adaptive();
+        let frame = timeline().frame;
+        for burst in 1..=100 {
+            proactive.on_use(Instant::from_ms(33 * burst), frame);
+            // The same burst, and another one soon after.
+            proactive.on_use(Instant::from_ms(33 * burst) + frame, frame);
+            proactive.on_use(Instant::from_ms(33 * burst) + frame * 4, frame);
+        }
+        let pause = proactive.pause().0.saturating_since(proactive.last_use);
+        assert_eq!(pause, Span::from_ps(frame.as_ps() * 27 / 10));
+    }
+}

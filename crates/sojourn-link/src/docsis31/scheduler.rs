@@ -1,0 +1,347 @@
+//! The CMTS's upstream scheduler: a MAP from requests, token buckets, weights and what others leave of the channel.
+//!
+//! Once for each MAP: proactive grants first, which nothing limits; then as many minislots as tokens and the congestion
+//! of the channel allow, shared between the two service flows by weight as far as both want them; then their places.
+//! Everything granted is debited; what was not used comes back to the bucket of the sustained rate.
+//!
+//! Source: docsis-ns3 1.2 `model/cmts-upstream-scheduler.cc`; White 2019 §2.1, §3.
+//! Deviations: a weight whose share is less than a minislot still gives the low-latency flow one; a sustained rate of
+//! zero is no limit; proactive grants are never clipped.
+
+use super::config::UpstreamConfig;
+use super::proactive::Proactive;
+use super::timeline::Timeline;
+use crate::docsis::congestion::GrantLimit;
+use crate::docsis::map::MapDraws;
+use crate::token_bucket::TokenBucket;
+use crate::{Draw, LinkContext};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use sojourn_base::{BitRate, Bytes, Instant, math};
+
+/// Number of the classic service flow, or of the only one.
+pub(super) const CLASSIC: usize = 0;
+/// Number of the low-latency service flow.
+pub(super) const LOW_LATENCY: usize = 1;
+
+/// Minislots of a MAP for one service flow, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grant {
+    /// [`CLASSIC`] or [`LOW_LATENCY`].
+    pub(super) flow: usize,
+    /// First minislot, from the start of the interval.
+    pub(super) start: u64,
+    /// How many.
+    pub(super) length: u64,
+}
+
+/// `rate` with what the headers of packets of `mean` bytes need.
+pub(super) fn with_headers(rate: BitRate, mean: Bytes, header: u64) -> BitRate {
+    let bps = u128::from(rate.as_bps()) * u128::from(mean.0 + header) / u128::from(mean.0.max(1));
+    BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
+}
+
+/// What the scheduler is told later: `(when it knows, flow, bytes)`.
+type Later = VecDeque<(Instant, usize, u64)>;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Scheduler {
+    timeline: Timeline,
+    weight: u64,
+    sustained: Option<TokenBucket>,
+    peak: Option<TokenBucket>,
+    /// Requested and not granted, of each flow.
+    backlog: [u64; 2],
+    pub(super) proactive: Option<Proactive>,
+    limit: GrantLimit,
+    offsets: MapDraws,
+    requests: Later,
+    refunds: Later,
+    /// Times when it knows that a burst of the low-latency flow arrived, and the starts of their frames.
+    uses: VecDeque<(Instant, Instant)>,
+    /// Room for the proactive grants of a MAP, and for its polls.
+    proactive_grants: VecDeque<(u64, u64)>,
+    pub(super) polls: VecDeque<Instant>,
+}
+
+impl Scheduler {
+    pub(super) fn new(config: &UpstreamConfig, timeline: Timeline) -> Self {
+        let header = |rate| with_headers(rate, config.mean_packet, u64::from(config.mac_header));
+        let bucket = |rate: BitRate, depth: Bytes| {
+            (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth))
+        };
+        let peak_rate = header(config.peak);
+        let mut peak = bucket(peak_rate, peak_rate.bytes_in(config.peak_interval));
+        if let Some(peak) = &mut peak {
+            // It starts empty, an interval before the first MAP.
+            let first = timeline.starts_at(timeline.first_map() - 1);
+            peak.debit_at_most(first, peak.price(Bytes::MAX));
+        }
+        Self {
+            weight: u64::from(config.weight),
+            sustained: bucket(header(config.rate), config.burst),
+            peak,
+            backlog: [0; 2],
+            proactive: Proactive::new(config.proactive, &timeline, header),
+            limit: GrantLimit::new(
+                config.congestion.clone(),
+                timeline.interval,
+                config.channel.capacity(),
+            ),
+            offsets: MapDraws::new(Draw::GrantOffset),
+            requests: Later::new(),
+            refunds: Later::new(),
+            uses: VecDeque::new(),
+            proactive_grants: VecDeque::new(),
+            polls: VecDeque::new(),
+            timeline,
+        }
+    }
+
+    /// A request of `bytes` for `flow` arrives at `at`; times never decrease.
+    pub(super) fn request(&mut self, at: Instant, flow: usize, bytes: u64) {
+        self.requests.push_back((at, flow, bytes));
+    }
+
+    /// After `at` it is known that `bytes` were granted and not used.
+    pub(super) fn refund(&mut self, at: Instant, flow: usize, bytes: u64) {
+        match self.refunds.back_mut() {
+            Some(last) if last.0 == at => last.2 += bytes,
+            _ => self.refunds.push_back((at, flow, bytes)),
+        }
+    }
+
+    /// A burst of the low-latency flow is sent in the frame that starts at `frame_at`.
+    pub(super) fn on_use(&mut self, frame_at: Instant) {
+        if self.proactive.is_some() {
+            let known = frame_at + self.timeline.completion();
+            self.uses.push_back((known, frame_at));
+        }
+    }
+
+    /// Nothing is requested or to be granted.
+    pub(super) fn is_idle(&self) -> bool {
+        self.proactive.is_none() && self.requests.is_empty() && self.backlog == [0; 2]
+    }
+
+    /// Tokens of the bucket of the sustained rate at `now`; [`Bytes::MAX`] without one.
+    pub(super) fn tokens(&self, now: Instant) -> Bytes {
+        // Buckets live on the time of intervals, which is that of their MAPs and the lead.
+        let bucket = self.sustained.as_ref();
+        bucket.map_or(Bytes::MAX, |b| b.tokens(now + self.timeline.lead))
+    }
+
+    /// Makes the MAP of interval `map`, into `grants`. Numbers increase.
+    pub(super) fn make<T>(
+        &mut self,
+        map: u64,
+        grants: &mut Vec<Grant>,
+        context: &mut impl LinkContext<T>,
+    ) {
+        grants.clear();
+        let (now, made_at) = (self.timeline.starts_at(map), self.timeline.made_at(map));
+        self.hear(made_at, now);
+        self.proactive_grants.clear();
+        let wanted = self.backlog[LOW_LATENCY] > 0;
+        if let Some(proactive) = &mut self.proactive {
+            proactive.grants(
+                map,
+                wanted,
+                &self.timeline,
+                &mut self.proactive_grants,
+                &mut self.polls,
+            );
+        }
+        let unasked = self.proactive_grants.iter().map(|(_, length)| length).sum();
+        let bytes = self.timeline.minislot_bytes;
+        let available = self
+            .tokens_for_map(now)
+            .map_or(u64::MAX, |t| t.div_ceil(bytes));
+        let mut wanted = self.backlog.map(|backlog| backlog.div_ceil(bytes));
+        if available == 0 {
+            wanted = [0; 2];
+        }
+        let available = if wanted == [0; 2] {
+            0
+        } else {
+            available.min(self.free(map, now, context))
+        };
+        let [classic, low_latency] = allocate(self.weight, available, wanted, unasked);
+        if unasked == 0 {
+            self.place(map, classic, low_latency, grants, context);
+        } else {
+            self.place_around(classic, low_latency - unasked, grants);
+        }
+        self.debit(now, grants);
+    }
+
+    /// What has become known by `made_at`.
+    fn hear(&mut self, made_at: Instant, now: Instant) {
+        while let Some(&(at, flow, bytes)) = self.requests.front()
+            && at <= made_at
+        {
+            self.requests.pop_front();
+            self.backlog[flow] += bytes;
+        }
+        // Refunds of two flows may be known out of order.
+        let mut index = 0;
+        while index < self.refunds.len() {
+            if self.refunds[index].0 <= made_at {
+                let bytes = self.refunds.remove(index).map_or(0, |refund| refund.2);
+                if let Some(bucket) = &mut self.sustained {
+                    bucket.credit(now, bucket.price(Bytes(bytes)));
+                }
+            } else {
+                index += 1;
+            }
+        }
+        while let Some(&(at, frame_at)) = self.uses.front()
+            && at <= made_at
+        {
+            self.uses.pop_front();
+            if let Some(proactive) = &mut self.proactive {
+                proactive.on_use(frame_at, self.timeline.frame);
+            }
+        }
+    }
+
+    /// Tokens of the emptier bucket; `None` without buckets.
+    fn tokens_for_map(&self, now: Instant) -> Option<u64> {
+        let tokens = |bucket: &Option<TokenBucket>| bucket.as_ref().map(|b| b.tokens(now).0);
+        match (tokens(&self.sustained), tokens(&self.peak)) {
+            (Some(sustained), Some(peak)) => Some(sustained.min(peak)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Minislots that others leave in MAP `map`.
+    fn free<T>(&mut self, map: u64, now: Instant, context: &mut impl LinkContext<T>) -> u64 {
+        let all = self.timeline.minislots();
+        if self.limit.is_unlimited() {
+            return all;
+        }
+        let bytes = self.limit.at(map, now, context).0;
+        let slot = self.timeline.minislot_bytes;
+        ((bytes + slot / 2) / slot).min(all)
+    }
+
+    /// One block at a random place, the low-latency flow first.
+    fn place<T>(
+        &mut self,
+        map: u64,
+        classic: u64,
+        low_latency: u64,
+        grants: &mut Vec<Grant>,
+        context: &mut impl LinkContext<T>,
+    ) {
+        let length = classic + low_latency;
+        if length == 0 {
+            return;
+        }
+        let room = self.timeline.minislots() - length;
+        let start = pick(room, self.offsets.draw(map, context));
+        for (flow, start, length) in [
+            (LOW_LATENCY, start, low_latency),
+            (CLASSIC, start + low_latency, classic),
+        ] {
+            if length > 0 {
+                grants.push(Grant {
+                    flow,
+                    start,
+                    length,
+                });
+            }
+        }
+    }
+
+    /// Around proactive grants: they grow first, the earliest before the others; the classic flow gets the gaps.
+    fn place_around(&mut self, mut classic: u64, mut more: u64, grants: &mut Vec<Grant>) {
+        let all = self.timeline.minislots();
+        for index in 0..self.proactive_grants.len() {
+            let (start, length) = self.proactive_grants[index];
+            let next = self.proactive_grants.get(index + 1).map_or(all, |g| g.0);
+            let grown = more.min(next - start - length);
+            self.proactive_grants[index].1 += grown;
+            more -= grown;
+        }
+        let mut at = 0;
+        for index in 0..=self.proactive_grants.len() {
+            let (start, length) = self
+                .proactive_grants
+                .get(index)
+                .copied()
+                .unwrap_or((all, 0));
+            // Only before the first one can a gap be left that none of them could grow into.
+            for (flow, left) in [(LOW_LATENCY, &mut more), (CLASSIC, &mut classic)] {
+                let taken = (*left).min(start - at);
+                if taken > 0 {
+                    grants.push(Grant {
+                        flow,
+                        start: at,
+                        length: taken,
+                    });
+                    at += taken;
+                    *left -= taken;
+                }
+            }
+            if length > 0 {
+                grants.push(Grant {
+                    flow: LOW_LATENCY,
+                    start,
+                    length,
+                });
+            }
+            at = start + length;
+        }
+        debug_assert_eq!((classic, more), (0, 0), "a MAP has room for what it grants");
+    }
+
+    fn debit(&mut self, now: Instant, grants: &[Grant]) {
+        let bytes = self.timeline.minislot_bytes;
+        let mut total = 0;
+        for grant in grants {
+            let granted = grant.length * bytes;
+            total += granted;
+            self.backlog[grant.flow] = self.backlog[grant.flow].saturating_sub(granted);
+        }
+        for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
+            bucket.debit_at_most(now, bucket.price(Bytes(total)));
+        }
+    }
+}
+
+/// Minislots of the classic and of the low-latency flow, proactive ones included, from what is `available` and what
+/// both want.
+fn allocate(weight: u64, available: u64, wanted: [u64; 2], proactive: u64) -> [u64; 2] {
+    let classic = wanted[CLASSIC];
+    let low_latency = wanted[LOW_LATENCY].max(proactive);
+    if proactive >= low_latency {
+        return [classic.min(available.saturating_sub(proactive)), proactive];
+    }
+    let total = available
+        .min(classic.saturating_add(low_latency))
+        .max(proactive);
+    let least = u64::from(total > 0);
+    let share = (total * weight / 256).max(proactive).max(least);
+    let rest = total - share;
+    match (classic > rest, low_latency > share) {
+        (false, false) => [classic, low_latency],
+        (true, true) => [rest, share],
+        (true, false) => [classic.min(total - low_latency), low_latency],
+        (false, true) => [classic, low_latency.min(total - classic)],
+    }
+}
+
+/// A whole number from 0 to `most`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and at most some thousand"
+)]
+fn pick(most: u64, unit: f64) -> u64 {
+    math::floor((most + 1) as f64 * unit) as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+use super::*;
+use crate::docsis31::config::Service;
+use crate::docsis31::proactive::{Guarantee, ProactiveConfig};
+use crate::testing::Collector;
+use proptest::prelude::*;
+use sojourn_base::Span;
+
+#[test]
+fn the_two_flows_share_as_the_notes_work_out() {
+    // docsis-mac notes 4.7: minislots of 48 B, no proactive grants, 100 available, weight 230.
+    for (bytes, proactive, expected) in [
+        ([5_000, 2_400], 0, [50, 50]),
+        ([5_000, 9_600], 0, [11, 89]),
+        ([5_000, 0], 13, [87, 13]),
+        ([480, 0], 13, [10, 13]),
+        ([0, 0], 13, [0, 13]),
+        ([0, 9_600], 0, [0, 100]),
+        ([9_600, 0], 0, [100, 0]),
+        ([240, 240], 0, [5, 5]),
+    ] {
+        let wanted = bytes.map(|bytes: u64| bytes.div_ceil(48));
+        assert_eq!(allocate(230, 100, wanted, proactive), expected, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_share_of_less_than_a_minislot_is_one() {
+    assert_eq!(allocate(230, 1, [10, 10], 0), [0, 1]);
+    assert_eq!(allocate(1, 100, [200, 10], 0), [99, 1]);
+}
+
+proptest! {
+    /// Invariants 8, 12 and 15 of the notes, as far as the sum goes.
+    #[test]
+    fn nothing_is_granted_twice_or_in_vain(
+        weight in 1_u64..256,
+        available in 0_u64..2_000,
+        wanted in prop::array::uniform2(0_u64..2_000),
+        proactive in 0_u64..100,
+    ) {
+        let [classic, low_latency] = allocate(weight, available, wanted, proactive);
+        prop_assert!(classic <= wanted[CLASSIC]);
+        prop_assert!(low_latency <= wanted[LOW_LATENCY].max(proactive));
+        prop_assert!(low_latency >= proactive);
+        prop_assert!(classic + low_latency <= available.max(proactive));
+        // What is left over is left over by both.
+        let all = wanted[CLASSIC] + wanted[LOW_LATENCY].max(proactive);
+        prop_assert!(classic + low_latency >= available.min(all));
+        // Both want more: the weight decides.
+        if proactive == 0 && wanted[CLASSIC] >= available && wanted[LOW_LATENCY] >= available {
+            prop_assert!(low_latency.abs_diff(available * weight / 256) <= 1);
+        }
+    }
+}
+
+fn scheduler(config: &UpstreamConfig) -> Scheduler {
+    Scheduler::new(config, config.timeline())
+}
+
+fn slots(grants: &[Grant], flow: usize) -> u64 {
+    let of = grants.iter().filter(|grant| grant.flow == flow);
+    of.map(|grant| grant.length).sum()
+}
+
+proptest! {
+    /// Grants are disjoint, in order, and within the interval; with proactive ones and without.
+    #[test]
+    fn grants_of_a_map_lie_side_by_side(
+        classic in 0_u64..100_000,
+        low_latency in 0_u64..100_000,
+        kbps in 0_u64..40_000,
+        interval_us in 135_u64..4_000,
+        weight in 1_u32..256,
+        seed in any::<u64>(),
+    ) {
+        let proactive = match kbps {
+            0..10_000 => ProactiveConfig::None,
+            kbps => ProactiveConfig::Basic(Guarantee {
+                rate: BitRate::from_kbps(kbps),
+                interval: Some(Span::from_us(interval_us)),
+            }),
+        };
+        let config = UpstreamConfig { weight, proactive, ..UpstreamConfig::WHITE2019_LLD };
+        let mut scheduler = scheduler(&config);
+        let mut context: Collector<u32> = Collector::seeded(seed);
+        scheduler.request(Instant::ZERO, CLASSIC, classic);
+        scheduler.request(Instant::ZERO, LOW_LATENCY, low_latency);
+        let mut grants = Vec::new();
+        for map in 2..60 {
+            scheduler.make(map, &mut grants, &mut context);
+            let mut at = 0;
+            for grant in &grants {
+                prop_assert!(grant.length > 0);
+                prop_assert!(grant.start >= at);
+                at = grant.start + grant.length;
+            }
+            prop_assert!(at <= scheduler.timeline.minislots());
+        }
+        prop_assert_eq!(scheduler.backlog, [0, 0]);
+    }
+}
+
+#[test]
+fn buckets_accrue_as_the_notes_work_out() {
+    // docsis-mac notes 4.10: 6201.6 B and 12 403.1 B in 0.945 ms; the peak bucket starts empty.
+    let mut scheduler = scheduler(&UpstreamConfig::WHITE2019_LLD);
+    let at = |map| scheduler.timeline.starts_at(map);
+    let peak = scheduler.peak.expect("there is a peak rate");
+    assert_eq!(peak.tokens(at(2)), Bytes(12_403));
+    assert_eq!(peak.tokens(at(20)), Bytes(26_250));
+    let sustained = scheduler.sustained.expect("there is a rate");
+    assert_eq!(sustained.tokens(at(2)), Bytes(625_000));
+
+    // A backlog without end: the peak rate first, then 6201.6 B and what rounding up to minislots forgives.
+    let mut context: Collector<u32> = Collector::default();
+    scheduler.request(Instant::ZERO, CLASSIC, 100_000_000);
+    let mut grants = Vec::new();
+    let mut granted = Vec::new();
+    for map in 2..400 {
+        scheduler.make(map, &mut grants, &mut context);
+        granted.push(slots(&grants, CLASSIC) * 48);
+    }
+    assert_eq!(granted[0], 12_403_u64.div_ceil(48) * 48);
+    let late: u64 = granted[200..].iter().sum();
+    let mean = late as f64 / granted[200..].len() as f64;
+    assert!((6_201.6..6_249.6).contains(&mean), "{mean}");
+}
+
+#[test]
+fn without_a_rate_the_channel_is_the_limit() {
+    let config = UpstreamConfig {
+        rate: BitRate::ZERO,
+        peak: BitRate::ZERO,
+        ..UpstreamConfig::WHITE2019_LLD
+    };
+    let mut scheduler = scheduler(&config);
+    let mut context: Collector<u32> = Collector::default();
+    scheduler.request(Instant::ZERO, CLASSIC, 10_000_000);
+    let mut grants = Vec::new();
+    scheduler.make(2, &mut grants, &mut context);
+    assert_eq!(slots(&grants, CLASSIC), 1_645);
+}
+
+#[test]
+fn congestion_limits_what_is_asked_for_and_not_what_is_guaranteed() {
+    let config = UpstreamConfig {
+        congestion: crate::CongestionConfig::GrantSize {
+            mean: Bytes(480),
+            variation: 0.0,
+        },
+        ..UpstreamConfig::WHITE2019_PGS
+    };
+    let mut scheduler = scheduler(&config);
+    let mut context: Collector<u32> = Collector::default();
+    scheduler.request(Instant::ZERO, CLASSIC, 100_000);
+    let mut grants = Vec::new();
+    scheduler.make(2, &mut grants, &mut context);
+    // Seven proactive grants of two minislots; nothing is left of ten.
+    assert_eq!(
+        (slots(&grants, CLASSIC), slots(&grants, LOW_LATENCY)),
+        (0, 14)
+    );
+}
+
+#[test]
+fn what_was_not_used_comes_back_once_it_is_known() {
+    let config = UpstreamConfig {
+        rate: BitRate::from_mbps(1),
+        burst: Bytes(10_000),
+        peak: BitRate::ZERO,
+        ..UpstreamConfig::WHITE2019_LLD
+    };
+    let mut scheduler = scheduler(&config);
+    let mut context: Collector<u32> = Collector::default();
+    scheduler.request(Instant::ZERO, CLASSIC, 4_800);
+    let mut grants = Vec::new();
+    let mut tokens_after = |scheduler: &mut Scheduler, map| {
+        scheduler.make(map, &mut grants, &mut context);
+        let bucket = scheduler.sustained.expect("a rate");
+        bucket.tokens(scheduler.timeline.starts_at(map)).0
+    };
+    assert_eq!(tokens_after(&mut scheduler, 2), 5_200);
+    scheduler.refund(scheduler.timeline.starts_at(3), CLASSIC, 4_800);
+    // The MAP of interval 4 is made after that, as 1.05 Mb/s have given 124.03 B for each interval; that of 3 before.
+    assert_eq!(tokens_after(&mut scheduler, 3), 5_324);
+    assert_eq!(tokens_after(&mut scheduler, 4), 5_448);
+    assert_eq!(tokens_after(&mut scheduler, 5), 10_000);
+}
+
+#[test]
+fn proactive_grants_come_in_every_frame_and_grow_with_requests() {
+    let mut scheduler = scheduler(&UpstreamConfig::WHITE2019_PGS);
+    assert_eq!(UpstreamConfig::WHITE2019_PGS.service, Service::LowLatency);
+    let mut context: Collector<u32> = Collector::default();
+    let mut grants = Vec::new();
+    scheduler.make(2, &mut grants, &mut context);
+    let starts: Vec<(u64, u64)> = grants.iter().map(|g| (g.start, g.length)).collect();
+    let every_frame: Vec<(u64, u64)> = (0..7).map(|frame| (frame * 235, 2)).collect();
+    assert_eq!(starts, every_frame);
+    // 4800 B are 100 minislots, 86 beyond the proactive ones: the first grant grows. The classic flow follows it.
+    scheduler.request(Instant::ZERO, LOW_LATENCY, 4_800);
+    scheduler.request(Instant::ZERO, CLASSIC, 480);
+    scheduler.make(3, &mut grants, &mut context);
+    assert_eq!(
+        (grants[0].flow, grants[0].start, grants[0].length),
+        (LOW_LATENCY, 0, 88)
+    );
+    assert_eq!(
+        (grants[1].flow, grants[1].start, grants[1].length),
+        (CLASSIC, 88, 10)
+    );
+    assert_eq!(slots(&grants, LOW_LATENCY), 100);
+}

@@ -1,0 +1,630 @@
+//! The DOCSIS 3.1 upstream: a modem with one service flow, or with a classic and a low-latency one, and its CMTS.
+//!
+//! The modem hears a MAP some time before its interval. A service flow that the MAP grants nothing requests what it
+//! holds in a random frame of the interval, which always succeeds; one that has a grant requests when the burst for the
+//! grant is prepared, a frame ahead. Then, and only then, packets are taken from the queue manager, as many as the grant
+//! carries; grants are counted in bytes, and may begin and end inside a packet.
+//!
+//! A manager with several queues is asked for a packet of the queue that the service flow serves; one with a single
+//! queue serves the classic flow. What happens in the modem is worked out when something reaches it or when a burst
+//! for a flow that holds packets is to be prepared: an idle modem needs no wake-ups.
+//!
+//! Source: White 2019 §2 and §3; docsis-ns3 1.2 `model/cm-net-device.cc`, `model/cmts-upstream-scheduler.cc`.
+//! Deviations: a single service flow is inflated for MAC headers at the scheduler and not at the modem, and has one
+//! queue whatever packets are marked with; see also [`super::timeline`] and [`super::proactive`].
+
+use super::call::{Call, run_timers};
+use super::config::{RequestSubtracts, Service, UpstreamConfig};
+use super::scheduler::{CLASSIC, Grant, LOW_LATENCY, Scheduler};
+use super::timeline::Timeline;
+use super::{Fragment, on_wire, with_header};
+use crate::docsis::map::MapDraws;
+use crate::queue_call::next_timer;
+use crate::token_bucket::TokenBucket;
+use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span, math};
+use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Shaper};
+
+/// Requests remembered to split delays. chosen: fifteen seconds of a queue that is never empty.
+const REMEMBERED_REQUESTS: usize = 16_384;
+
+/// See the module. `T` is the caller's packet, `M` the queue manager.
+#[derive(Clone, Debug)]
+pub struct Upstream<T, M> {
+    manager: M,
+    /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
+    timer: Instant,
+    timeline: Timeline,
+    service: Service,
+    subtracts: RequestSubtracts,
+    header: u16,
+    /// Rates as queue managers see them.
+    rates: (BitRate, BitRate),
+    proactive: ProactiveGrants,
+    flows: [Flow<T>; 2],
+    scheduler: Scheduler,
+    request_frames: MapDraws,
+    /// The modem's own bucket, of a single service flow.
+    request_shaper: RequestShaper,
+    next_map: u64,
+    /// What is to be done, in order of time.
+    agenda: VecDeque<(Instant, Action)>,
+    /// When the agenda, the next MAP or a timer is due.
+    due: Instant,
+    wakeup: Instant,
+    grants: Vec<Grant>,
+    counters: LinkCounters,
+}
+
+/// A service flow as the modem knows it.
+#[derive(Clone, Debug)]
+struct Flow<T> {
+    /// Bytes requested and not granted.
+    requested: u64,
+    /// Bytes of each grant that is known and not prepared.
+    granted: VecDeque<u64>,
+    /// Bytes prepared for each frame to come.
+    committed: VecDeque<(Instant, u64)>,
+    fragment: Option<Fragment<T>>,
+    /// When it requested, or could have, while packets waited.
+    requests: VecDeque<Instant>,
+}
+
+impl<T> Default for Flow<T> {
+    fn default() -> Self {
+        Self {
+            requested: 0,
+            granted: VecDeque::new(),
+            committed: VecDeque::new(),
+            fragment: None,
+            requests: VecDeque::new(),
+        }
+    }
+}
+
+impl<T> Flow<T> {
+    /// Bytes that are prepared for frames from `now` on.
+    fn committed(&mut self, now: Instant) -> u64 {
+        while self.committed.front().is_some_and(|(at, _)| *at < now) {
+            self.committed.pop_front();
+        }
+        self.committed.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    fn fragment_rest(&self) -> u64 {
+        self.fragment.as_ref().map_or(0, Fragment::rest)
+    }
+}
+
+/// What the modem does at a known time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    /// Requests what is not requested, in a frame of its own.
+    Request(usize),
+    /// Prepares the burst for a grant of MAP `map`; what it does not use is known at `known_at`.
+    Prepare {
+        grant: Grant,
+        map: u64,
+        known_at: Instant,
+    },
+}
+
+/// What a modem may request for a flow that has rates of its own.
+#[derive(Clone, Copy, Debug)]
+struct RequestShaper {
+    sustained: Option<TokenBucket>,
+    peak: BitRate,
+    last: Instant,
+}
+
+impl RequestShaper {
+    fn new(config: &UpstreamConfig) -> Self {
+        let shaped = config.service == Service::Single && config.rate > BitRate::ZERO;
+        Self {
+            sustained: shaped.then(|| TokenBucket::new(config.rate, config.burst)),
+            peak: config.peak,
+            last: Instant::ZERO,
+        }
+    }
+
+    /// As much of `bytes` as may be requested, which is paid for. The allowance of the peak rate does not accumulate.
+    fn admit(&mut self, now: Instant, bytes: u64) -> u64 {
+        let Some(bucket) = &mut self.sustained else {
+            return bytes;
+        };
+        let mut admitted = bucket.affordable(now, Bytes(bytes));
+        if self.peak > BitRate::ZERO {
+            admitted = admitted.min(self.peak.bytes_in(now.saturating_since(self.last)));
+        }
+        self.last = now;
+        bucket.debit(now, bucket.price(admitted));
+        admitted.0
+    }
+
+    fn tokens(&self, now: Instant) -> Option<Bytes> {
+        self.sustained.as_ref().map(|bucket| bucket.tokens(now))
+    }
+}
+
+impl<T, M: QueueManager<T>> Upstream<T, M> {
+    /// An idle modem.
+    ///
+    /// # Panics
+    /// If [`crate::LinkConfig::problems`] would list something.
+    pub fn new(config: &UpstreamConfig, manager: M) -> Self {
+        let timeline = config.timeline();
+        Self {
+            timer: next_timer(&manager),
+            manager,
+            service: config.service,
+            subtracts: config.request_subtracts,
+            header: config.mac_header,
+            rates: (config.rate, config.peak),
+            proactive: config.proactive_grants(&timeline),
+            flows: [Flow::default(), Flow::default()],
+            scheduler: Scheduler::new(config, timeline),
+            request_frames: MapDraws::new(Draw::RequestFrame),
+            request_shaper: RequestShaper::new(config),
+            next_map: 0,
+            agenda: VecDeque::new(),
+            due: Instant::ZERO,
+            wakeup: Instant::NEVER,
+            grants: Vec::new(),
+            counters: LinkCounters::default(),
+            timeline,
+        }
+    }
+
+    /// The queue manager, for records.
+    pub const fn manager(&self) -> &M {
+        &self.manager
+    }
+
+    /// The grid of the channel.
+    pub const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// What waits for a service flow in the queue manager.
+    fn waiting(&self, flow: usize) -> Backlog {
+        let all = self.manager.backlog();
+        if self.service == Service::Single {
+            return all;
+        }
+        let low_latency = self.manager.backlog_of(ServiceQueue::LowLatency);
+        if flow == LOW_LATENCY {
+            low_latency
+        } else {
+            Backlog {
+                bytes: all.bytes - low_latency.bytes,
+                packets: Packets(all.packets.0 - low_latency.packets.0),
+            }
+        }
+    }
+
+    fn holds(&self, flow: usize) -> bool {
+        self.flows[flow].fragment.is_some() || self.waiting(flow).packets.0 > 0
+    }
+
+    /// Everything that is due before `until`, in order of time; `and_at` if that instant belongs to it. Where times
+    /// are equal: timers, then MAPs, then what they lead to.
+    fn advance(&mut self, until: Instant, and_at: bool, context: &mut impl LinkContext<T>) {
+        let is_past = |at: Instant| at < until || and_at && at == until;
+        if !is_past(self.due) {
+            return;
+        }
+        loop {
+            self.skip_idle_maps(until);
+            let action = self.agenda.front().map_or(Instant::NEVER, |(at, _)| *at);
+            let map = self.timeline.heard_at(self.next_map);
+            let at = map.min(action);
+            if !is_past(at) {
+                break;
+            }
+            self.run_timers(at, context);
+            if map <= action {
+                self.on_map(context);
+            } else if let Some((at, action)) = self.agenda.pop_front() {
+                match action {
+                    Action::Request(flow) => self.request(at, flow),
+                    Action::Prepare {
+                        grant,
+                        map,
+                        known_at,
+                    } => {
+                        self.request(at, grant.flow);
+                        self.prepare(at, grant, map, known_at, context);
+                    }
+                }
+            }
+        }
+        if is_past(self.timer) {
+            self.run_timers(until, context);
+        }
+    }
+
+    /// MAPs of intervals that are over by `now` do nothing if nobody wants anything.
+    fn skip_idle_maps(&mut self, now: Instant) {
+        let map = now.as_ps() / self.timeline.interval.as_ps();
+        let is_grant = |action: &(Instant, Action)| matches!(action.1, Action::Prepare { .. });
+        if map > self.next_map
+            && self.scheduler.is_idle()
+            && !self.holds(CLASSIC)
+            && !self.holds(LOW_LATENCY)
+            && !self.agenda.iter().any(is_grant)
+        {
+            self.next_map = map;
+            self.agenda.clear();
+        }
+    }
+
+    /// The modem hears the next MAP.
+    fn on_map(&mut self, context: &mut impl LinkContext<T>) {
+        let map = self.next_map;
+        self.next_map += 1;
+        let mut grants = core::mem::take(&mut self.grants);
+        grants.clear();
+        if map >= self.timeline.first_map() {
+            self.scheduler.make(map, &mut grants, context);
+        }
+        let flows = match self.service {
+            Service::Single => 1,
+            Service::LowLatency => 2,
+        };
+        for flow in 0..flows {
+            let mut last = None;
+            let mut granted = 0;
+            for grant in grants.iter().filter(|grant| grant.flow == flow) {
+                let bytes = grant.length * self.timeline.minislot_bytes;
+                granted += bytes;
+                self.flows[flow].granted.push_back(bytes);
+                last = Some(grant.start + grant.length - 1);
+            }
+            let pipeline = &mut self.flows[flow];
+            pipeline.requested = pipeline.requested.saturating_sub(granted);
+            self.counters.granted += Bytes(granted);
+            let Some(last) = last else {
+                self.contend(map, flow, context);
+                continue;
+            };
+            let last_frame = last / self.timeline.minislots_per_frame;
+            // A moment after its start.
+            let known_at = self.timeline.frame_at(map, last_frame) + Span::from_ps(1);
+            for grant in grants.iter().filter(|grant| grant.flow == flow) {
+                let frame = grant.start / self.timeline.minislots_per_frame;
+                let at = self
+                    .timeline
+                    .prepared_at(self.timeline.frame_at(map, frame));
+                let action = Action::Prepare {
+                    grant: *grant,
+                    map,
+                    known_at,
+                };
+                self.plan(at, action);
+            }
+        }
+        while let Some(at) = self.scheduler.polls.pop_front() {
+            self.plan(at, Action::Request(LOW_LATENCY));
+        }
+        self.grants = grants;
+    }
+
+    /// A flow without a grant requests in a random frame of the interval.
+    fn contend(&mut self, map: u64, flow: usize, context: &mut impl LinkContext<T>) {
+        let number = 2 * map + u64::from(flow == LOW_LATENCY);
+        let frame = frame_of(
+            self.timeline.frames,
+            self.request_frames.draw(number, context),
+        );
+        self.plan(self.timeline.frame_at(map, frame), Action::Request(flow));
+    }
+
+    fn plan(&mut self, at: Instant, action: Action) {
+        let behind = self
+            .agenda
+            .iter()
+            .rev()
+            .take_while(|(other, _)| *other > at);
+        let place = self.agenda.len() - behind.count();
+        self.agenda.insert(place, (at, action));
+    }
+
+    /// Requests what the flow holds beyond what it has requested and is about to get.
+    fn request(&mut self, now: Instant, flow: usize) {
+        let waiting = self.waiting(flow);
+        let state = &mut self.flows[flow];
+        let held = on_wire(waiting, u64::from(self.header)) + state.fragment_rest();
+        let held = held + state.committed(now);
+        let coming: u64 = match self.subtracts {
+            RequestSubtracts::Next => state.granted.front().copied().unwrap_or(0),
+            RequestSubtracts::All => state.granted.iter().sum(),
+        };
+        if waiting.packets.0 == 0 {
+            state.requests.clear();
+        } else {
+            if state.requests.len() == REMEMBERED_REQUESTS {
+                state.requests.pop_front();
+            }
+            state.requests.push_back(now);
+        }
+        let need = held.saturating_sub(state.requested + coming);
+        if need == 0 {
+            return;
+        }
+        let asked = self.request_shaper.admit(now, need);
+        if asked > 0 {
+            self.flows[flow].requested += asked;
+            self.counters.requested += Bytes(asked);
+            self.scheduler
+                .request(now + self.timeline.request, flow, asked);
+        }
+    }
+
+    /// Fills the burst for a grant.
+    fn prepare(
+        &mut self,
+        now: Instant,
+        grant: Grant,
+        map: u64,
+        known_at: Instant,
+        context: &mut impl LinkContext<T>,
+    ) {
+        let flow = grant.flow;
+        self.flows[flow].granted.pop_front();
+        if !self.holds(flow) {
+            let unused = grant.length * self.timeline.minislot_bytes;
+            self.counters.unused_grant += Bytes(unused);
+            self.scheduler.refund(known_at, flow, unused);
+            return;
+        }
+        let per_frame = self.timeline.minislots_per_frame;
+        let (mut at, end) = (grant.start, grant.start + grant.length);
+        let mut unused = 0;
+        let mut is_empty = false;
+        while at < end {
+            let frame = at / per_frame;
+            let next = ((frame + 1) * per_frame).min(end);
+            let room = (next - at) * self.timeline.minislot_bytes;
+            at = next;
+            let used = if is_empty {
+                0
+            } else {
+                let frame_at = self.timeline.frame_at(map, frame);
+                self.fill(now, flow, frame_at, room, context)
+            };
+            is_empty = used < room;
+            unused += room - used;
+        }
+        self.counters.unused_grant += Bytes(unused);
+        if unused > 0 {
+            self.scheduler.refund(known_at, flow, unused);
+        }
+    }
+
+    /// Fills `room` bytes of a frame with what the flow has; returns how many it used.
+    fn fill(
+        &mut self,
+        now: Instant,
+        flow: usize,
+        frame_at: Instant,
+        room: u64,
+        context: &mut impl LinkContext<T>,
+    ) -> u64 {
+        let mut used = 0;
+        while used < room {
+            let Some(mut fragment) = self.next_fragment(now, flow, context) else {
+                break;
+            };
+            used += fragment.send(room - used);
+            if fragment.rest() > 0 {
+                self.flows[flow].fragment = Some(fragment);
+            } else {
+                self.deliver(flow, fragment, frame_at, context);
+            }
+        }
+        if used > 0 {
+            self.flows[flow].committed.push_back((frame_at, used));
+            if flow == LOW_LATENCY {
+                self.scheduler.on_use(frame_at);
+            }
+        }
+        used
+    }
+
+    /// What the flow goes on with.
+    fn next_fragment(
+        &mut self,
+        now: Instant,
+        flow: usize,
+        context: &mut impl LinkContext<T>,
+    ) -> Option<Fragment<T>> {
+        if let Some(fragment) = self.flows[flow].fragment.take() {
+            return Some(fragment);
+        }
+        if self.waiting(flow).packets.0 == 0 {
+            return None;
+        }
+        let service = self.service;
+        let header = u64::from(self.header);
+        let (manager, mut call) = self.split(now, context);
+        let packet = match service {
+            Service::Single => manager.dequeue(now, &mut call),
+            Service::LowLatency => {
+                let queue = if flow == LOW_LATENCY {
+                    ServiceQueue::LowLatency
+                } else if manager.backlog_of(ServiceQueue::AckPriority).packets.0 > 0 {
+                    ServiceQueue::AckPriority
+                } else {
+                    ServiceQueue::Classic
+                };
+                manager.dequeue_from(now, queue, &mut call)
+            }
+        }?;
+        Some(Fragment::new(packet, header, now))
+    }
+
+    /// The packet's last byte leaves in the frame that starts at `frame_at`.
+    fn deliver(
+        &mut self,
+        flow: usize,
+        done: Fragment<T>,
+        frame_at: Instant,
+        context: &mut impl LinkContext<T>,
+    ) {
+        let delay = if context.wants_delay() {
+            self.split_delay(flow, &done, frame_at)
+        } else {
+            DelayParts::default()
+        };
+        let packet = done.packet;
+        let passage = Passage {
+            entered_at: packet.enqueued_at,
+            dequeued_at: done.dequeued_at,
+            arrives_at: frame_at + self.timeline.completion(),
+            delay,
+            marked: packet.marked,
+            sub_flow: packet.sub_flow,
+        };
+        context.deliver(packet.item, &packet.meta, &passage);
+    }
+
+    /// Splits a packet's delay. It waits for the first opportunity to request; then for the end of the interval that
+    /// this request is for, at most; what is beyond is its wait for packets ahead and for tokens. A packet that leaves
+    /// without a request of its own waited for the grant.
+    fn split_delay(&self, flow: usize, done: &Fragment<T>, frame_at: Instant) -> DelayParts {
+        let (entered, left) = (done.packet.enqueued_at, done.dequeued_at);
+        let requests = &self.flows[flow].requests;
+        let first = requests.partition_point(|at| *at < entered);
+        let requested = requests.get(first).copied().filter(|at| *at < left);
+        let (asked, granted) = match requested {
+            None => (entered, left),
+            Some(asked) => {
+                let map = self.timeline.map_for_request(asked);
+                let end = self.timeline.starts_at(map + 1);
+                (asked, self.timeline.prepared_at(end).clamp(asked, left))
+            }
+        };
+        let sent_from = left + self.timeline.preparation;
+        DelayParts {
+            request_wait: asked.saturating_since(entered),
+            grant_wait: granted.saturating_since(asked),
+            queue: left.saturating_since(granted),
+            framing: frame_at.saturating_since(sent_from),
+            pipeline: self.timeline.preparation + self.timeline.decoding,
+            serialisation: self.timeline.frame,
+            wire: self.timeline.plant,
+        }
+    }
+
+    fn run_timers(&mut self, until: Instant, context: &mut impl LinkContext<T>) {
+        if self.timer <= until {
+            let (manager, mut call) = self.split(until, context);
+            self.timer = run_timers(manager, until, &mut call);
+        }
+    }
+
+    fn split<'a, C>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
+        let tokens = self.request_shaper.tokens(now);
+        let staged = |flow: &Flow<T>| flow.fragment.as_ref().map(Fragment::frame_rest);
+        let call = Call {
+            shaper: Shaper {
+                tokens: tokens.unwrap_or_else(|| self.scheduler.tokens(now)),
+                sustained: self.rates.0,
+                peak: self.rates.1,
+            },
+            staged: [CLASSIC, LOW_LATENCY]
+                .map(|flow| staged(&self.flows[flow]).unwrap_or_default()),
+            loop_delay: self.timeline.loop_delay(),
+            proactive: self.proactive,
+            context,
+        };
+        (&mut self.manager, call)
+    }
+
+    /// When the next thing is due, and when something must be done without anybody's coming.
+    fn look_ahead(&mut self) {
+        let map = self.timeline.heard_at(self.next_map);
+        let action = self.agenda.front().map_or(Instant::NEVER, |(at, _)| *at);
+        self.due = map.min(action).min(self.timer);
+        let holds = [CLASSIC, LOW_LATENCY].map(|flow| self.holds(flow));
+        if holds == [false; 2] {
+            self.wakeup = Instant::NEVER;
+            return;
+        }
+        let wanted = |(at, action): &(Instant, Action)| match action {
+            Action::Prepare { grant, .. } if holds[grant.flow] => Some(*at),
+            _ => None,
+        };
+        let burst = self.agenda.iter().find_map(wanted);
+        self.wakeup = map.min(burst.unwrap_or(Instant::NEVER));
+        // A timer matters only if something waits.
+        if self.manager.backlog().packets.0 > 0 {
+            self.wakeup = self.wakeup.min(self.timer);
+        }
+    }
+}
+
+impl<T, M: QueueManager<T>> Link<T> for Upstream<T, M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+        // Who comes in the moment in which a burst is prepared may still go with it.
+        self.advance(now, false, context);
+        self.run_timers(now, context);
+        let meta = with_header(meta, self.header);
+        let (manager, mut call) = self.split(now, context);
+        let _ = manager.enqueue(now, meta, item, &mut call);
+        self.look_ahead();
+    }
+
+    fn next_wakeup(&self) -> Instant {
+        self.wakeup
+    }
+
+    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.advance(now, true, context);
+        self.look_ahead();
+    }
+
+    fn settle(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        self.advance(now, false, context);
+        self.look_ahead();
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.manager.backlog()
+    }
+
+    fn staged(&self) -> Backlog {
+        let rests = self.flows.iter().filter_map(|flow| flow.fragment.as_ref());
+        rests.fold(Backlog::default(), |sum, rest| Backlog {
+            bytes: sum.bytes + rest.frame_rest(),
+            packets: Packets(sum.packets.0 + 1),
+        })
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.service == Service::Single
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.manager.sub_flow(meta)
+    }
+
+    fn counters(&self) -> Option<LinkCounters> {
+        Some(self.counters)
+    }
+}
+
+/// The frame of `frames` that a draw picks.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and at most some thousand"
+)]
+fn frame_of(frames: u64, unit: f64) -> u64 {
+    math::floor(frames as f64 * unit) as u64
+}
+
+#[cfg(test)]
+mod tests;
