@@ -186,7 +186,7 @@ proptest! {
 fn an_empty_manager_has_nothing_to_send_and_no_head() {
     for case in managers() {
         let mut manager = case.config.build::<u32>();
-        let mut context = sojourn_testkit::context::TestContext::without_draws();
+        let mut context = TestContext::without_draws();
         assert_eq!(manager.dequeue(Instant::from_s(1), &mut context), None);
         assert_eq!(manager.head_length(), None);
         assert_eq!(manager.backlog(), Backlog::default());
@@ -198,11 +198,11 @@ fn the_cases_drop_and_mark_often_enough_to_mean_something() {
     // A fixed list as the strategy would make it: three packets in, two out, all flows, all fields.
     let operations: Vec<Operation> = (0..3000_u32)
         .map(|n| match n % 6 {
-            0 | 2 | 3 => Operation::Arrive(sojourn_base::Meta {
+            0 | 2 | 3 => Operation::Arrive(Meta {
                 length: [1500, 40, 700][(n % 3) as usize],
                 flow_hash: n % 5,
                 ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][(n % 4) as usize],
-                ..sojourn_base::Meta::default()
+                ..Meta::default()
             }),
             1 | 4 => Operation::Serve,
             _ => Operation::Wait(Span::from_us(900)),
