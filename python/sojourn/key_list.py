@@ -264,7 +264,8 @@ def _at_home(path: str) -> str | None:
     for several, one in (
         (r"link\.NAME\.(upstream|downstream)\b", "access.DIRECTION"),
         (r"home\.NAME\.access\.(upstream|downstream)\b", "access.DIRECTION"),
-        (r"home\.NAME\.traffic\b", "traffic"),
+        (r"home\.NAME\.(traffic|load)\b", "traffic"),
+        (r"load\.NAME\.stack\b", "traffic.NAME.stack"),
         (r"access\.DIRECTION\.queue\.manager\b", "access.DIRECTION.queue"),
     ):
         if re.match(several, path):
