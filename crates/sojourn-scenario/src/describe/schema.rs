@@ -13,14 +13,6 @@ pub(super) fn schema(entries: &[Entry]) -> String {
     let Json::Object(mut root) = object(entries, &[], true, "#") else {
         unreachable!("an object's schema is an object");
     };
-    // Either the traffic of one subscriber, or homes.
-    let mut required = required(entries);
-    required.retain(|key| *key != "traffic");
-    root.insert("required".to_owned(), json!(required));
-    root.insert(
-        "anyOf".to_owned(),
-        json!([{ "required": ["traffic"] }, { "required": ["home"] }]),
-    );
     root.insert(
         "$schema".to_owned(),
         json!("http://json-schema.org/draft-07/schema#"),
@@ -52,7 +44,16 @@ fn object(entries: &[Entry], more: &[(&str, Json)], with_required: bool, path: &
     schema.insert("properties".to_owned(), Json::Object(properties));
     schema.insert("additionalProperties".to_owned(), json!(false));
     if with_required {
-        schema.insert("required".to_owned(), json!(required(entries)));
+        let mut required = required(entries);
+        // Whoever sends says what: traffic entries, named loads, or homes that have them.
+        if required.contains(&"traffic") {
+            required.retain(|key| *key != "traffic");
+            let ways = ["traffic", "home", "load"].into_iter();
+            let known = ways.filter(|way| entries.iter().any(|entry| entry.key().name == *way));
+            let ways: Vec<Json> = known.map(|way| json!({ "required": [way] })).collect();
+            schema.insert("anyOf".to_owned(), json!(ways));
+        }
+        schema.insert("required".to_owned(), json!(required));
     }
     Json::Object(schema)
 }

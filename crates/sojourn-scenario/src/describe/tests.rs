@@ -16,7 +16,11 @@ fn the_schema_is_json_and_describes_every_key() {
         schema["required"],
         serde_json::json!(["schema", "name", "duration", "access"])
     );
-    let (lone, several) = (&schema["anyOf"][0], &schema["anyOf"][1]);
-    assert_eq!(lone["required"], serde_json::json!(["traffic"]));
-    assert_eq!(several["required"], serde_json::json!(["home"]));
+    let ways = |ways: &[&str]| {
+        let one = |way| serde_json::json!({ "required": [way] });
+        serde_json::Value::Array(ways.iter().map(one).collect())
+    };
+    assert_eq!(schema["anyOf"], ways(&["traffic", "home", "load"]));
+    let home = &schema["properties"]["home"]["items"];
+    assert_eq!(home["anyOf"], ways(&["traffic", "load"]));
 }
