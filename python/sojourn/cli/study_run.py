@@ -34,6 +34,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
     parser.flag("--quick", "Shorter runs, fewer seeds: a look in some 10 s.")
     parser.flag("--no-figures", "Draw nothing: tables and verdicts alone.")
+    parser.flag("--no-pdf", "Draw figures as SVG only, in half of the time.")
     parser.option(
         "--out",
         "DIR",
@@ -70,7 +71,8 @@ def execute(options: Namespace) -> None:
         from sojourn.study.result import StudyResult
 
         note("writing the report")
-        summaries.append(report.build(StudyResult.load(directory), figures=not options.no_figures))
+        drawn, as_pdf = not options.no_figures, not options.no_pdf
+        summaries.append(report.build(StudyResult.load(directory), figures=drawn, pdf=as_pdf))
 
     try:
         outcome = run_study(
