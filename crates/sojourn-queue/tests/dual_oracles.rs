@@ -272,6 +272,15 @@ proptest! {
         let mut now = Instant::from_ps(300_007);
         let seconds = |now: Instant| now.as_ps() as f64 / 1e12;
         for (number, step) in (0..).zip(steps) {
+            if let Step::Serve { after_us, .. } = step {
+                now += Span::from_us(after_us);
+            }
+            // What is due comes before what happens: no packet is younger than an update.
+            while let Some(due) = queue.next_timer() && due <= now {
+                queue.on_timer(due, &mut context);
+                oracle.update(seconds(due));
+                prop_assert!((queue.pi().base() - oracle.base()).abs() < 1e-9);
+            }
             match step {
                 Step::Arrive { meta, .. } => {
                     let kept = queue.enqueue(now, meta, number, &mut context).is_accepted();
@@ -287,13 +296,7 @@ proptest! {
                     context.dropped.clear();
                     now += Span::from_ps(1_000_003);
                 }
-                Step::Serve { after_us, .. } => {
-                    now += Span::from_us(after_us);
-                    while let Some(due) = queue.next_timer() && due <= now {
-                        queue.on_timer(due, &mut context);
-                        oracle.update(seconds(due));
-                        prop_assert!((queue.pi().base() - oracle.base()).abs() < 1e-9);
-                    }
+                Step::Serve { .. } => {
                     // Full certainty on one side of rounding is overload on the other.
                     if (coupling * oracle.base() - 1.0).abs() < 1e-9 {
                         return Ok(());

@@ -27,8 +27,9 @@ pub struct Drawn {
     pub kinds: Vec<String>,
 }
 
-/// Attempts at a file with required keys only. Chosen: each succeeds about every other time.
-const ATTEMPTS: u32 = 1000;
+/// Attempts at a file with required keys only. Chosen: one of two succeeds without homes and links, one of some
+/// hundred with both.
+const ATTEMPTS: u32 = 100_000;
 /// Further keys of a scenario, at most. Chosen: enough for keys that work against each other.
 const FURTHER_KEYS: u64 = 16;
 /// Values tried for a further key before it is left out.

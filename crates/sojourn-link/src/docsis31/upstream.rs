@@ -506,13 +506,15 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
                 (asked, self.timeline.prepared_at(end).clamp(asked, left))
             }
         };
-        let sent_from = left + self.timeline.preparation;
+        // The first frames of a run begin sooner than a burst takes to prepare.
+        let ahead = frame_at.saturating_since(left);
+        let prepared = ahead.min(self.timeline.preparation);
         DelayParts {
             request_wait: asked.saturating_since(entered),
             grant_wait: granted.saturating_since(asked),
             queue: left.saturating_since(granted),
-            framing: frame_at.saturating_since(sent_from),
-            pipeline: self.timeline.preparation + self.timeline.decoding,
+            framing: ahead - prepared,
+            pipeline: prepared + self.timeline.decoding,
             serialisation: self.timeline.frame,
             wire: self.timeline.plant,
         }
