@@ -163,9 +163,9 @@ class StudyProgress:
             self._bar.update(self._task, completed=share, runs=runs)
             return
         now = time.monotonic()
+        elapsed = now - self._began
+        left = elapsed * (1 - share) / share if share else 0.0
         if self._notebook is not None:
-            share = self._done_s / self._total_s if self._total_s else 1.0
-            left = (now - self._began) * (1 - share) / share if share else 0.0
             runs = f"{self.done} of {_runs(self._total)}"
             self._notebook.show(share, f"{self._name}: {runs}, about {left:.0f} s left")
             return
@@ -173,8 +173,6 @@ class StudyProgress:
             from sojourn.cli.console import note
 
             self._said = now
-            elapsed = now - self._began
-            left = elapsed * (1 - share) / share if share else 0.0
             note(
                 f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, "
                 f"about {left:.0f} s left"

@@ -129,8 +129,8 @@ def _make(
         file, problems = file.with_setting(key, value)
         found += [Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems]
     keys = {key: place for place, key, _ in outline.settings}
-    overlays = tuple(outline.overlays)
-    return Point(outline.name, overlays, outline.labels, file, keys, outline.seeds), found
+    names = tuple(outline.overlays)
+    return Point(outline.name, names, outline.labels, file, keys, outline.seeds), found
 
 
 def _outlines(definition: StudyDefinition, problems: list[Problem]) -> Iterator[_Outline]:
