@@ -38,6 +38,6 @@ def test_what_the_file_says_is_the_study_s_and_defaults_have_their_origin(tmp_pa
     assert counts["study"] == 4
     assert counts["chosen"] >= 1
     assert counts["documented"] >= 5
-    guess = Assumption("the distance", "20 ms", "inferred", "the text says near")
+    guess = Assumption("the distance", "20 ms", "fitted", "the text says near")
     assert told(result, [guess]).startswith(f"Of {counts.total() + 1} values and assumptions")
-    assert "1 inferred" in told(result, [guess])
+    assert "1 fitted" in told(result, [guess])

@@ -229,7 +229,7 @@ def test_claims_without_their_metric_are_not_run() -> None:
     world = World()
     world.metrics = {key: v for key, v in world.metrics.items() if key[2] != "lost"}
     judged = {j.claim.identifier: j.outcome for j in judge_all(world.view())}
-    assert judged["W13-71"].note == "point x12-none-sfq-codel has no metric lost of game"
+    assert judged["W13-71"].note == "point x16-none-sfq-codel has no metric lost of game"
     assert judged["W13-74"].verdict is Holds.HOLDS
 
 

@@ -509,7 +509,7 @@ def test_long_tables_are_folded_and_follow_the_figures(tmp_path: Path) -> None:
 def test_assumptions_say_where_they_come_from() -> None:
     found = STUDY.definition.assumption
     assert len(found) > 20
-    assert {item.origin for item in found} == {"inferred", "assumed", "chosen"}
+    assert {item.origin for item in found} == {"documented", "chosen", "fitted"}
     assert len({item.what for item in found}) == len(found)
 
 

@@ -18,14 +18,14 @@ def merge(base: Document, overlay: Document) -> Document:
     changes = copy.deepcopy(overlay)
     for path in changes.pop("remove", []):
         _remove(result, path)
-    traffic = changes.pop("traffic", None)
+    lists = {key: changes.pop(key) for key in ("traffic", "load") if key in changes}
     _merge_tables(result, changes)
-    if traffic is not None:
-        entries = _named(result.get("traffic", []))
-        for name, change in _named(traffic).items():
+    for key, changed in lists.items():
+        entries = _named(result.get(key, []))
+        for name, change in _named(changed).items():
             entry = entries.setdefault(name, {"name": name})
             _merge_tables(entry, change)
-        result["traffic"] = list(entries.values())
+        result[key] = list(entries.values())
     return result
 
 

@@ -38,7 +38,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--scenario",
         "FILE",
-        "One test of one home, with a load named test (that of klatsky2016).",
+        "One test of one home, with a load named test (default: that of the talk's study).",
         type=Path,
     )
     parser.option("--seed", "N", "Which homes (1).", type=whole_number(0), default=1)

@@ -1,4 +1,4 @@
-"""Where the values of a study's scenarios come from: documents, our choice, an assumption, or the study itself."""
+"""Where the values of a study's scenarios come from: documents, our choice, a fit, or the study itself."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ __all__ = ["origins", "told"]
 _WORDS = {
     "study": "set by the study",
     "documented": "documented",
-    "inferred": "inferred",
     "chosen": "chosen",
-    "assumed": "assumed",
     "fitted": "fitted",
 }
+
+#: Kinds by the first word of an origin; a usual value that no document gives is our choice.
+_KINDS = {"chosen": "chosen", "assumed": "chosen", "fitted": "fitted"}
 
 #: Tables and keys that say how long and what is recorded, not what the network is like.
 _ASIDE = ("record.", "schema", "seed", "name", "duration")
@@ -88,4 +89,4 @@ def _origin(path: str, kind: str) -> str:
     keys = _keys()
     origin = keys.get((path, kind), keys.get((path, ""), ""))
     first = origin.partition(":")[0]
-    return first if first in ("chosen", "assumed", "fitted") else "documented"
+    return _KINDS.get(first, "documented")
