@@ -90,7 +90,8 @@ class Standing:
     Attributes
     ----------
     best
-        Settings that no other beats.
+        Settings that are as good as any: no other was better in the paired test, uncorrected. A correction
+        would let few seeds call the worst as good as the best.
     winner
         The one that beats each of the others; empty if there is none, or if chance cannot be told.
     note
@@ -101,7 +102,7 @@ class Standing:
     winner: str = ""
     note: str = ""
     beaten: frozenset[str] = field(default=frozenset(), compare=False)
-    """Settings that another beats."""
+    """Settings that another was better than."""
 
     @property
     def marked(self) -> frozenset[str]:
@@ -113,7 +114,8 @@ def who_wins(contests: Sequence[Contest]) -> list[Standing]:
     """Decide all contests of a table.
 
     One setting beats another if the paired t test says so at 5 % after Holm's correction for all
-    pairs of all contests given, and the difference is more than the indifference.
+    pairs of all contests given, and the difference is more than the indifference. To be as good as the
+    best, a setting must not be worse by the test without the correction, which is the stricter demand.
 
     Examples
     --------
@@ -127,15 +129,18 @@ def who_wins(contests: Sequence[Contest]) -> list[Standing]:
     standings: list[Standing] = []
     for contest, row in zip(contests, meetings, strict=True):
         beaten: dict[str, set[str]] = {}
+        behind: set[str] = set()
         tested: set[str] = set()
-        for first, second, difference, _ in row:
+        for first, second, difference, uncorrected in row:
             p = next(adjusted)
             tested |= {first, second}
-            if p < SIGNIFICANCE and abs(difference) > contest.indifference:
+            if uncorrected < SIGNIFICANCE and abs(difference) > contest.indifference:
                 first_is_better = (difference < 0) == (contest.better == "lower")
                 loser, winner = (second, first) if first_is_better else (first, second)
-                beaten.setdefault(loser, set()).add(winner)
-        standings.append(_standing(contest, tested, beaten))
+                behind.add(loser)
+                if p < SIGNIFICANCE:
+                    beaten.setdefault(loser, set()).add(winner)
+        standings.append(_standing(contest, tested, behind, beaten))
     return standings
 
 
@@ -162,15 +167,17 @@ def _meetings(contest: Contest) -> list[tuple[str, str, float, float]]:
     return found
 
 
-def _standing(contest: Contest, tested: set[str], beaten: Mapping[str, set[str]]) -> Standing:
+def _standing(
+    contest: Contest, tested: set[str], behind: set[str], beaten: Mapping[str, set[str]]
+) -> Standing:
     if not contest.better:
         return Standing(note="neither way is better")
     if not tested:
         return _by_values(contest)
-    best = [name for name in contest.values if name in tested and not beaten.get(name)]
+    best = [name for name in contest.values if name in tested and name not in behind]
     rivals = len(tested) - 1
     winners = [name for name in best if sum(name in others for others in beaten.values()) == rivals]
-    return Standing(frozenset(best), winners[0] if winners else "", beaten=frozenset(beaten))
+    return Standing(frozenset(best), winners[0] if winners else "", beaten=frozenset(behind))
 
 
 def _by_values(contest: Contest) -> Standing:

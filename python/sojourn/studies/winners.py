@@ -23,8 +23,8 @@ from sojourn.study.declarations import Measure, Where, Winners
 __all__ = ["TESTED", "Won", "winners"]
 
 TESTED = (
-    "Bold, where anything beats anything: no other is better by the paired t test at 5 %, after Holm's "
-    "correction for the whole table, and by more than the differences that count as none."
+    "Bold, where anything beats anything: no other is better by the paired t test at 5 % and by more than "
+    "the differences that count as none. A winner beats all others after Holm's correction for the whole table."
 )
 """What bold means, for captions."""
 
