@@ -294,9 +294,11 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             let known_at = self.timeline.frame_at(map, last_frame) + Span::from_ps(1);
             for grant in grants.iter().filter(|grant| grant.flow == flow) {
                 let frame = grant.start / self.timeline.minislots_per_frame;
+                // A modem that works further ahead than it hears of grants begins when it does.
                 let at = self
                     .timeline
-                    .prepared_at(self.timeline.frame_at(map, frame));
+                    .prepared_at(self.timeline.frame_at(map, frame))
+                    .max(self.timeline.heard_at(map));
                 let action = Action::Prepare {
                     grant: *grant,
                     map,
