@@ -35,22 +35,11 @@ pub(crate) struct QueueCall<'a, C> {
 
 impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
     fn dropped(&mut self, packet: Held<T>, reason: Reason) {
-        let loss = Loss {
-            entered_at: packet.enqueued_at,
-            stage: Stage::Queue,
-            reason,
-            sub_flow: packet.sub_flow,
-        };
-        self.context.dropped(packet.item, &packet.meta, &loss);
+        tell_drop(self.context, packet, reason);
     }
 
     fn marked(&mut self, packet: &Held<T>, reason: Reason) {
-        let mark = Mark {
-            entered_at: packet.enqueued_at,
-            reason,
-            sub_flow: packet.sub_flow,
-        };
-        self.context.marked(&packet.item, &packet.meta, &mark);
+        tell_mark(self.context, packet, reason);
     }
 
     fn unit(&mut self) -> f64 {
@@ -75,6 +64,29 @@ impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
     fn loop_delay(&self) -> Span {
         self.loop_delay
     }
+}
+
+/// Tells a link's context of a packet that its queue manager dropped.
+#[inline]
+pub(crate) fn tell_drop<T>(context: &mut impl LinkContext<T>, packet: Held<T>, reason: Reason) {
+    let loss = Loss {
+        entered_at: packet.enqueued_at,
+        stage: Stage::Queue,
+        reason,
+        sub_flow: packet.sub_flow,
+    };
+    context.dropped(packet.item, &packet.meta, &loss);
+}
+
+/// Tells a link's context of a packet that its queue manager marked.
+#[inline]
+pub(crate) fn tell_mark<T>(context: &mut impl LinkContext<T>, packet: &Held<T>, reason: Reason) {
+    let mark = Mark {
+        entered_at: packet.enqueued_at,
+        reason,
+        sub_flow: packet.sub_flow,
+    };
+    context.marked(&packet.item, &packet.meta, &mark);
 }
 
 /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer, as most have none.

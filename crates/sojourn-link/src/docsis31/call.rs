@@ -2,8 +2,8 @@
 //!
 //! Source: the contract of [`sojourn_queue::QueueContext`]. Deviations: none known.
 
-use crate::queue_call::next_timer;
-use crate::{Draw, LinkContext, Loss, Mark, Stage};
+use crate::queue_call::{next_timer, tell_drop, tell_mark};
+use crate::{Draw, LinkContext};
 use sojourn_base::{Bytes, Instant, ServiceQueue, Span};
 use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, Shaper};
 
@@ -24,22 +24,11 @@ pub(super) struct Call<'a, C> {
 
 impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
     fn dropped(&mut self, packet: Held<T>, reason: Reason) {
-        let loss = Loss {
-            entered_at: packet.enqueued_at,
-            stage: Stage::Queue,
-            reason,
-            sub_flow: packet.sub_flow,
-        };
-        self.context.dropped(packet.item, &packet.meta, &loss);
+        tell_drop(self.context, packet, reason);
     }
 
     fn marked(&mut self, packet: &Held<T>, reason: Reason) {
-        let mark = Mark {
-            entered_at: packet.enqueued_at,
-            reason,
-            sub_flow: packet.sub_flow,
-        };
-        self.context.marked(&packet.item, &packet.meta, &mark);
+        tell_mark(self.context, packet, reason);
     }
 
     fn unit(&mut self) -> f64 {
