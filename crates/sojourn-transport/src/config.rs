@@ -274,6 +274,13 @@ impl Pacing {
         unpaced: 10,
     };
 
+    /// ns-3: Linux's rates, one segment at once; the initial window of 10 is not paced.
+    /// Source: ns-3.35 `TcpSocketState` (`PacingSsRatio`, `PacingCaRatio`, `PaceInitialWindow`).
+    pub const NS3: Self = Self {
+        quantum: 1,
+        ..Self::LINUX
+    };
+
     /// Of a controller that paces in a stack that does not: one segment at a time, at window/srtt while it has no
     /// rate.
     pub const BY_CONTROLLER: Self = Self {

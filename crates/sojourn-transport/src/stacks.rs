@@ -18,12 +18,13 @@ use crate::habits::Habits;
 use sojourn_base::Span;
 
 /// Every profile under its name in scenario files.
-pub const PROFILES: [(&str, StackConfig); 15] = [
+pub const PROFILES: [(&str, StackConfig); 16] = [
     ("ns2-linux-cubic", NS2_LINUX_CUBIC),
     ("ns2-reno", NS2_RENO),
     ("ns2-bsd-sack", NS2_BSD_SACK),
     ("akhtar2013", AKHTAR2013),
     ("ns3-2019", NS3_2019),
+    ("docsis-ns3-1.2", DOCSIS_NS3_1_2),
     ("linux-cubic", LINUX_CUBIC),
     ("linux-reno", LINUX_RENO),
     ("bsd-reno", BSD_RENO),
@@ -185,7 +186,9 @@ pub const AKHTAR2013: StackConfig = StackConfig {
     ..NS2_BSD_SACK
 };
 
-/// Background traffic of White 2019's published simulator: ns-3 NewReno of early 2020.
+/// Background traffic of White 2019's published simulator: ns-3 NewReno of early 2020, the defaults of its
+/// `tcp-socket.cc` and `tcp-socket-base.cc` where the simulator sets nothing. Its recovery is the classic one, without
+/// PRR: ssthresh is half of what is in the network after loss marking, and the window stays there.
 pub const NS3_2019: StackConfig = StackConfig {
     maximum_segment_size: 1448,
     wire: TODAY_WIRE,
@@ -199,7 +202,7 @@ pub const NS3_2019: StackConfig = StackConfig {
     },
     initial_window: 1,
     initial_threshold: InitialThreshold::Unlimited,
-    // residential-example.cc: buffers of 2,048,000 B.
+    // residential-example.cc: send and receive buffers of 2,048,000 B.
     receive_window: 2_048_000 / 1448,
     controller: ControllerConfig::Reno(RenoConfig {
         avoidance: Avoidance::WholeBytes,
@@ -236,6 +239,14 @@ pub const NS3_2019: StackConfig = StackConfig {
     accecn_option: true,
     pacing: None,
     habits: Habits::NONE,
+};
+
+/// The same in version 1.2 of that simulator (November 2021, on ns-3.35): it turns pacing on, keeps classic recovery by
+/// name, and gets ns-3's new initial window of 10.
+pub const DOCSIS_NS3_1_2: StackConfig = StackConfig {
+    initial_window: 10,
+    pacing: Some(Pacing::NS3),
+    ..NS3_2019
 };
 
 /// Linux of today with CUBIC.

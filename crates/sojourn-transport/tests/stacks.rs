@@ -121,6 +121,63 @@ fn ns3_stalls_on_the_first_segment_of_a_transfer() {
 }
 
 #[test]
+fn later_versions_of_the_ns3_simulator_send_ten_segments_at_once_and_pace_the_rest() {
+    let config = StackConfig::by_name("docsis-ns3-1.2").expect("a profile");
+    let mut path = clean(&config, ROUNDS);
+    path.run(100_000, Instant::from_s(10));
+    let sends = path.sends();
+    assert_eq!(sends[0], (100.0, (0..10).collect()));
+    // Acknowledgements of two segments each, all after 100 ms, open the window from 10 to 15; the rest of it leaves at
+    // twice the window per round trip, the first after the first acknowledgement: 100 ms / (2 x 15).
+    assert_eq!(sends[1].1.len(), 1);
+    let gaps: Vec<f64> = sends[2..10]
+        .windows(2)
+        .map(|pair| pair[1].0 - pair[0].0)
+        .collect();
+    assert!(
+        sends[2..10].iter().all(|(_, numbers)| numbers.len() == 1),
+        "{sends:?}"
+    );
+    assert!(
+        gaps.iter().all(|gap| (gap - 100.0 / 30.0).abs() < 1e-6),
+        "{gaps:?}"
+    );
+}
+
+#[test]
+fn the_ns3_stacks_keep_at_most_their_buffer_outstanding() {
+    // 2,048,000 B are 1414 segments of 1448 B and a part of one; the window itself would go on to grow.
+    for config in [stacks::NS3_2019, stacks::DOCSIS_NS3_1_2] {
+        let mut path = clean(&config, ROUNDS);
+        path.run(u64::MAX, Instant::from_s(5));
+        let pipe = path.client().snapshot().pipe;
+        assert_eq!(pipe, 1414);
+    }
+}
+
+#[test]
+fn the_ns3_stacks_halve_what_is_in_the_network_without_the_lost() {
+    // The first 40 of 100 segments bring 20 acknowledgements, which open the window to 120 and let 60 more leave. Of the
+    // 120 outstanding 20 are lost; with three SACKed and two sent by limited transmit, 122 - 20 - 3 = 99 are in the network.
+    // RFC 6675 would halve 120.
+    let config = StackConfig {
+        initial_window: 100,
+        ..stacks::NS3_2019
+    };
+    let (mut path, _) = logged(&config, ROUNDS, |segment| {
+        let lost = segment.payload > 0 && (40..60).contains(&segment.sequence);
+        if lost && segment.sent_at < Instant::from_ms(150) {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    path.run(u64::MAX, Instant::from_ms(201));
+    let threshold = path.client().snapshot().threshold;
+    assert!((threshold - 49.5).abs() < 1e-9, "{threshold}");
+}
+
+#[test]
 fn sizes_on_the_wire() {
     for (name, syn, data, ack, one_block) in [
         ("ns2-linux-cubic", 40, 1500, 40, 48),

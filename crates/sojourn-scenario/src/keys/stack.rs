@@ -68,6 +68,9 @@ fn about(name: &str) -> &'static str {
         "ns2-ledbat-25ms" => "the same with the module's own target of 25 ms",
         "akhtar2013" => "all traffic of Akhtar 2013: ns-2 FullTcp, initial window 10",
         "ns3-2019" => "background traffic of White 2019: ns-3 NewReno of early 2020",
+        "docsis-ns3-1.2" => {
+            "the same in version 1.2 of the study's simulator: paced, first window of 10"
+        }
         "linux-cubic" => "Linux of today with CUBIC",
         "linux-reno" => "Linux of today with Reno",
         "bsd-reno" => "a BSD of today, in outline",
