@@ -1,8 +1,8 @@
 """Asking a result for the measures that a study declares.
 
 One number of a group is made in this order: a number of each run, one of its seeds, one of its points.
-Distributions are pooled within a cell, cells are mixed at equal weights, and the number is that of each
-seed's mixture.
+Distributions are pooled within a cell, cells are mixed by their weights, and the number is that of each
+seed's mixture. Round trips are made of each point's directions, or of those of the mixture.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.studies.distribution import Distribution, mixture, pooled
+from sojourn.studies.distribution import Distribution, convolved, mixture, pooled
 from sojourn.studies.estimate import Estimate, mean_of, median_of
 from sojourn.studies.numbers import Numbers, combined, group_by_group, look_up, reduced
 from sojourn.studies.selection import LabelledPoint, Points
@@ -237,14 +237,17 @@ class Ask:
     def _samples(self, measure: Measure, point: str) -> dict[int, Distribution]:
         if measure.samples == "delay":
             return self.view.delays(point, measure.subject, measure.direction)
+        if measure.samples == "round-trip":
+            return _both_ways(*(self.view.delays(point, measure.subject, d) for d in _DIRECTIONS))
         return self.view.load_times(point, measure.subject)
 
     def _of_each(self, measure: Measure, mixed: Mapping[int, Distribution]) -> list[float]:
         factor = float(measure.times)
+        shown = [one.above_least() if measure.above_least else one for one in mixed.values()]
         if measure.quantile is not None:
-            return [factor * one.quantile(measure.quantile) for one in mixed.values()]
+            return [factor * one.quantile(measure.quantile) for one in shown]
         limit = float(measure.share_below or 0)
-        return [factor * one.share_below(limit) for one in mixed.values()]
+        return [factor * one.share_below(limit) for one in shown]
 
     def distributions(
         self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool = False
@@ -266,7 +269,8 @@ class Ask:
             If there are no samples.
         """
         kind = f"{measure.samples} {measure.subject} {measure.direction} {strict}"
-        key = (kind, " ".join(measure.cells), tuple(point.name for point in points))
+        how = f"{measure.cells} {measure.weights} {measure.mixed_first}"
+        key = (kind, how, tuple(point.name for point in points))
         if key not in self._mixtures:
             self._mixtures[key] = self._mixed(measure, points, strict=strict)
         return self._mixtures[key]
@@ -276,19 +280,34 @@ class Ask:
     ) -> dict[int, Distribution]:
         if len(points) == 1 and strict:
             return self._samples(measure, points[0].name)
+        if measure.mixed_first:
+            ways = [
+                measure.model_copy(
+                    update={"samples": "delay", "direction": direction, "mixed_first": False}
+                )
+                for direction in _DIRECTIONS
+            ]
+            return _both_ways(*(self._mixed(way, points, strict=strict) for way in ways))
         cells: dict[tuple[str, ...], list[LabelledPoint]] = {}
         for point in points:
             labels = tuple(str(point.labels.get(label)) for label in measure.cells)
             cells.setdefault(labels, []).append(point)
         pools = [self._pooled(measure, members, strict=strict) for members in cells.values()]
-        pools = [pool for pool in pools if pool]
+        weights = [float(measure.weights.get(labels[0], 1)) if labels else 1.0 for labels in cells]
         seeds = sorted({seed for pool in pools for seed in pool})
         if not seeds:
             message = f"no samples of {measure.subject}"
             raise NotRecorded(message)
         if not measure.cells:
             return pools[0]
-        return {seed: mixture(pool[seed] for pool in pools if seed in pool) for seed in seeds}
+        of_seed = {
+            seed: [(pool[seed], w) for pool, w in zip(pools, weights, strict=True) if seed in pool]
+            for seed in seeds
+        }
+        return {
+            seed: mixture([part for part, _ in parts], [weight for _, weight in parts])
+            for seed, parts in of_seed.items()
+        }
 
     def _pooled(
         self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool
@@ -387,6 +406,15 @@ class Ask:
         for point in run:
             groups.setdefault(_others(point, label), set()).add(str(point.labels.get(label)))
         return [point for point in run if groups[_others(point, label)] == competing]
+
+
+_DIRECTIONS = ("upstream", "downstream")
+
+
+def _both_ways(
+    up: Mapping[int, Distribution], down: Mapping[int, Distribution]
+) -> dict[int, Distribution]:
+    return {seed: convolved(one, down[seed]) for seed, one in up.items() if seed in down}
 
 
 def _listed(where: Where) -> list[str]:

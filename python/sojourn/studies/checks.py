@@ -48,7 +48,11 @@ _FAMILIES = re.compile(
 )
 
 #: Record tables that a kind of measure reads.
-_TABLES = {"delay": "delay_histogram", "load-time": "pages"}
+_TABLES = {
+    "delay": "delay_histogram",
+    "round-trip": "delay_histogram",
+    "load-time": "pages",
+}
 
 
 def is_metric(name: str) -> bool:
@@ -190,10 +194,21 @@ class _Checker:
                 )
         if measure.samples and (measure.quantile is None) == (measure.share_below is None):
             yield self._problem(path, "samples need `quantile` or `share_below`")
+        yield from self._weights(path, measure)
         if measure.metric or measure.samples:
             yield from self._subject(path, measure)
         needs = {"series": "series", "occupied": "occupancy"}.get(chosen[0])
         yield from self._kept(path, _TABLES.get(measure.samples) or needs)
+
+    def _weights(self, path: str, measure: Measure) -> Iterator[Problem]:
+        if measure.weights and not measure.cells:
+            yield self._problem(f"{path}.weights", "are for the values of a label in `cells`")
+        elif measure.weights:
+            label = measure.cells[0]
+            for value in measure.weights:
+                yield from self._where(f"{path}.weights", {label: value})
+        if measure.mixed_first and measure.samples != "round-trip":
+            yield self._problem(f"{path}.mixed_first", 'is for samples = "round-trip"')
 
     def _subject(self, path: str, measure: Measure) -> Iterator[Problem]:
         known = {"upstream", "downstream"}.union(*self._traffic.values())

@@ -61,8 +61,11 @@ class Measure(Strict):
     metric: str = ""
     per: str = ""
     """A second metric of the same subject that divides the first."""
-    samples: Literal["", "delay", "load-time"] = ""
-    """Distribution over packets or pages; needs `quantile` or `share_below`."""
+    samples: Literal["", "delay", "load-time", "round-trip"] = ""
+    """Distribution over packets or pages; needs `quantile` or `share_below`.
+
+    Round trips are the delays of both directions of the subject, taken as independent.
+    """
     direction: Literal["upstream", "downstream"] = "upstream"
     quantile: Annotated[float | None, Field(ge=0, le=1)] = None
     share_below: Number | None = None
@@ -79,6 +82,12 @@ class Measure(Strict):
     """Points that it is for, by label."""
     cells: list[str] = Field(default_factory=list)
     """Labels of which each combination weighs the same, however many samples it has."""
+    weights: dict[str, Number] = Field(default_factory=lambda: dict[str, Number]())
+    """What cells weigh instead, by the value of the first of `cells`; 1 if not named."""
+    mixed_first: bool = False
+    """Directions are mixed over the cells before they make round trips, as docsis-ns3 does."""
+    above_least: bool = False
+    """Distances from the smallest sample of all: delay variation."""
     seeds: Literal["mean", "median", "min", "max"] = "median"
     """What one number is made of several seeds by."""
     missing: Literal["unknown", "never"] = "unknown"

@@ -152,6 +152,8 @@ class DistributionFigure(FigureBase):
     axis: AxisDefinition
     whole_units: bool = False
     """Rounded up to whole units before they are drawn."""
+    tail: Annotated[float | None, Field(gt=0, lt=1)] = None
+    """Share above each value instead, on a logarithmic axis that is labelled with quantiles and ends here."""
     counts: bool = False
     """Whether each panel says of how many samples its curves are made."""
 

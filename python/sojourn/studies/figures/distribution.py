@@ -160,14 +160,16 @@ def _panel(
             for seed, one in distributions.items()
         }
         look = look_of(study, definition.lanes, value)
-        marks += curve(shown, look, study.points.short(definition.lanes, value))
+        label = study.points.short(definition.lanes, value)
+        least = definition.tail
+        marks += curve(shown, look, label) if least is None else tail(shown, look, label, least)
     if len(marks) == rules:
         return _empty(ask, definition, title)
     if definition.counts:
         marks += _counts(study, definition, samples)
     return Panel(
         x=_axis(ask, definition, named=with_x),
-        y=Axis("share at or below" if with_y else "", low=0.0, high=1.0),
+        y=_share_axis(definition, named=with_y),
         marks=tuple(marks),
         title=title,
     )
@@ -192,10 +194,19 @@ def _empty(ask: Ask, definition: DistributionFigure, title: str) -> Panel:
     middle = (low * high) ** 0.5 if definition.axis.scale == "log" else (low + high) / 2
     return Panel(
         x=_axis(ask, definition, named=False),
-        y=Axis(low=0.0, high=1.0),
+        y=_share_axis(definition, named=False),
         marks=(Note(middle, 0.5, "not run", align="center"),),
         title=title,
     )
+
+
+def _share_axis(definition: DistributionFigure, *, named: bool) -> Axis:
+    if definition.tail is None:
+        return Axis("share at or below" if named else "", low=0.0, high=1.0)
+    decades = range(round(-math.log10(definition.tail)) + 1)
+    ticks = tuple((10.0**-n, f"P{100 - 10.0 ** (2 - n):g}") for n in decades)
+    low = min(definition.tail, ticks[-1][0])
+    return Axis("quantile" if named else "", scale="log", low=low, high=1.0, ticks=ticks)
 
 
 def _axis(ask: Ask, definition: DistributionFigure, *, named: bool) -> Axis:
@@ -222,6 +233,31 @@ def curve(distributions: dict[int, Distribution], look: str, label: str) -> list
         low, high = _interval(distributions, x)
         marks.append(Band(x, low, high, look))
     first = np.array([x[0]]), np.array([0.0])
+    steps = np.concatenate((first[0], x)), np.concatenate((first[1], share))
+    marks.append(Line(*steps, look, label, step=True))
+    return marks
+
+
+#: Samples that have to lie above the last point of a tail. Source: the metrics page (`is_supported`).
+BEYOND = 10
+
+
+def tail(distributions: dict[int, Distribution], look: str, label: str, least: float) -> list[Mark]:
+    """Return the mean share above each value as a step curve, as far down as there are samples."""
+    whole = mixture(distributions.values())
+    if whole.is_empty:
+        return []
+    above = np.clip(1.0 - np.cumsum(whole.shares), 0.0, 1.0)
+    floor = max(least, BEYOND / whole.count) * (1 - 1e-9)
+    levels = np.geomspace(1.0, floor, LEVELS)
+    kept = np.unique(np.searchsorted(-above, -levels * (1 + 1e-12)))
+    kept = kept[(kept < len(above)) & (above[np.minimum(kept, len(above) - 1)] >= floor)]
+    x, share = whole.values[kept], above[kept]
+    marks: list[Mark] = []
+    if len(distributions) > 1:
+        low, high = _interval(distributions, x)
+        marks.append(Band(x, np.maximum(1.0 - high, floor), np.maximum(1.0 - low, floor), look))
+    first = whole.values[:1], np.array([1.0])
     steps = np.concatenate((first[0], x)), np.concatenate((first[1], share))
     marks.append(Line(*steps, look, label, step=True))
     return marks
