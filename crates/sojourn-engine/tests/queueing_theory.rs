@@ -103,10 +103,7 @@ fn waits_ms(passages: &[(u32, Passage)]) -> Vec<f64> {
 fn line_at_12_mbps() -> LinkConfig {
     let rate = BitRate::from_mbps(12); // 1500 B take 1 ms
     LinkConfig::Serial {
-        link: SerialConfig {
-            rate,
-            delay: Span::ZERO,
-        },
+        link: SerialConfig::plain(rate, Span::ZERO),
         queue: unlimited(),
     }
 }

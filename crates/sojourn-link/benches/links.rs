@@ -89,10 +89,7 @@ fn links(criterion: &mut Criterion) {
         (
             "serial/drop-tail",
             LinkConfig::Serial {
-                link: SerialConfig {
-                    rate: BitRate::from_mbps(5),
-                    delay: Span::from_ms(1),
-                },
+                link: SerialConfig::plain(BitRate::from_mbps(5), Span::from_ms(1)),
                 queue: tail.clone(),
             },
         ),

@@ -23,6 +23,44 @@ pub struct SerialConfig {
     pub rate: BitRate,
     /// Propagation and fixed processing after the last bit.
     pub delay: Span,
+    /// What interleaver and deinterleaver hold every packet for, together.
+    pub interleaving: Span,
+    /// Noise whose hits are sent again.
+    pub impulses: ImpulseConfig,
+}
+
+impl SerialConfig {
+    /// A line without interleaver and noise.
+    pub const fn plain(rate: BitRate, delay: Span) -> Self {
+        Self {
+            rate,
+            delay,
+            interleaving: Span::ZERO,
+            impulses: ImpulseConfig::NONE,
+        }
+    }
+}
+
+/// Impulse noise on a line that repeats what it hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImpulseConfig {
+    /// Mean time from one impulse to the next; `None`: a line without noise.
+    pub gap: Option<Span>,
+    /// Length of an impulse.
+    pub length: Span,
+    /// From the end of a hit packet until its repetition begins at the receiver.
+    pub retransmission: Span,
+}
+
+impl ImpulseConfig {
+    /// No impulses.
+    pub const NONE: Self = Self {
+        gap: None,
+        // chosen: about what fluorescent lamps and switches give; ITU-T G.996.1 has bursts of that order.
+        length: Span::from_us(500),
+        // chosen: a few data units of ITU-T G.998.4 each way and both ends' processing, within its delay_max of some ms.
+        retransmission: Span::from_ms(4),
+    };
 }
 
 /// A line fast enough that nothing is ever refused: an Ethernet, a path through the core.

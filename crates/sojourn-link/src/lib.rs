@@ -29,8 +29,8 @@ pub mod token_bucket;
 pub mod wire;
 
 pub use config::{
-    CascadeConfig, CascadeVariant, Forwarding, LinkKind, Pull, SerialConfig, ShapedConfig,
-    ShaperConfig, SingleQueueConfig, WireConfig,
+    CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, LinkKind, Pull, SerialConfig,
+    ShapedConfig, ShaperConfig, SingleQueueConfig, WireConfig,
 };
 pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
@@ -82,7 +82,8 @@ pub struct DelayParts {
     pub grant_wait: Span,
     /// Waiting for MAC framing: between the grants of a fragmented packet, for a symbol or a frame.
     pub framing: Span,
-    /// In the pipelines of modem and CMTS: bursts prepared, symbols interleaved, frames decoded.
+    /// In the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded; on a DSL line also
+    /// waiting for what is sent again.
     pub pipeline: Span,
     /// Putting its bits on the wire.
     pub serialisation: Span,
@@ -177,15 +178,18 @@ pub enum Draw {
     GrantOffset,
     /// Frame of a MAP interval in which a service flow without a grant requests.
     RequestFrame,
+    /// Time until the next impulse of noise on a DSL line.
+    ImpulseGap,
 }
 
 impl Draw {
     /// All purposes.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::QueueManager,
         Self::GrantSize,
         Self::GrantOffset,
         Self::RequestFrame,
+        Self::ImpulseGap,
     ];
 
     /// The word in the name of its random stream.
@@ -195,6 +199,7 @@ impl Draw {
             Self::GrantSize => "grant_size",
             Self::GrantOffset => "grant_offset",
             Self::RequestFrame => "request_frame",
+            Self::ImpulseGap => "impulse_gap",
         }
     }
 }

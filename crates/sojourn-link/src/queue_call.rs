@@ -175,7 +175,7 @@ mod tests {
             || {
                 let rate = BitRate::from_mbps(1);
                 let delay = Span::ZERO;
-                Serial::new(SerialConfig { rate, delay }, diary())
+                Serial::new(SerialConfig::plain(rate, delay), diary())
             },
             |link| link.manager(),
         );

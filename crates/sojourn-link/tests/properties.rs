@@ -5,8 +5,8 @@ mod support;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, Link, LinkConfig, Loss, Pull,
-    RateCycle, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, ImpulseConfig, Link, LinkConfig,
+    Loss, Pull, RateCycle, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{
     CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig,
@@ -76,13 +76,19 @@ fn congestions() -> impl Strategy<Value = CongestionConfig> {
 }
 
 fn links() -> impl Strategy<Value = LinkConfig> {
-    let serial = managers().prop_map(|queue| LinkConfig::Serial {
-        link: SerialConfig {
-            rate: BitRate::from_bps(7_654_321),
-            delay: Span::from_ms(3),
+    let serial = (managers(), 0..20_u64, prop::option::of(2..2_000_u64)).prop_map(
+        |(queue, interleaving, gap)| LinkConfig::Serial {
+            link: SerialConfig {
+                interleaving: Span::from_ms(interleaving),
+                impulses: ImpulseConfig {
+                    gap: gap.map(Span::from_ms),
+                    ..ImpulseConfig::NONE
+                },
+                ..SerialConfig::plain(BitRate::from_bps(7_654_321), Span::from_ms(3))
+            },
+            queue,
         },
-        queue,
-    });
+    );
     let shaped = (managers(), 0..2_usize).prop_map(|(queue, pull)| LinkConfig::Shaped {
         link: ShapedConfig {
             shaper: SHAPER,
@@ -186,6 +192,10 @@ proptest! {
     #[test]
     fn deliveries_are_causal_ordered_and_explained(config in links(), arrivals in arrivals()) {
         let recorder = run(&config, &arrivals, Manners::Plain);
+        let interleaving = match &config {
+            LinkConfig::Serial { link, .. } => link.interleaving,
+            _ => Span::ZERO,
+        };
         let mut last_at = Instant::ZERO;
         let mut last_of_flow = [None; FLOWS as usize];
         for (announced_at, outcome) in &recorder.outcomes {
@@ -198,7 +208,8 @@ proptest! {
                     prop_assert!(passage.dequeued_at <= *announced_at);
                     prop_assert!(*announced_at + config.delay() <= passage.arrives_at);
                     prop_assert_eq!(entered_at + passage.delay.total(), passage.arrives_at);
-                    prop_assert_eq!(passage.delay.wire, config.delay());
+                    prop_assert_eq!(passage.delay.wire + interleaving, config.delay());
+                    prop_assert!(passage.delay.pipeline >= interleaving);
                     prop_assert!(passage.arrives_at >= last_at);
                     last_at = passage.arrives_at;
                     let flow = &mut last_of_flow[meta.flow_hash as usize];

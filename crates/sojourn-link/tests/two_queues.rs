@@ -118,7 +118,7 @@ proptest! {
             (now, length)
         }).collect();
         let rate = BitRate::from_mbps(4);
-        let config = SerialConfig { rate, delay: Span::from_ms(1) };
+        let config = SerialConfig::plain(rate, Span::from_ms(1));
         let mut line = Serial::new(config, TwoQueues::default());
         let mut recorder = Recorder::new();
         drive(&mut line, &arrivals, Manners::Plain, &mut recorder, |_, line, _| {

@@ -3,8 +3,9 @@
 //! Source: White 2012 §2.2, §2.3 and §3.1; White 2013 §3.1 to §3.4. Deviations: none known.
 
 use super::{
-    CascadeConfig, CascadeVariant, FIXED_DELAY, Forwarding, LinkKind, Pull, SerialConfig,
-    ShapedConfig, ShaperConfig, SingleQueueConfig, problem, require_maps, require_rate,
+    CascadeConfig, CascadeVariant, FIXED_DELAY, Forwarding, ImpulseConfig, LinkKind, Pull,
+    SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig, problem, require_maps,
+    require_rate,
 };
 use crate::docsis::cascade::Cascade;
 use crate::docsis::single_queue::SingleQueue;
@@ -82,16 +83,24 @@ impl Configured for SerialConfig {
         "a line of constant rate, for instance DSL or the bottleneck of a dumbbell";
 
     fn base() -> Self {
-        Self {
-            rate: BitRate::ZERO,
-            delay: Span::ZERO,
-        }
+        Self::plain(BitRate::ZERO, Span::ZERO)
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         let link = self;
         visitor.value(RATE, &mut link.rate);
         visitor.value(delay("chosen: no delay unless it is said"), &mut link.delay);
+        visitor.value(
+            key(
+                "interleaving",
+                "what interleaver and deinterleaver of a DSL line hold every packet for, one way",
+                "chosen: none unless it is said; lines are often provisioned with 8 or 16 ms (ITU-T G.993.2, delay_max)",
+            )
+            // chosen: twice the largest delay_max of ITU-T G.993.2, 63 ms, rounded down.
+            .most("120 ms"),
+            &mut link.interleaving,
+        );
+        link.impulses.keys(visitor);
     }
 }
 
@@ -107,11 +116,63 @@ impl LinkKind for SerialConfig {
     }
 
     fn delay(&self) -> Span {
-        self.delay
+        self.delay + self.interleaving
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_rate("rate", self.rate, problems);
+        if let Some(gap) = self.impulses.gap
+            && gap <= self.impulses.length
+        {
+            problems.push(problem(
+                "impulse_gap",
+                alloc::format!(
+                    "impulses of {} every {gap} leave no time to send",
+                    self.impulses.length
+                ),
+                "a gap well above impulse_length: \"10 s\"",
+            ));
+        }
+    }
+}
+
+impl ImpulseConfig {
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "impulse_gap",
+                "mean time between impulses of noise on a line that repeats what they hit, exponential; \"none\" is a quiet line",
+                "chosen: a quiet line",
+            )
+            // chosen: ten times what the mains give; a line that is hit more often carries nothing.
+            .least("1 ms"),
+            &mut Or {
+                value: &mut self.gap,
+                word: "none",
+                example: Span::from_ms(10_000),
+            },
+        );
+        visitor.value(
+            key(
+                "impulse_length",
+                "length of an impulse",
+                "chosen: the order of the bursts of ITU-T G.996.1",
+            )
+            .least("1 us")
+            // chosen: beyond this a modem loses its synchronisation and trains anew, which is not modelled.
+            .most("100 ms"),
+            &mut self.length,
+        );
+        visitor.value(
+            key(
+                "retransmission",
+                "from the end of a packet that was hit until its repetition arrives",
+                "chosen: a few data units each way and both ends' processing (ITU-T G.998.4)",
+            )
+            // chosen: as for interleaving.
+            .most("120 ms"),
+            &mut self.retransmission,
+        );
     }
 }
 
