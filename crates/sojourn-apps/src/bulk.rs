@@ -11,8 +11,9 @@
 mod keys;
 
 use crate::connections::Connections;
+use crate::distribution::{Distribution, Law};
 use crate::{Application, ApplicationContext, ConnectionId, Draw, End, Event, Interest, Transfer};
-use sojourn_base::{Bytes, Direction, Instant, Span, dist};
+use sojourn_base::{Bytes, Direction, Instant, Span};
 use std::collections::VecDeque;
 
 /// How much one transfer sends.
@@ -20,23 +21,21 @@ use std::collections::VecDeque;
 pub enum FileSize {
     /// It never ends.
     Endless,
-    /// So many bytes of application data.
-    Bytes(Bytes),
-    /// Drawn for each transfer: the natural logarithm of the bytes is normal.
-    LogNormal {
-        /// Mean of the logarithm.
-        mu: f64,
-        /// Standard deviation of the logarithm.
-        sigma: f64,
-    },
+    /// So many bytes of application data, the same for each transfer or drawn for it.
+    Of(Distribution<Bytes>),
 }
 
 impl FileSize {
     /// File sizes of White 2019 Appendix B: median 2.7 MB.
-    pub const WHITE2019: Self = Self::LogNormal {
+    pub const WHITE2019: Self = Self::Of(Distribution::of(Law::LogNormalOf {
         mu: 14.8,
         sigma: 2.0,
-    };
+    }));
+
+    /// So many bytes each time.
+    pub const fn bytes(bytes: u64) -> Self {
+        Self::Of(Distribution::Constant(Bytes(bytes)))
+    }
 }
 
 /// Parameters of [`Bulk`]; start from a named profile and change what differs.
@@ -83,7 +82,7 @@ impl BulkConfig {
     /// starts anew, the threshold stays.
     pub const REPEATING: Self = Self {
         lanes: 5,
-        file: FileSize::Bytes(Bytes(5_000_000)),
+        file: FileSize::bytes(5_000_000),
         gap: Span::from_ms(300),
         reuse_connection: true,
         ..Self::CONTINUOUS
@@ -95,7 +94,7 @@ impl BulkConfig {
     /// bucket what the bursts need; the idle time shrinks from cycle to cycle until there is none, and
     /// 84 % of the run is busy. Chosen: the connection is kept, because the source speaks of one session.
     pub const BURSTY: Self = Self {
-        file: FileSize::Bytes(Bytes(18_750_000)),
+        file: FileSize::bytes(18_750_000),
         period: Some(Span::from_s(30)),
         reuse_connection: true,
         ..Self::CONTINUOUS
@@ -104,14 +103,14 @@ impl BulkConfig {
     /// White 2013 3.6 gives for the BitTorrent piece with the same label.
     pub const SMALL_FILES: Self = Self {
         lanes: 10,
-        file: FileSize::Bytes(Bytes(256_000)),
+        file: FileSize::bytes(256_000),
         ..Self::REPEATING
     };
     /// 32 BitTorrent uploads of 256,000 B pieces (White 2013 3.6). Chosen: a peer's connection carries
     /// piece after piece.
     pub const BITTORRENT: Self = Self {
         lanes: 32,
-        file: FileSize::Bytes(Bytes(256_000)),
+        file: FileSize::bytes(256_000),
         reuse_connection: true,
         ..Self::CONTINUOUS
     };
@@ -191,10 +190,11 @@ impl Bulk {
     fn draw_size(&self, context: &mut impl ApplicationContext) -> u64 {
         match self.config.file {
             FileSize::Endless => u64::MAX,
-            FileSize::Bytes(bytes) => bytes.0.max(1),
-            FileSize::LogNormal { mu, sigma } => {
-                whole_bytes(dist::log_normal(context.unit(Draw::Size), mu, sigma))
-            }
+            FileSize::Of(size) => size
+                .sampler(Bytes(1), MOST)
+                .draw(Draw::Size, context)
+                .0
+                .max(1),
         }
     }
 
@@ -375,6 +375,9 @@ const STOP: u32 = u32::MAX;
 /// Pause before a loop tries again after its connection was lost. Chosen: one second, long against any
 /// round trip and short against the minutes that a stack spends before it gives up.
 const RETRY: Span = Span::from_s(1);
+
+/// Largest drawn file. chosen: a quarter of what 64 bits can count, so that the bytes of a connection can be added up.
+const MOST: Bytes = Bytes(u64::MAX / 4);
 
 /// Lanes are numbered in 32 bits.
 fn token(lane: usize) -> u32 {

@@ -10,6 +10,8 @@
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`web`] | pages with many objects from several servers |
+//!
+//! Sizes, pauses and intervals that are drawn are a [`Distribution`].
 #![forbid(unsafe_code)]
 
 mod any;
@@ -18,6 +20,7 @@ mod connections;
 pub mod constant_rate;
 #[cfg(test)]
 mod desk;
+pub mod distribution;
 pub mod keys;
 mod own;
 pub mod probe;
@@ -26,6 +29,7 @@ pub mod web;
 pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use constant_rate::{ConstantRate, ConstantRateConfig};
+pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sampler};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use web::{

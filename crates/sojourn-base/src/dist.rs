@@ -22,8 +22,13 @@ pub fn pareto(unit: f64, mean: f64, coefficient_of_variation: f64) -> f64 {
 
 /// Standard normal by inversion (Wichura, algorithm AS 241, about 16 digits).
 pub fn standard_normal(unit: f64) -> f64 {
-    // The draw lies in [0, 1); the half step keeps the argument inside (0, 1).
-    normal_quantile(unit + 0.5 / 9_007_199_254_740_992.0)
+    // The draw lies in [0, 1); the half step keeps the argument inside (0, 1), where it does not round to one.
+    normal_quantile((unit + 0.5 / 9_007_199_254_740_992.0).min(1.0 - f64::EPSILON / 2.0))
+}
+
+/// Share of the standard normal distribution below `z`.
+pub fn normal_share_below(z: f64) -> f64 {
+    0.5 * math::erfc(-z * core::f64::consts::FRAC_1_SQRT_2)
 }
 
 /// Log-normal: exp(mu + sigma Z).
@@ -138,6 +143,21 @@ mod tests {
                 normal_quantile(p)
             );
         }
+    }
+
+    #[test]
+    fn shares_below_are_the_inverse_of_quantiles() {
+        for p in [1e-20, 0.001, 0.25, 0.5, 0.75, 0.975] {
+            let share = normal_share_below(normal_quantile(p));
+            assert!((share / p - 1.0).abs() < 1e-12, "{p}: {share}");
+        }
+    }
+
+    #[test]
+    fn the_least_and_the_greatest_draw_are_finite() {
+        let greatest = 1.0 - f64::EPSILON / 2.0;
+        assert!((8.2..8.4).contains(&standard_normal(greatest)));
+        assert!((-8.4..-8.2).contains(&standard_normal(0.0)));
     }
 
     #[test]

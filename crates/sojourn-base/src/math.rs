@@ -18,6 +18,11 @@ pub fn ln_1p(x: f64) -> f64 {
     libm::log1p(x)
 }
 
+/// 1 - erf(x).
+pub fn erfc(x: f64) -> f64 {
+    libm::erfc(x)
+}
+
 /// x^y.
 pub fn powf(x: f64, y: f64) -> f64 {
     libm::pow(x, y)

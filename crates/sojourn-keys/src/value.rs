@@ -68,14 +68,29 @@ pub enum Shape {
     WordOr(&'static str, Box<Self>),
     /// One thing or another.
     Either(Box<Self>, Box<Self>),
-    /// An inline table of numbers: their names and meanings.
-    Numbers(&'static [(&'static str, &'static str)]),
+    /// An inline table with these keys.
+    Table(Vec<Field>),
+    /// One of several things that have one name, under which the reference page explains them.
+    Explained(&'static str, Vec<Self>),
     /// Exactly this whole number.
     Exactly(u32),
     /// One value, or a list of such.
     OneOrMany(Box<Self>),
     /// A list of values.
     List(Box<Self>),
+}
+
+/// A key of an inline table that is a single value.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it means, in a line.
+    pub about: &'static str,
+    /// What may be written.
+    pub shape: Shape,
+    /// The table must have it.
+    pub required: bool,
 }
 
 /// A value that a key may hold.

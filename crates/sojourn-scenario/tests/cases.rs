@@ -116,10 +116,15 @@ fn every_key_of_the_file_has_a_case() {
     let schema = serde_json::from_str(&describe::json_schema()).expect("the schema is JSON");
     let mut keys = BTreeSet::new();
     value_keys(&schema, &mut keys);
-    // The version has one value only; a profile prints as the values it stands for; the numbers of a
+    // The version has one value only; a profile prints as the values it stands for; the parts of a
     // distribution are parts of one value; a named load prints as the traffic that it stands for.
-    for constant in ["schema", "profile", "mu", "sigma", "test", "length"] {
+    for constant in ["schema", "profile", "test", "length"] {
         assert!(keys.remove(constant), "{constant}");
+    }
+    for number in [
+        "mu", "sigma", "sd", "cv", "shape", "least", "most", "outside",
+    ] {
+        assert!(keys.remove(number), "{number}");
     }
     for (_, text) in common::files("tests/cases", "toml") {
         for line in read(&text).1.iter().flat_map(|case| &case.prints) {

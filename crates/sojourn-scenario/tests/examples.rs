@@ -3,7 +3,7 @@
 mod common;
 
 use sojourn_apps::{ApplicationConfig, FileSize};
-use sojourn_base::{BitRate, Bytes, Direction, Ecn, Limit, Packets, Seed, Span};
+use sojourn_base::{BitRate, Direction, Ecn, Limit, Packets, Seed, Span};
 use sojourn_link::{CascadeVariant, LinkConfig};
 use sojourn_queue::{Admission, CodelConfig, DropTailConfig, ManagerConfig};
 use sojourn_scenario::{Scenario, ScenarioFile};
@@ -113,10 +113,7 @@ fn case_c04_of_white_2012_is_what_the_study_describes() {
     let ApplicationConfig::Bulk(config) = &bulk.application else {
         panic!("bulk");
     };
-    assert_eq!(
-        (config.lanes, config.file),
-        (5, FileSize::Bytes(Bytes(5_000_000)))
-    );
+    assert_eq!((config.lanes, config.file), (5, FileSize::bytes(5_000_000)));
     let stack = bulk.stack.as_ref().expect("transfers have a stack");
     assert_eq!(stack.name, "ns2-linux-cubic");
     // 16 times what 5 Mb/s carry in 100 ms, in packets of 1500 B: 8 Mb / 12,000 b.

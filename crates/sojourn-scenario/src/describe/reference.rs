@@ -211,13 +211,14 @@ pub(super) fn describe(shape: &Shape) -> String {
         Shape::Either(one, other) => format!("{}, or {}", describe(one), describe(other)),
         Shape::OneOrMany(inner) => format!("{0}, or list of {0}", describe(inner)),
         Shape::List(inner) => format!("list of {}", describe(inner)),
-        Shape::Numbers(names) => {
-            let names: Vec<String> = names
+        Shape::Table(fields) => {
+            let names: Vec<String> = fields
                 .iter()
-                .map(|(name, about)| format!("`{name}` ({about})"))
+                .map(|field| format!("`{}` ({})", field.name, field.about))
                 .collect();
             format!("table of {}", names.join(" and "))
         }
+        Shape::Explained(name, _) => (*name).to_owned(),
         Shape::Exactly(number) => format!("`{number}`"),
     }
 }

@@ -5,8 +5,8 @@ use sojourn_base::Direction;
 use sojourn_base::quantity::Unit;
 
 use super::catalogue::{Entry, Group};
-use sojourn_keys::Key;
-use sojourn_keys::value::Shape;
+use sojourn_keys::value::{Field, Shape};
+use sojourn_keys::{Key, key};
 
 /// The schema of a file with these keys.
 pub(super) fn schema(entries: &[Entry]) -> String {
@@ -175,26 +175,37 @@ fn value(shape: &Shape, key: &Key) -> Json {
             json!({ "anyOf": [inner, many] })
         }
         Shape::List(inner) => json!({ "type": "array", "items": value(inner, key) }),
-        Shape::Numbers(names) => {
-            let properties: Map<String, Json> = names
-                .iter()
-                .map(|(name, about)| {
-                    (
-                        (*name).to_owned(),
-                        json!({ "type": "number", "description": about }),
-                    )
-                })
-                .collect();
-            let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-            json!({
-                "type": "object",
-                "properties": properties,
-                "required": names,
-                "additionalProperties": false,
-            })
+        Shape::Table(fields) => fields_of(fields),
+        Shape::Explained(_, shapes) => {
+            let shapes: Vec<Json> = shapes.iter().map(|shape| value(shape, key)).collect();
+            json!({ "anyOf": shapes })
         }
         Shape::Exactly(number) => json!({ "const": number }),
     }
+}
+
+/// An inline table. The bounds of its key are not those of its numbers.
+fn fields_of(fields: &[Field]) -> Json {
+    let own = |field: &Field| key(field.name, field.about, "");
+    let properties: Map<String, Json> = fields
+        .iter()
+        .map(|field| {
+            let mut schema = value(&field.shape, &own(field));
+            schema["description"] = json!(field.about);
+            (field.name.to_owned(), schema)
+        })
+        .collect();
+    let required: Vec<&str> = fields
+        .iter()
+        .filter(|field| field.required)
+        .map(|field| field.name)
+        .collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
 }
 
 fn bounded(kind: &str, key: &Key) -> Json {
