@@ -136,6 +136,21 @@ def test_conditions_judge_values(
     assert (str(found.verdict), found.ours) == (verdict, ours)
 
 
+def test_a_value_may_be_an_end_of_the_interval_over_seeds(tmp_path: Path) -> None:
+    claim = (
+        CLAIM
+        + """
+values.tail = { measure = "delay", where = { queue = "tail", place = "near" }, seeds = "mean", end = "low" }
+values.codel = { measure = "delay", where = { queue = "codel", place = "near" }, seeds = "mean", end = "high" }
+values.ratio = { ratio = ["tail", "codel"] }
+holds = [{ value = "ratio", at_least = 7 }]
+ours = "{tail:5} over {codel:5}: {ratio:4}"
+"""
+    )
+    # Three seeds, a deviation of 1 ms: 100 and 10 ms, less and plus 4.3027/sqrt(3) ms.
+    assert judged(tmp_path, claim)["one"].ours == "97.516 over 12.484: 7.811"
+
+
 def test_values_build_on_values_group_by_group(tmp_path: Path) -> None:
     claim = (
         CLAIM

@@ -379,6 +379,10 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     rows.add(subject, "forwarded_volume", bytes / 1e3, "kB");
     let dropped = totals.dropped_packets as f64;
     rows.add(subject, "dropped_packets", dropped, "");
+    let forwarded: u64 = totals.forwarded.iter().map(|queue| queue.packets).sum();
+    let offered = dropped + forwarded as f64;
+    let loss_rate = (offered > 0.0).then(|| 100.0 * dropped / offered);
+    rows.add_some(subject, "loss_rate", loss_rate, "%");
     signals::signal_metrics(rows, records, id, subject);
     if let Some(mac) = records.mac(id) {
         for (metric, bytes) in [

@@ -417,6 +417,8 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
     let table = metrics(WITHOUT_ROWS, &signals);
     for (subject, name, expected) in [
         ("upstream", "dropped_packets", 3.0),
+        // Three of five.
+        ("upstream", "loss_rate", 60.0),
         ("upstream", "dropped_overlimit", 2.0),
         ("upstream", "dropped_target", 1.0),
         ("upstream", "dropped_early", 0.0),

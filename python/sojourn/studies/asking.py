@@ -153,18 +153,20 @@ class Ask:
     def _asked(self, one: Value) -> Numbers:
         measure = self.measures[one.measure]
         seeds = one.seeds or measure.seeds
+
+        def asked(points: Sequence[LabelledPoint], across: str | None) -> float:
+            if one.end:
+                return self._end(measure, points, seeds, one.end)
+            return self._number(measure, points, across, seeds)
+
         if one.points:
             by_name = {
-                name: self._number(measure, [self.points.point(point)], None, seeds)
-                for name, point in one.points.items()
+                name: asked([self.points.point(point)], None) for name, point in one.points.items()
             }
             return by_name[""] if list(by_name) == [""] else by_name
         labels = _listed(one.where) if one.by is None else one.by
         groups = self.points.groups({**measure.where, **one.where}, labels, one.name)
-        found = {
-            text: self._number(measure, points, one.across, seeds)
-            for text, points in groups.items()
-        }
+        found = {text: asked(points, one.across) for text, points in groups.items()}
         if list(found) == [""]:
             return found[""]
         return found
@@ -192,6 +194,19 @@ class Ask:
             labels = tuple(str(point.labels.get(label)) for label in measure.cells)
             cells.setdefault(labels, []).append(number)
         return combined([combined(numbers, across) for numbers in cells.values()], across)
+
+    def _end(
+        self, measure: Measure, points: Sequence[LabelledPoint], seeds: str, end: str
+    ) -> float:
+        """Return an end of the interval over seeds; needs two runs or more."""
+        for point in points:
+            if self.seconds:
+                self.view.require_duration(point.name, self.seconds)
+        estimate = self.estimate(measure, points, seeds)
+        found = estimate.low if end == "low" else estimate.high
+        if found is None:
+            raise NotRecorded("needs two seeds or more")
+        return found
 
     def per_seed(self, measure: Measure, point: str) -> np.ndarray:
         """Return one number per seed of a point; see `Measure`.

@@ -36,7 +36,7 @@ METRICS = frozenset(
     page_load_time_mad page_load_time_mean page_load_time_p95 page_load_time_max page_load_time_median_censored
     goodput_loaded rtt_mean rtt_idle rtt_loaded_mean rtt_loaded_p95 rtt_induced rtt_ratio rpm rpm_foreign rpm_loaded
     transfers_completed transfer_time_median connections retransmissions timeouts connect_retries
-    dropped_packets marked_packets utilisation backlog_mean requested_volume granted_volume unused_grants
+    dropped_packets loss_rate marked_packets utilisation backlog_mean requested_volume granted_volume unused_grants
     delay_mean delay_min delay_p01 delay_p50 delay_p90 delay_p95 delay_p99 delay_p999 delay_max
     sojourn_mean sojourn_p50 sojourn_p95 sojourn_p99 sojourn_max
     """.split()  # noqa: SIM905 - a long list reads better so

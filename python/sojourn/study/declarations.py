@@ -128,6 +128,8 @@ class Value(Strict):
     """What one number is made of all groups by."""
     seeds: Literal["", "mean", "median", "min", "max"] = ""
     """As of the measure, if not as that says."""
+    end: Literal["", "low", "high"] = ""
+    """An end of the 95 % interval over seeds in place of the number itself."""
     times: Number = 1
     plus: Number = 0
     absolute: bool = False
