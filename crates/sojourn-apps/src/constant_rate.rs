@@ -1,4 +1,4 @@
-//! Constant-rate streams: a packet of fixed size at fixed intervals, whatever becomes of it.
+//! Constant-rate streams: packets at intervals, whatever becomes of them; mostly of one size at one interval.
 //!
 //! One model covers the voice call, the game stream that the 2013 study reads from the same packets,
 //! and unresponsive constant-bit-rate traffic.
@@ -6,20 +6,28 @@
 //! Source: White 2012 3.2.2 (voice) and 3.2.1 scenario 4 (constant bit rate), White 2013 3.6 and 3.7.
 //! Deviations: none known.
 
+mod streams;
+
+pub(crate) use streams::{INTERVAL_MODES, Streams};
+pub use streams::{INTERVALS, IntervalMode, PACKETS, StreamConfig};
+
 use crate::keys::{direction_key, start_keys};
-use crate::{Application, ApplicationConfig, ApplicationContext, ApplicationKind, Event, Interest};
+use crate::{
+    Application, ApplicationConfig, ApplicationContext, ApplicationKind, Distribution, Event,
+    Interest,
+};
 use sojourn_base::{Bytes, Direction, Instant, Span};
-use sojourn_keys::{Configured, Kind, Profile, Visitor, key};
+use sojourn_keys::{Configured, Key, Kind, Profile, Visitor, Words, key};
 
 /// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConstantRateConfig {
     /// Which way the packets go.
     pub direction: Direction,
-    /// Length of a packet as the network counts it, at most 4 GB.
-    pub packet: Bytes,
-    /// Time from packet to packet, longer than zero.
-    pub interval: Span,
+    /// Length and interval of the packets.
+    pub stream: StreamConfig,
+    /// What an interval that is drawn says about the times of packets.
+    pub interval_mode: IntervalMode,
     /// Number of streams; stream n talks to server n.
     pub lanes: u32,
     /// When the streams start.
@@ -30,13 +38,39 @@ pub struct ConstantRateConfig {
     pub is_call: bool,
 }
 
+/// So many bytes at an interval of so many milliseconds.
+const fn fixed(bytes: u64, ms: u64) -> StreamConfig {
+    StreamConfig {
+        packet: Distribution::Constant(Bytes(bytes)),
+        interval: Distribution::Constant(Span::from_ms(ms)),
+    }
+}
+
+/// The key of a packet's length.
+pub(crate) const fn packet_key(
+    name: &'static str,
+    about: &'static str,
+    origin: &'static str,
+) -> Key {
+    key(name, about, origin).least("20 B").most("64 KiB")
+}
+
+/// The key of the time between packets.
+pub(crate) const fn interval_key(
+    name: &'static str,
+    about: &'static str,
+    origin: &'static str,
+) -> Key {
+    key(name, about, origin).least("1 us").most("1 h")
+}
+
 impl ConstantRateConfig {
     /// One direction of a G.711 call: 218 B every 20 ms, 87.2 kb/s (White 2012 3.2.2; White 2013 3.6).
     /// The packet is 160 B of voice under 12 B RTP, 8 B UDP, 20 B IP and 18 B Ethernet.
     pub const VOICE: Self = Self {
         direction: Direction::Upstream,
-        packet: Bytes(218),
-        interval: Span::from_ms(20),
+        stream: fixed(218, 20),
+        interval_mode: IntervalMode::JitterGrid,
         lanes: 1,
         start: Span::ZERO,
         start_jitter: Span::ZERO,
@@ -51,8 +85,7 @@ impl ConstantRateConfig {
     /// because the packet size is not printed and this gives a whole number of packets a second; the
     /// start is drawn from one interval, because the source gives no phase relative to the call.
     pub const ONE_MEGABIT: Self = Self {
-        packet: Bytes(1000),
-        interval: Span::from_ms(8),
+        stream: fixed(1000, 8),
         start_jitter: Span::from_ms(8),
         is_call: false,
         ..Self::VOICE
@@ -82,25 +115,35 @@ impl Configured for ConstantRateConfig {
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         direction_key(&mut self.direction, visitor);
         visitor.value(
-            key(
+            packet_key(
                 "packet",
                 "length of a packet as the access link counts it",
                 "White 2012 §3.2.2; chosen for 1 Mb/s: 1000 B",
-            )
-            .least("20 B")
-            .most("64 KiB"),
-            &mut self.packet,
+            ),
+            &mut self.stream.packet,
         );
         visitor.value(
-            key(
+            interval_key(
                 "interval",
                 "time from packet to packet",
                 "White 2012 §3.2.2",
-            )
-            .least("1 us")
-            .most("1 h"),
-            &mut self.interval,
+            ),
+            &mut self.stream.interval,
         );
+        let is_drawn = matches!(self.stream.interval, Distribution::Random(..));
+        if is_drawn || visitor.has("interval_mode") || visitor.is_exhaustive() {
+            visitor.value(
+                key(
+                    "interval_mode",
+                    "what a drawn interval says about the times of packets",
+                    "docsis-ns3: a grid",
+                ),
+                &mut Words {
+                    value: &mut self.interval_mode,
+                    words: &INTERVAL_MODES,
+                },
+            );
+        }
         visitor.value(
             key(
                 "lanes",
@@ -135,7 +178,7 @@ impl ApplicationKind for ConstantRateConfig {
     }
 
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
-        Some(("packet", self.packet))
+        Some(("packet", self.stream.longest()))
     }
 
     fn flows(&self) -> u64 {
@@ -181,23 +224,28 @@ pub(crate) const GAME: Kind<ApplicationConfig> = Kind {
 #[derive(Clone, Debug)]
 pub struct ConstantRate {
     config: ConstantRateConfig,
-    length: u32,
+    streams: Streams,
 }
 
 impl ConstantRate {
     /// The streams of `config`, at rest until [`Application::start`].
     ///
     /// # Panics
-    /// If the interval is zero or the packet is longer than 4 GB.
+    /// If the interval is zero.
     pub fn new(config: &ConstantRateConfig) -> Self {
         assert!(
-            !config.interval.is_zero(),
+            config.stream.interval != Distribution::Constant(Span::ZERO),
             "an interval of zero never ends sending"
         );
-        let length = u32::try_from(config.packet.0).expect("a packet is shorter than 4 GB");
+        let streams = Streams::new(
+            &config.stream,
+            config.direction,
+            config.interval_mode,
+            config.lanes,
+        );
         Self {
             config: *config,
-            length,
+            streams,
         }
     }
 }
@@ -213,14 +261,15 @@ impl Application for ConstantRate {
     fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         for lane in 0..self.config.lanes {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
-            context.arm(now + delay, lane);
+            let at = self.streams.first(now + delay, lane as usize, context);
+            context.arm(at, lane);
         }
     }
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         if let Event::Timer(lane) = event {
-            context.send_datagram(lane as usize, self.config.direction, self.length);
-            context.arm(now + self.config.interval, lane);
+            let next = self.streams.send(now, lane as usize, context);
+            context.arm(next, lane);
         }
     }
 

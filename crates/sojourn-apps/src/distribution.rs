@@ -195,11 +195,23 @@ impl<Q: Measured> Distribution<Q> {
 
     /// A value that half of the draws do not exceed.
     pub fn median(&self) -> Q {
+        self.quantile(0.5)
+    }
+
+    /// The greatest draw that can happen.
+    pub fn greatest(&self) -> Q {
+        self.quantile(1.0 - f64::EPSILON / 2.0)
+    }
+
+    /// The value that a share `unit` of the draws does not exceed.
+    fn quantile(&self, unit: f64) -> Q {
         match *self {
             Self::Constant(value) => value,
-            Self::Random(law, bounds) => Q::of_number(
-                Inverse::<Q>::new(law, bounds, f64::NEG_INFINITY, f64::INFINITY).at(0.5),
-            ),
+            Self::Random(law, bounds) => {
+                let inverse: Inverse<Q> =
+                    Inverse::new(law, bounds, f64::NEG_INFINITY, f64::INFINITY);
+                Q::of_number(inverse.at(unit))
+            }
         }
     }
 }

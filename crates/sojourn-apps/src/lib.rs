@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
+//! | [`game`] | online games: small packets both ways |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`web`] | pages with many objects from several servers |
 //!
@@ -21,6 +22,7 @@ pub mod constant_rate;
 #[cfg(test)]
 mod desk;
 pub mod distribution;
+pub mod game;
 pub mod keys;
 mod own;
 pub mod probe;
@@ -28,8 +30,9 @@ pub mod web;
 
 pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
-pub use constant_rate::{ConstantRate, ConstantRateConfig};
+pub use constant_rate::{ConstantRate, ConstantRateConfig, IntervalMode, StreamConfig};
 pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sampler};
+pub use game::{Game, GameConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use web::{
@@ -43,6 +46,7 @@ use sojourn_base::{Direction, Instant, Span};
 any::applications! {
     Bulk(BulkConfig),
     ConstantRate(ConstantRateConfig, constant_rate::VOICE, constant_rate::GAME),
+    Game(GameConfig),
     Probe(ProbeConfig),
     Web(WebConfig),
 }
