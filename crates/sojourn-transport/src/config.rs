@@ -6,6 +6,8 @@
 //! Deviations: receive-window auto-tuning, window scaling and zero windows are not modelled.
 
 pub use crate::congestion::ControllerConfig;
+pub use crate::congestion::bbr1::Bbr1Config;
+pub use crate::congestion::bbr3::Bbr3Config;
 pub use crate::congestion::cubic_rfc9438::CubicConfig;
 pub use crate::congestion::cubic_v21::CubicV21Config;
 pub use crate::congestion::dctcp::DctcpConfig;

@@ -8,17 +8,17 @@
 //! gives 1510 B; a last, partial segment of an ns-2 one-way agent has its true size.
 
 use crate::config::{
-    AMPLE, AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, CubicConfig,
-    CubicV21Config, DctcpConfig, DelayedAck, EcnMode, GrowthGate, Handshake, IdleRestart,
-    InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, Pacing, PragueConfig,
-    RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart, SlowStartExit,
-    StackConfig, TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
+    AMPLE, AckPolicy, AckUnit, Avoidance, Bbr1Config, Bbr3Config, ConnectPolicy, ControllerConfig,
+    CubicConfig, CubicV21Config, DctcpConfig, DelayedAck, EcnMode, GrowthGate, Handshake,
+    IdleRestart, InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, Pacing,
+    PragueConfig, RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart,
+    SlowStartExit, StackConfig, TimeoutFormula, TimeoutPolicy, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
 
 /// Every profile under its name in scenario files.
-pub const PROFILES: [(&str, StackConfig); 16] = [
+pub const PROFILES: [(&str, StackConfig); 18] = [
     ("ns2-linux-cubic", NS2_LINUX_CUBIC),
     ("ns2-reno", NS2_RENO),
     ("ns2-bsd-sack", NS2_BSD_SACK),
@@ -35,6 +35,8 @@ pub const PROFILES: [(&str, StackConfig); 16] = [
     ("dctcp", DCTCP),
     ("linux-6", LINUX_6),
     ("prague", PRAGUE),
+    ("bbr1", BBR1),
+    ("bbr3", BBR3),
 ];
 
 /// Bulk transfers of White 2012 and 2013: ns-2 `TCP/Linux` with CUBIC, receiver `TCPSink/Sack1`.
@@ -395,6 +397,33 @@ pub const PRAGUE: StackConfig = StackConfig {
         unpaced: 0,
     }),
     ..LINUX_RENO
+};
+
+/// BBR, version 1, on the Linux of today.
+pub const BBR1: StackConfig = StackConfig {
+    controller: ControllerConfig::Bbr1(Bbr1Config::LINUX),
+    idle_restart: IdleRestart::None,
+    pacing: Some(Pacing {
+        // Until there is a rate: 2/ln 2 windows per round trip (Linux bbr_high_gain).
+        slow_start_gain: 2.885,
+        avoidance_gain: 2.885,
+        quantum: 2,
+        unpaced: 0,
+    }),
+    ..LINUX_RENO
+};
+
+/// BBR, version 3, on the Linux of today.
+pub const BBR3: StackConfig = StackConfig {
+    controller: ControllerConfig::Bbr3(Bbr3Config::DRAFT),
+    pacing: Some(Pacing {
+        // Until there is a rate (draft-ietf-ccwg-bbr, StartupPacingGain).
+        slow_start_gain: 2.77,
+        avoidance_gain: 2.77,
+        quantum: 2,
+        unpaced: 0,
+    }),
+    ..BBR1
 };
 
 /// IPv4 (20 B), TCP (20 B), padded time-stamp option (12 B); SYN options 20 B; SACK in two NOPs

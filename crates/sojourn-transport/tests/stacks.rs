@@ -341,6 +341,49 @@ fn a_mark_reduces_the_window_once_per_round_trip_and_is_confirmed() {
 }
 
 #[test]
+fn only_data_that_are_sent_for_the_first_time_may_be_marked() {
+    // RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5.
+    let config = StackConfig {
+        ecn: EcnMode::Classic,
+        ..stacks::LINUX_RENO
+    };
+    let seen = Rc::new(RefCell::new(Vec::<(u32, bool, bool, Ecn)>::new()));
+    let writer = Rc::clone(&seen);
+    let mut is_lost = false;
+    let judge = move |_, segment: &Segment| {
+        let mut seen = writer.borrow_mut();
+        let first = !seen
+            .iter()
+            .any(|&(number, data, ..)| data && number == segment.sequence);
+        seen.push((segment.sequence, segment.payload > 0, first, segment.ecn));
+        if segment.payload > 0 && segment.sequence == 20 && !is_lost {
+            is_lost = true;
+            return Fate::Drop;
+        }
+        Fate::Pass
+    };
+    let mut path = Path::new(&config, Shape::P1, Box::new(judge));
+    path.run(100_000, Instant::from_s(10));
+    let seen = seen.borrow();
+    assert!(
+        seen.iter().any(|&(_, data, first, _)| data && !first),
+        "a repetition"
+    );
+    assert!(
+        seen.iter().any(|&(_, data, ..)| !data),
+        "SYNs and acknowledgements"
+    );
+    for &(number, data, first, ecn) in seen.iter() {
+        let capable = if data && first {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        };
+        assert_eq!(ecn, capable, "{number}");
+    }
+}
+
+#[test]
 fn paced_segments_are_spread_over_the_round_trip() {
     let config = StackConfig {
         pacing: Some(Pacing {

@@ -76,6 +76,8 @@ fn about(name: &str) -> &'static str {
         "bsd-reno" => "a BSD of today, in outline",
         "windows-cubic" => "Windows of today, in outline",
         "linux-6" => "a server of today: Linux 6 with CUBIC and pacing",
+        "bbr1" => "BBR, version 1, on a Linux of today",
+        "bbr3" => "BBR, version 3, on a Linux of today",
         "prague" => "TCP Prague, the congestion control of L4S, on a Linux of today",
         "dctcp" => "DCTCP as in RFC 8257 on a Linux of today",
         "ledbat" => "LEDBAT as in RFC 6817 on a Linux of today",

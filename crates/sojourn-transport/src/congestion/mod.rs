@@ -11,6 +11,9 @@
 //! fractions included; senders compare whole segments.
 //! Deviations: a window never exceeds the receive window, so that flows limited by it do not inflate.
 
+pub(crate) mod bbr1;
+pub(crate) mod bbr3;
+mod bbr_model;
 mod control;
 pub(crate) mod cubic_rfc9438;
 pub(crate) mod cubic_v21;
@@ -48,6 +51,8 @@ registry::controllers! {$
     LedbatNs2(LedbatNs2Config),
     Dctcp(dctcp::DctcpConfig),
     Prague(prague::PragueConfig),
+    Bbr1(bbr1::Bbr1Config),
+    Bbr3(bbr3::Bbr3Config),
 }
 
 /// A kind of congestion controller: parameters, and how a running one is built from them.
@@ -131,6 +136,19 @@ pub struct RateSample {
     pub delivered_in_total: Bytes,
     /// The application had nothing to send: the network may be faster.
     pub application_limited: bool,
+    /// Round trip of the newest segment of the acknowledgement, if it was sent once: without the wait of a delayed
+    /// acknowledgement, which [`Ack::round_trip`] includes.
+    pub round_trip: Option<Span>,
+    /// Segments in the network now, and when the newest segment of the acknowledgement was sent, that one included.
+    pub in_flight: u32,
+    /// See [`Self::in_flight`].
+    pub in_flight_when_sent: u32,
+    /// Segments found lost since that one was sent.
+    pub lost: u32,
+    /// Segments found lost since the sample before.
+    pub newly_lost: u32,
+    /// The window held data back lately.
+    pub window_limited: bool,
 }
 
 impl RateSample {

@@ -17,6 +17,8 @@ struct Mark {
     delivered_at: Instant,
     first_sent_at: Instant,
     application_limited: bool,
+    in_flight: u32,
+    lost: u32,
 }
 
 /// The newest segment that an acknowledgement has delivered (`rs.`).
@@ -24,6 +26,8 @@ struct Mark {
 struct Newest {
     mark: Mark,
     sent_at: Instant,
+    /// It was sent once, so its round trip is known.
+    once: bool,
 }
 
 /// Sampler of one sender (`C.`).
@@ -34,7 +38,12 @@ pub(crate) struct DeliveryRate {
     first_sent_at: Instant,
     /// Samples are limited by the application until so much is delivered; 0 if they are not.
     limited_until: u64,
+    /// Found lost in total, and when the last sample was taken.
+    lost: u32,
+    lost_before: u32,
     newest: Option<Newest>,
+    /// Shortest round trip of such segments: without the wait of a delayed acknowledgement, which time stamps include.
+    shortest: Span,
     /// By number modulo the ring's size.
     marks: Vec<Mark>,
 }
@@ -48,6 +57,8 @@ const NO_MARK: Mark = Mark {
     delivered_at: Instant::ZERO,
     first_sent_at: Instant::ZERO,
     application_limited: false,
+    in_flight: 0,
+    lost: 0,
 };
 
 impl DeliveryRate {
@@ -57,7 +68,10 @@ impl DeliveryRate {
             delivered_at: Instant::ZERO,
             first_sent_at: Instant::ZERO,
             limited_until: 0,
+            lost: 0,
+            lost_before: 0,
             newest: None,
+            shortest: Span::MAX,
             marks: vec![NO_MARK; INITIAL_SLOTS],
         }
     }
@@ -77,6 +91,8 @@ impl DeliveryRate {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             application_limited: self.limited_until > 0,
+            in_flight: board.pipe(),
+            lost: self.lost,
         };
     }
 
@@ -94,29 +110,53 @@ impl DeliveryRate {
             .is_none_or(|newest| key(&mark, sent.sent_at) > key(&newest.mark, newest.sent_at));
         if newer {
             let sent_at = sent.sent_at;
-            self.newest = Some(Newest { mark, sent_at });
+            let once = sent.transmissions == 1;
+            self.newest = Some(Newest {
+                mark,
+                sent_at,
+                once,
+            });
             self.first_sent_at = sent_at;
         }
     }
 
-    /// The sample of an acknowledgement whose deliveries have all been told.
-    pub(crate) fn sample(&mut self, minimum_round_trip: Span) -> Option<RateSample> {
+    /// So many segments have been found lost.
+    pub(crate) const fn on_lost(&mut self, segments: u32) {
+        self.lost = self.lost.wrapping_add(segments);
+    }
+
+    /// The sample of an acknowledgement whose deliveries have all been told, with `in_flight` segments left in the
+    /// network; `window_limited`: the window held data back lately.
+    pub(crate) fn sample(&mut self, in_flight: u32, window_limited: bool) -> Option<RateSample> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }
-        let Newest { mark, sent_at } = self.newest.take()?;
+        let Newest {
+            mark,
+            sent_at,
+            once,
+        } = self.newest.take()?;
+        let round_trip = once.then(|| self.delivered_at.saturating_since(sent_at));
+        self.shortest = self.shortest.min(round_trip.unwrap_or(Span::MAX));
         let send = sent_at.saturating_since(mark.first_sent_at);
         let acknowledge = self.delivered_at.saturating_since(mark.delivered_at);
         let interval = send.max(acknowledge);
-        if interval < minimum_round_trip || interval.is_zero() {
+        if interval.is_zero() || (self.shortest != Span::MAX && interval < self.shortest) {
             return None;
         }
+        let lost_before = core::mem::replace(&mut self.lost_before, self.lost);
         Some(RateSample {
             delivered: Bytes(self.delivered - mark.delivered),
             interval,
             delivered_before: Bytes(mark.delivered),
             delivered_in_total: Bytes(self.delivered),
             application_limited: mark.application_limited,
+            round_trip,
+            in_flight,
+            in_flight_when_sent: mark.in_flight,
+            lost: self.lost.wrapping_sub(mark.lost),
+            newly_lost: self.lost.wrapping_sub(lost_before),
+            window_limited,
         })
     }
 
@@ -160,18 +200,13 @@ mod tests {
         number
     }
 
-    /// Everything sent arrives; a round trip takes at least `minimum` ms.
-    fn deliver(
-        rate: &mut DeliveryRate,
-        board: &mut Scoreboard,
-        ms: u64,
-        minimum: u64,
-    ) -> Option<RateSample> {
+    /// Everything sent arrives.
+    fn deliver(rate: &mut DeliveryRate, board: &mut Scoreboard, ms: u64) -> Option<RateSample> {
         for number in board.first()..board.next() {
             rate.on_delivered(Instant::from_ms(ms), number, board.segment(number));
         }
         board.acknowledge(board.next());
-        rate.sample(Span::from_ms(minimum))
+        rate.sample(0, false)
     }
 
     #[test]
@@ -179,14 +214,18 @@ mod tests {
         let (mut rate, mut board) = (DeliveryRate::new(), Scoreboard::new(1000));
         send(&mut rate, &mut board, 0);
         send(&mut rate, &mut board, 10);
-        let sample = deliver(&mut rate, &mut board, 100, 90).expect("a sample");
+        let sample = deliver(&mut rate, &mut board, 100).expect("a sample");
         assert_eq!(sample.delivered, Bytes(2000));
         assert_eq!(sample.interval, Span::from_ms(100));
         assert_eq!(sample.rate().as_bps(), 160_000);
-        assert_eq!(rate.sample(Span::ZERO), None, "nothing new");
-        // What arrives faster than a round trip can be was compressed on its way.
-        send(&mut rate, &mut board, 200);
-        assert_eq!(deliver(&mut rate, &mut board, 280, 90), None);
+        assert_eq!(rate.sample(0, false), None, "nothing new");
+        assert_eq!(sample.round_trip, Some(Span::from_ms(90)));
+        // What arrives 30 ms after its repetition, faster than a round trip can be, answers the first copy.
+        let number = send(&mut rate, &mut board, 200);
+        board.mark_lost(number);
+        board.retransmit(number, Instant::from_ms(250));
+        rate.on_sent(Instant::from_ms(250), number, &board);
+        assert_eq!(deliver(&mut rate, &mut board, 280), None);
     }
 
     #[test]
@@ -196,7 +235,7 @@ mod tests {
         rate.on_application_limited(1000);
         send(&mut rate, &mut board, 1);
         let limited = [100, 300, 500].map(|ms| {
-            let sample = deliver(&mut rate, &mut board, ms, 0).expect("a sample");
+            let sample = deliver(&mut rate, &mut board, ms).expect("a sample");
             send(&mut rate, &mut board, ms + 100);
             sample.application_limited
         });
@@ -209,7 +248,7 @@ mod tests {
         for ms in 0..200 {
             send(&mut rate, &mut board, ms);
         }
-        let sample = deliver(&mut rate, &mut board, 400, 100).expect("a sample");
+        let sample = deliver(&mut rate, &mut board, 400).expect("a sample");
         assert_eq!(sample.delivered, Bytes(200_000));
         assert_eq!(sample.interval, Span::from_ms(400));
     }

@@ -308,8 +308,8 @@ impl Sender {
     }
 
     fn rate_sample(&mut self) -> Option<RateSample> {
-        let minimum = self.round_trip.minimum();
-        self.delivery_rate.as_mut()?.sample(minimum)
+        let (pipe, limited) = (self.board.pipe(), self.usage.limited);
+        self.delivery_rate.as_mut()?.sample(pipe, limited)
     }
 
     fn tell_controller(&mut self, mut news: Ack, pipe_before: u32, config: &StackConfig) {
@@ -509,8 +509,13 @@ impl Sender {
     }
 
     fn detect(&mut self, now: Instant) -> u32 {
-        self.detector
-            .detect((now, self.state), &mut self.board, &self.round_trip)
+        let newly_lost = self
+            .detector
+            .detect((now, self.state), &mut self.board, &self.round_trip);
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_lost(newly_lost);
+        }
+        newly_lost
     }
 
     fn gate_is_open(&self, pipe_before: u32, gate: GrowthGate) -> bool {

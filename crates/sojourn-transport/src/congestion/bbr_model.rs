@@ -1,0 +1,233 @@
+//! What both versions of BBR measure: rounds, the best rate of recent ones, bursts of acknowledgements, and the window
+//! while losses are repaired.
+//!
+//! Source: draft-ietf-ccwg-bbr sections 5.5 (model) and 5.6.4 (window); Linux `tcp_bbr.c`.
+//! Units: segments, seconds.
+//! Deviations: the window's allowance for bursts of acknowledgements is the largest of the last ten rounds, in two
+//! windows of five, as in Linux.
+
+use super::{Ack, Cause, RateSample};
+use sojourn_base::{Instant, Span};
+
+/// Segments released at once, for which the window makes room three times (Linux: two above 1.2 Mb/s).
+pub(super) const QUANTUM: u32 = 2;
+/// Fewest segments in the network (draft, `BBR.MinPipeCwnd`).
+pub(super) const LEAST_WINDOW: f64 = 4.0;
+/// A pipe is full when the rate grows by less than this in so many rounds (draft, 5.3.1.2).
+pub(super) const FULL_GROWTH: f64 = 1.25;
+pub(super) const FULL_ROUNDS: u32 = 3;
+/// Part of the estimated rate that is used, so that a queue can drain (draft, `BBR.PacingMarginPercent`).
+pub(super) const PACING_MARGIN: f64 = 0.99;
+/// Bursts of acknowledgements are allowed for up to this many seconds at the estimated rate (Linux
+/// `bbr_extra_acked_max_us`).
+const LONGEST_BURST: f64 = 0.1;
+/// Rounds of one window of the filter of bursts (Linux `bbr_extra_acked_win_rtts`).
+const BURST_ROUNDS: u32 = 5;
+
+/// Rounds of packet-timed round trips.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    end: u64,
+    /// Rounds so far.
+    pub(super) count: u32,
+    /// This acknowledgement began one.
+    pub(super) starts: bool,
+}
+
+impl Rounds {
+    pub(super) fn on_sample(&mut self, rate: &RateSample) {
+        self.starts = rate.delivered_before.0 >= self.end;
+        if self.starts {
+            self.end = rate.delivered_in_total.0;
+            self.count += 1;
+        }
+    }
+
+    /// Begin a round now.
+    pub(super) const fn restart(&mut self, rate: &RateSample) {
+        self.end = rate.delivered_in_total.0;
+    }
+}
+
+/// Whether the rate has stopped growing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FullPipe {
+    rate: f64,
+    rounds: u32,
+}
+
+impl FullPipe {
+    /// Count from `rate` on.
+    pub(super) const fn restart(&mut self, rate: f64) {
+        (self.rate, self.rounds) = (rate, 0);
+    }
+
+    /// The rate that would be a quarter more.
+    pub(super) const fn wanted(&self) -> f64 {
+        self.rate * FULL_GROWTH
+    }
+
+    /// A round has brought `rate`; true if none of three was a quarter better than the best before.
+    pub(super) fn on_round(&mut self, rate: f64) -> bool {
+        if rate >= self.wanted() {
+            self.restart(rate);
+            return false;
+        }
+        self.rounds += 1;
+        self.rounds >= FULL_ROUNDS
+    }
+}
+
+/// How many segments arrive in bursts beyond the estimated rate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bursts {
+    epoch: Instant,
+    acked: f64,
+    largest: [f64; 2],
+    rounds: u32,
+}
+
+impl Bursts {
+    /// `rate`: estimated segments per second.
+    pub(super) fn on_ack(&mut self, ack: &Ack, rate: f64, round_starts: bool, window: f64) {
+        if round_starts {
+            self.rounds += 1;
+            if self.rounds >= BURST_ROUNDS {
+                self.rounds = 0;
+                self.largest = [0.0, self.largest[0]];
+            }
+        }
+        let mut expected = rate * ack.now.saturating_since(self.epoch).as_secs_f64();
+        if self.acked <= expected {
+            (self.acked, self.epoch, expected) = (0.0, ack.now, 0.0);
+        }
+        self.acked += f64::from(ack.acked);
+        let extra = (self.acked - expected).min(window);
+        self.largest[0] = self.largest[0].max(extra);
+    }
+
+    /// Room for them, once the pipe is full.
+    pub(super) fn room(&self, rate: f64) -> f64 {
+        self.largest[0]
+            .max(self.largest[1])
+            .min(rate * LONGEST_BURST)
+    }
+}
+
+/// The window while losses are repaired.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repair {
+    before: f64,
+    begins: bool,
+    conserves: bool,
+    active: bool,
+}
+
+impl Repair {
+    /// A loss or timeout is found; `window` is what it was before.
+    pub(super) fn begin(&mut self, cause: Cause, window: f64) {
+        if !self.active {
+            self.before = window;
+        }
+        self.active = true;
+        self.begins = cause == Cause::Loss;
+        self.conserves = self.begins;
+    }
+
+    /// What an acknowledgement of `acked` segments leaves of `window`, with `pipe` in the network; the second value
+    /// says whether that is all the window may be.
+    pub(super) fn modulate(
+        &mut self,
+        ack: &Ack,
+        rate: Option<&RateSample>,
+        round_starts: bool,
+        window: f64,
+    ) -> (f64, bool) {
+        let acked = f64::from(ack.acked);
+        let lost = rate.map_or(0, |rate| rate.newly_lost);
+        let pipe = rate.map(|rate| f64::from(rate.in_flight));
+        let mut window = (window - f64::from(lost)).max(1.0);
+        if self.active && ack.open {
+            self.active = false;
+            self.conserves = false;
+            window = window.max(self.before);
+        }
+        if core::mem::take(&mut self.begins) {
+            if let Some(pipe) = pipe {
+                window = pipe + acked.max(1.0);
+            }
+        } else if self.conserves && round_starts {
+            self.conserves = false;
+        }
+        if self.conserves
+            && let Some(pipe) = pipe
+        {
+            return (window.max(pipe + acked), true);
+        }
+        (window, self.conserves)
+    }
+
+    /// Keep `window` for the end of a probe.
+    pub(super) fn save(&mut self, window: f64) {
+        self.before = if self.active {
+            self.before.max(window)
+        } else {
+            window
+        };
+    }
+
+    /// What was saved.
+    pub(super) const fn saved(&self) -> f64 {
+        self.before
+    }
+}
+
+/// A small generator of chance, seeded by the time of the first acknowledgement, so that flows differ and runs repeat.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) const fn new(now: Instant) -> Self {
+        // Weyl's increment of splitmix64; never zero.
+        Self(now.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `sides`.
+    pub(super) const fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+/// Segments of a sample by time.
+pub(super) fn rate_of(rate: &RateSample, segment: f64) -> f64 {
+    rate.delivered.0 as f64 / segment / rate.interval.as_secs_f64()
+}
+
+/// The round trip of what an acknowledgement says: that of its newest segment, or what its time stamp says.
+pub(super) fn round_trip_of(ack: &Ack) -> Option<Span> {
+    let newest = ack.rate.as_ref().and_then(|rate| rate.round_trip);
+    newest.or(ack.round_trip)
+}
+
+/// Segments that `rate` brings in `time`.
+pub(super) fn product(rate: f64, time: Span) -> f64 {
+    rate * time.as_secs_f64()
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use sojourn_base::Bytes;
+
+    /// What a path of `rate` segments per second delivers in a round of 40 ms.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rates of the tests are small and not negative"
+    )]
+    pub(crate) fn bytes_in_a_round(rate: f64) -> Bytes {
+        Bytes((rate * 0.04 * 1448.0) as u64)
+    }
+}
