@@ -1,12 +1,14 @@
 //! Bulk transfer: parallel loops that send file after file as fast as the network takes them.
 //!
 //! One model covers the endless upload, the repeating and the bursty file upload, BitTorrent pieces
-//! on kept connections, and speed tests.
+//! on kept connections, files of random size, segments of a video at regular times, and speed tests.
 //!
 //! Source: White 2012 3.2.1 (scenarios 2, 3 and 5), White 2013 3.6 and Table 2 (repeating files,
-//! BitTorrent), White 2019 Appendix B (log-normal file sizes).
+//! BitTorrent), White 2019 Appendix B (log-normal file sizes, a video, speed tests) and the public program that it
+//! describes (docsis-ns3: cut-offs, send buffer, starts one after the other).
 //! Deviations: a downstream file is sent as soon as the server sees the connection, without a request;
-//! a random size is drawn when the transfer begins, not when its handshake ends.
+//! a random size is drawn when the transfer begins, not when its handshake ends; what is cut off without a send buffer
+//! vanishes without a FIN, because the connection has all of the file already.
 
 mod keys;
 
@@ -50,12 +52,18 @@ pub struct BulkConfig {
     /// Pause from the last acknowledgement of a file to the start of the next.
     pub gap: Span,
     /// If given, a loop starts a file at these regular intervals instead, whether or not the file before
-    /// it has gone; it then waits behind that on the same connection. Needs `reuse_connection`.
+    /// it has gone; it then waits behind that.
     pub period: Option<Span>,
+    /// If given, a transfer that has not ended so long after its start is cut off, and the loop goes on.
+    pub cutoff: Option<Span>,
+    /// If given, at most so many bytes are with the connection and not acknowledged.
+    pub send_buffer: Option<Bytes>,
     /// Send all files of a loop over one connection instead of a new one each.
     pub reuse_connection: bool,
     /// When the loops start.
     pub start: Span,
+    /// How much later than the one before it each loop starts.
+    pub stagger: Span,
     /// Each loop starts later by a time drawn uniformly from zero to this.
     pub start_jitter: Span,
     /// When all loops stop and forget their connections, as a measurement does that is over; never if `None`.
@@ -70,8 +78,11 @@ impl BulkConfig {
         file: FileSize::Endless,
         gap: Span::ZERO,
         period: None,
+        cutoff: None,
+        send_buffer: None,
         reuse_connection: false,
         start: Span::ZERO,
+        stagger: Span::ZERO,
         start_jitter: Span::ZERO,
         stop: None,
     };
@@ -114,6 +125,35 @@ impl BulkConfig {
         reuse_connection: true,
         ..Self::CONTINUOUS
     };
+    /// Files of log-normal size, each over a new connection, 100 ms apart (White 2019 Appendix B). The first starts after
+    /// 100 ms, further loops a second after each other (docsis-ns3).
+    pub const WHITE2019_FILES: Self = Self {
+        file: FileSize::WHITE2019,
+        gap: Span::from_ms(100),
+        start: Span::from_ms(100),
+        stagger: Span::from_s(1),
+        ..Self::CONTINUOUS
+    };
+    /// A video of 6 Mb/s: 3.75 MB every 5 s (White 2019 Appendix B). Cut off after 2.5 s, with a send buffer of 32,000 B
+    /// (docsis-ns3): at 20 ms of round trip that holds it to 12.8 Mb/s, so it never fills the link.
+    pub const WHITE2019_VIDEO: Self = Self {
+        direction: Direction::Downstream,
+        file: FileSize::bytes(3_750_000),
+        period: Some(Span::from_s(5)),
+        cutoff: Some(Span::from_ms(2500)),
+        send_buffer: Some(Bytes(32_000)),
+        start: Span::from_ms(200),
+        ..Self::CONTINUOUS
+    };
+    /// A speed test: sixteen downloads without end (White 2019 4.1). With `cutoff` they begin anew, as in docsis-ns3 every
+    /// 15 s after a pause of 100 ms.
+    pub const WHITE2019_SPEED_TEST: Self = Self {
+        direction: Direction::Downstream,
+        lanes: 16,
+        gap: Span::from_ms(100),
+        start: Span::from_ms(100),
+        ..Self::CONTINUOUS
+    };
 }
 
 /// Parallel transfer loops.
@@ -134,8 +174,11 @@ struct Lane {
     index: u32,
     connection: Option<ConnectionId>,
     established: bool,
-    /// Bytes handed to the connection so far.
-    written: u64,
+    /// Bytes of all transfers that were begun on the connection, and how many of them it has.
+    promised: u64,
+    handed: u64,
+    /// Bytes that the peer has acknowledged.
+    acknowledged: u64,
     /// Transfers in progress, oldest first: one, or several where files come at regular times.
     current: VecDeque<Current>,
 }
@@ -176,15 +219,24 @@ impl Bulk {
             bytes,
             ends_at: None,
         });
-        if state.connection.is_some() {
-            self.write(lane, context);
-        } else {
-            let connection = context.open(0);
-            state.connection = Some(connection);
-            state.established = false;
-            state.written = 0;
-            self.connections.insert(connection, lane);
+        if let Some(cutoff) = self.config.cutoff {
+            context.arm(now + cutoff, CUTOFF | token(lane));
         }
+        if state.connection.is_none() {
+            self.connect(lane, context);
+        } else if self.config.reuse_connection {
+            self.write(lane, context);
+        }
+    }
+
+    /// A new connection for the lane's oldest transfer, and for all of them if it is kept.
+    fn connect(&mut self, lane: usize, context: &mut impl ApplicationContext) {
+        let connection = context.open(0);
+        let state = &mut self.lanes[lane];
+        state.connection = Some(connection);
+        state.established = false;
+        (state.promised, state.handed, state.acknowledged) = (0, 0, 0);
+        self.connections.insert(connection, lane);
     }
 
     fn draw_size(&self, context: &mut impl ApplicationContext) -> u64 {
@@ -198,33 +250,70 @@ impl Bulk {
         }
     }
 
-    /// Hand to the lane's established connection what it has not got yet.
+    /// Hand to the lane's established connection what it has not got yet: of a connection for each transfer, one.
     fn write(&mut self, lane: usize, context: &mut impl ApplicationContext) {
-        let sender = self.sender();
-        let state = &mut self.lanes[lane];
-        let (Some(connection), true) = (state.connection, state.established) else {
+        if !self.lanes[lane].established {
             return;
+        }
+        let transfers = if self.config.reuse_connection {
+            self.lanes[lane].current.len()
+        } else {
+            1
         };
-        for current in state
-            .current
-            .iter_mut()
-            .filter(|current| current.ends_at.is_none())
-        {
-            state.written = state.written.saturating_add(current.bytes);
-            current.ends_at = Some(state.written);
-            context.write(connection, sender, current.bytes);
-            if !self.config.reuse_connection && current.bytes != u64::MAX {
-                context.close(connection, sender);
+        for at in 0..transfers {
+            let state = &mut self.lanes[lane];
+            if let Some(current) = state.current.get_mut(at)
+                && current.ends_at.is_none()
+            {
+                state.promised = state.promised.saturating_add(current.bytes);
+                current.ends_at = Some(state.promised);
+                self.hand_over(lane, context);
             }
         }
         self.await_next(lane, context);
     }
 
-    /// Nothing is to be done before the oldest transfer of the lane is acknowledged.
+    /// Hand over as much of what was promised as the send buffer has room for.
+    fn hand_over(&mut self, lane: usize, context: &mut impl ApplicationContext) {
+        let sender = self.sender();
+        let state = &mut self.lanes[lane];
+        let Some(connection) = state.connection else {
+            return;
+        };
+        let missing = state.promised - state.handed;
+        if missing == 0 {
+            return;
+        }
+        let bytes = match self.config.send_buffer {
+            None => missing,
+            Some(buffer) => {
+                let unacknowledged = state.handed.saturating_sub(state.acknowledged);
+                missing.min(buffer.0.saturating_sub(unacknowledged))
+            }
+        };
+        if bytes == 0 {
+            return;
+        }
+        state.handed += bytes;
+        context.write(connection, sender, bytes);
+        if !self.config.reuse_connection
+            && state.handed == state.promised
+            && state.promised != u64::MAX
+        {
+            context.close(connection, sender);
+        }
+    }
+
+    /// Nothing is to be done before the oldest transfer of the lane is acknowledged, or the send buffer has room.
     fn await_next(&self, lane: usize, context: &mut impl ApplicationContext) {
         let state = &self.lanes[lane];
         let oldest = state.current.front().and_then(|current| current.ends_at);
         if let (Some(connection), Some(total)) = (state.connection, oldest) {
+            let total = if state.handed < state.promised {
+                state.acknowledged.saturating_add(1)
+            } else {
+                total
+            };
             context.await_acknowledged(connection, self.sender(), total);
         }
     }
@@ -236,6 +325,8 @@ impl Bulk {
         total: u64,
         context: &mut impl ApplicationContext,
     ) {
+        self.lanes[lane].acknowledged = total;
+        self.hand_over(lane, context);
         let is_complete = |current: &Current| current.ends_at.is_some_and(|end| end <= total);
         while self.lanes[lane].current.front().is_some_and(is_complete) {
             if !self.config.reuse_connection
@@ -244,16 +335,47 @@ impl Bulk {
                 self.connections.remove(connection);
             }
             self.end_transfer(lane, Some(now), context);
-            if self.config.period.is_some() {
-                continue;
-            }
-            if self.config.gap.is_zero() {
-                self.begin(now, lane, context);
-            } else {
-                context.arm(now + self.config.gap, token(lane));
-            }
+            self.go_on(now, lane, context);
         }
         self.await_next(lane, context);
+    }
+
+    /// A transfer has ended: the next one, at once or after the pause, or what waits already.
+    fn go_on(&mut self, now: Instant, lane: usize, context: &mut impl ApplicationContext) {
+        let state = &self.lanes[lane];
+        if self.config.period.is_some() {
+            if state.connection.is_none() && !state.current.is_empty() {
+                self.connect(lane, context);
+            }
+        } else if self.config.gap.is_zero() {
+            self.begin(now, lane, context);
+        } else {
+            context.arm(now + self.config.gap, token(lane));
+        }
+    }
+
+    /// The time of a transfer may be over; timers of ended ones are history.
+    fn on_cutoff(&mut self, now: Instant, lane: usize, context: &mut impl ApplicationContext) {
+        let (Some(cutoff), Some(current)) = (self.config.cutoff, self.lanes[lane].current.front())
+        else {
+            return;
+        };
+        if now < current.started_at + cutoff {
+            return;
+        }
+        let state = &mut self.lanes[lane];
+        if let Some(connection) = state.connection.take() {
+            self.connections.remove(connection);
+            // What is in the send buffer still goes out, with a FIN behind it.
+            if state.established && self.config.send_buffer.is_some() {
+                let sender = self.sender();
+                context.close(connection, sender);
+            } else {
+                context.abandon(connection);
+            }
+        }
+        self.end_transfer(lane, None, context);
+        self.go_on(now, lane, context);
     }
 
     /// The connection is gone, whatever it was doing.
@@ -315,13 +437,16 @@ impl Application for Bulk {
     fn interest(&self) -> Interest {
         Interest {
             delivered: false,
-            acknowledged: self.config.file != FileSize::Endless,
+            acknowledged: self.config.file != FileSize::Endless
+                || self.config.send_buffer.is_some(),
         }
     }
 
     fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         for lane in 0..self.lanes.len() {
-            let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+            let staggered = self.config.stagger.saturating_mul(lane as u64);
+            let start = self.config.start.saturating_add(staggered);
+            let delay = crate::jittered(start, self.config.start_jitter, context);
             context.arm(now + delay, token(lane));
         }
         if let Some(stop) = self.config.stop {
@@ -334,6 +459,9 @@ impl Application for Bulk {
         match event {
             _ if self.is_stopped => {}
             Event::Timer(STOP) => self.stop(context),
+            Event::Timer(lane) if lane & CUTOFF != 0 => {
+                self.on_cutoff(now, (lane & !CUTOFF) as usize, context);
+            }
             Event::Timer(lane) => {
                 if let Some(period) = self.config.period {
                     context.arm(now + period, lane);
@@ -371,6 +499,9 @@ impl Application for Bulk {
 
 /// Token of the timer that ends it all; above any number of lanes.
 const STOP: u32 = u32::MAX;
+
+/// What tells the timers of cut-offs from those of starts; above any number of lanes.
+const CUTOFF: u32 = 1 << 31;
 
 /// Pause before a loop tries again after its connection was lost. Chosen: one second, long against any
 /// round trip and short against the minutes that a stack spends before it gives up.

@@ -41,6 +41,21 @@ impl Configured for BulkConfig {
             about: "White 2013 §3.6: 32 uploads of 256,000 B pieces",
             values: || Self::BITTORRENT,
         },
+        Profile {
+            name: "white2019-files",
+            about: "White 2019 Appendix B: uploads of log-normal size, 100 ms apart",
+            values: || Self::WHITE2019_FILES,
+        },
+        Profile {
+            name: "white2019-video",
+            about: "White 2019 Appendix B: 3.75 MB every 5 s, with cut-off and send buffer of docsis-ns3",
+            values: || Self::WHITE2019_VIDEO,
+        },
+        Profile {
+            name: "white2019-speed-test",
+            about: "White 2019 §4.1: sixteen downloads without end",
+            values: || Self::WHITE2019_SPEED_TEST,
+        },
     ];
 
     fn base() -> Self {
@@ -93,6 +108,7 @@ impl Configured for BulkConfig {
             example: Span::from_s(30),
         },
     );
+        self.limit_keys(visitor);
         visitor.value(
             key(
                 "reuse_connection",
@@ -102,6 +118,18 @@ impl Configured for BulkConfig {
             &mut self.reuse_connection,
         );
         start_keys(&mut self.start, &mut self.start_jitter, visitor);
+        if !self.stagger.is_zero() || visitor.has("stagger") || visitor.is_exhaustive() {
+            visitor.value(
+                key(
+                    "stagger",
+                    "how much later than the one before it each loop starts",
+                    "chosen: all together; docsis-ns3: 1 s",
+                )
+                .most(LONGEST_PAUSE)
+                .unit("s"),
+                &mut self.stagger,
+            );
+        }
         if self.stop.is_some() || visitor.has("stop") || visitor.is_exhaustive() {
             visitor.value(
                 key(
@@ -115,6 +143,44 @@ impl Configured for BulkConfig {
                     value: &mut self.stop,
                     word: "never",
                     example: Span::from_s(65),
+                },
+            );
+        }
+    }
+}
+
+impl BulkConfig {
+    /// Keys of what only some transfers have.
+    fn limit_keys(&mut self, visitor: &mut dyn Visitor) {
+        if self.cutoff.is_some() || visitor.has("cutoff") || visitor.is_exhaustive() {
+            visitor.value(
+                key(
+                    "cutoff",
+                    "a transfer that has not ended so long after its start is cut off, and the loop goes on",
+                    "White 2019: none; docsis-ns3: 2.5 s for video, 15 s for speed tests",
+                )
+                .least("1 ms")
+                .most(LONGEST_PAUSE),
+                &mut Or {
+                    value: &mut self.cutoff,
+                    word: "off",
+                    example: Span::from_s(15),
+                },
+            );
+        }
+        if self.send_buffer.is_some() || visitor.has("send_buffer") || visitor.is_exhaustive() {
+            visitor.value(
+                key(
+                    "send_buffer",
+                    "most bytes that are with the connection and not acknowledged",
+                    "White 2019: none; docsis-ns3: 32,000 B for video",
+                )
+                .least("1500 B")
+                .most("1 GB"),
+                &mut Or {
+                    value: &mut self.send_buffer,
+                    word: "off",
+                    example: Bytes(32_000),
                 },
             );
         }

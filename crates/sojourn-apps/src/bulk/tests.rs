@@ -289,3 +289,133 @@ fn a_load_that_stops_forgets_its_connections_and_starts_nothing_again() {
     assert_eq!(desk.transfers.len(), 1);
     assert_eq!(desk.transfers[0].ended_at, None);
 }
+
+/// Starts and ends of transfers in milliseconds.
+fn times(desk: &Desk) -> Vec<(u64, Option<u64>)> {
+    let ms = |at: Instant| at.as_ns() / 1_000_000;
+    let transfers = desk.transfers.iter();
+    transfers
+        .map(|transfer| (ms(transfer.started_at), transfer.ended_at.map(ms)))
+        .collect()
+}
+
+#[test]
+fn a_send_buffer_holds_a_video_to_its_size_per_round_trip() {
+    // 3,750,000 B are 117.19 times 32,000 B: 118 round trips of 20 ms after 30 ms of handshake, 12.8 Mb/s meanwhile.
+    let mut desk = Desk::new(1);
+    desk.run(
+        &mut Bulk::new(&BulkConfig::WHITE2019_VIDEO),
+        Instant::from_ms(12_000),
+    );
+    assert_eq!(
+        times(&desk),
+        [
+            (200, Some(200 + 30 + 118 * 20)),
+            (5200, Some(5200 + 30 + 118 * 20)),
+            (10_200, None),
+        ]
+    );
+    // Without it the ideal network takes one round trip.
+    let mut desk = Desk::new(1);
+    let unlimited = BulkConfig {
+        send_buffer: None,
+        cutoff: None,
+        ..BulkConfig::WHITE2019_VIDEO
+    };
+    desk.run(&mut Bulk::new(&unlimited), Instant::from_ms(4_000));
+    assert_eq!(times(&desk), [(200, Some(250))]);
+}
+
+#[test]
+fn a_video_that_has_not_come_in_time_is_cut_off_and_the_next_one_is_on_time() {
+    // At 40 ms a segment would take 4.7 s; it is cut off after 2.5 s, and its server closes behind what it has written.
+    let mut desk = Desk::new(1);
+    desk.round_trips = vec![Span::from_ms(40)];
+    desk.run(
+        &mut Bulk::new(&BulkConfig::WHITE2019_VIDEO),
+        Instant::from_ms(9_000),
+    );
+    assert_eq!(times(&desk), [(200, None), (5200, None)]);
+    assert_eq!(desk.opened.len(), 2);
+    assert_eq!(desk.closed_ends(ConnectionId(0)), [true, true]);
+    assert!(desk.abandoned.is_empty());
+}
+
+#[test]
+fn without_a_cutoff_a_late_file_delays_the_next_one_which_has_a_connection_of_its_own() {
+    // At 40 ms and 32,000 B per round trip a file of 6 MB takes 60 ms and 188 times 40 ms: 7.58 s.
+    let mut desk = Desk::new(1);
+    desk.round_trips = vec![Span::from_ms(40)];
+    let config = BulkConfig {
+        file: FileSize::bytes(6_000_000),
+        cutoff: None,
+        start: Span::ZERO,
+        ..BulkConfig::WHITE2019_VIDEO
+    };
+    desk.run(&mut Bulk::new(&config), Instant::from_ms(16_000));
+    assert_eq!(
+        times(&desk),
+        [
+            (0, Some(7_580)),
+            (5_000, Some(15_160)),
+            (10_000, None),
+            (15_000, None)
+        ]
+    );
+    let opened: Vec<Instant> = desk.opened.iter().map(|(at, _)| *at).collect();
+    assert_eq!(opened, [0, 7_580, 15_160].map(Instant::from_ms));
+}
+
+#[test]
+fn a_speed_test_starts_again_after_its_cutoff_and_a_pause() {
+    let mut desk = Desk::new(1);
+    let config = BulkConfig {
+        cutoff: Some(Span::from_s(15)),
+        ..BulkConfig::WHITE2019_SPEED_TEST
+    };
+    desk.run(&mut Bulk::new(&config), Instant::from_s(31));
+    let opened: Vec<u64> = desk
+        .opened
+        .iter()
+        .map(|(at, _)| at.as_ns() / 1_000_000)
+        .collect();
+    assert_eq!(opened, [[100; 16], [15_200; 16], [30_300; 16]].concat());
+    let abandoned: Vec<u64> = desk
+        .abandoned
+        .iter()
+        .map(|(at, _)| at.as_ns() / 1_000_000)
+        .collect();
+    assert_eq!(abandoned, [[15_100; 16], [30_200; 16]].concat());
+    // As printed it goes on without end.
+    let mut desk = Desk::new(1);
+    desk.run(
+        &mut Bulk::new(&BulkConfig::WHITE2019_SPEED_TEST),
+        Instant::from_s(31),
+    );
+    assert_eq!(desk.opened.len(), 16);
+}
+
+#[test]
+fn files_of_white_2019_start_one_after_the_other_and_pause_for_a_tenth_of_a_second() {
+    let mut desk = Desk::new(1);
+    let config = BulkConfig {
+        lanes: 3,
+        ..BulkConfig::WHITE2019_FILES
+    };
+    desk.run(&mut Bulk::new(&config), Instant::from_ms(2_150));
+    let starts = |lane| -> Vec<u64> {
+        let transfers = desk
+            .transfers
+            .iter()
+            .filter(|transfer| transfer.lane == lane);
+        transfers
+            .map(|transfer| transfer.started_at.as_ns() / 1_000_000)
+            .take(2)
+            .collect()
+    };
+    // 20 ms of handshake, 20 ms until all is acknowledged, 100 ms of pause.
+    assert_eq!(starts(0), [100, 240]);
+    assert_eq!(starts(1), [1_100, 1_240]);
+    assert_eq!(starts(2), [2_100]);
+    assert_eq!(desk.opened.len(), desk.transfers.len());
+}
