@@ -128,9 +128,11 @@ _METRICS = {
     "latency": ("delay_p99", "delay_p95", "delay"),
     "load-time": ("page_load_time_median",),
     "loss": ("loss_total", "lost"),
+    "p-mos": ("predicted_mos_min",),
     "plt": ("page_load_time_median",),
-    "quality": ("mos",),
+    "quality": ("mos", "predicted_mos_min"),
     "queueing-delay": ("queue_delay_p99",),
+    "rebuffering": ("underflow",),
     "retransmits": ("retransmissions",),
     "throughput": ("goodput",),
 }

@@ -30,6 +30,17 @@ _WORDS = {
     "page_load_time_mad": "median deviation of page load time",
     "page_load_time_median_censored": "median page load time, unfinished pages counted",
     "utilisation": "utilisation",
+    "predicted_mos": "predicted score of videos (P-MOS)",
+    "predicted_mos_min": "predicted score of the worst video (P-MOS)",
+    "underflow": "time in which videos stand still",
+    "underflow_max": "time in which the worst video stands still",
+    "stalls": "how often videos stand still",
+    "startup_time": "time to the first picture",
+    "video_rate_mean": "mean rate of videos",
+    "video_rate_sd": "deviation of the rate of videos",
+    "video_rate_fairness": "fairness of the rates of videos",
+    "switches_per_minute": "changes of quality in a minute of video",
+    "low_buffer": "time with less than 10 s of video in the buffer",
     "connect_retries": "connection attempts repeated",
 }
 _FIRST = {

@@ -6,8 +6,8 @@
 
 use core::fmt;
 
-use sojourn_base::{Bytes, Direction};
-use sojourn_keys::Configured;
+use sojourn_base::{Bytes, Direction, Span};
+use sojourn_keys::{Configured, Mismatch};
 
 use crate::Application;
 
@@ -43,6 +43,13 @@ pub trait ApplicationKind: Configured + Clone + PartialEq + fmt::Debug + Send + 
     /// Whether two of them begin at the same instant, so that subscribers who are alike keep in step.
     fn is_in_step(&self) -> bool {
         false
+    }
+
+    /// What does not fit together, with each other or with a run of this `duration`: the key, below the
+    /// application's table, and what would be right.
+    fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)> {
+        let _ = duration;
+        Vec::new()
     }
 }
 
@@ -141,6 +148,18 @@ macro_rules! applications {
                 match self {
                     $(Self::$variant(config) => ApplicationKind::is_in_step(config),)*
                     Self::Own(config) => config.is_in_step(),
+                }
+            }
+
+            /// What does not fit together, with each other or with a run of this `duration`: the key and what would
+            /// be right.
+            pub fn problems(
+                &self,
+                duration: sojourn_base::Span,
+            ) -> Vec<(&'static str, sojourn_keys::Mismatch)> {
+                match self {
+                    $(Self::$variant(config) => ApplicationKind::problems(config, duration),)*
+                    Self::Own(config) => config.problems(duration),
                 }
             }
         }

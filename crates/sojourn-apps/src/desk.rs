@@ -2,7 +2,8 @@
 //! keeps everything the application did.
 
 use crate::{
-    Application, ApplicationContext, ConnectionId, Draw, End, Event, Object, Page, Transfer,
+    Application, ApplicationContext, Chunk, ConnectionId, Draw, End, Event, Object, Page,
+    StreamingSession, Transfer,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub(crate) struct Desk {
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pages: Vec<Page>,
     pub(crate) objects: Vec<Object>,
+    pub(crate) chunks: Vec<Chunk>,
+    pub(crate) sessions: Vec<StreamingSession>,
     /// Connections that were forgotten, and when.
     pub(crate) abandoned: Vec<(Instant, ConnectionId)>,
     /// Connections in use now and at most, per server.
@@ -113,6 +116,8 @@ impl Desk {
             transfers: Vec::new(),
             pages: Vec::new(),
             objects: Vec::new(),
+            chunks: Vec::new(),
+            sessions: Vec::new(),
             abandoned: Vec::new(),
             in_use: vec![0; 8],
             most_in_use: vec![0; 8],
@@ -304,6 +309,14 @@ impl ApplicationContext for Desk {
 
     fn record_object(&mut self, object: &Object) {
         self.objects.push(*object);
+    }
+
+    fn record_chunk(&mut self, chunk: &Chunk) {
+        self.chunks.push(*chunk);
+    }
+
+    fn record_streaming_session(&mut self, session: &StreamingSession) {
+        self.sessions.push(*session);
     }
 }
 

@@ -9,6 +9,7 @@
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`game`] | online games: small packets both ways |
+//! | [`has`] | videos whose quality follows the network |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`web`] | pages with many objects from several servers |
 //!
@@ -23,6 +24,7 @@ pub mod constant_rate;
 mod desk;
 pub mod distribution;
 pub mod game;
+pub mod has;
 pub mod keys;
 mod own;
 pub mod probe;
@@ -33,13 +35,14 @@ pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use constant_rate::{ConstantRate, ConstantRateConfig, IntervalMode, StreamConfig};
 pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sampler};
 pub use game::{Game, GameConfig};
+pub use has::{Has, HasConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use web::{
     Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,
 };
 
-pub use sojourn_base::report::{Object, Page, Transfer};
+pub use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
 
 use sojourn_base::{Direction, Instant, Span};
 
@@ -49,6 +52,7 @@ any::applications! {
     Game(GameConfig),
     Probe(ProbeConfig),
     Web(WebConfig),
+    Has(HasConfig),
 }
 
 /// A connection, as the context names it. Never reused within a run.
@@ -136,6 +140,10 @@ pub trait ApplicationContext {
     fn record_page(&mut self, page: &Page);
     /// An object has ended, or the run has.
     fn record_object(&mut self, object: &Object);
+    /// A chunk of an adaptive stream has ended, or the run has.
+    fn record_chunk(&mut self, chunk: &Chunk);
+    /// The run has ended: what a session of an adaptive stream was like.
+    fn record_streaming_session(&mut self, session: &StreamingSession);
 }
 
 /// Which of the frequent events an application listens to. It ignores the others, so that its context

@@ -4,12 +4,12 @@
 
 use core::fmt;
 
-use sojourn_base::{Bytes, Direction, Instant};
-use sojourn_keys::{Family, NameTaken, Own, Pointed, Takes};
+use sojourn_base::{Bytes, Direction, Instant, Span};
+use sojourn_keys::{Family, Mismatch, NameTaken, Own, Pointed, Takes};
 
 use crate::{
-    Application, ApplicationConfig, ApplicationContext, ApplicationKind, ConnectionId, Draw, End,
-    Event, Interest, Object, Page, Transfer,
+    Application, ApplicationConfig, ApplicationContext, ApplicationKind, Chunk, ConnectionId, Draw,
+    End, Event, Interest, Object, Page, StreamingSession, Transfer,
 };
 
 /// Parameters of an own application.
@@ -36,6 +36,8 @@ pub trait PointedApplication: Pointed<ApplicationConfig> {
     fn direction(&self) -> Direction;
     /// See [`ApplicationKind::is_in_step`].
     fn is_in_step(&self) -> bool;
+    /// See [`ApplicationKind::problems`].
+    fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)>;
     /// See [`ApplicationKind::build`].
     fn build(&self) -> OwnApplication;
 }
@@ -63,6 +65,10 @@ where
 
     fn is_in_step(&self) -> bool {
         ApplicationKind::is_in_step(self)
+    }
+
+    fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)> {
+        ApplicationKind::problems(self, duration)
     }
 
     fn build(&self) -> OwnApplication {
@@ -202,5 +208,13 @@ impl ApplicationContext for PointedContext<'_> {
 
     fn record_object(&mut self, object: &Object) {
         self.0.record_object(object);
+    }
+
+    fn record_chunk(&mut self, chunk: &Chunk) {
+        self.0.record_chunk(chunk);
+    }
+
+    fn record_streaming_session(&mut self, session: &StreamingSession) {
+        self.0.record_streaming_session(session);
     }
 }

@@ -1,8 +1,10 @@
-//! What applications tell of their work, and what records keep of it: transfers, pages and their objects.
+//! What applications tell of their work, and what records keep of it: transfers, pages and their objects, chunks
+//! and sessions of videos.
 //!
 //! Defined here because applications know no records and records know no models.
 
-use crate::time::Instant;
+use crate::rate::BitRate;
+use crate::time::{Instant, Span};
 
 /// A finished (or, at the end of a run, unfinished) file transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,4 +59,99 @@ pub struct Object {
     pub ended_at: Option<Instant>,
     /// Size.
     pub bytes: u64,
+}
+
+/// Why the client of an adaptive stream took the level that it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LevelReason {
+    /// It had seen nothing of the network, or its rule was not at work yet.
+    Start,
+    /// Its buffer was nearly empty.
+    Panic,
+    /// The rule allowed less than before.
+    Down,
+    /// The rule allowed less, but the buffer was full enough to wait and see.
+    HoldBuffer,
+    /// The rule allowed more than before.
+    Up,
+    /// As before.
+    Stay,
+}
+
+impl LevelReason {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [Self; 6] = [
+        Self::Start,
+        Self::Panic,
+        Self::Down,
+        Self::HoldBuffer,
+        Self::Up,
+        Self::Stay,
+    ];
+
+    /// The word used in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Panic => "panic",
+            Self::Down => "down",
+            Self::HoldBuffer => "hold_buffer",
+            Self::Up => "up",
+            Self::Stay => "stay",
+        }
+    }
+}
+
+/// A chunk of an adaptive stream, finished or not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chunk {
+    /// Number of the session within the application, from 0.
+    pub session: u32,
+    /// Number of the chunk within its session, from 0.
+    pub index: u32,
+    /// Its quality level, from 0.
+    pub level: u32,
+    /// Nominal rate of that level.
+    pub nominal: BitRate,
+    /// Size.
+    pub bytes: u64,
+    /// When it was asked for.
+    pub requested_at: Instant,
+    /// When its last byte arrived.
+    pub ended_at: Option<Instant>,
+    /// Media in the client's buffer when it was asked for.
+    pub buffer_before: Span,
+    /// Media in the buffer with it, when it had arrived.
+    pub buffer_after: Option<Span>,
+    /// Throughput in b/s that the client expected when it chose the level.
+    pub estimate: Option<f64>,
+    /// Why this level.
+    pub reason: LevelReason,
+}
+
+/// A session of an adaptive stream, at the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StreamingSession {
+    /// Number of the session within the application, from 0.
+    pub session: u32,
+    /// When its connection was asked for.
+    pub started_at: Instant,
+    /// From there to the first picture.
+    pub startup: Option<Span>,
+    /// How often the picture stood still after that.
+    pub stalls: u32,
+    /// For how long.
+    pub stalled: Span,
+    /// How much was played.
+    pub played: Span,
+    /// Time since the first picture with a buffer below ten seconds.
+    pub low_buffer: Span,
+    /// Chunks that arrived.
+    pub chunks: u32,
+    /// Mean nominal rate of these in Mb/s.
+    pub mean_mbps: Option<f64>,
+    /// Standard deviation of their nominal rates in Mb/s, of all and not of a sample.
+    pub sd_mbps: Option<f64>,
+    /// How often a chunk was of another level than the one before it.
+    pub switches: u32,
 }

@@ -8,7 +8,7 @@ use crate::network::{Arrival, HopId, Network};
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
-use sojourn_base::report::{Object, Page, Transfer};
+use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
 use sojourn_record::{
     Cause, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder,
@@ -639,5 +639,19 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
     fn record_object(&mut self, object: &Object) {
         let traffic = TrafficId(self.traffic);
         self.world.network.paths.recorder.on_object(traffic, object);
+    }
+
+    fn record_chunk(&mut self, chunk: &Chunk) {
+        let traffic = TrafficId(self.traffic);
+        self.world.network.paths.recorder.on_chunk(traffic, chunk);
+    }
+
+    fn record_streaming_session(&mut self, session: &StreamingSession) {
+        let traffic = TrafficId(self.traffic);
+        self.world
+            .network
+            .paths
+            .recorder
+            .on_streaming_session(traffic, session);
     }
 }

@@ -31,6 +31,7 @@ const DURATION: Span = Span::from_s(600);
 pub const NO_RECORDS: RecordConfig = RecordConfig {
     datagrams: false,
     objects: false,
+    chunks: false,
     flows: false,
     transfers: false,
     series: None,

@@ -11,6 +11,7 @@
 //! | [`loss`] | ratios and their intervals |
 //! | [`voice`] | late packets, rating R, mean opinion score |
 //! | [`web`] | page load times with unfinished pages |
+//! | [`streaming`] | predicted opinion and underflow of videos |
 //! | [`throughput`] | series, ramps, utilisation, fairness, byte budget |
 //! | [`responsiveness`] | round trips under load, and per minute |
 //! | [`run`] | all of them applied to the records of a run |
@@ -22,6 +23,7 @@ pub mod loss;
 pub mod quantile;
 pub mod responsiveness;
 pub mod run;
+pub mod streaming;
 pub mod throughput;
 pub mod voice;
 pub mod web;

@@ -7,6 +7,7 @@
 
 mod probes;
 mod signals;
+mod videos;
 
 use crate::loss::share;
 use crate::quantile;
@@ -164,6 +165,7 @@ fn traffic_metrics(
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);
     }
+    videos::video_metrics(rows, records, id, name);
     if facts.probes[usize::from(id.0)].is_none() {
         transfer_metrics(rows, name, records.transfer_tally(id));
     }

@@ -14,6 +14,7 @@ use sojourn_record::{
 const WITHOUT_ROWS: RecordConfig = RecordConfig {
     datagrams: false,
     objects: false,
+    chunks: false,
     flows: false,
     transfers: false,
     series: None,

@@ -12,7 +12,7 @@ use crate::{
     Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
     LinkId, LinkMark, LinkPassage, MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
 };
-use sojourn_base::report::{Object, Page, Transfer};
+use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
 
 /// What to record.
@@ -26,6 +26,8 @@ pub struct RecordConfig {
     pub datagrams: bool,
     /// One row per web object.
     pub objects: bool,
+    /// One row per chunk of an adaptive stream.
+    pub chunks: bool,
     /// One row per file transfer.
     pub transfers: bool,
     /// One row per flow.
@@ -43,11 +45,12 @@ pub struct RecordConfig {
 }
 
 impl Default for RecordConfig {
-    /// Everything but objects, flows and connections, series in bins of 100 ms (White 2013, 3.8).
+    /// Everything but objects, chunks, flows and connections, series in bins of 100 ms (White 2013, 3.8).
     fn default() -> Self {
         Self {
             datagrams: true,
             objects: false,
+            chunks: false,
             transfers: true,
             flows: false,
             series: Some(Span::from_ms(100)),
@@ -129,6 +132,8 @@ pub struct ColumnRecorder {
     datagrams: Vec<Datagram>,
     pages: Vec<(TrafficId, Page)>,
     objects: Vec<(TrafficId, Object)>,
+    chunks: Vec<(TrafficId, Chunk)>,
+    streaming_sessions: Vec<(TrafficId, StreamingSession)>,
     transfers: Vec<(TrafficId, Transfer)>,
     /// Entries whose transfers are samples, in the order of their numbers.
     samplers: Vec<bool>,
@@ -174,6 +179,8 @@ impl ColumnRecorder {
             datagrams: Vec::new(),
             pages: Vec::new(),
             objects: Vec::new(),
+            chunks: Vec::new(),
+            streaming_sessions: Vec::new(),
             transfers: Vec::new(),
             samplers: vec![false; entries],
             flows: Vec::new(),
@@ -365,6 +372,16 @@ impl Recorder for ColumnRecorder {
         if self.config.objects {
             self.objects.push((traffic, *object));
         }
+    }
+
+    fn on_chunk(&mut self, traffic: TrafficId, chunk: &Chunk) {
+        if self.config.chunks {
+            self.chunks.push((traffic, *chunk));
+        }
+    }
+
+    fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {
+        self.streaming_sessions.push((traffic, *session));
     }
 
     fn sample_interval(&self) -> Option<Span> {

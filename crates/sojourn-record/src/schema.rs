@@ -81,6 +81,34 @@ pub const TABLES: &[TableSchema] = tables! {
         "ended_ns" ["ns"] "last byte; missing if unfinished"
         "bytes" ["B"] "application bytes"
     }
+    "has_chunks": "one chunk of an adaptive stream" {
+        "traffic" [""] "traffic entry of the scenario"
+        "session" [""] "session within the traffic entry, from 0"
+        "chunk" [""] "number within the session, from 0"
+        "level" [""] "its quality level, from 0"
+        "nominal_mbps" ["Mb/s"] "nominal rate of that level"
+        "bytes" ["B"] "its size"
+        "requested_ns" ["ns"] "when it was asked for"
+        "ended_ns" ["ns"] "last byte; missing if unfinished"
+        "buffer_before_ns" ["ns"] "media in the client's buffer when it was asked for"
+        "buffer_after_ns" ["ns"] "media in the buffer with it, when it had arrived; missing if unfinished"
+        "estimate_mbps" ["Mb/s"] "throughput that the client expected when it chose the level; missing before there was any"
+        "reason" [""] "why this level: start, panic, down, hold_buffer, up or stay"
+    }
+    "has_sessions": "one session of an adaptive stream" {
+        "traffic" [""] "traffic entry of the scenario"
+        "session" [""] "session within the traffic entry, from 0"
+        "started_ns" ["ns"] "connection asked for"
+        "startup_ns" ["ns"] "from there to the first picture; missing if it never came"
+        "stalls" [""] "how often the picture stood still after that"
+        "stalled_ns" ["ns"] "for how long"
+        "played_ns" ["ns"] "media that were played"
+        "low_buffer_ns" ["ns"] "time since the first picture with less than 10 s of media in the buffer"
+        "chunks" [""] "chunks that arrived"
+        "mean_mbps" ["Mb/s"] "mean nominal rate of these; missing without any"
+        "sd_mbps" ["Mb/s"] "standard deviation of their nominal rates, of all and not of a sample; missing without any"
+        "switches" [""] "how often a chunk was of another level than the one before it"
+    }
     "transfers": "one file transfer" {
         "traffic" [""] "traffic entry of the scenario"
         "lane" [""] "parallel loop, from 0"

@@ -38,6 +38,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
         check_servers(&entry, &path, notes);
         check_lengths(&entry, &path, notes);
         check_jitter(&entry, &path, notes);
+        check_application(draft, traffic, &path, notes);
         let copies = u64::from(entry.copies());
         flows = flows.saturating_add(traffic.application.flows().saturating_mul(copies));
         servers =
@@ -227,6 +228,17 @@ fn check_jitter(entry: &Entry<'_>, place: &str, notes: &mut Notes) {
                 "a start_jitter above zero, for instance \"1 s\"",
             ),
         );
+    }
+}
+
+/// Parts of an application fit together, and with the run.
+fn check_application(draft: &Draft, traffic: &TrafficDraft, place: &str, notes: &mut Notes) {
+    let app = join(place, "app");
+    if notes.is_unreadable(&app) || notes.is_doubtful("duration") {
+        return;
+    }
+    for (key, mismatch) in traffic.application.problems(draft.duration) {
+        note(notes, &format!("{app}.{key}"), mismatch);
     }
 }
 

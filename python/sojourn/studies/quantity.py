@@ -58,19 +58,31 @@ class Quantity:
 #: Scale of mean opinion scores that a call can reach. Source: ITU-T G.107 Annex B.
 MOS = (1.0, 4.5)
 
-#: Unitless metrics with bounds of their own. Source: ITU-T G.107 Annex B; shares of what was possible.
+#: Unitless metrics with bounds of their own. Source: ITU-T G.107 Annex B; shares of what was possible;
+#: Akhtar 2013 gives its predicted score no bounds.
 _SCALES: dict[str, tuple[float, float]] = {
     "mos": MOS,
     "mos_min": MOS,
     "mos_loss_only": MOS,
     "rating": (0.0, 100.0),
     "fairness": (0.0, 1.0),
+    "video_rate_fairness": (0.0, 1.0),
+    "predicted_mos": (-math.inf, math.inf),
+    "predicted_mos_min": (-math.inf, math.inf),
 }
 
 #: Beginnings of names, the longest that fits decides. chosen: what a subscriber would say.
 _BETTER: dict[str, Better] = {
     "mos": "higher",
     "rating": "higher",
+    "predicted_mos": "higher",
+    "underflow": "lower",
+    "stalls": "lower",
+    "startup_time": "lower",
+    "low_buffer": "lower",
+    "switches_per_minute": "lower",
+    "video_rate_mean": "higher",
+    "video_rate_fairness": "higher",
     "fairness": "higher",
     "utilisation": "higher",
     "goodput": "higher",

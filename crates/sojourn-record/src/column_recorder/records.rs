@@ -9,7 +9,7 @@ use crate::{
     Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, LinkId, MacCounters,
     PacketCount, Signal, SignalKind, TrafficId,
 };
-use sojourn_base::report::{Object, Page, Transfer};
+use sojourn_base::report::{Chunk, LevelReason, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 
 /// The finished records of one run.
@@ -107,6 +107,11 @@ impl Records {
         &self.recorder.transfers
     }
 
+    /// All sessions of adaptive streams, and whose they are.
+    pub fn streaming_sessions(&self) -> &[(TrafficId, StreamingSession)] {
+        &self.recorder.streaming_sessions
+    }
+
     /// All flows: those of connections in the order of their ends, then datagrams; none if no rows were asked for.
     pub fn flows(&self) -> &[FlowRow] {
         &self.recorder.flows
@@ -133,6 +138,10 @@ impl Records {
         if self.recorder.config.objects {
             tables.push(self.object_table());
         }
+        if self.recorder.config.chunks {
+            tables.push(self.chunk_table());
+        }
+        tables.push(self.streaming_session_table());
         if self.recorder.config.transfers {
             tables.push(self.transfer_table());
         }
@@ -158,7 +167,7 @@ impl Records {
             tables.push(self.delay_histogram_table());
             tables.push(self.sojourn_histogram_table());
         }
-        tables.retain(|table| table.rows() > 0 || table.name != "datagrams");
+        tables.retain(|table| table.rows() > 0 || !LEFT_OUT.contains(&table.name));
         tables
     }
 
@@ -289,6 +298,88 @@ impl Records {
                     "bytes",
                     ColumnData::U64(values(rows, |object| object.bytes).collect()),
                 ),
+            ],
+        )
+    }
+
+    fn chunk_table(&self) -> Table {
+        let rows = &self.recorder.chunks;
+        let u32s = |value: fn(&Chunk) -> u32| ColumnData::U32(values(rows, value).collect());
+        let u64s = |value: fn(&Chunk) -> u64| ColumnData::U64(values(rows, value).collect());
+        let reasons = LevelReason::ALL.map(LevelReason::as_str);
+        Table::new(
+            "has_chunks",
+            [
+                ("traffic", self.traffic_of(rows)),
+                ("session", u32s(|chunk| chunk.session)),
+                ("chunk", u32s(|chunk| chunk.index)),
+                ("level", u32s(|chunk| chunk.level)),
+                (
+                    "nominal_mbps",
+                    ColumnData::F64(
+                        values(rows, |chunk| chunk.nominal.as_bps() as f64 / 1e6).collect(),
+                    ),
+                ),
+                ("bytes", u64s(|chunk| chunk.bytes)),
+                ("requested_ns", u64s(|chunk| chunk.requested_at.as_ns())),
+                ("ended_ns", optional_times(rows, |chunk| chunk.ended_at)),
+                (
+                    "buffer_before_ns",
+                    u64s(|chunk| chunk.buffer_before.as_ns()),
+                ),
+                (
+                    "buffer_after_ns",
+                    ColumnData::optional_u64(values(rows, |chunk| {
+                        chunk.buffer_after.map(Span::as_ns)
+                    })),
+                ),
+                (
+                    "estimate_mbps",
+                    ColumnData::optional_f64(values(rows, |chunk| {
+                        chunk.estimate.map(|estimate| estimate / 1e6)
+                    })),
+                ),
+                (
+                    "reason",
+                    words(values(rows, |chunk| chunk.reason as usize), &reasons),
+                ),
+            ],
+        )
+    }
+
+    fn streaming_session_table(&self) -> Table {
+        let rows = &self.recorder.streaming_sessions;
+        let u32s =
+            |value: fn(&StreamingSession) -> u32| ColumnData::U32(values(rows, value).collect());
+        let spans = |value: fn(&StreamingSession) -> Span| {
+            ColumnData::U64(values(rows, |session| value(session).as_ns()).collect())
+        };
+        let rates = |value: fn(&StreamingSession) -> Option<f64>| {
+            ColumnData::optional_f64(values(rows, value))
+        };
+        Table::new(
+            "has_sessions",
+            [
+                ("traffic", self.traffic_of(rows)),
+                ("session", u32s(|session| session.session)),
+                (
+                    "started_ns",
+                    ColumnData::U64(values(rows, |session| session.started_at.as_ns()).collect()),
+                ),
+                (
+                    "startup_ns",
+                    ColumnData::optional_u64(values(rows, |session| {
+                        session.startup.map(Span::as_ns)
+                    })),
+                ),
+                ("stalls", u32s(|session| session.stalls)),
+                ("stalled_ns", spans(|session| session.stalled)),
+                ("played_ns", spans(|session| session.played)),
+                ("low_buffer_ns", spans(|session| session.low_buffer)),
+                ("chunks", u32s(|session| session.chunks)),
+                ("mean_mbps", rates(|session| session.mean_mbps)),
+                ("sd_mbps", rates(|session| session.sd_mbps)),
+                ("switches", u32s(|session| session.switches)),
             ],
         )
     }
@@ -740,6 +831,9 @@ fn values<T, V>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> V) -> impl Iterat
 fn optional_times<T>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> Option<Instant>) -> ColumnData {
     ColumnData::optional_u64(values(rows, |row| value(row).map(Instant::as_ns)))
 }
+
+/// Tables that are not there without rows.
+const LEFT_OUT: [&str; 2] = ["datagrams", "has_sessions"];
 
 /// Code of a missing word.
 const MISSING: i32 = -1;

@@ -550,6 +550,13 @@ fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
         key("objects", "one row per object of a web page", RARE),
         &mut record.objects,
     );
+    // Only where it is asked for, so that scenarios without it are printed as ever.
+    if record.chunks || visitor.has("chunks") || visitor.is_exhaustive() {
+        visitor.value(
+            key("chunks", "one row per chunk of an adaptive stream", RARE),
+            &mut record.chunks,
+        );
+    }
     visitor.value(
         key(
             "transfers",

@@ -1,0 +1,98 @@
+//! Videos over a slow line: what they offer does not depend on the queue manager, what becomes of them does.
+
+use sojourn_base::Seed;
+use sojourn_engine::{column_recorder, run};
+use sojourn_record::{ColumnData, RecordConfig, Records, Table};
+use sojourn_scenario::Scenario;
+
+/// The line of Akhtar 2013 with its three videos, and a download that takes what it can get.
+const LINE: &str = r#"
+schema = 1
+name = "line"
+duration = "120 s"
+
+[access.upstream]
+link = { kind = "serial", rate = "1 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 packets" }
+
+[access.downstream]
+link = { kind = "serial", rate = "8 Mb/s" }
+queue = { kind = "drop-tail", limit = "120 packets" }
+
+[[traffic]]
+name = "videos"
+app = { kind = "has", sessions = 3 }
+stack = "akhtar2013"
+rtt = "20 ms"
+
+[[traffic]]
+name = "download"
+app = { kind = "bulk", direction = "downstream", lanes = 2 }
+stack = "akhtar2013"
+rtt = "60 ms"
+"#;
+
+fn records(text: &str, settings: &[(&str, &str)], seed: u64) -> Records {
+    let scenario = Scenario::parse_with(text, settings).unwrap_or_else(|e| panic!("{e}"));
+    let config = RecordConfig {
+        chunks: true,
+        ..RecordConfig::default()
+    };
+    let recorder = column_recorder(&scenario, config);
+    run(&scenario, Seed(seed), recorder, &|| false)
+        .expect("not cancelled")
+        .recorder
+        .into_records()
+}
+
+fn table(records: &Records, name: &str) -> Table {
+    let found = records
+        .tables()
+        .into_iter()
+        .find(|table| table.name == name);
+    found.unwrap_or_else(|| panic!("no table {name}"))
+}
+
+fn u64s(table: &Table, column: &str) -> Vec<u64> {
+    match table.column(column) {
+        Some(ColumnData::U64(values) | ColumnData::OptionalU64 { values, .. }) => values.clone(),
+        Some(ColumnData::U32(values)) => values.iter().copied().map(u64::from).collect(),
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+#[test]
+fn three_videos_on_a_slow_line_are_played_from_chunks_of_one_clip() {
+    let drop_tail = records(LINE, &[], 1);
+    let codel = records(LINE, &[("access.downstream.queue", "codel")], 1);
+    let mut clip = std::collections::BTreeMap::new();
+    for records in [&drop_tail, &codel] {
+        let sessions = table(records, "has_sessions");
+        assert_eq!(
+            u64s(&sessions, "started_ns"),
+            [0, 10_000_000_000, 20_000_000_000]
+        );
+        for (played, chunks) in u64s(&sessions, "played_ns")
+            .iter()
+            .zip(u64s(&sessions, "chunks"))
+        {
+            assert!(*played > 30_000_000_000 && *played <= 2_000_000_000 * chunks);
+        }
+        let chunks = table(records, "has_chunks");
+        let rows = u64s(&chunks, "chunk")
+            .into_iter()
+            .zip(u64s(&chunks, "level"));
+        for (which, bytes) in rows.zip(u64s(&chunks, "bytes")) {
+            assert_eq!(*clip.entry(which).or_insert(bytes), bytes, "{which:?}");
+        }
+        let after = u64s(&chunks, "buffer_after_ns");
+        assert!(after.iter().all(|ns| *ns <= 30_000_000_000));
+    }
+    let of = |records: &Records| u64s(&table(records, "has_chunks"), "ended_ns");
+    assert_ne!(of(&drop_tail), of(&codel), "the queue manager matters");
+    assert_eq!(
+        of(&drop_tail),
+        of(&records(LINE, &[], 1)),
+        "the seed decides"
+    );
+}
