@@ -255,9 +255,22 @@ SetQueueDisc(const std::string& queue, const std::string& limit, TrafficControlH
     {
         helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", StringValue(limit));
     }
+    else if (queue == "red")
+    {
+        // The rule of Akhtar 2013 for 120 packets at 5 Mb/s: a sixth of the buffer, the buffer, 4 %, and
+        // the time of a packet over 250 ms.
+        helper.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", StringValue("120p"));
+        Config::SetDefault("ns3::RedQueueDisc::MinTh", DoubleValue(20));
+        Config::SetDefault("ns3::RedQueueDisc::MaxTh", DoubleValue(120));
+        Config::SetDefault("ns3::RedQueueDisc::LInterm", DoubleValue(25));
+        Config::SetDefault("ns3::RedQueueDisc::QW", DoubleValue(0.0096));
+        Config::SetDefault("ns3::RedQueueDisc::Gentle", BooleanValue(false));
+        Config::SetDefault("ns3::RedQueueDisc::MeanPktSize", UintegerValue(FULL_PACKET));
+        Config::SetDefault("ns3::RedQueueDisc::LinkBandwidth", DataRateValue(DataRate("5Mbps")));
+    }
     else
     {
-        std::fprintf(stderr, "queue has to be drop-tail, codel, pie or fq-codel, not %s\n", queue.c_str());
+        std::fprintf(stderr, "queue has to be drop-tail, codel, pie, fq-codel or red, not %s\n", queue.c_str());
         std::exit(2);
     }
 }
@@ -304,7 +317,7 @@ main(int argc, char** argv)
     arguments.AddValue("seed", "of the times of start and of PIE", seed);
     arguments.AddValue("duration", "simulated seconds", duration);
     arguments.AddValue("warmup", "seconds that do not count", g_warm_up);
-    arguments.AddValue("queue", "drop-tail, codel, pie or fq-codel", queue);
+    arguments.AddValue("queue", "drop-tail, codel, pie, fq-codel or red", queue);
     arguments.AddValue("limit", "of the queue disc", limit);
     arguments.AddValue("growth", "of the window: Cubic, CubicInReals or LinuxReno", growth);
     arguments.AddValue("rto", "least retransmission timeout", minimum_timeout);

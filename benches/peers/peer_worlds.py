@@ -46,7 +46,7 @@ WORLDS = [
     *(World("ns-2", "drop-tail", flows) for flows in (1, 5)),
     *(
         World("ns-3", queue, flows)
-        for queue in ("drop-tail", "codel", "pie", "fq-codel")
+        for queue in ("drop-tail", "codel", "pie", "fq-codel", "red")
         for flows in (1, 5)
     ),
     *(World("ns-3", queue, flows, OWN_GROWTH) for queue in ("codel", "pie") for flows in (1, 5)),
@@ -61,6 +61,8 @@ _QUEUES = {
     "pie": '{ kind = "pie", profile = "rfc8033", limit = "417 packets", burst_rule = "after-quiet" }',
     # The quantum is one full packet in both simulators.
     "fq-codel": '{ kind = "fq-codel", profile = "rfc8290", limit = "417 packets", quantum = "1500 B" }',
+    # 120 packets at 5 Mb/s: thresholds of 20 and 120, 4 %, a weight of 0.0096.
+    "red": '{ kind = "red", profile = "akhtar2013" }',
 }
 _QUEUE_OF_NS2 = '{ kind = "drop-tail", limit = "417 packets", admission = "ns2-packets" }'
 
