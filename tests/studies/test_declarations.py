@@ -325,6 +325,15 @@ panels = [{ measure = "delay" }]
 """
 
 
+def test_a_run_without_the_number_does_not_end_the_axis(tmp_path: Path) -> None:
+    answers = MEASURE + DOTS.replace('"delay" }', '"delay", headroom = 1.1 }')
+    study = write(tmp_path, answers)
+    result = result_of(study, {**DELAYS, "codel-near": float("nan")})
+    (figure,) = declared_parts(OpenStudy.of(load_study(str(study))), StudyView(result)).figures
+    # Three seeds about 200 ms, the largest 201.
+    assert figure.plot.panels[0].x.high == pytest.approx(1.1 * 201)
+
+
 def test_an_error_in_one_figure_or_claim_is_shown_in_its_place_and_costs_nothing_else(
     tmp_path: Path,
 ) -> None:

@@ -187,7 +187,8 @@ def _panel(
         return None
     high = number_or_none(panel.high)
     if panel.headroom is not None:
-        high = float(panel.headroom) * _largest(ask, panel, definition, rows, lanes)
+        largest = _largest(ask, panel, definition, rows, lanes)
+        high = None if largest is None else float(panel.headroom) * largest
     quantity = panel.quantity or measure.title or panel.measure
     return dot_panel(
         tuple(row.words for row in rows),
@@ -236,18 +237,22 @@ def _estimate(ask: Ask, panel: DotPanel, points: Sequence[LabelledPoint]) -> Est
 
 def _largest(
     ask: Ask, panel: DotPanel, definition: DotsFigure, rows: Sequence[_Row], lanes: Sequence[Lane]
-) -> float:
-    """Return the largest value of any run in the figure, so that its panels end alike."""
+) -> float | None:
+    """Return the largest value of any run in the figure, so that its panels end alike; `None` if there is none."""
     facets = ask.points.values(definition.facet, definition.where) if definition.facet else [""]
     measure = ask.measures[panel.measure]
-    return max(
-        float(np.max(ask.per_seed(measure, point.name)))
-        for facet in facets
-        for row in rows
-        for lane in lanes
-        for point in _chosen(ask, definition, lane, row, facet)
-        if ask.view.has(point.name, measure.subject, measure.metric)
+    values = np.concatenate(
+        [
+            ask.per_seed(measure, point.name)
+            for facet in facets
+            for row in rows
+            for lane in lanes
+            for point in _chosen(ask, definition, lane, row, facet)
+            if ask.view.has(point.name, measure.subject, measure.metric)
+        ]
+        or [np.empty(0)]
     )
+    return max(values[np.isfinite(values)].tolist(), default=None)
 
 
 def _entry(row: int, lane: int, look: str, ours: Estimate, cell: Cell | None, unit: str) -> DotRow:
