@@ -13,7 +13,7 @@ mod spelling;
 use core::marker::PhantomData;
 use core::str::FromStr;
 
-use sojourn_base::{Bytes, Span, dist, math};
+use sojourn_base::{Bytes, RandomStream, Span, dist, math};
 use sojourn_keys::Value;
 
 use crate::{ApplicationContext, Draw};
@@ -234,7 +234,15 @@ impl<Q: Measured> Sampler<Q> {
         }
     }
 
-    /// The same as a number in bytes or seconds, before it is rounded to what the type holds.
+    /// The next one from a stream of its own.
+    pub fn draw_from(&self, stream: &mut RandomStream) -> Q {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Random(inverse) => Q::of_number(inverse.at(stream.unit())),
+        }
+    }
+
+    /// The same as [`Sampler::draw`] as a number in bytes or seconds, before it is rounded to what the type holds.
     pub fn draw_number(&self, purpose: Draw, context: &mut impl ApplicationContext) -> f64 {
         match self {
             Self::Constant(value) => value.number(),
@@ -266,7 +274,7 @@ enum Curve {
 }
 
 impl<Q: Measured> Inverse<Q> {
-    fn new(law: Law<Q>, bounds: Bounds<Q>, least: f64, most: f64) -> Self {
+    pub(crate) fn new(law: Law<Q>, bounds: Bounds<Q>, least: f64, most: f64) -> Self {
         let low = bounds.least.map_or(f64::NEG_INFINITY, Q::number);
         let high = bounds.most.map_or(f64::INFINITY, Q::number);
         let curve = match law {

@@ -12,6 +12,7 @@
 //! | [`has`] | videos whose quality follows the network |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`web`] | pages with many objects from several servers |
+//! | [`web_3gpp`] | pages of random size, object after object over one connection |
 //!
 //! Sizes, pauses and intervals that are drawn are a [`Distribution`].
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ pub mod keys;
 mod own;
 pub mod probe;
 pub mod web;
+pub mod web_3gpp;
 
 pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
@@ -42,6 +44,8 @@ pub use web::{
     Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,
 };
 
+pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
+
 pub use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
 
 use sojourn_base::{Direction, Instant, Span};
@@ -53,6 +57,7 @@ any::applications! {
     Probe(ProbeConfig),
     Web(WebConfig),
     Has(HasConfig),
+    Web3gpp(Web3gppConfig),
 }
 
 /// A connection, as the context names it. Never reused within a run.

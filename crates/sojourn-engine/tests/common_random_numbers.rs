@@ -1,7 +1,7 @@
 //! Runs that differ only in a queue manager send the same packets, files and pages (specification of traffic, section 1.2):
 //! what an application draws depends on nothing but the seed.
 
-use sojourn_base::report::Transfer;
+use sojourn_base::report::{Page, Transfer};
 use sojourn_base::{Direction, Instant, Seed};
 use sojourn_engine::run;
 use sojourn_record::{Datagram, Recorder, TrafficId};
@@ -31,6 +31,12 @@ name = "files"
 app = { kind = "bulk", file = { mu = 13.0, sigma = 1.0 }, gap = "100 ms", start_jitter = "1 s" }
 stack = "linux-cubic"
 rtt = "20 ms"
+
+[[traffic]]
+name = "page"
+app = { kind = "web-3gpp", users = 3 }
+stack = "linux-cubic"
+rtt = "8 ms"
 "#;
 
 /// What was drawn: when datagrams left, and the sizes of transfers in their order.
@@ -39,6 +45,8 @@ struct Drawn {
     datagrams: BTreeMap<(u32, Direction, u32), Instant>,
     started: Vec<Instant>,
     sizes: Vec<u64>,
+    /// Bytes of complete pages, by user and number.
+    pages: BTreeMap<(u32, u32), u64>,
 }
 
 impl Recorder for Drawn {
@@ -50,6 +58,12 @@ impl Recorder for Drawn {
     fn on_transfer(&mut self, _: TrafficId, transfer: &Transfer) {
         self.started.push(transfer.started_at);
         self.sizes.push(transfer.bytes);
+    }
+
+    fn on_page(&mut self, _: TrafficId, page: &Page) {
+        if page.ended_at.is_some() {
+            self.pages.insert((page.user, page.index), page.bytes);
+        }
     }
 }
 
@@ -77,6 +91,15 @@ fn what_is_drawn_does_not_depend_on_the_queue_manager() {
     assert!(count > 50, "{count}");
     assert_eq!(deep.sizes[..count], managed.sizes[..count]);
     assert_ne!(deep.sizes[..10], other.sizes[..10]);
+    let common: Vec<_> = deep
+        .pages
+        .keys()
+        .filter(|page| managed.pages.contains_key(page))
+        .collect();
+    assert!(common.len() > 20, "{}", common.len());
+    for page in common {
+        assert_eq!(deep.pages[page], managed.pages[page], "{page:?}");
+    }
     assert_eq!(deep.started[0], managed.started[0]);
     // The queues made a difference all the same.
     assert_ne!(deep.started[..count], managed.started[..count]);
