@@ -261,6 +261,8 @@ class Ask:
         shown = [one.above_least() if measure.above_least else one for one in mixed.values()]
         if measure.quantile is not None:
             return [factor * one.quantile(measure.quantile) for one in shown]
+        if measure.mean:
+            return [factor * one.mean() for one in shown]
         limit = float(measure.share_below or 0)
         return [factor * one.share_below(limit) for one in shown]
 

@@ -194,8 +194,9 @@ class _Checker:
                 yield self._problem(
                     f"{path}.{key}", f'no run has a metric "{name}"', nearest(name, METRICS)
                 )
-        if measure.samples and (measure.quantile is None) == (measure.share_below is None):
-            yield self._problem(path, "samples need `quantile` or `share_below`")
+        asked = (measure.quantile is not None, measure.share_below is not None, measure.mean)
+        if measure.samples and sum(asked) != 1:
+            yield self._problem(path, "samples need one of `quantile`, `share_below`, `mean`")
         yield from self._weights(path, measure)
         if measure.metric or measure.samples:
             yield from self._subject(path, measure)

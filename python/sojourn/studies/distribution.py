@@ -67,6 +67,10 @@ class Distribution:
         found = np.quantile(self.values, p, weights=self.shares, method="inverted_cdf")
         return float(found)
 
+    def mean(self) -> float:
+        """Return the mean; NaN if empty."""
+        return float("nan") if self.is_empty else float(np.dot(self.values, self.shares))
+
     def share_below(self, limit: float) -> float:
         """Return the share of values below `limit`; NaN if empty."""
         if self.is_empty:

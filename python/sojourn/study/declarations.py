@@ -62,13 +62,15 @@ class Measure(Strict):
     per: str = ""
     """A second metric of the same subject that divides the first."""
     samples: Literal["", "delay", "load-time", "round-trip"] = ""
-    """Distribution over packets or pages; needs `quantile` or `share_below`.
+    """Distribution over packets or pages; needs `quantile`, `share_below` or `mean`.
 
     Round trips are the delays of both directions of the subject, taken as independent.
     """
     direction: Literal["upstream", "downstream"] = "upstream"
     quantile: Annotated[float | None, Field(ge=0, le=1)] = None
     share_below: Number | None = None
+    mean: bool = False
+    """The mean of `samples`."""
     series: str = ""
     """Function of the study's module that takes the bins of a link and returns a number."""
     link: str = "upstream"

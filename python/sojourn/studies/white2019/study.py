@@ -1,0 +1,115 @@
+"""What White 2019 needs beyond its data: goodput of all classic traffic, and two figures over sweeps.
+
+Source: White, Sundaresan and Briscoe 2019, sections 4.1 to 4.6. Deviations: none known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sojourn.plots.spec import Axis, Line, Panel, PlotSpec
+from sojourn.studies.asking import Ask
+from sojourn.studies.view import NotRecorded, StudyView
+
+
+def classic_goodput(view: StudyView, point: str, direction: str) -> np.ndarray:
+    """Goodput of all transfers in one direction by seed, Mb/s.
+
+    Raises
+    ------
+    NotRecorded
+        If the point has none.
+    """
+    metric = "goodput" if direction == "upstream" else "goodput_downstream"
+    names = [f"{'upload' if direction == 'upstream' else 'download'}-{n}" for n in range(1, 6)]
+    found = [
+        view.values(point, subject, metric)
+        for subject in (*names, "speed-test")
+        if view.has(point, subject, metric)
+    ]
+    if not found:
+        raise NotRecorded(f"point {point} has no transfers {direction}")
+    return np.sum(found, axis=0)
+
+
+def _traces(ask: Ask, lines: dict[str, tuple[str, list[tuple[float, str]]]]) -> list[Line]:
+    """Draw P99 over points by name, line by line; points that were not run are left out."""
+    marks: list[Line] = []
+    for label, (look, points) in lines.items():
+        known = [(x, ask.at("p99", name)) for x, name in points if name in ask.view.points]
+        if len(known) > 1:
+            x, y = np.array(known).T
+            marks.append(Line(x, y, look, label))
+    if not marks:
+        raise NotRecorded("needs points of the sweep")
+    return marks
+
+
+def figure_10(ask: Ask) -> PlotSpec:
+    """P99 over the guaranteed grant rate."""
+    rates = (0.5, 1, 2, 5, 10)
+
+    def course(mix: str, form: str) -> list[tuple[float, str]]:
+        named = {0.0: f"table-3/{mix}-lld"}
+        named |= {rate: f"grants/{mix}-{form}-{rate:g}" for rate in rates}
+        if form == "frame":
+            named[5] = f"table-3/{mix}-lld-pgs"
+        return list(named.items())
+
+    lines = {
+        f"{words}, mix {mix}": (look, course(f"mix-{mix}", form))
+        for form, words, looks in (
+            ("frame", "each frame", ("blue", "blue dashed", "blue dotted")),
+            ("map", "each MAP", ("vermillion", "vermillion dashed", "vermillion dotted")),
+        )
+        for mix, look in zip((1, 6, 10), looks, strict=True)
+    }
+    panel = Panel(
+        x=Axis("guaranteed grant rate", "Mb/s", low=0.0, high=10.0),
+        y=Axis("P99 of the round trip", "ms", low=0.0, high=6.0),
+        marks=tuple(_traces(ask, lines)),
+    )
+    title = "Figure 10. What guaranteed grants are worth"
+    return PlotSpec(
+        "figure-10",
+        title,
+        (panel,),
+        width=150,
+        height=90,
+        legend="below",
+        description="99th percentile of the round trip over the guaranteed grant rate.",
+    )
+
+
+def figure_11(ask: Ask) -> PlotSpec:
+    """P99 over the number of games."""
+    counts = (2, 5, 10, 20, 50, 100)
+    lines = {
+        f"mix {mix}": (
+            look,
+            [(1.0, f"table-3/mix-{mix}-lld")]
+            + [(float(n), f"games/mix-{mix}-games-{n}") for n in counts],
+        )
+        for mix, look in ((1, "blue circle"), (6, "vermillion dashed square"))
+    }
+    panel = Panel(
+        x=Axis(
+            "games at once",
+            scale="log",
+            low=1.0,
+            high=100.0,
+            ticks=tuple((float(n), str(n)) for n in (1, *counts)),
+        ),
+        y=Axis("P99 of the round trip", "ms", low=0.0),
+        marks=tuple(_traces(ask, lines)),
+    )
+    title = "Figure 11. Many games at once, without proactive grants"
+    return PlotSpec(
+        "figure-11",
+        title,
+        (panel,),
+        width=150,
+        height=80,
+        legend="below",
+        description="99th percentile of the round trip over the number of marked games.",
+    )
