@@ -59,10 +59,10 @@ def figure_10(ask: Ask) -> PlotSpec:
     lines = {
         f"{words}, mix {mix}": (look, course(f"mix-{mix}", form))
         for form, words, looks in (
-            ("frame", "each frame", ("blue", "blue dashed", "blue dotted")),
-            ("map", "each MAP", ("vermillion", "vermillion dashed", "vermillion dotted")),
+            ("frame", "each frame", ("blue", "blue dashed")),
+            ("map", "each MAP", ("vermillion", "vermillion dashed")),
         )
-        for mix, look in zip((1, 6, 10), looks, strict=True)
+        for mix, look in zip((1, 6), looks, strict=True)
     }
     panel = Panel(
         x=Axis("guaranteed grant rate", "Mb/s", low=0.0, high=10.0),
