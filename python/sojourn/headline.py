@@ -18,6 +18,7 @@ LINKS = ("upstream", "downstream")
 _CALL = ("mos", "loss_total", "delay_p99", "delay_p50")
 _PAGES = ("page_load_time_median", "page_load_time_p95", "pages_unfinished", "delay_p99")
 _VIDEO = ("predicted_mos_min", "underflow_max", "video_rate_mean", "switches_per_minute")
+_DOWNLOADS = ("sustained_share", "transfer_time_median", "delay_p50", "retransmissions")
 _STREAM = ("delay_p99", "lost", "delay_p50", "goodput")  # late is a word of calls
 _PROBE = ("rpm", "rtt_loaded_mean", "rtt_idle", "lost")
 _LOAD = ("goodput_loaded", "retransmissions", "delay_p50")
@@ -58,6 +59,8 @@ def headline_rows(rows: Iterable[Row], lines: int = LINES) -> list[Row]:
 def _questions(subject: str, found: dict[str, Row]) -> Sequence[str]:
     if "mos" in found:
         return _CALL
+    if "sustained_share" in found:
+        return _DOWNLOADS
     if "underflow" in found:
         return _VIDEO
     if "pages_completed" in found:

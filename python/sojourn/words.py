@@ -34,6 +34,7 @@ _WORDS = {
     "predicted_mos_min": "predicted score of the worst video (P-MOS)",
     "underflow": "time in which videos stand still",
     "underflow_max": "time in which the worst video stands still",
+    "sustained_share": "downloaded videos that never wait",
     "stalls": "how often videos stand still",
     "startup_time": "time to the first picture",
     "video_rate_mean": "mean rate of videos",

@@ -2,8 +2,8 @@
 //! keeps everything the application did.
 
 use crate::{
-    Application, ApplicationContext, Chunk, ConnectionId, Draw, End, Event, Object, Page,
-    StreamingSession, Transfer,
+    Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event,
+    Object, Page, StreamingSession, Transfer,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
 use std::collections::BTreeMap;
@@ -39,6 +39,7 @@ pub(crate) struct Desk {
     pub(crate) objects: Vec<Object>,
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) sessions: Vec<StreamingSession>,
+    pub(crate) downloads: Vec<DownloadSession>,
     /// Connections that were forgotten, and when.
     pub(crate) abandoned: Vec<(Instant, ConnectionId)>,
     /// Connections in use now and at most, per server.
@@ -118,6 +119,7 @@ impl Desk {
             objects: Vec::new(),
             chunks: Vec::new(),
             sessions: Vec::new(),
+            downloads: Vec::new(),
             abandoned: Vec::new(),
             in_use: vec![0; 8],
             most_in_use: vec![0; 8],
@@ -317,6 +319,10 @@ impl ApplicationContext for Desk {
 
     fn record_streaming_session(&mut self, session: &StreamingSession) {
         self.sessions.push(*session);
+    }
+
+    fn record_download_session(&mut self, session: &DownloadSession) {
+        self.downloads.push(*session);
     }
 }
 

@@ -10,6 +10,7 @@
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`game`] | online games: small packets both ways |
 //! | [`has`] | videos whose quality follows the network |
+//! | [`pd`] | videos that are played while they are downloaded |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`web`] | pages with many objects from several servers |
 //! | [`web_3gpp`] | pages of random size, object after object over one connection |
@@ -28,6 +29,7 @@ pub mod game;
 pub mod has;
 pub mod keys;
 mod own;
+pub mod pd;
 pub mod probe;
 pub mod web;
 pub mod web_3gpp;
@@ -39,6 +41,7 @@ pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sa
 pub use game::{Game, GameConfig};
 pub use has::{Has, HasConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
+pub use pd::{Pd, PdConfig};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use web::{
     Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,
@@ -46,7 +49,7 @@ pub use web::{
 
 pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
 
-pub use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
+pub use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
 
 use sojourn_base::{Direction, Instant, Span};
 
@@ -58,6 +61,7 @@ any::applications! {
     Web(WebConfig),
     Has(HasConfig),
     Web3gpp(Web3gppConfig),
+    Pd(PdConfig),
 }
 
 /// A connection, as the context names it. Never reused within a run.
@@ -149,6 +153,8 @@ pub trait ApplicationContext {
     fn record_chunk(&mut self, chunk: &Chunk);
     /// The run has ended: what a session of an adaptive stream was like.
     fn record_streaming_session(&mut self, session: &StreamingSession);
+    /// A video that is played while it is downloaded has ended, or the run has.
+    fn record_download_session(&mut self, session: &DownloadSession);
 }
 
 /// Which of the frequent events an application listens to. It ignores the others, so that its context

@@ -8,8 +8,8 @@ use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{Family, Mismatch, NameTaken, Own, Pointed, Takes};
 
 use crate::{
-    Application, ApplicationConfig, ApplicationContext, ApplicationKind, Chunk, ConnectionId, Draw,
-    End, Event, Interest, Object, Page, StreamingSession, Transfer,
+    Application, ApplicationConfig, ApplicationContext, ApplicationKind, Chunk, ConnectionId,
+    DownloadSession, Draw, End, Event, Interest, Object, Page, StreamingSession, Transfer,
 };
 
 /// Parameters of an own application.
@@ -216,5 +216,9 @@ impl ApplicationContext for PointedContext<'_> {
 
     fn record_streaming_session(&mut self, session: &StreamingSession) {
         self.0.record_streaming_session(session);
+    }
+
+    fn record_download_session(&mut self, session: &DownloadSession) {
+        self.0.record_download_session(session);
     }
 }

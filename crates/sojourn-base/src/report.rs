@@ -155,3 +155,33 @@ pub struct StreamingSession {
     /// How often a chunk was of another level than the one before it.
     pub switches: u32,
 }
+
+/// A video that is played while it is downloaded, at its end or at that of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DownloadSession {
+    /// Number of the source of requests within the application, from 0.
+    pub source: u32,
+    /// Number of the video of this source, from 0.
+    pub index: u32,
+    /// When its connection was asked for.
+    pub started_at: Instant,
+    /// Size.
+    pub bytes: u64,
+    /// When playback began.
+    pub playback_at: Option<Instant>,
+    /// When the last byte arrived.
+    pub ended_at: Option<Instant>,
+    /// When playback first came to the end of what had arrived.
+    pub underrun_at: Option<Instant>,
+}
+
+impl DownloadSession {
+    /// Whether playback never had to wait; `None` as long as nobody knows.
+    pub const fn is_sustained(&self) -> Option<bool> {
+        match (self.underrun_at, self.ended_at) {
+            (Some(_), _) => Some(false),
+            (None, Some(_)) => Some(true),
+            (None, None) => None,
+        }
+    }
+}

@@ -8,7 +8,7 @@ use crate::network::{Arrival, HopId, Network};
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
-use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
+use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
 use sojourn_record::{
     Cause, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder,
@@ -653,5 +653,14 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
             .paths
             .recorder
             .on_streaming_session(traffic, session);
+    }
+
+    fn record_download_session(&mut self, session: &DownloadSession) {
+        let traffic = TrafficId(self.traffic);
+        self.world
+            .network
+            .paths
+            .recorder
+            .on_download_session(traffic, session);
     }
 }

@@ -96,3 +96,31 @@ fn three_videos_on_a_slow_line_are_played_from_chunks_of_one_clip() {
         "the seed decides"
     );
 }
+
+#[test]
+fn downloads_are_the_same_requests_behind_every_queue_manager() {
+    let downloads = [(
+        "traffic.download.app",
+        "{ kind = \"pd\", sources = 8, gap = \"30 s\", size = \"3 MB\", start_jitter = \"15 s\" }",
+    )];
+    let with = |queue: &'static str| {
+        let settings = [downloads[0], ("access.downstream.queue", queue)];
+        table(&records(LINE, &settings, 2), "pd_sessions")
+    };
+    let sorted = |table: &Table| {
+        let mut rows: Vec<_> = u64s(table, "started_ns")
+            .into_iter()
+            .zip(u64s(table, "source"))
+            .zip(u64s(table, "bytes"))
+            .collect();
+        rows.sort_unstable();
+        rows
+    };
+    let (drop_tail, codel) = (
+        with("{ kind = \"drop-tail\", limit = \"120 packets\" }"),
+        with("codel"),
+    );
+    assert!(drop_tail.rows() > 20);
+    assert_eq!(sorted(&drop_tail), sorted(&codel));
+    assert_ne!(u64s(&drop_tail, "ended_ns"), u64s(&codel, "ended_ns"));
+}

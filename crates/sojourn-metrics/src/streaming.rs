@@ -20,6 +20,12 @@ pub fn underflow(stalled_s: f64, played_s: f64) -> Option<f64> {
     (all > 0.0).then(|| 100.0 * stalled_s / all)
 }
 
+/// Share of the videos whose playback never had to wait, in percent; `None` without videos.
+pub fn sustained_share(sustained: &[bool]) -> Option<f64> {
+    let kept = sustained.iter().filter(|kept| **kept).count();
+    crate::loss::share(kept as u64, sustained.len() as u64).map(|share| 100.0 * share)
+}
+
 /// The sessions of an application, together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Viewing {
@@ -121,6 +127,12 @@ mod tests {
     fn underflow_leaves_the_time_before_the_first_picture_out() {
         assert_eq!(underflow(25.0, 75.0), Some(25.0));
         assert_eq!(underflow(0.0, 0.0), None);
+    }
+
+    #[test]
+    fn the_share_of_sustained_videos_is_of_those_that_were_judged() {
+        assert_eq!(sustained_share(&[true, false, true, true]), Some(75.0));
+        assert_eq!(sustained_share(&[]), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
     Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
     LinkId, LinkMark, LinkPassage, MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
 };
-use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
+use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
 
 /// What to record.
@@ -134,6 +134,7 @@ pub struct ColumnRecorder {
     objects: Vec<(TrafficId, Object)>,
     chunks: Vec<(TrafficId, Chunk)>,
     streaming_sessions: Vec<(TrafficId, StreamingSession)>,
+    download_sessions: Vec<(TrafficId, DownloadSession)>,
     transfers: Vec<(TrafficId, Transfer)>,
     /// Entries whose transfers are samples, in the order of their numbers.
     samplers: Vec<bool>,
@@ -181,6 +182,7 @@ impl ColumnRecorder {
             objects: Vec::new(),
             chunks: Vec::new(),
             streaming_sessions: Vec::new(),
+            download_sessions: Vec::new(),
             transfers: Vec::new(),
             samplers: vec![false; entries],
             flows: Vec::new(),
@@ -382,6 +384,10 @@ impl Recorder for ColumnRecorder {
 
     fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {
         self.streaming_sessions.push((traffic, *session));
+    }
+
+    fn on_download_session(&mut self, traffic: TrafficId, session: &DownloadSession) {
+        self.download_sessions.push((traffic, *session));
     }
 
     fn sample_interval(&self) -> Option<Span> {

@@ -20,7 +20,7 @@ pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, TransferTally};
 
-use sojourn_base::report::{Chunk, Object, Page, StreamingSession, Transfer};
+use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
 
 /// Number of a link, in one direction. A lone subscriber's access link is 0 upstream and 1 downstream; names
@@ -308,6 +308,8 @@ pub trait Recorder {
     fn on_chunk(&mut self, traffic: TrafficId, chunk: &Chunk) {}
     /// The run ends: what a session of an adaptive stream was like.
     fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {}
+    /// A video that is played while it is downloaded has ended, or the run has.
+    fn on_download_session(&mut self, traffic: TrafficId, session: &DownloadSession) {}
     /// How often every connection shall be looked at; `None` for never.
     fn sample_interval(&self) -> Option<Span> {
         None

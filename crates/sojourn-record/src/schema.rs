@@ -109,6 +109,17 @@ pub const TABLES: &[TableSchema] = tables! {
         "sd_mbps" ["Mb/s"] "standard deviation of their nominal rates, of all and not of a sample; missing without any"
         "switches" [""] "how often a chunk was of another level than the one before it"
     }
+    "pd_sessions": "one video that is played while it is downloaded" {
+        "traffic" [""] "traffic entry of the scenario"
+        "source" [""] "source of requests within the traffic entry, from 0"
+        "session" [""] "number of the video of its source, from 0"
+        "started_ns" ["ns"] "connection asked for"
+        "bytes" ["B"] "its size"
+        "playback_ns" ["ns"] "when playback began; missing if it did not"
+        "ended_ns" ["ns"] "last byte; missing if unfinished"
+        "underrun_ns" ["ns"] "when playback first came to the end of what had arrived; missing if it never did"
+        "sustained" [""] "1 if playback never had to wait, 0 if it had to; missing if unfinished without having failed"
+    }
     "transfers": "one file transfer" {
         "traffic" [""] "traffic entry of the scenario"
         "lane" [""] "parallel loop, from 0"

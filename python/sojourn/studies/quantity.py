@@ -77,6 +77,7 @@ _BETTER: dict[str, Better] = {
     "rating": "higher",
     "predicted_mos": "higher",
     "underflow": "lower",
+    "sustained_share": "higher",
     "stalls": "lower",
     "startup_time": "lower",
     "low_buffer": "lower",

@@ -28,7 +28,7 @@ CHANGED = ("better", "worse", "moved", "one seed")
 """Verdicts of values that are not the same and not known to lie within chance."""
 
 _HEADLINES = (
-    r"mos|predicted_mos_min|underflow_max|loss_total|page_load_time_median|transfer_time_median|goodput|goodput_downstream"
+    r"mos|predicted_mos_min|underflow_max|sustained_share|loss_total|page_load_time_median|transfer_time_median|goodput|goodput_downstream"
     r"|delay_p99|queue_delay_p99"
 )
 """Measures that a headline may name. chosen: what a subscriber feels, then the queue."""

@@ -1,13 +1,20 @@
-//! The numbers of videos: of adaptive streams.
+//! The numbers of videos: of adaptive streams, and of those that are played while they are downloaded.
 //!
 //! Source: as of [`crate::streaming`]. Deviations: none known.
 
 use super::Rows;
-use crate::streaming::Viewing;
+use crate::streaming::{Viewing, sustained_share};
+use sojourn_base::report::DownloadSession;
 use sojourn_record::{Records, TrafficId};
 
 /// The rows of one traffic entry; none if nobody watched.
 pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str) {
+    let downloads = records.download_sessions().iter();
+    let downloads = downloads.filter_map(|(traffic, video)| (*traffic == id).then_some(video));
+    let judged: Vec<bool> = downloads
+        .filter_map(DownloadSession::is_sustained)
+        .collect();
+    rows.add_some(name, "sustained_share", sustained_share(&judged), "%");
     let sessions: Vec<_> = records
         .streaming_sessions()
         .iter()

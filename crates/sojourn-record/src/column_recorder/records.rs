@@ -9,7 +9,9 @@ use crate::{
     Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, LinkId, MacCounters,
     PacketCount, Signal, SignalKind, TrafficId,
 };
-use sojourn_base::report::{Chunk, LevelReason, Object, Page, StreamingSession, Transfer};
+use sojourn_base::report::{
+    Chunk, DownloadSession, LevelReason, Object, Page, StreamingSession, Transfer,
+};
 use sojourn_base::{Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 
 /// The finished records of one run.
@@ -112,6 +114,11 @@ impl Records {
         &self.recorder.streaming_sessions
     }
 
+    /// All videos that were played while they were downloaded, and whose they are, in the order of their ends.
+    pub fn download_sessions(&self) -> &[(TrafficId, DownloadSession)] {
+        &self.recorder.download_sessions
+    }
+
     /// All flows: those of connections in the order of their ends, then datagrams; none if no rows were asked for.
     pub fn flows(&self) -> &[FlowRow] {
         &self.recorder.flows
@@ -142,6 +149,7 @@ impl Records {
             tables.push(self.chunk_table());
         }
         tables.push(self.streaming_session_table());
+        tables.push(self.download_session_table());
         if self.recorder.config.transfers {
             tables.push(self.transfer_table());
         }
@@ -380,6 +388,39 @@ impl Records {
                 ("mean_mbps", rates(|session| session.mean_mbps)),
                 ("sd_mbps", rates(|session| session.sd_mbps)),
                 ("switches", u32s(|session| session.switches)),
+            ],
+        )
+    }
+
+    fn download_session_table(&self) -> Table {
+        let rows = &self.recorder.download_sessions;
+        let u32s =
+            |value: fn(&DownloadSession) -> u32| ColumnData::U32(values(rows, value).collect());
+        let u64s =
+            |value: fn(&DownloadSession) -> u64| ColumnData::U64(values(rows, value).collect());
+        Table::new(
+            "pd_sessions",
+            [
+                ("traffic", self.traffic_of(rows)),
+                ("source", u32s(|session| session.source)),
+                ("session", u32s(|session| session.index)),
+                ("started_ns", u64s(|session| session.started_at.as_ns())),
+                ("bytes", u64s(|session| session.bytes)),
+                (
+                    "playback_ns",
+                    optional_times(rows, |session| session.playback_at),
+                ),
+                ("ended_ns", optional_times(rows, |session| session.ended_at)),
+                (
+                    "underrun_ns",
+                    optional_times(rows, |session| session.underrun_at),
+                ),
+                (
+                    "sustained",
+                    ColumnData::optional_u64(values(rows, |session| {
+                        session.is_sustained().map(u64::from)
+                    })),
+                ),
             ],
         )
     }
@@ -833,7 +874,7 @@ fn optional_times<T>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> Option<Insta
 }
 
 /// Tables that are not there without rows.
-const LEFT_OUT: [&str; 2] = ["datagrams", "has_sessions"];
+const LEFT_OUT: [&str; 3] = ["datagrams", "has_sessions", "pd_sessions"];
 
 /// Code of a missing word.
 const MISSING: i32 = -1;

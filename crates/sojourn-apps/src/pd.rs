@@ -1,0 +1,340 @@
+//! Progressive download: whole videos, fetched as fast as they come and played while they do.
+//!
+//! Which videos are asked for, and when, is computed beforehand: there are a few schedules, the same for every seed and
+//! every queue manager, and each run draws one of them and the moment at which it begins.
+//!
+//! Source: Akhtar 2013, "HAS and PD Traffic Modeling Assumptions" (sizes, pauses, 480p at 1.128 Mb/s), "Simulations -
+//! Randomization" (six schedules, a start within half the mean pause), "PLT and PD QoE" (sustained playback).
+//! Deviations: the schedules are not published; these are drawn from the published distributions. The first request of a
+//! source comes after a uniform share of a pause (chosen: a source that has long been at work). A connection that is lost
+//! is opened anew at once, and what is missing asked for.
+
+mod keys;
+
+use crate::connections::Connections;
+use crate::{
+    Application, ApplicationContext, ConnectionId, Distribution, DownloadSession, Draw, End, Event,
+    Interest, Law, Sampler, Transfer,
+};
+use sojourn_base::{BitRate, Bytes, Instant, RandomStream, Seed, Span};
+
+/// Parameters of [`Pd`]; start from a named profile and change what differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PdConfig {
+    /// Number of independent sources of requests, all to server 0.
+    pub sources: u32,
+    /// Size of a video.
+    pub size: Distribution<Bytes>,
+    /// Time from request to request of a source, whether or not the video before it has come.
+    pub gap: Distribution<Span>,
+    /// Rate at which a video is played.
+    pub rate: BitRate,
+    /// Playback begins with so much of it.
+    pub resume: Span,
+    /// Schedules to draw from.
+    pub schedules: u32,
+    /// Which library the schedules are from; no other seed enters them.
+    pub library: u64,
+    /// A schedule has no requests after this; it never ends if `None`.
+    pub schedule_length: Option<Span>,
+    /// Size of a request in application bytes.
+    pub request: Bytes,
+    /// When the schedule begins.
+    pub start: Span,
+    /// It begins later by a time drawn uniformly from zero to this.
+    pub start_jitter: Span,
+}
+
+impl PdConfig {
+    /// Akhtar 2013: videos of 270 s at 1.128 Mb/s, 38 MB on average, every 350 s ("Traffic Loads"), from half of that on.
+    /// Chosen: playback from 5 s on; requests of 350 B, the headers of an HTTP request; a number for the library.
+    pub const AKHTAR2013: Self = Self {
+        sources: 1,
+        size: Distribution::of(Law::Pareto {
+            mean: Bytes(38_000_000),
+            cv: 1.5,
+        }),
+        gap: Distribution::of(Law::Pareto {
+            mean: Span::from_s(350),
+            cv: 2.0,
+        }),
+        rate: BitRate::from_kbps(1128),
+        resume: Span::from_s(5),
+        schedules: 6,
+        library: 20_130_002,
+        schedule_length: None,
+        request: Bytes(350),
+        start: Span::ZERO,
+        start_jitter: Span::from_s(175),
+    };
+}
+
+/// Most of a video. chosen: a terabyte.
+const MOST: Bytes = Bytes(1_000_000_000_000);
+
+/// Shortest and longest pause. chosen: no two requests at once, and longer than any run.
+const GAPS: (Span, Span) = (Span::from_ms(1), Span::from_s(18_000_000));
+
+/// People who watch videos as they come.
+#[derive(Clone, Debug)]
+pub struct Pd {
+    config: PdConfig,
+    sources: Vec<Source>,
+    /// When the schedule ends.
+    ends_at: Instant,
+    downloads: Connections<Download>,
+}
+
+/// Requests of one source: its part of the schedule.
+#[derive(Clone, Debug)]
+struct Source {
+    sizes: RandomStream,
+    gaps: RandomStream,
+    next: u32,
+}
+
+/// A video on its way.
+#[derive(Clone, Copy, Debug)]
+struct Download {
+    session: DownloadSession,
+    /// Bytes that came over connections that were lost.
+    before: u64,
+    received: u64,
+    is_answered: bool,
+}
+
+impl Download {
+    /// So many bytes are there: did playback have to wait for them?
+    fn advance(&mut self, now: Instant, received: u64, config: &PdConfig) {
+        self.judge(now, config);
+        self.received = received;
+        let enough = config.rate.bytes_in(config.resume).0;
+        if self.session.playback_at.is_none() && received >= enough.min(self.session.bytes) {
+            self.session.playback_at = Some(now);
+        }
+    }
+
+    /// Playback has come to the end of what is there before `now`.
+    fn judge(&mut self, now: Instant, config: &PdConfig) {
+        if let (Some(from), None) = (self.session.playback_at, self.session.underrun_at) {
+            let dry_at = from.saturating_add(config.rate.time_for(Bytes(self.received)));
+            if dry_at < now && self.received < self.session.bytes {
+                self.session.underrun_at = Some(dry_at);
+            }
+        }
+    }
+}
+
+impl Pd {
+    /// The sources of `config`, at rest until [`Application::start`].
+    pub fn new(config: &PdConfig) -> Self {
+        Self {
+            config: *config,
+            sources: Vec::new(),
+            ends_at: Instant::NEVER,
+            downloads: Connections::default(),
+        }
+    }
+
+    fn size(&mut self, source: usize) -> u64 {
+        let sampler = self.config.size.sampler(Bytes(1), MOST);
+        one(&sampler, &mut self.sources[source].sizes).0
+    }
+
+    fn gap(&mut self, source: usize) -> Span {
+        let sampler = self.config.gap.sampler(GAPS.0, GAPS.1);
+        one(&sampler, &mut self.sources[source].gaps)
+    }
+
+    /// The next video of a source.
+    fn begin(&mut self, now: Instant, source: usize, context: &mut impl ApplicationContext) {
+        let bytes = self.size(source);
+        let state = &mut self.sources[source];
+        let session = DownloadSession {
+            source: number(source),
+            index: state.next,
+            started_at: now,
+            bytes,
+            playback_at: None,
+            ended_at: None,
+            underrun_at: None,
+        };
+        state.next += 1;
+        self.fetch(
+            Download {
+                session,
+                before: 0,
+                received: 0,
+                is_answered: false,
+            },
+            context,
+        );
+        let next = now.saturating_add(self.gap(source));
+        if next < self.ends_at {
+            context.arm(next, number(source));
+        }
+    }
+
+    fn fetch(&mut self, download: Download, context: &mut impl ApplicationContext) {
+        let connection = context.open(0);
+        self.downloads.insert(connection, download);
+    }
+
+    /// The server has more of a request.
+    fn on_request(
+        &mut self,
+        connection: ConnectionId,
+        total: u64,
+        context: &mut impl ApplicationContext,
+    ) {
+        let request = self.config.request.0;
+        if let Some(download) = self.downloads.get_mut(connection)
+            && !download.is_answered
+            && total >= request
+        {
+            download.is_answered = true;
+            context.write(
+                connection,
+                End::Server,
+                download.session.bytes - download.before,
+            );
+        }
+    }
+
+    /// A player has more of its video.
+    fn on_media(
+        &mut self,
+        now: Instant,
+        connection: ConnectionId,
+        total: u64,
+        context: &mut impl ApplicationContext,
+    ) {
+        let Some(download) = self.downloads.get_mut(connection) else {
+            return;
+        };
+        download.advance(now, download.before + total, &self.config);
+        let session = download.session;
+        if download.received >= session.bytes {
+            self.downloads.remove(connection);
+            context.close(connection, End::Client);
+            Self::record(
+                DownloadSession {
+                    ended_at: Some(now),
+                    ..session
+                },
+                context,
+            );
+        } else if session.underrun_at.is_some() {
+            // What is known now does not change before the end.
+            let rest = session.bytes - download.before;
+            context.await_delivered(connection, End::Client, rest);
+        }
+    }
+
+    fn record(session: DownloadSession, context: &mut impl ApplicationContext) {
+        context.record_download_session(&session);
+        context.record_transfer(&Transfer {
+            lane: session.source,
+            index: session.index,
+            started_at: session.started_at,
+            ended_at: session.ended_at,
+            bytes: session.bytes,
+        });
+    }
+}
+
+/// The next one of a schedule, which is no draw of a run.
+fn one<Q: crate::Measured>(sampler: &Sampler<Q>, stream: &mut RandomStream) -> Q {
+    match sampler {
+        Sampler::Constant(value) => *value,
+        Sampler::Random(inverse) => Q::of_number(inverse.at(stream.unit())),
+    }
+}
+
+impl Application for Pd {
+    /// Playback is judged by what has been delivered.
+    fn interest(&self) -> Interest {
+        Interest {
+            delivered: true,
+            acknowledged: false,
+        }
+    }
+
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+        let from = now.saturating_add(delay);
+        let schedule = chosen(context.unit(Draw::Choice), self.config.schedules);
+        if let Some(length) = self.config.schedule_length {
+            self.ends_at = from.saturating_add(length);
+        }
+        let library = Seed(self.config.library);
+        for source in 0..self.config.sources {
+            let stream =
+                |what: &str| library.stream(&format!("schedule/{schedule}/{source}/{what}"));
+            self.sources.push(Source {
+                sizes: stream("size"),
+                gaps: stream("gap"),
+                next: 0,
+            });
+            let share = stream("phase").unit();
+            let first = self.gap(source as usize).as_secs_f64() * share;
+            context.arm(from.saturating_add(Span::from_secs_f64(first)), source);
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+        match event {
+            Event::Timer(source) => self.begin(now, source as usize, context),
+            Event::Connected(connection, End::Client) => {
+                context.write(connection, End::Client, self.config.request.0);
+            }
+            Event::Delivered(connection, End::Server, total) => {
+                self.on_request(connection, total, context);
+            }
+            Event::Delivered(connection, End::Client, total) => {
+                self.on_media(now, connection, total, context);
+            }
+            Event::PeerClosed(connection, End::Server) => context.close(connection, End::Server),
+            Event::ConnectFailed(connection) | Event::Closed(connection) => {
+                if let Some(download) = self.downloads.remove(connection) {
+                    self.fetch(
+                        Download {
+                            before: download.received,
+                            is_answered: false,
+                            ..download
+                        },
+                        context,
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        let config = self.config;
+        let mut unfinished: Vec<Download> = self.downloads.values().copied().collect();
+        for download in &mut unfinished {
+            download.judge(now, &config);
+            Self::record(download.session, context);
+        }
+    }
+}
+
+/// Number of a schedule for a uniform draw.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped by `as`; the draw is below one"
+)]
+fn chosen(unit: f64, schedules: u32) -> u32 {
+    ((unit * f64::from(schedules)) as u32).min(schedules.saturating_sub(1))
+}
+
+/// Sources are numbered in 32 bits.
+fn number(source: usize) -> u32 {
+    u32::try_from(source).expect("the number of sources is small")
+}
+
+#[cfg(test)]
+mod tests;
