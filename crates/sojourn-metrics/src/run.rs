@@ -11,6 +11,7 @@ mod videos;
 
 use crate::loss::share;
 use crate::quantile;
+use crate::throughput::utilisation;
 use crate::voice::{Call, DelayTerm};
 use crate::web::LoadTimes;
 use sojourn_base::report::Page;
@@ -396,7 +397,8 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
         }
     }
     if let Some(allowance) = facts.allowance.get(usize::from(id.0)).copied().flatten() {
-        rows.add(subject, "utilisation", bytes / allowance.0 as f64, "");
+        let used = utilisation(totals.forwarded_bytes(), allowance);
+        rows.add_some(subject, "utilisation", used, "");
     }
     let backlog = records.mean_backlog_packets(id);
     rows.add_some(subject, "backlog_mean", backlog, "packets");

@@ -278,6 +278,7 @@ fn check_names(draft: &Draft, notes: &mut Notes) {
         .map(|traffic| ("traffic", &traffic.name))
         .collect();
     unique("", &lone, "traffic entry", notes);
+    check_subjects(draft, &lone, notes);
     for home in &draft.homes {
         let traffic: Vec<(&str, &String)> = home
             .traffic
@@ -288,6 +289,27 @@ fn check_names(draft: &Draft, notes: &mut Notes) {
         unique(&place, &traffic, "traffic entry", notes);
         for (_, name) in traffic {
             check_name(&join(&join(&place, "traffic"), name), name, notes);
+        }
+    }
+}
+
+/// A lone subscriber's traffic entries are subjects of records by their bare names, beside the links.
+fn check_subjects(draft: &Draft, traffic: &[(&str, &String)], notes: &mut Notes) {
+    let directions = || Direction::BOTH.iter().map(|direction| direction.as_str());
+    let shared = draft.links.iter();
+    let links: BTreeSet<String> = shared
+        .flat_map(|link| directions().map(|direction| format!("{}/{direction}", link.name)))
+        .chain(directions().map(str::to_owned))
+        .collect();
+    for (list, name) in traffic {
+        if links.contains(name.as_str()) {
+            notes.problem(
+                &join(&join(list, name), "name"),
+                Mismatch::new(
+                    format!("{} is the name of a link", quoted(name)),
+                    "records are told apart by these names",
+                ),
+            );
         }
     }
 }

@@ -4,9 +4,13 @@
 //! the Python package show. Deviations: none known.
 
 use core::fmt;
+use std::collections::BTreeSet;
+
+/// Most problems that are told of one text. chosen: nobody reads more before mending some.
+const MOST_PROBLEMS: usize = 100;
 
 /// One thing wrong with a scenario.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Key path such as `access.upstream.queue.target`; empty if the file as a whole is meant.
     pub path: String,
@@ -37,7 +41,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with a scenario, in the order of the text; never empty.
+/// What is wrong with a scenario, in the order of the text; never empty. The last of very many problems says how
+/// many more there are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", join(.0))]
 pub struct ScenarioProblems(Vec<Problem>);
@@ -54,13 +59,20 @@ impl ScenarioProblems {
         );
         // What has no place in the text (a missing key, a setting) comes last.
         problems.sort_by_key(|p| (p.line == 0, p.line, p.column));
-        let mut unique: Vec<Problem> = Vec::with_capacity(problems.len());
-        for problem in problems {
-            if !unique.contains(&problem) {
-                unique.push(problem);
-            }
+        let mut met = BTreeSet::new();
+        problems.retain(|problem| met.insert(problem.clone()));
+        if problems.len() > MOST_PROBLEMS {
+            let more = problems.len() - MOST_PROBLEMS;
+            problems.truncate(MOST_PROBLEMS);
+            problems.push(Problem {
+                path: String::new(),
+                message: format!("{more} more problems"),
+                hint: "mend those above first".to_owned(),
+                line: 0,
+                column: 0,
+            });
         }
-        Self(unique)
+        Self(problems)
     }
 
     /// The problems.
@@ -108,6 +120,15 @@ mod tests {
             .map(|p| p.path)
             .collect();
         assert_eq!(paths, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn of_very_many_problems_the_first_hundred_are_told_and_the_rest_counted() {
+        let all = (1..=100_000).map(|line| problem("a", line)).collect();
+        let told = ScenarioProblems::new(all).into_vec();
+        assert_eq!(told.len(), 101);
+        assert_eq!(told[99].line, 100);
+        assert_eq!(told[100].message, "99900 more problems");
     }
 
     #[test]

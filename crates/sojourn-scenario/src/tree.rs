@@ -96,7 +96,7 @@ pub(crate) fn parse_value(value: &str) -> Node {
     }
 }
 
-fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
+fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Table {
     table
         .iter()
         .map(|(key, value)| {
@@ -110,7 +110,7 @@ fn convert_table(table: &DeTable<'_>, lines: &Lines<'_>) -> Table {
         .collect()
 }
 
-fn convert(value: &DeValue<'_>, lines: &Lines<'_>) -> Content {
+fn convert(value: &DeValue<'_>, lines: &Lines) -> Content {
     match value {
         DeValue::String(text) => Content::Text(text.to_string()),
         DeValue::Integer(integer) => {
@@ -148,24 +148,34 @@ fn convert(value: &DeValue<'_>, lines: &Lines<'_>) -> Content {
 }
 
 /// Turns byte offsets into lines and columns.
-struct Lines<'a> {
-    text: &'a str,
+struct Lines {
     starts: Vec<usize>,
+    /// Offsets of bytes that continue a character: counting the characters of a line for each of its keys would
+    /// take quadratic time.
+    continuations: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
+impl Lines {
+    fn new(text: &str) -> Self {
         let starts = core::iter::once(0)
             .chain(text.match_indices('\n').map(|(offset, _)| offset + 1))
             .collect();
-        Self { text, starts }
+        let bytes = text.bytes().enumerate();
+        let continuations = bytes
+            .filter(|(_, byte)| byte & 0xc0 == 0x80)
+            .map(|(offset, _)| offset)
+            .collect();
+        Self {
+            starts,
+            continuations,
+        }
     }
 
     /// For values that stand in no text.
     fn nowhere() -> Self {
         Self {
-            text: "",
             starts: Vec::new(),
+            continuations: Vec::new(),
         }
     }
 
@@ -174,11 +184,12 @@ impl<'a> Lines<'a> {
         let Some(start) = line.checked_sub(1).map(|index| self.starts[index]) else {
             return Position::default();
         };
-        let before = self.text.get(start..offset).unwrap_or_default();
+        let before = |end: usize| self.continuations.partition_point(|place| *place < end);
+        let inside = before(offset) - before(start);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Position {
             line: count(line),
-            column: count(before.chars().count() + 1),
+            column: count(offset - start - inside + 1),
         }
     }
 }
@@ -186,6 +197,22 @@ impl<'a> Lines<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_count_characters_wherever_in_a_long_line_they_are() {
+        let keys: Vec<String> = (0..2_000).map(|n| format!("\"\u{b5}{n}\" = 1")).collect();
+        let text = format!("first = 1\na = {{{}}}\n", keys.join(", "));
+        let table = parse(&text).unwrap();
+        let Content::Table(a) = &table.get("a").unwrap().content else {
+            panic!("a is a table");
+        };
+        for (name, node) in a.iter() {
+            let offset = text.find(&format!("\"{name}\"")).unwrap();
+            let start = text[..offset].rfind('\n').unwrap() + 1;
+            let column = text[start..offset].chars().count() + 1;
+            assert_eq!((node.key_at.line, node.key_at.column as usize), (2, column));
+        }
+    }
 
     #[test]
     fn keys_and_values_know_their_line_and_column() {

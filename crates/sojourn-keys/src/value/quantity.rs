@@ -69,6 +69,13 @@ fn read_quantity<Q: Quantity>(content: &Content, key: &Key) -> Result<Q, Mismatc
         Content::Text(text) => {
             quantity::parse(text).map_err(|error| explain::<Q>(text, error, key))
         }
+        Content::Float(digits, value) if !value.is_finite() => Err(Mismatch::new(
+            format!("{digits} is not {}", Q::NAME),
+            format!(
+                "write a decimal number and a unit, for instance {}",
+                example::<Q>(key)
+            ),
+        )),
         Content::Integer(digits, _) | Content::Float(digits, _) => {
             let number = digits.trim_start_matches(['-', '+']);
             Err(Mismatch::new(
