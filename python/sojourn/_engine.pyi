@@ -49,6 +49,9 @@ class ProvisioningProblems(ValueError):
 class Interrupted(RuntimeError):
     """The run was cancelled."""
 
+class MemoryExceeded(RuntimeError):
+    """The run needs more memory than it may take; the arguments are what and how much, and what would be less."""
+
 class ManagerFailed(RuntimeError):
     """A queue manager written in Python raised an exception, its cause, or broke the rules."""
 
@@ -190,8 +193,11 @@ def run(
     seed: int,
     cancel: CancelToken | None = None,
     watch: Callable[[float], None] | None = None,
+    memory: int | None = None,
 ) -> Records:
-    """Run one scenario with the interpreter lock released. Raises `Interrupted` if cancelled.
+    """Run one scenario on a thread of its own, with the interpreter lock released.
+
+    Raises `Interrupted` if cancelled, and `MemoryExceeded` if it needs more than `memory` bytes.
 
     `watch` is called some twenty times a second with the share of the run that is done, on the thread that
     called; what it raises ends the run and is raised here.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sojourn import _engine
+from sojourn.memory import budget
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def simulate(
     seed: int,
     cancel: _engine.CancelToken | None = None,
     watch: Callable[[float], None] | None = None,
+    memory: int | None = None,
 ) -> _engine.Records:
     """Run the engine, with its failures as errors of this package.
 
@@ -35,21 +37,33 @@ def simulate(
     cancel
         What stops the run from another thread.
     watch
-        Called some twenty times a second with the share that is done; without it, signals wait for the end.
+        Called some twenty times a second with the share that is done.
+    memory
+        Bytes that the run may take; most of what is free if left out.
 
     Raises
     ------
     InterruptedRun
         If `cancel` was used.
+    MemoryExceeded
+        If the run needs more than `memory`.
     RunError
         If the engine fails, or a queue manager written in Python.
     """
     try:
-        return _engine.run(scenario, seed, cancel, watch)
+        return _engine.run(scenario, seed, cancel, watch, budget() if memory is None else memory)
     except _engine.Interrupted as error:
         from sojourn.errors import InterruptedRun
 
         raise InterruptedRun("the run was interrupted") from error
+    except _engine.MemoryExceeded as error:
+        from sojourn.errors import MemoryExceeded
+
+        what, hint = error.args
+        raise MemoryExceeded(
+            f"the run of {scenario.name} with seed {seed} is too large: {what}",
+            f"{hint}; or more, by --memory",
+        ) from error
     except _engine.ManagerFailed as error:
         from sojourn.errors import RunError
 

@@ -11,6 +11,7 @@ __all__ = [
     "EnvironmentFailure",
     "ExitStatus",
     "InterruptedRun",
+    "MemoryExceeded",
     "MissingExtra",
     "Problem",
     "RecordError",
@@ -19,7 +20,10 @@ __all__ = [
     "SojournError",
     "StudyError",
     "UsageError",
+    "first_of",
     "nearest",
+    "plain",
+    "why",
 ]
 
 
@@ -52,10 +56,10 @@ class Problem:
 
     def __str__(self) -> str:
         """Return `file:line:column: path: message`, as far as known."""
-        place = self.file
+        place = plain(self.file)
         if place and self.line:
             place = f"{place}:{self.line}:{self.column}"
-        return ": ".join(part for part in (place, self.path, self.message) if part)
+        return ": ".join(part for part in (place, plain(self.path), self.message) if part)
 
 
 class SojournError(Exception):
@@ -85,12 +89,38 @@ class MissingExtra(UsageError):
         )
 
 
+MOST_PROBLEMS = 100
+"""Problems of one input that are told. chosen: nobody reads more before mending some."""
+
+
+def first_of(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the first of very many problems, and a last one that counts the others."""
+    if len(problems) <= MOST_PROBLEMS + 1:
+        return list(problems)
+    more = Problem("", f"{len(problems) - MOST_PROBLEMS} more problems", "mend those above first")
+    return [*problems[:MOST_PROBLEMS], more]
+
+
+def why(error: Exception) -> str:
+    """Return why a file cannot be read or written, in the system's words."""
+    return str(getattr(error, "strerror", None) or error).lower()
+
+
+def plain(text: object) -> str:
+    """Return a text of the user's with control characters spelt out, so that it stays in its line."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in str(text)
+    )
+
+
 class _Problems(SojournError):
     """A list of problems with one input."""
 
     exit_status = ExitStatus.INVALID
 
     def __init__(self, problems: Sequence[Problem]) -> None:
+        problems = first_of(problems)
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = list(problems)
 
@@ -105,6 +135,10 @@ class StudyError(_Problems):
 
 class RunError(SojournError):
     """A run failed though its scenario is valid."""
+
+
+class MemoryExceeded(RunError):
+    """A run needs more memory than it may take."""
 
 
 class RecordError(SojournError):

@@ -17,16 +17,26 @@ __all__ = ["dated", "new_directory", "owner", "owner_is_gone", "refuse_used", "w
 
 
 def dated(name: str) -> Path:
-    """Return a new directory name below `results/`, by date and time."""
+    """Make a new directory below `results/`, named by date and time, and return it: it is nobody else's then.
+
+    Raises
+    ------
+    EnvironmentFailure
+        If it cannot be made.
+    """
     from datetime import datetime
 
     stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
     directory = Path("results") / name / stamp
     number = 2
-    while directory.exists():
-        directory = directory.with_name(f"{stamp}-{number}")
-        number += 1
-    return directory
+    with writing(directory):
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            with contextlib.suppress(FileExistsError):
+                directory.mkdir()
+                return directory
+            directory = directory.with_name(f"{stamp}-{number}")
+            number += 1
 
 
 def owner() -> str:
@@ -49,10 +59,10 @@ def owner_is_gone(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def new_directory(directory: Path) -> Generator[Path]:
+def new_directory(directory: Path, *, is_ours: bool = False) -> Generator[Path]:
     """Give a temporary directory that becomes `directory` when the block ends well.
 
-    If the block fails, nothing is left behind.
+    If the block fails, nothing is left behind; also not an empty `directory` that was made for this (`is_ours`).
 
     Raises
     ------
@@ -71,6 +81,11 @@ def new_directory(directory: Path) -> Generator[Path]:
         yield unfinished
         with writing(directory):
             unfinished.rename(destination)
+    except BaseException:
+        if is_ours:
+            with contextlib.suppress(OSError):
+                destination.rmdir()
+        raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

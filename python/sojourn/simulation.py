@@ -99,6 +99,7 @@ def run(
     seed: int | None = None,
     store: Store | None = None,
     watch: Callable[[float], None] | None = None,
+    memory: int | None = None,
 ) -> Run:
     """Simulate a scenario.
 
@@ -114,6 +115,8 @@ def run(
     watch
         Called some twenty times a second with the share of the run that is done; in a notebook, a bar shows it if left
         out.
+    memory
+        Bytes that the run may take; most of what is free if left out.
 
     Returns
     -------
@@ -124,6 +127,8 @@ def run(
     ------
     ScenarioError
         If the scenario is not valid.
+    MemoryExceeded
+        If the run needs more than `memory`.
     RunError
         If the simulation fails.
 
@@ -138,23 +143,29 @@ def run(
     progress = RunProgress(scenario.name) if watch is None and in_notebook() else None
     watch = watch or progress or _look_for_interrupts
     try:
-        return _run(scenario, seed, store, watch)
+        return _run(scenario, seed, store, watch, memory)
     finally:
         if progress is not None:
             progress.stop()
 
 
-def _run(scenario: Scenario, seed: int, store: Store | None, watch: Callable[[float], None]) -> Run:
+def _run(
+    scenario: Scenario,
+    seed: int,
+    store: Store | None,
+    watch: Callable[[float], None],
+    memory: int | None,
+) -> Run:
     key = "" if store is None and scenario.is_prototype else scenario.key(seed)
     if store is None:
-        records = simulate(scenario.compiled, seed, watch=watch)
+        records = simulate(scenario.compiled, seed, watch=watch, memory=memory)
         tables = {name: pl.DataFrame(records.table(name)) for name in records.table_names()}
         return Run(scenario, seed, key, records.statistics, tables, from_store=False)
     entry = store.get(key)
     from_store = entry is not None
     if entry is None:
         store.check_writable()
-        records = simulate(scenario.compiled, seed, watch=watch)
+        records = simulate(scenario.compiled, seed, watch=watch, memory=memory)
         entry = store.put(key, pack(records, key, seed, scenario.canonical()))
     tables = {name: entry.table(name) for name in entry.table_names()}
     return Run(scenario, seed, key, entry.statistics, tables, from_store)

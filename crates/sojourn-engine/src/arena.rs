@@ -199,6 +199,12 @@ impl Arena {
         &mut self.packets[id.index as usize]
     }
 
+    /// Bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        let each = size_of::<Packet>() + size_of::<SackBlocks>() + size_of::<DelaySplit>();
+        self.packets.capacity() * each + self.free.capacity() * size_of::<u32>()
+    }
+
     /// Packets in flight now.
     pub(crate) fn in_flight(&self) -> usize {
         self.packets.len() - self.free.len()

@@ -258,6 +258,11 @@ impl Connections {
         was_open
     }
 
+    /// Bytes that the slots take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Connection>()
+    }
+
     /// Slots of the connections that are open, oldest first.
     pub(crate) fn open_slots(&self) -> Vec<u32> {
         self.open.values().copied().collect()

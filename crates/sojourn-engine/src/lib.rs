@@ -9,6 +9,7 @@
 //! | `connections` | endpoint pairs in reusable slots, lazily rescheduled timers |
 //! | `calendar` | the event queue |
 //! | `arena` | packets in flight |
+//! | [`memory`] | what a run needs of it, before and while it goes on |
 //! | `address` | 5-tuples of simulated flows |
 //! | [`worlds`] | fixed worlds for benchmarks |
 //!
@@ -21,10 +22,13 @@ mod arena;
 mod calendar;
 mod connections;
 mod event;
+pub mod memory;
 mod network;
 mod ports;
 mod simulation;
 mod world;
 pub mod worlds;
 
-pub use simulation::{Cancelled, Outcome, RunStatistics, column_recorder, run, run_watched};
+pub use simulation::{
+    Cancelled, Outcome, Progress, RunStatistics, column_recorder, run, run_watched,
+};

@@ -295,6 +295,11 @@ impl<R: Recorder> Network<R> {
         self.packet_hops
     }
 
+    /// Bytes that records and packets in flight take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.paths.recorder.bytes() + self.paths.packets.bytes()
+    }
+
     /// Packets in queues and on wires.
     pub(crate) fn in_flight(&self) -> usize {
         self.paths.packets.in_flight()

@@ -15,6 +15,19 @@ use sojourn_transport::stacks;
 /// Events between two looks at the cancellation flag: well under a millisecond.
 const EVENTS_PER_LOOK: u64 = 4096;
 
+/// Looks between two weighings of what a run keeps. chosen: some tens of thousands of events add a few megabytes,
+/// and the recorder's parts are too many to be added up more often.
+const LOOKS_PER_WEIGHING: u64 = 16;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The time that it has reached.
+    pub now: Instant,
+    /// Bytes that records, packets and connections took when they were weighed last.
+    pub bytes: usize,
+}
+
 /// What a run cost, apart from time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunStatistics {
@@ -77,7 +90,7 @@ pub fn run<R: Recorder>(
 }
 
 /// The same, for somebody who wants to see how far it is: `is_cancelled` is told the time that the run has
-/// reached.
+/// reached, and the memory that it takes.
 ///
 /// # Errors
 /// [`Cancelled`] if `is_cancelled` said so; nothing of the run is kept.
@@ -85,7 +98,7 @@ pub fn run_watched<R: Recorder>(
     scenario: &Scenario,
     seed: Seed,
     recorder: R,
-    is_cancelled: &dyn Fn(Instant) -> bool,
+    is_cancelled: &dyn Fn(Progress) -> bool,
 ) -> Result<Outcome<R>, Cancelled> {
     let mut simulation = Simulation::new(scenario, seed, recorder);
     let end = Instant::ZERO.saturating_add(scenario.duration);
@@ -152,7 +165,7 @@ impl<R: Recorder> Simulation<R> {
     fn run_until(
         &mut self,
         end: Instant,
-        is_cancelled: &dyn Fn(Instant) -> bool,
+        is_cancelled: &dyn Fn(Progress) -> bool,
     ) -> Result<u64, Cancelled> {
         for index in 0..self.applications.len() {
             self.with_application(Instant::ZERO, index, |application, call| {
@@ -162,13 +175,19 @@ impl<R: Recorder> Simulation<R> {
         self.tell_applications(Instant::ZERO);
         self.world.schedule_sample(Instant::ZERO);
         let mut events = 0;
+        let mut bytes = 0;
         while let Some((now, event)) = self.world.network.paths.calendar.pop() {
             if now >= end {
                 break;
             }
             events += 1;
-            if events % EVENTS_PER_LOOK == 0 && is_cancelled(now) {
-                return Err(Cancelled);
+            if events % EVENTS_PER_LOOK == 0 {
+                if events % (EVENTS_PER_LOOK * LOOKS_PER_WEIGHING) == 0 {
+                    bytes = self.world.bytes();
+                }
+                if is_cancelled(Progress { now, bytes }) {
+                    return Err(Cancelled);
+                }
             }
             self.handle(now, event);
             self.tell_applications(now);

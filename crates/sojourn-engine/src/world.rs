@@ -256,6 +256,11 @@ impl<R: Recorder> World<R> {
         self.schedule_sample(now);
     }
 
+    /// Bytes that records, packets in flight and connections take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.network.bytes() + self.connections.bytes()
+    }
+
     /// Records the connections that are open when the run ends, and the flows of datagrams.
     pub(crate) fn finish(&mut self) {
         for slot in self.connections.open_slots() {

@@ -4,7 +4,7 @@ mod records;
 
 pub use records::Records;
 
-use crate::accumulate::{DelayHistogram, TrafficCounters};
+use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, TransferTally};
@@ -229,6 +229,24 @@ fn bins_on(
 impl Recorder for ColumnRecorder {
     fn wants_delays(&self) -> bool {
         self.config.delays || self.config.datagrams
+    }
+
+    fn bytes(&self) -> usize {
+        fn rows<T>(rows: &Vec<T>) -> usize {
+            rows.capacity() * size_of::<T>()
+        }
+        let link_bins = self.links.iter().filter_map(|link| link.bins.as_ref());
+        let traffic_bins = self.traffic_bins.iter().flatten();
+        let flows: usize = self.datagram_tallies.iter().map(FlowTallies::flows).sum();
+        rows(&self.datagrams)
+            + rows(&self.pages)
+            + rows(&self.objects)
+            + rows(&self.transfers)
+            + rows(&self.flows)
+            + rows(&self.samples)
+            + link_bins.map(Bins::bytes).sum::<usize>()
+            + traffic_bins.map(|(_, bins)| bins.bytes()).sum::<usize>()
+            + flows * usize::try_from(HISTOGRAM_BYTES).unwrap_or(usize::MAX)
     }
 
     fn wants_waiting(&self) -> bool {

@@ -14,8 +14,9 @@ mod signals;
 mod table;
 mod tally;
 
-pub use accumulate::{DelayHistogram, TrafficCounters};
+pub use accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, LinkTotals, RecordConfig, RecordedLink, Records};
+pub use series::{LINK_BIN_BYTES, TRAFFIC_BIN_BYTES};
 pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, TransferTally};
@@ -269,6 +270,10 @@ pub trait Recorder {
     /// Whether packets shall carry the split of their delay.
     fn wants_delays(&self) -> bool {
         false
+    }
+    /// Bytes that it has written down so far.
+    fn bytes(&self) -> usize {
+        0
     }
     /// Whether changes of queue lengths matter.
     fn wants_waiting(&self) -> bool {

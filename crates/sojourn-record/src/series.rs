@@ -33,6 +33,12 @@ pub(crate) struct TrafficBin {
     pub(crate) marked_packets: u64,
 }
 
+/// Bytes of one bin of a link.
+pub const LINK_BIN_BYTES: u64 = size_of::<LinkBin>() as u64;
+
+/// Bytes of one bin of a traffic entry on one link.
+pub const TRAFFIC_BIN_BYTES: u64 = size_of::<TrafficBin>() as u64;
+
 /// Bins of equal width from the start of the run, made as they are needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Bins<B> {
@@ -80,6 +86,11 @@ impl<B: Default + Clone> Bins<B> {
         if self.last >= self.made.len() {
             self.made.resize(self.last + 1, B::default());
         }
+    }
+
+    /// Bytes that the bins take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.made.capacity() * size_of::<B>()
     }
 
     /// Makes all bins that begin before `end` and none else; what was counted later is dropped with

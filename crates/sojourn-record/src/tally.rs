@@ -81,6 +81,11 @@ impl FlowTallies {
         }
     }
 
+    /// Flows that had a datagram at least, whatever their direction.
+    pub(crate) fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
     /// The tally of one flow and direction, if it had a datagram.
     pub(crate) fn of(&self, flow: u32, direction: Direction) -> Option<&DatagramTally> {
         self.flows.get(flow as usize)?[direction].as_ref()

@@ -30,6 +30,7 @@ new process.
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
+    from sojourn.memory import memory_size
 
     parser.add_argument("file", metavar="FILE", help="Scenario file.")
     parser.option(
@@ -54,6 +55,12 @@ def arguments(parser: Parser) -> None:
         "DIR",
         "Where finished runs are kept; without it, short ones are not kept.",
     )
+    parser.option(
+        "--memory",
+        "SIZE",
+        "What the run may take, such as 8GB (default: most of what is free).",
+        type=memory_size,
+    )
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -66,22 +73,23 @@ def execute(options: Namespace) -> None:
     seed = scenario.seed if options.seed is None else options.seed
     if options.out is not None:
         _refuse_used(options.out)
-    elif options.report:
-        options.out = _new_place(scenario.name)
     progress = RunProgress(scenario.name)
     finished: Run | None = None
-    if options.out is None and not _is_kept(scenario, options.store):
+    is_written = options.out is not None or options.report
+    if not is_written and not _is_kept(scenario, options.store):
         from sojourn.engine import simulate
 
-        records = simulate(scenario, seed, watch=progress)
+        records = simulate(scenario, seed, watch=progress, memory=options.memory)
         statistics, rows, from_store = records.statistics, records.metrics(), False
     else:
         finished = _kept_run(scenario, options, seed, progress)
         statistics, from_store = finished.statistics, finished.from_store
         rows: Sequence[Row] = finished.metrics.rows()
     progress.stop()
-    if finished is not None and options.out is not None:
-        _write(finished, options.out, report=options.report)
+    if finished is not None and is_written:
+        is_ours = options.out is None
+        options.out = options.out or _new_place(scenario.name)
+        _write(finished, options.out, report=options.report, is_ours=is_ours)
     if options.json:
         print_json(
             {
@@ -159,7 +167,8 @@ def _kept_run(
     from sojourn.store import Store
 
     store = Store(options.store, on_damage=warn) if _is_kept(scenario, options.store) else None
-    return run(load_scenario(options.file, options.settings), seed, store, progress)
+    loaded = load_scenario(options.file, options.settings)
+    return run(loaded, seed, store, progress, options.memory)
 
 
 def _new_place(name: str) -> str:
@@ -170,7 +179,7 @@ def _new_place(name: str) -> str:
     return str(dated(re.sub(r"[^A-Za-z0-9._-]", "-", name)))
 
 
-def _write(finished: Run, out: str, *, report: bool) -> None:
+def _write(finished: Run, out: str, *, report: bool, is_ours: bool) -> None:
     from pathlib import Path
 
     from sojourn.output import new_directory, writing
@@ -187,7 +196,7 @@ def _write(finished: Run, out: str, *, report: bool) -> None:
         "statistics": dict(finished.statistics),
     }
     destination = Path(out)
-    with new_directory(destination) as directory, writing(destination):
+    with new_directory(destination, is_ours=is_ours) as directory, writing(destination):
         for name, table in finished.tables.items():
             write_table(table, directory / f"{name}.parquet")
         (directory / "scenario.toml").write_text(finished.scenario.text, encoding="utf-8")

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["arguments", "execute"]
 
+MOST_SEEDS = 1_000_000  # as in study files
+
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     from sojourn.cli.arguments import whole_number
+    from sojourn.memory import memory_size
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
     parser.option(
@@ -28,9 +31,15 @@ def arguments(parser: Parser) -> None:
         action="append",
         default=[],
     )
-    parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1))
+    parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, MOST_SEEDS))
     parser.option("--duration", "T", 'Of each run, such as "60 s".')
     parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1))
+    parser.option(
+        "--memory",
+        "SIZE",
+        "What all runs at a time may take, such as 8GB (default: most of what is free).",
+        type=memory_size,
+    )
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
     parser.flag("--quick", "Shorter runs, fewer seeds: a look in some 10 s.")
     parser.flag("--no-figures", "Draw nothing: tables and verdicts alone.")
@@ -81,6 +90,7 @@ def execute(options: Namespace) -> None:
             out=out,
             jobs=workers,
             cluster=cluster,
+            memory=options.memory,
             progress=progress,
             finish=finish,
         )

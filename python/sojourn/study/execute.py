@@ -20,6 +20,7 @@ from sojourn.errors import (
     RunError,
     SojournError,
 )
+from sojourn.memory import budget
 from sojourn.scenario import Scenario
 from sojourn.store import Entry, Store, pack
 from sojourn.study.plan import RunSpec
@@ -41,17 +42,19 @@ def longest_first(specs: Iterable[RunSpec]) -> list[RunSpec]:
     return sorted(specs, key=lambda spec: -spec.scenario.duration_s)
 
 
-def _compute(spec: RunSpec, store: Store, cancel: _engine.CancelToken) -> Finished:
+def _compute(spec: RunSpec, store: Store, cancel: _engine.CancelToken, memory: int) -> Finished:
     try:
-        records = simulate(spec.scenario.compiled, spec.seed, cancel)
+        records = simulate(spec.scenario.compiled, spec.seed, cancel, memory=memory)
     except RunError as error:
         return Finished(spec, None, error)
     files = pack(records, spec.key, spec.seed, spec.scenario.canonical())
     return Finished(spec, store.put(spec.key, files))
 
 
-def run_on_threads(specs: list[RunSpec], store: Store, jobs: int) -> Generator[Finished]:
-    """Make runs on `jobs` threads and yield them as they end.
+def run_on_threads(
+    specs: list[RunSpec], store: Store, jobs: int, memory: int | None = None
+) -> Generator[Finished]:
+    """Make runs on `jobs` threads, which share `memory` bytes, and yield them as they end.
 
     Closing the generator, or an interrupt while it waits, stops all runs within milliseconds.
 
@@ -65,6 +68,8 @@ def run_on_threads(specs: list[RunSpec], store: Store, jobs: int) -> Generator[F
         waiting.put(spec)
     ended = queue.SimpleQueue[Finished | BaseException]()
     cancel = _engine.CancelToken()
+    threads_wanted = min(jobs, len(specs))
+    share = budget(threads_wanted, memory)
 
     def work() -> None:
         while not cancel.cancelled:
@@ -73,7 +78,7 @@ def run_on_threads(specs: list[RunSpec], store: Store, jobs: int) -> Generator[F
             except queue.Empty:
                 return
             try:
-                ended.put(_compute(spec, store, cancel))
+                ended.put(_compute(spec, store, cancel, share))
             except InterruptedRun:
                 return
             except BaseException as error:  # handed to the thread that waits
@@ -82,7 +87,7 @@ def run_on_threads(specs: list[RunSpec], store: Store, jobs: int) -> Generator[F
 
     threads = [
         threading.Thread(target=work, name=f"run-{number}", daemon=True)
-        for number in range(min(jobs, len(specs)))
+        for number in range(threads_wanted)
     ]
     try:
         for thread in threads:

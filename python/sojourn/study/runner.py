@@ -61,6 +61,7 @@ def run_study(
     out: Path | None = None,
     jobs: int = 1,
     cluster: str | None = None,
+    memory: int | None = None,
     progress: Progress,
     finish: Callable[[Path], None],
 ) -> Outcome:
@@ -78,6 +79,8 @@ def run_study(
         Runs at the same time on this machine.
     cluster
         Address of a Dask scheduler to run on instead.
+    memory
+        Bytes that runs on this machine may take together; most of what is free if left out.
     progress
         Who is told.
     finish
@@ -95,8 +98,10 @@ def run_study(
     began = time.perf_counter()
     started_at = datetime.now(UTC)
     directory = out if out is not None else dated(plan.study.definition.name)
-    with new_directory(directory) as unfinished:
-        entries, computed = execute_plan(plan, store, jobs=jobs, cluster=cluster, progress=progress)
+    with new_directory(directory, is_ours=out is None) as unfinished:
+        entries, computed = execute_plan(
+            plan, store, jobs=jobs, cluster=cluster, memory=memory, progress=progress
+        )
         simulated = sum(entry.statistics["simulated_s"] for entry in entries)
         packet_hops = sum(entry.statistics["packet_hops"] for entry in entries)
         measured = {
@@ -140,7 +145,13 @@ def _finish(finish: Callable[[Path], None], directory: Path) -> Exception | None
 
 
 def execute_plan(
-    plan: Plan, store: Store, *, jobs: int, cluster: str | None, progress: Progress
+    plan: Plan,
+    store: Store,
+    *,
+    jobs: int,
+    cluster: str | None,
+    memory: int | None = None,
+    progress: Progress,
 ) -> tuple[list[Entry], int]:
     """Make the runs that the store lacks; return all entries in the plan's order and how many were made."""
     store.sweep()
@@ -152,7 +163,9 @@ def execute_plan(
         store.check_writable()
         progress.start(plan, to_do)
         runs = (
-            run_on_cluster(to_do, store, cluster) if cluster else run_on_threads(to_do, store, jobs)
+            run_on_cluster(to_do, store, cluster)
+            if cluster
+            else run_on_threads(to_do, store, jobs, memory)
         )
         try:
             with contextlib.closing(runs):

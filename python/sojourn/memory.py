@@ -1,0 +1,85 @@
+"""How much memory runs may take: what somebody said, or most of what is free.
+
+A run that is known to need more is refused before it begins, and one that turns out to is stopped: the system would
+end the whole process.
+"""
+
+from __future__ import annotations
+
+import os
+
+from sojourn import _engine
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["budget", "memory_size"]
+
+SHARE = 0.75
+"""Of what is free, for runs. chosen: tables are packed and drawn after them, and others live here too."""
+
+LEAST = 256_000_000
+"""Bytes that are always allowed. chosen: four times what a long run without rows takes."""
+
+
+def budget(runs: int = 1, wish: int | None = None) -> int:
+    """Return how many bytes each of some runs at a time may take.
+
+    Parameters
+    ----------
+    runs
+        How many share the memory.
+    wish
+        What was asked for, for all of them; most of what is free if left out.
+    """
+    whole = wish if wish is not None else max(LEAST, int(SHARE * min(_free(), default=2**62)))
+    return max(1, whole // max(1, runs))
+
+
+def _free() -> Iterator[int]:
+    """Yield what limits this process, in bytes, as far as the system tells."""
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            yield int(line.split()[1]) * 1024
+    limit = "".join(_lines("/sys/fs/cgroup/memory.max")).strip()
+    used = "".join(_lines("/sys/fs/cgroup/memory.current")).strip()
+    if limit.isdigit() and used.isdigit():
+        yield max(0, int(limit) - int(used))
+    if os.name == "posix":
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            yield soft
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib takes its time
+            return file.readlines()
+    except OSError:
+        return []
+
+
+def memory_size(text: str) -> int:
+    """Read a size such as `2 GB`.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is none.
+
+    Examples
+    --------
+    >>> memory_size("2 GB"), memory_size("512MiB")
+    (2000000000, 536870912)
+    """
+    import argparse
+    import re
+
+    units = {unit: scale for unit, what, scale in _engine.units() if what == "a size"}
+    found = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]+)\s*", text)
+    if found is None or found[2] not in units:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 2GB")
+    return int(float(found[1]) * units[found[2]])

@@ -1,0 +1,100 @@
+"""A run that needs more memory than it may take is refused or stopped, in words; nothing aborts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn.engine import simulate
+from sojourn.errors import MemoryExceeded
+from sojourn.memory import budget, memory_size
+from sojourn.scenario import load_scenario
+from support import CommandLine, words_only, write_scenario, write_study
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"duration": "86400 s", "record": {"series": "10 ms"}}, "time series"),
+        (
+            {"duration": "3600 s", "traffic": [{"name": "call", "app": {"kind": "voice"}}]},
+            "a row per datagram",
+        ),
+        (
+            {"traffic": [{"name": "lanes", "app": {"kind": "constant-rate", "lanes": 10_000}}]},
+            "delays of each stream of datagrams",
+        ),
+        (
+            {
+                "traffic": [
+                    {
+                        "name": "bulk",
+                        "app": {"kind": "bulk", "lanes": 1_000_000},
+                        "stack": "linux-cubic",
+                    }
+                ]
+            },
+            "connections",
+        ),
+    ],
+)
+def test_a_run_that_is_known_to_need_more_is_refused_before_it_begins(
+    sojourn: CommandLine, tmp_path: Path, changes: dict[str, Any], what: str
+) -> None:
+    write_scenario(tmp_path, **changes)
+    interval = ["--set", "traffic.call.app.interval=1 us"] if what.startswith("a row") else []
+    done = sojourn("run", "household.toml", "--memory", "400MB", *interval)
+    assert done.status == 1, done.stderr
+    assert words_only(done)
+    assert what in done.stderr
+    assert "the budget is 400 MB" in done.stderr
+    assert "--memory" in done.stderr
+
+
+def test_a_run_that_turns_out_to_need_more_is_stopped(tmp_path: Path) -> None:
+    # Files of one packet, handed over without a pause: a row each, and nobody knows how many there will be.
+    path = write_scenario(
+        tmp_path,
+        duration="100000 s",
+        record={"series": "off", "datagrams": False},
+        traffic=[
+            {
+                "name": "files",
+                "app": {"kind": "bulk", "file": "1 kB", "lanes": 50},
+                "stack": "linux-cubic",
+                "rtt": "2 ms",
+            }
+        ],
+    )
+    settings = [f"access.{way}.link.rate=1 Gb/s" for way in ("upstream", "downstream")]
+    scenario = load_scenario(path, settings)
+    with pytest.raises(MemoryExceeded) as raised:
+        simulate(scenario.compiled, 1, memory=30_000_000)
+    assert "records and packets take" in raised.value.message
+    assert "the budget is 30 MB" in raised.value.message
+
+
+def test_one_run_that_is_too_large_does_not_end_the_others_of_a_study(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    axes = {"lanes": {"key": "traffic.call.app.lanes", "values": [1, 9_000]}}
+    write_study(tmp_path, "100 ms", overlays={}, matrix=[], axes=axes, keep=[], seeds=1)
+    done = sojourn("study", "run", "study.toml", "--memory", "500MB")
+    assert done.status == 1, done.stderr
+    assert words_only(done)
+    assert "1 of 2 runs failed" in done.stderr
+    assert "is too large" in done.stderr
+    assert len(sojourn.stored_runs()) == 1
+
+
+def test_a_budget_is_shared_and_a_wish_is_kept() -> None:
+    assert budget(4, 1000) == 250
+    assert budget() > 1_000_000
+    assert memory_size("1.5 GB") == 1_500_000_000
+
+
+def test_a_size_without_unit_is_refused_in_words(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    done = sojourn("run", "household.toml", "--memory", "8")
+    assert done.status == 2
+    assert words_only(done)
