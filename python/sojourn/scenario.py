@@ -3,7 +3,6 @@
 What a scenario may say is decided by the compiled part; here are files, settings and error types.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +10,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from sojourn import _engine
-from sojourn.errors import Problem, ScenarioError, UsageError
+from sojourn.errors import Problem, ScenarioError, UsageError, plain, why
 from sojourn.notebook import table_html
 from sojourn.settings import apply_settings
+from sojourn.toml_text import parse_toml
 
-__all__ = ["Scenario", "check_scenario", "load_scenario", "read_text"]
-
-DEFAULT_SEED = 1  # as in the scenario file, whose `seeds` or `--seed` changes it
+__all__ = ["Scenario", "check_scenario", "decoded", "load_scenario", "read_text"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,22 +60,17 @@ class Scenario:
     @property
     def seed(self) -> int:
         """The first seed that the file asks for."""
-        return self._seeds("first", DEFAULT_SEED)
+        return self.compiled.seed
 
     @property
     def seed_count(self) -> int:
         """How many seeds the file asks for."""
-        return self._seeds("count", 1)
-
-    def _seeds(self, key: str, default: int) -> int:
-        seeds = self.document.get("seeds")
-        value = cast("dict[str, object]", seeds).get(key) if isinstance(seeds, dict) else None
-        return value if isinstance(value, int) else default
+        return self.compiled.seed_count
 
     @cached_property
     def document(self) -> dict[str, Any]:
         """The file as nested tables."""
-        return tomllib.loads(self.text)
+        return parse_toml(self.text.removeprefix("\ufeff"))
 
     def canonical(self) -> str:
         """Return the scenario with every default filled in, as TOML."""
@@ -226,6 +219,11 @@ def check_scenario(text: str, file: str = "") -> list[Problem]:
     return _problems(_engine.check(text), file)
 
 
+def decoded(data: bytes) -> str:
+    """Return the text of a file; the byte-order mark that some editors put in front goes."""
+    return data.decode("utf-8").removeprefix("\ufeff")
+
+
 def read_text(path: str | Path) -> str:
     """Return the content of a file that has to be a text.
 
@@ -237,11 +235,11 @@ def read_text(path: str | Path) -> str:
         If it is not a text.
     """
     try:
-        return Path(path).read_bytes().decode("utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    except UnicodeDecodeError as error:
-        raise ScenarioError([Problem("", "not a UTF-8 text", file=str(path))]) from error
+        return decoded(Path(path).read_bytes())
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        if isinstance(error, UnicodeDecodeError):
+            raise ScenarioError([Problem("", "not a UTF-8 text", file=str(path))]) from error
+        raise UsageError(f"{plain(path)}: {why(error)}") from error
 
 
 def _problems(found: Sequence["_engine.Problem"], file: str) -> list[Problem]:

@@ -42,7 +42,12 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
                 f"--set {setting}: not of the form a.b.c=V",
                 "for example: --set access.upstream.queue.target=10ms",
             )
-        file, problems = file.with_setting(path, value)
+        try:
+            file, problems = file.with_setting(path, value)
+        except UnicodeEncodeError:  # bytes of the command line that are no UTF-8
+            from sojourn.errors import UsageError, plain
+
+            raise UsageError(f"--set {plain(setting)}: not a UTF-8 text") from None
         if problems:
             from sojourn.errors import UsageError
 

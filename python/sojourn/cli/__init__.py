@@ -12,16 +12,45 @@ import sys
 __all__ = ["main", "run_command"]
 
 
+INTERRUPTED = 3  # as in `sojourn.errors.ExitStatus`, which is not loaded for help
+
+
 def main() -> None:
     """Run the command that the process was called with, and leave the process."""
     signal.signal(signal.SIGTERM, _interrupt)
     status = run_command(sys.argv[1:])
+    status = max(status, _flush())
+    if status == INTERRUPTED:
+        # At once: a run that has not noticed yet is not waited for, and nothing else is left to be put away.
+        os._exit(status)
+    sys.exit(status)
+
+
+def _flush() -> int:
+    """Write out what was printed; return the exit status if that fails."""
+    status = 0
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has gone; nothing is left to be said, also not at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(status)
+    except BrokenPipeError:  # the reader has gone, and nothing is left to be said
+        pass
+    except OSError as error:
+        status = _refused(error)
+    else:
+        return status
+    # Also at interpreter exit, which tries it again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
+
+
+def _refused(error: OSError) -> int:
+    """Say what the system refused."""
+    from sojourn.cli.console import show_error
+    from sojourn.errors import EnvironmentFailure, plain, why
+
+    place = f"{plain(error.filename)}: " if error.filename else "cannot write: "
+    failure = EnvironmentFailure(f"{place}{why(error)}")
+    show_error(failure)
+    return failure.exit_status
 
 
 def _interrupt(_signal: int, _frame: object) -> None:
@@ -36,6 +65,15 @@ def run_command(arguments: list[str]) -> int:
         return execute(arguments)
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        return _refused(error)
+    except MemoryError:
+        from sojourn.cli.console import show_error
+        from sojourn.errors import EnvironmentFailure
+
+        failure = EnvironmentFailure("the memory of this machine is used up")
+        show_error(failure)
+        return failure.exit_status
     except KeyboardInterrupt:
         from sojourn.cli.console import note
         from sojourn.errors import ExitStatus

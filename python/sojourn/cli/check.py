@@ -69,8 +69,10 @@ def _check_study(name: str) -> str:
 def _is_study(text: str) -> bool:
     import tomllib
 
+    from sojourn.toml_text import parse_toml
+
     try:
-        keys = set(tomllib.loads(text))
+        keys = set(parse_toml(text))
     except tomllib.TOMLDecodeError:
         return False
     return bool(keys & {"scenario", "points", "matrix", "overlays"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ def _coloured(text: str, colour: str) -> str:
 
 
 def note(text: str) -> None:
-    """Say something on stderr."""
-    print(text, file=sys.stderr)
+    """Say something on stderr; if nobody can hear it, the exit status has to do."""
+    with suppress(OSError):
+        print(text, file=sys.stderr)
 
 
 def warn(text: str) -> None:

@@ -6,6 +6,7 @@ distributions. A panel for which nothing was measured is left out.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 
@@ -40,14 +41,17 @@ WIDE_RANGE = 30.0
 
 
 def file_name(name: str) -> str:
-    """Make a name of the user's fit for a file.
+    """Make a name of the user's fit for a file; different names give different files, also where case counts for nothing.
 
     Examples
     --------
-    >>> file_name("web/1 (kids)")
-    'web_1__kids_'
+    >>> file_name("web-1"), file_name("web/1 (kids)")
+    ('web-1', 'web_1__kids_-1fc2690a')
     """
-    return re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    if re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
+        return name
+    digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}-{digest}"
 
 
 def dots(view: StudyView, roles: Roles) -> Iterator[Figure]:

@@ -17,6 +17,9 @@ THEMED = {
 }
 
 
+#: The style sheet that matplotlib puts into each drawing; pages allow it, and drawings with another lose it.
+STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
+
 _BY_COLOUR = {colour.lower(): name for colour, name in THEMED.items()}
 _COLOURS = re.compile("|".join(map(re.escape, _BY_COLOUR)), re.IGNORECASE)
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")

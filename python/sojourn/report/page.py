@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -237,6 +239,21 @@ def style_sheet() -> Markup:
     return Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8"))
 
 
+def content_security_policy() -> str:
+    """Return what a browser may do with a page: show it, with the style sheets that are ours, and load and run nothing.
+
+    Attributes may have styles, as drawings need them; these load nothing either.
+    """
+    digests = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        for text in (f"\n{style_sheet()}\n", drawing.STYLE)
+    )
+    return (
+        f"default-src 'none'; style-src-elem {digests}; style-src-attr 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
 @cache
 def page_environment() -> jinja2.Environment:
     """Return what templates of pages are rendered with."""
@@ -247,6 +264,11 @@ def page_environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    tools: dict[str, Any] = {"marks": MARKS, "interval": interval, "uses": _USES}
+    tools: dict[str, Any] = {
+        "marks": MARKS,
+        "interval": interval,
+        "uses": _USES,
+        "policy": Markup(content_security_policy()),
+    }
     environment.globals.update(tools)
     return environment

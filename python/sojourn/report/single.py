@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 import polars as pl
 from markupsafe import Markup
@@ -24,13 +23,12 @@ from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.report import drawing
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import write_text
+from sojourn.report.page import page_environment, style_sheet
 from sojourn.studies.figure import Figure
 from sojourn.studies.parts import PlainCell, PlainTable
 from sojourn.words import words_of
 
 __all__ = ["build_run_report", "is_run", "run_figures"]
-
-_HOME = Path(__file__).parent
 
 MOST_CURVES = 6  # chosen by eye; what sends less is drawn together as others
 OTHERS = "others"
@@ -87,38 +85,35 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> None:
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
     drawn = draw_files([figure.plot for figure in figures], folder, pdf=pdf)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HOME / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     statistics = manifest["statistics"]
-    page = environment.get_template("run.html").render(
-        title=manifest["scenario"],
-        facts=(
-            f"{statistics['simulated_s']:g} s simulated with seed {manifest['seed']}; "
-            f"{statistics['packet_hops']:,} packet-hops in {statistics['wall_s']:.2f} s. One run is one roll of "
-            "the dice: a study repeats it with other seeds and gives intervals."
-        ),
-        headline=_metric_table(headline_rows(metrics.rows()), "What matters most"),
-        figures=[
-            (
-                figure,
-                Markup(
-                    drawing.inline(
-                        drawn[figure.plot.name], f"drawn-{figure.item}", figure.plot.description
-                    )
-                ),
-            )
-            for figure in figures
-        ],
-        packets=_packet_table(tables),
-        all_metrics=_metric_table(metrics.rows(), "All metrics"),
-        scenario=scenario,
-        manifest=manifest,
-        style=Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8")),
+    page = (
+        page_environment()
+        .get_template("run.html")
+        .render(
+            title=manifest["scenario"],
+            facts=(
+                f"{statistics['simulated_s']:g} s simulated with seed {manifest['seed']}; "
+                f"{statistics['packet_hops']:,} packet-hops in {statistics['wall_s']:.2f} s. One run is one roll of "
+                "the dice: a study repeats it with other seeds and gives intervals."
+            ),
+            headline=_metric_table(headline_rows(metrics.rows()), "What matters most"),
+            figures=[
+                (
+                    figure,
+                    Markup(
+                        drawing.inline(
+                            drawn[figure.plot.name], f"drawn-{figure.item}", figure.plot.description
+                        )
+                    ),
+                )
+                for figure in figures
+            ],
+            packets=_packet_table(tables),
+            all_metrics=_metric_table(metrics.rows(), "All metrics"),
+            scenario=scenario,
+            manifest=manifest,
+            style=style_sheet(),
+        )
     )
     write_text(directory / "report.html", page)
 

@@ -13,6 +13,7 @@ from sojourn.studies.table import format_estimate, format_number
 from sojourn.studies.view import NotRecorded
 from sojourn.studies.winners import missing_words
 from sojourn.study.declarations import NumbersTable
+from sojourn.words import fill
 
 __all__ = ["cell", "numbers_table"]
 
@@ -78,7 +79,7 @@ def _by_point(
         chosen.sort(key=lambda point: ([str(point.labels.get("part", "")), point.name]))
     for point in chosen:
         words = _words(study, point)
-        names = [PlainCell(name.format_map(words)) for name in definition.names]
+        names = [PlainCell(fill(name, words)) for name in definition.names]
         yield (*names, *_cells(ask, definition, [point]))
 
 
@@ -97,7 +98,7 @@ def _by_view(
             for label in chosen[0].labels:
                 if label not in by:
                     words |= {label: "all", f"{label}_title": "all", f"{label}_short": "all"}
-            names = [PlainCell(name.format_map(words)) for name in definition.names]
+            names = [PlainCell(fill(name, words)) for name in definition.names]
             cells = _cells(ask, definition, chosen)
             if all(one.emphasis == "muted" for one in cells):
                 continue

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn.study.declarations import LabelValue, LabelWords, Where
+from sojourn.words import fill
 
 __all__ = ["LabelledPoint", "Points"]
 
@@ -109,7 +110,7 @@ class Points:
         found: dict[str, list[LabelledPoint]] = {}
         for point in sorted(chosen, key=place):
             names = {label: self.name(label, point.labels[label]) for label in labels}
-            text = name.format_map(names) if name else " ".join(names.values())
+            text = fill(name, names) if name else " ".join(names.values())
             found.setdefault(text, []).append(point)
         return found
 

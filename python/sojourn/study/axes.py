@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +34,7 @@ __all__ = [
     "Level",
     "Sample",
     "combinations",
+    "count_of",
     "problems_of",
     "toml_value",
     "unit_of",
@@ -139,8 +141,9 @@ def _check_values(axis: KeyAxis, complain: Any) -> None:  # noqa: ANN401 - a fun
                     "one value for all, or a list with one for each",
                 )
     texts = [_level(axis, value, None).text for value in values]
-    for text in dict.fromkeys(text for text in texts if texts.count(text) > 1):
-        complain("values", f'"{text}" occurs twice')
+    for text, count in Counter(texts).items():
+        if count > 1:
+            complain("values", f'"{text}" occurs twice')
 
 
 def _check_range(axis: KeyAxis, complain: Any, *, sampled: bool) -> None:  # noqa: ANN401 - as above
@@ -175,6 +178,20 @@ def unit_of(axis: list[str] | KeyAxis) -> str:
         first = next(iter(cast("list[object]", first)), "")
     found = _quantity(cast("object", first))
     return found[1] if found else ""
+
+
+def count_of(axes: Mapping[str, list[str] | KeyAxis], sample: Sample | None) -> int:
+    """Return how many points there are, without making them."""
+    if sample is not None:
+        return sample.points
+    return math.prod(
+        len(axis)
+        if isinstance(axis, list)
+        else len(axis.values)
+        if axis.values is not None
+        else axis.steps or 2
+        for axis in axes.values()
+    )
 
 
 def combinations(

@@ -13,11 +13,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 from sojourn import _engine
-from sojourn.errors import Problem, StudyError, UsageError, nearest
+from sojourn.errors import MOST_PROBLEMS, Problem, StudyError, UsageError, nearest, plain, why
+from sojourn.scenario import decoded
 from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
 from sojourn.study.declarations import Declarations
 from sojourn.study.declarations_base import LabelValue, Strict
 from sojourn.study.files import merge_includes
+from sojourn.toml_text import parse_toml
 
 __all__ = [
     "LabelValue",
@@ -39,11 +41,13 @@ SUMMARY_COLUMNS = frozenset(
 )
 """Columns of `summary.csv` beside these and the labels."""
 
+LONGEST_NAME = 200
+"""Characters of a name. chosen: file systems take 255 bytes, and names get endings."""
 _WORD = "[A-Za-z0-9][A-Za-z0-9._-]*"
 NAME_PATTERN = f"^{_WORD}$"
 POINT_PATTERN = f"^{_WORD}(/{_WORD})*$"
-Name = Annotated[str, Field(pattern=NAME_PATTERN)]
-PointName = Annotated[str, Field(pattern=POINT_PATTERN)]
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=LONGEST_NAME)]
+PointName = Annotated[str, Field(pattern=POINT_PATTERN, max_length=LONGEST_NAME)]
 """Names of points may be grouped: `table-3/mix6-lld`."""
 
 
@@ -51,6 +55,11 @@ def _seeds(value: object) -> object:
     """Read `seeds = 5` as five seeds."""
     is_count = isinstance(value, int) and not isinstance(value, bool)
     return {"count": value} if is_count else value
+
+
+def _version(value: object) -> object:
+    """Refuse what Python takes for one: `true` and `1.0`."""
+    return value if type(value) is int else repr(value).lower()
 
 
 class SeedRange(Strict):
@@ -108,7 +117,9 @@ class MatrixDefinition(Strict):
 class StudyDefinition(Declarations):
     """A study file, spelled right; whether its overlays fit the scenario is checked by `expand`."""
 
-    schema_version: Literal[1] = Field(alias="schema")
+    schema_version: Annotated[
+        Literal[1], BeforeValidator(_version, json_schema_input_type=Literal[1])
+    ] = Field(alias="schema")
     name: Name
     title: str = ""
     source: str = ""
@@ -122,7 +133,7 @@ class StudyDefinition(Declarations):
     )
     """Seeds of each point; a number counts from 1."""
     quick: QuickSettings = QuickSettings()
-    keep: list[str] = Field(default_factory=list)
+    keep: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
     """Record tables to keep beside the metrics, of the runs that record them."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Values for the tables and figures of the study; the runs do not see them."""
@@ -171,15 +182,15 @@ def load_definition(path: str | Path) -> StudyDefinition:
     path = Path(path)
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        raise UsageError(f"{plain(path)}: {why(error)}") from error
     return parse_definition(data, str(path), path.parent)
 
 
 def parse_definition(data: bytes, file: str = "", folder: Path | None = None) -> StudyDefinition:
     """Check the text of a study file with the files that it includes; see `load_definition`."""
     try:
-        document = tomllib.loads(data.decode("utf-8"))
+        document = parse_toml(decoded(data))
     except UnicodeDecodeError as error:
         raise StudyError([Problem("", "not a UTF-8 text", file=file)]) from error
     except tomllib.TOMLDecodeError as error:
@@ -189,11 +200,15 @@ def parse_definition(data: bytes, file: str = "", folder: Path | None = None) ->
     try:
         definition = StudyDefinition.model_validate(document)
     except ValidationError as error:
-        for item in error.errors():
+        found = error.errors(include_url=False)
+        for item in found[:MOST_PROBLEMS]:
             complaint = _complaint(item, document)
             path = _path(_without_alternatives(item["loc"]))
             problems.append(Problem(path, complaint.message, complaint.hint, file=file))
         problems = list(dict.fromkeys(problems))
+        if len(found) > MOST_PROBLEMS:
+            more = f"{len(found) - MOST_PROBLEMS} more problems"
+            problems.append(Problem("", more, "mend those above first", file=file))
     if definition is not None:
         problems += _cross_check(definition, file)
     if definition is None or problems:
@@ -271,7 +286,7 @@ def _complaint(item: Any, document: dict[str, Any]) -> _Complaint:  # noqa: ANN4
     if "labels" in location:
         return _Complaint("a label is a text, a number, true or false")
     if kind == "literal_error" and location == ("schema",):
-        return _Complaint(f"version {item['input']!r} is not supported", "write: schema = 1")
+        return _Complaint(f"version {item['input']} is not supported", "write: schema = 1")
     message = str(item["msg"])
     return _Complaint(message[:1].lower() + message[1:])
 

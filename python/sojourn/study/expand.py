@@ -7,7 +7,7 @@ the study file.
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -18,12 +18,17 @@ import tomli_w
 
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
+from sojourn.toml_text import parse_toml
+from sojourn.words import fill, placeholders
 
 if TYPE_CHECKING:
     from sojourn.study.axes import Level
     from sojourn.study.definition import LabelValue, MatrixDefinition, StudyDefinition
 
 __all__ = ["Document", "Point", "expand", "expand_all", "select"]
+
+MOST_POINTS = 100_000
+"""Points of a matrix. chosen: reading so many scenarios takes a minute."""
 
 Document = dict[str, Any]
 """A parsed scenario file."""
@@ -51,7 +56,7 @@ class Point:
     @cached_property
     def document(self) -> Document:
         """The scenario file as nested tables."""
-        return tomllib.loads(self.text)
+        return parse_toml(self.text)
 
     def with_values(self, changes: Document) -> Point:
         """Return the point with an overlay that is known to fit."""
@@ -120,9 +125,12 @@ def _make(
     file = start
     found: list[Problem] = []
     for name in outline.overlays:
-        file, problems = file.laid(overlays[name])
+        try:
+            file, problems = file.laid(overlays[name])
+        except _engine.ScenarioProblems as error:  # nested too deeply, for instance
+            problems = error.problems
         found += [
-            Problem(f"overlays.{name}.{item['path']}", item["message"], item["hint"])
+            Problem(f"overlays.{name}.{item['path']}".rstrip("."), item["message"], item["hint"])
             for item in problems
         ]
     for place, key, value in outline.settings:
@@ -141,8 +149,15 @@ def _outlines(definition: StudyDefinition, problems: list[Problem]) -> Iterator[
 
 
 def _of_matrix(path: str, matrix: MatrixDefinition, problems: list[Problem]) -> Iterator[_Outline]:
-    from sojourn.study.axes import combinations
+    from sojourn.study.axes import combinations, count_of
+    from sojourn.study.definition import LONGEST_NAME, POINT_PATTERN
 
+    count = count_of(matrix.axes, matrix.sample)
+    if count > MOST_POINTS:
+        problems.append(
+            Problem(path or "axes", f"{count:.4g} points", f"at most {MOST_POINTS}: fewer values")
+        )
+        return
     digits = len(str(matrix.sample.points)) if matrix.sample else 0
     for number, levels in enumerate(combinations(matrix.axes, matrix.sample), 1):
         texts = {axis: level.text for axis, level in levels.items()}
@@ -150,10 +165,17 @@ def _of_matrix(path: str, matrix: MatrixDefinition, problems: list[Problem]) -> 
             texts["number"] = f"{number:0{digits}}"
         try:
             name = _name(matrix, texts)
-        except (KeyError, ValueError, IndexError, AttributeError):
+        except KeyError as error:
             hint = f"axes: {', '.join(texts)}"
             place = f"{path}.name"
-            problems.append(Problem(place, f'"{matrix.name}" uses an unknown axis', hint))
+            message = f'"{matrix.name}" uses an unknown axis: {error.args[0]}'
+            problems.append(Problem(place, message, hint))
+            return
+        if len(name) > LONGEST_NAME or not re.fullmatch(POINT_PATTERN, name):
+            hint = "letters, digits, dots, dashes and underscores, in groups by /"
+            short = name if len(name) <= LONGEST_NAME else f"{name[:20]}…"
+            place = f"{path}.name" if matrix.name else path or "axes"
+            problems.append(Problem(place, f'"{short}" is no name for a point', hint))
             return
         if any(fnmatchcase(name, pattern) for pattern in matrix.exclude):
             continue
@@ -168,8 +190,21 @@ def _of_matrix(path: str, matrix: MatrixDefinition, problems: list[Problem]) -> 
 
 
 def _name(matrix: MatrixDefinition, texts: dict[str, str]) -> str:
+    """Return the name of a point: `{axis}` stands for a value, and nothing else has a meaning.
+
+    Raises
+    ------
+    KeyError
+        With what stands between braces and is no axis.
+    """
     if matrix.name:
-        return matrix.name.format_map(texts)
+        for name in placeholders(matrix.name):
+            if name not in texts:
+                raise KeyError(name)
+        name = fill(matrix.name, texts)
+        for brace in set(name) & set("{}"):
+            raise KeyError(brace)
+        return name
     return f"sample-{texts['number']}" if matrix.sample else "-".join(texts.values())
 
 

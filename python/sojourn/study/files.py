@@ -7,8 +7,10 @@ import tomllib
 from pathlib import Path
 from typing import Any, cast
 
-from sojourn.errors import Problem
+from sojourn.errors import Problem, plain, why
+from sojourn.scenario import decoded
 from sojourn.study.declarations import Declarations
+from sojourn.toml_text import parse_toml
 
 __all__ = ["companions", "copy_companions", "is_inside", "merge_includes", "study_folder_of"]
 
@@ -25,14 +27,14 @@ def merge_includes(document: dict[str, Any], folder: Path | None, file: str) -> 
     for name in cast("list[object]", names):
         path = folder / str(name)
         try:
-            included = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "not a UTF-8 text"
-            hint = "names are relative to the study file"
-            problems.append(Problem("include", f"{path}: {str(reason).lower()}", hint, file=file))
-            continue
+            included = parse_toml(decoded(path.read_bytes()))
         except tomllib.TOMLDecodeError as error:
             problems.append(Problem("include", f"{path} is not TOML: {error}", file=file))
+            continue
+        except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+            reason = "not a UTF-8 text" if isinstance(error, UnicodeDecodeError) else why(error)
+            hint = "names are relative to the study file"
+            problems.append(Problem("include", f"{plain(path)}: {reason}", hint, file=file))
             continue
         problems += _merge(document, included, "", str(path))
     return problems

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _engine
-from sojourn.errors import Problem, StudyError, UsageError, nearest
+from sojourn.errors import Problem, StudyError, UsageError, nearest, plain, why
+from sojourn.scenario import decoded
 from sojourn.study.definition import StudyDefinition, load_definition
 from sojourn.study.expand import Point, expand
 
@@ -71,13 +72,12 @@ def _load_base(study_path: Path, base_path: Path) -> str:
         return StudyError([Problem("scenario", message, hint, file=str(study_path))])
 
     try:
-        text = base_path.read_bytes().decode("utf-8")
+        text = decoded(base_path.read_bytes())
     except UnicodeDecodeError as error:
         raise fail(f"{base_path} is not a UTF-8 text") from error
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
         hint = "the path is relative to the study file"
-        raise fail(f"{base_path}: {reason}", hint) from error
+        raise fail(f"{plain(base_path)}: {why(error)}", hint) from error
     try:
         _engine.ScenarioFile.parse(text)
     except _engine.ScenarioProblems as error:

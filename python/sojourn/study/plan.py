@@ -6,14 +6,18 @@ The engine checks every scenario here, so that nothing starts before everything 
 import hashlib
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
-from sojourn.scenario import Scenario
+from sojourn.scenario import Scenario, check_scenario
 from sojourn.study.declarations import declares_answers
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
 
 __all__ = ["Plan", "PlannedPoint", "RunOptions", "RunSpec", "make_plan"]
+
+MOST_RUNS = 10_000_000
+"""Runs of a study. chosen: as many take days on any machine, and their list some gigabytes."""
 
 QUICK_TOTAL_S = 20_000.0
 """Simulated seconds of a quick study that names no duration, over all its points.
@@ -98,7 +102,7 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     patterns = list(options.points) or (list(quick.points) if options.quick else ["*"])
     every, problems = expand_all(definition, study.base, str(study.path))
     # Points that cannot be made would look like labels that no point has.
-    problems = problems or _unanswerable(study, every)
+    problems = problems or _unanswerable(study, every) or _unquick(study, every)
     chosen = every if problems else select(every, patterns)
     planned, invalid = _validated(study, chosen)
     if problems or invalid:
@@ -109,6 +113,7 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     elif options.quick:
         planned = [_shortened(item, quick.duration, len(planned)) for item in planned]
     count = options.seeds or (quick.seeds if options.quick else definition.seeds.count)
+    _bound(planned, count)
     first = definition.seeds.first
     seeds = list(range(first, first + count))
     runs = [
@@ -123,6 +128,41 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     is_partial = len(planned) < len(every) or count < definition.seeds.count
     reduced = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
     return Plan(study, options, planned, seeds, runs, reduced)
+
+
+def _bound(planned: list[PlannedPoint], seeds: int) -> None:
+    """Refuse more runs than anybody can make.
+
+    Raises
+    ------
+    UsageError
+        If there are.
+    """
+    runs = sum(max(seeds, item.point.seeds) for item in planned)
+    if runs > MOST_RUNS:
+        raise UsageError(
+            f"{len(planned)} points with {seeds} seeds are {runs} runs",
+            f"at most {MOST_RUNS}: fewer points or seeds",
+        )
+
+
+def _unquick(study: Study, points: list[Point]) -> list[Problem]:
+    """Return what is wrong with what the study says about `--quick`, whether it is asked for or not."""
+    quick, file = study.definition.quick, str(study.path)
+    found = [
+        Problem("quick.points", f'no point fits "{pattern}"', file=file)
+        for pattern in quick.points
+        if not any(fnmatchcase(point.name, pattern) for point in points)
+    ]
+    if quick.duration is not None and points:
+        changed = points[0].with_values({"duration": quick.duration})
+        problems = check_scenario(changed.text)
+        found += [
+            Problem("quick.duration", problem.message, problem.hint, file=file)
+            for problem in problems
+            if problem.path == "duration"
+        ]
+    return found
 
 
 def _reduced(options: RunOptions, *, is_shorter: bool, is_partial: bool) -> str:

@@ -70,6 +70,7 @@ _SETTINGS: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": _FONT_SIZE,
     "svg.fonttype": "none",
+    "text.parse_math": False,  # names are whoever ran it's, and no formulas
     "pdf.fonttype": 42,
     "path.simplify": True,
     "hatch.linewidth": 0.5,

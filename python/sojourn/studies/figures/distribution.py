@@ -28,6 +28,7 @@ from sojourn.studies.selection import LabelledPoint
 from sojourn.studies.view import NotRecorded
 from sojourn.study.declarations_base import Where
 from sojourn.study.figure_declarations import DistributionFigure
+from sojourn.words import fill
 
 __all__ = ["curve", "figure"]
 
@@ -116,7 +117,7 @@ def _views(
             for value in study.points.values(label, definition.where)
         ]
     return [
-        (where, template.format_map(words) if template else " ".join(words[n] for n in labels))
+        (where, fill(template, words) if template else " ".join(words[n] for n in labels))
         for where, words in panels
     ]
 

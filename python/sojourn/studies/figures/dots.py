@@ -19,6 +19,7 @@ from sojourn.studies.table import Cell, Table
 from sojourn.studies.view import NotRecorded
 from sojourn.study.declarations_base import Where
 from sojourn.study.figure_declarations import DotPanel, DotsFigure, Lane
+from sojourn.words import fill
 
 __all__ = ["figure", "height_of"]
 
@@ -119,7 +120,7 @@ def _rows(study: OpenStudy, definition: DotsFigure) -> list[_Row]:
             }
         for label, value in values.items():
             words[f"{label}_short"] = study.points.short(label, value)
-        text = definition.row.format_map(words)
+        text = fill(definition.row, words)
         rows.append(_Row({**values}, text, " ".join(words[label] for label in values)))
     return rows
 
@@ -214,7 +215,7 @@ def _title(study: OpenStudy, definition: DotsFigure, panel: DotPanel, facet: str
         "title": study.points.title(definition.facet, facet),
         "short": study.points.short(definition.facet, facet),
     }
-    return (panel.title or "{short}").format_map(words)
+    return fill(panel.title or "{short}", words)
 
 
 def _is_fair(
