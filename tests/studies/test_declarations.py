@@ -151,6 +151,22 @@ ours = "{tail:5} over {codel:5}: {ratio:4}"
     assert judged(tmp_path, claim)["one"].ours == "97.516 over 12.484: 7.811"
 
 
+def test_a_claim_about_points_that_were_not_run_is_not_judged(tmp_path: Path) -> None:
+    claim = (
+        CLAIM
+        + """
+values.tail = { measure = "delay", where = { queue = "tail" }, by = ["place"] }
+holds = [{ value = "tail", at_least = 1000 }]
+"""
+    )
+    study = write(tmp_path, MEASURE + claim)
+    some = result_of(study, {name: DELAYS[name] for name in ("codel-near", "codel-far")})
+    opened = OpenStudy.of_result(some)
+    (one,) = judge(opened, opened.ask(StudyView(some)))
+    assert str(one.outcome.verdict) == "not-run"
+    assert one.outcome.note == "needs points with queue tail"
+
+
 def test_values_build_on_values_group_by_group(tmp_path: Path) -> None:
     claim = (
         CLAIM

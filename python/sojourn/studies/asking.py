@@ -166,6 +166,9 @@ class Ask:
             return by_name[""] if list(by_name) == [""] else by_name
         labels = _listed(one.where) if one.by is None else one.by
         groups = self.points.groups({**measure.where, **one.where}, labels, one.name)
+        if not groups:
+            chosen = ", ".join(f"{label} {value}" for label, value in one.where.items())
+            raise NotRecorded(f"needs points with {chosen}")
         found = {text: asked(points, one.across) for text, points in groups.items()}
         if list(found) == [""]:
             return found[""]
