@@ -14,13 +14,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The examples of the repository, shortened to what a debug build runs in a moment.
-const SCENARIOS: [&str; 6] = [
+const SCENARIOS: [&str; 7] = [
     "dumbbell-codel",
     "white2012-c04",
     "white2012-d02-bufferbloat",
     "home-docsis-back-pressure",
     "docsis-borderline-congestion",
     "lld-home",
+    "l4s-and-bbr",
 ];
 
 fn tables(text: &str) -> Vec<Table> {
