@@ -150,7 +150,7 @@ mod tests {
             let mut player = Playback::new(Span::from_ms(threshold));
             let (mut now, mut added) = (Instant::ZERO, Span::ZERO);
             for (pause, media) in steps {
-                now = now + Span::from_ms(pause);
+                now += Span::from_ms(pause);
                 player.advance(now);
                 player.add(Span::from_ms(media));
                 added += Span::from_ms(media);
