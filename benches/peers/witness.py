@@ -158,10 +158,11 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--duration", type=float, default=600.0, help="simulated seconds")
     options = parser.parse_args(None if arguments is None else list(arguments))
-    program = shutil.which(options.ns)
+    named: str = options.ns
+    program = shutil.which(named)
     if program is None or not has_codel(program):
         missing = "there is no such command" if program is None else "it has no queue CoDel"
-        print(f"skipped: {options.ns}: {missing}; see benches/peers/README.md", file=sys.stderr)
+        print(f"skipped: {named}: {missing}; see benches/peers/README.md", file=sys.stderr)
         return 0
     try:
         compared = compare_worlds(program, options.repetitions, options.duration)

@@ -21,9 +21,9 @@ def measure(records: "_engine.Records", warm_up_s: float) -> dict[str, float]:
     pages = pages.filter(
         (pl.col("started_ns") >= warm_up_s * NS) & pl.col("ended_ns").is_not_null()
     )
-    times = ((pages["ended_ns"] - pages["started_ns"]).cast(pl.Float64) / NS).to_list()
+    times: list[float] = ((pages["ended_ns"] - pages["started_ns"]).cast(pl.Float64) / NS).to_list()
     traffic = pl.DataFrame(records.table("traffic")).filter(pl.col("direction") == "upstream")
-    retries = traffic.filter(pl.col("traffic") == "page")["connect_retries"].sum()
+    retries = int(traffic.filter(pl.col("traffic") == "page")["connect_retries"].sum())
     simulated_s = float(records.statistics["simulated_s"])
     return {
         "pages": len(times),
