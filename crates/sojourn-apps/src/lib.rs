@@ -13,6 +13,7 @@
 //! | [`pd`] | videos that are played while they are downloaded |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`web`] | pages with many objects from several servers |
+//! | [`web_akhtar`] | pages by statistics, over one connection to each of seven hosts |
 //! | [`web_3gpp`] | pages of random size, object after object over one connection |
 //!
 //! Sizes, pauses and intervals that are drawn are a [`Distribution`].
@@ -33,6 +34,7 @@ pub mod pd;
 pub mod probe;
 pub mod web;
 pub mod web_3gpp;
+pub mod web_akhtar;
 
 pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
@@ -48,6 +50,7 @@ pub use web::{
 };
 
 pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
+pub use web_akhtar::{WebAkhtar, WebAkhtarConfig};
 
 pub use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
 
@@ -62,6 +65,7 @@ any::applications! {
     Has(HasConfig),
     Web3gpp(Web3gppConfig),
     Pd(PdConfig),
+    WebAkhtar(WebAkhtarConfig),
 }
 
 /// A connection, as the context names it. Never reused within a run.
