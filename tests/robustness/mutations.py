@@ -6,13 +6,14 @@ prints how many inputs were valid and how many were refused, and each that ended
 The suite makes a few hundred of them.
 """
 
+import copy
 import random
 import sys
 import tempfile
 import traceback
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tomli_w
 
@@ -145,23 +146,18 @@ PATHS = [
 def _places(node: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any TOML value
     """Return all containers of a document with their keys."""
     found: list[tuple[Any, Any]] = []
-    items = node.items() if isinstance(node, dict) else enumerate(node)
+    values = cast("dict[Any, Any] | list[Any]", node)
+    items = values.items() if isinstance(values, dict) else enumerate(values)
     for key, value in list(items):
-        found.append((node, key))
+        found.append((values, key))
         if isinstance(value, dict | list):
             found += _places(value)
     return found
 
 
-def _copy(node: Any) -> Any:  # noqa: ANN401 - any TOML value
-    if isinstance(node, dict):
-        return {key: _copy(value) for key, value in node.items()}
-    return [_copy(item) for item in node] if isinstance(node, list) else node
-
-
 def mutated(document: dict[str, Any], dice: random.Random) -> bytes:
     """Return a document as TOML with one, two or four things changed; sometimes as bytes that are none."""
-    changed = _copy(document)
+    changed = copy.deepcopy(document)
     for _ in range(dice.choice([1, 1, 2, 4])):
         places = _places(changed)
         if not places:
@@ -169,17 +165,17 @@ def mutated(document: dict[str, Any], dice: random.Random) -> bytes:
         container, key = dice.choice(places)
         action = dice.randrange(5)
         if action == 0:
-            container[key] = _copy(dice.choice(ODD))
+            container[key] = copy.deepcopy(dice.choice(ODD))
         elif action == 1:
             del container[key]
         elif action == 2 and isinstance(container, dict):
-            container[dice.choice(KEYS)] = _copy(dice.choice(ODD))
+            container[dice.choice(KEYS)] = copy.deepcopy(dice.choice(ODD))
         elif action == 3 and isinstance(container, dict):
-            container[dice.choice(KEYS)] = container.pop(key)
+            container[dice.choice(KEYS)] = cast("dict[Any, Any]", container).pop(key)
         else:
             other, from_key = dice.choice(places)
             if isinstance(other, dict) == (from_key in other if isinstance(other, dict) else False):
-                container[key] = _copy(other[from_key])
+                container[key] = copy.deepcopy(cast("Any", other[from_key]))
     try:
         text = tomli_w.dumps(changed).encode()
     except (TypeError, ValueError, RecursionError):

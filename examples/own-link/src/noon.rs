@@ -49,10 +49,7 @@ impl LinkKind for NoonConfig {
     type Link<T> = Noon<AnyManager<T>>;
 
     fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        let line = SerialConfig {
-            rate: self.rate,
-            delay: self.delay,
-        };
+        let line = SerialConfig::plain(self.rate, self.delay);
         Noon {
             line: Serial::new(line, manager),
             strikes_at: Instant::ZERO + self.noon,
