@@ -146,6 +146,8 @@ def test_points_of_the_published_studies_are_those_of_the_literal_merge(name: st
     study = load_study(name)
     plan = make_plan(study, RunOptions())
     for item in plan.points:
+        if item.point.keys:  # values of axes, which no overlay has
+            continue
         document = tomllib.loads(study.base)
         for overlay in item.point.overlays:
             document = literally(document, study.definition.overlays[overlay])
