@@ -130,8 +130,10 @@ impl Configured for ConstantRateConfig {
             ),
             &mut self.stream.interval,
         );
-        let is_drawn = matches!(self.stream.interval, Distribution::Random(..));
-        if is_drawn || visitor.has("interval_mode") || visitor.is_exhaustive() {
+        // It says nothing of constant intervals; what was said of them all the same is printed.
+        let matters = matches!(self.stream.interval, Distribution::Random(..))
+            || self.interval_mode != Self::ONE_MEGABIT.interval_mode;
+        if matters || visitor.has("interval_mode") || visitor.is_exhaustive() {
             visitor.value(
                 key(
                     "interval_mode",
