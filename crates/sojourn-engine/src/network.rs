@@ -17,9 +17,10 @@ use sojourn_link::{
     AnyLink, DelayParts, Draw, Framing, Line, Link, LinkConfig, LinkContext, Loss, Mark, Passage,
     Stage, Wire, WireConfig,
 };
+use sojourn_queue::Score;
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, MacCounters,
-    Recorder, SegmentArrival, TrafficId, Waiting,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore,
+    MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_transport::SackBlocks;
 
@@ -644,6 +645,18 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
             reason: mark.reason,
             queue: meta.queue,
             sub_flow: mark.sub_flow.get(),
+        });
+    }
+
+    fn scored(&mut self, item: &PacketId, meta: &Meta, score: &Score) {
+        self.paths.recorder.on_score(&LinkScore {
+            link: self.port.link,
+            traffic: self.paths.hops.of(*item).traffic,
+            direction: self.port.direction,
+            flow_hash: meta.flow_hash,
+            length: Bytes(u64::from(meta.length)),
+            score: score.score,
+            sanctioned: score.sanctioned,
         });
     }
 

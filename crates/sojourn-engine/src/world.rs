@@ -390,6 +390,7 @@ impl<R: Recorder> World<R> {
                     sender.attachment.flow_hash,
                     connection.dscp,
                 ),
+                flow_hash: sender.attachment.flow_hash,
                 connection: Some(FlowConnection {
                     number: connection.id.0,
                     opened_at: connection.opened_at,
@@ -422,6 +423,7 @@ impl<R: Recorder> World<R> {
                         server: server_number(server),
                         direction: direction_from(from),
                         sub_flow: self.network.sub_flow(first, hash, state.dscp),
+                        flow_hash: hash,
                         connection: None,
                     };
                     self.network.paths.recorder.on_flow(&row);

@@ -488,3 +488,75 @@ fn the_first_seconds_of_linux_cubic_lose_as_few_packets_as_real_linux_does() {
         }
     }
 }
+
+/// A file and a game go up over a dual queue, and both say that they build no queue.
+const LIAR: &str = r#"
+schema = 1
+name = "a bulk flow that marks itself"
+duration = "20 s"
+record = { flows = true }
+
+[access.upstream]
+link = { kind = "docsis31-upstream", profile = "white2019-lld" }
+queue = { kind = "docsis-dual-queue", limit = "250 ms" }
+
+[access.downstream]
+link = { kind = "docsis31-downstream", profile = "white2019" }
+queue = { kind = "docsis-dual-queue", limit = "250 ms" }
+
+[[traffic]]
+name = "game"
+app = { kind = "constant-rate", packet = "110 B", interval = "33 ms" }
+rtt = "5 ms"
+dscp = 45
+
+[[traffic]]
+name = "liar"
+app = { kind = "bulk", start = "1 s" }
+stack = "linux-cubic"
+rtt = "20 ms"
+dscp = 45
+"#;
+
+#[test]
+fn queue_protection_tells_the_flow_that_builds_the_queue_from_the_one_that_does_not() {
+    let (records, table) = flow_table(LIAR);
+    let (game, liar) = (TrafficId(0), TrafficId(1));
+    let up = |traffic| records.protection(traffic).upstream;
+    // Every packet that entered the queue was judged: 607 of the game, and those of the file.
+    let sent = |traffic| records.counters(traffic).upstream.sent_packets;
+    assert_eq!([up(game).judged, up(liar).judged], [sent(game), sent(liar)]);
+    // White 2019 §2.4, claim W19-18: nearly all packets of the one, none of the other.
+    let share = up(liar).sanctioned_share().expect("it sent packets");
+    assert!(share > 0.5, "{share}");
+    assert_eq!(up(game).sanctioned, 0);
+    assert!(up(liar).highest_score > Span::from_ms(4), "{:?}", up(liar));
+    // RFC 9957 §4.1: without an end of their own, scores end at five seconds.
+    assert!(up(liar).highest_score <= Span::from_s(5));
+    // Flows, entries and links count the same packets.
+    let sum = |name: &str| optional(&table, name).iter().flatten().sum::<u64>();
+    let both = Direction::BOTH
+        .map(|direction| [game, liar].map(|traffic| records.protection(traffic)[direction].judged));
+    let links = [0, 1].map(|number| records.link_protection(LinkId(number)).judged);
+    assert_eq!(both.map(|counts| counts.iter().sum::<u64>()), links);
+    assert_eq!(sum("judged_packets"), links.iter().sum::<u64>());
+    assert_eq!(sum("sanctioned_packets"), up(liar).sanctioned);
+    assert_eq!(sum("sanctioned_bytes"), up(liar).sanctioned_bytes.0);
+    let scores = optional(&table, "highest_score_ns");
+    let highest = scores.iter().flatten().max().copied();
+    assert_eq!(highest, Some(up(liar).highest_score.as_ns()));
+    assert_eq!(records.flow_protection().len(), records.flows().len());
+}
+
+#[test]
+fn a_queue_without_protection_judges_nothing() {
+    let text = LIAR.replace(
+        "limit = \"250 ms\" }",
+        "limit = \"250 ms\", queue_protection = false }",
+    );
+    let (records, table) = flow_table(&text);
+    assert_eq!(records.link_protection(LinkId(0)).judged, 0);
+    let scores = optional(&table, "highest_score_ns");
+    assert_eq!(scores, vec![None; table.rows()]);
+    assert!(records.counters(TrafficId(1)).upstream.dropped_queue > 100);
+}

@@ -46,7 +46,7 @@ pub use shaped::Shaped;
 pub use wire::Wire;
 
 use sojourn_base::{Bytes, Instant, Meta, Span};
-use sojourn_queue::{Backlog, DropTailConfig, Held, ManagerConfig, Reason, SubFlow};
+use sojourn_queue::{Backlog, DropTailConfig, Held, ManagerConfig, Reason, Score, SubFlow};
 
 any::links! { $
     Serial(SerialConfig),
@@ -214,6 +214,10 @@ pub trait LinkContext<T> {
     /// `item` was marked by the queue manager, and stays or goes on; [`Passage::marked`] says so again when
     /// it leaves.
     fn marked(&mut self, item: &T, meta: &Meta, mark: &Mark);
+    /// Queue Protection has judged `item`, which arrives; see [`sojourn_queue::QueueContext::scored`].
+    fn scored(&mut self, item: &T, meta: &Meta, score: &Score) {
+        let _ = (item, meta, score);
+    }
     /// A uniform draw in [0, 1) from the stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
     /// Whether anybody looks at [`Passage::delay`].

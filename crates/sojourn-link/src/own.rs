@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Span};
 use sojourn_keys::{Family, NameTaken, Own, Pointed, Takes};
-use sojourn_queue::{AnyManager, Backlog, Cloakroom, ConfigProblem, ManagerConfig, Ticket};
+use sojourn_queue::{AnyManager, Backlog, Cloakroom, ConfigProblem, ManagerConfig, Score, Ticket};
 
 /// Parameters of an own link.
 pub type OwnConfiguration = Own<LinkConfig>;
@@ -218,6 +218,10 @@ impl LinkContext<Ticket> for PointedContext<'_> {
         self.0.marked(item, meta, mark);
     }
 
+    fn scored(&mut self, item: &Ticket, meta: &Meta, score: &Score) {
+        self.0.scored(item, meta, score);
+    }
+
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.0.unit(purpose)
     }
@@ -246,6 +250,10 @@ impl<T, C: LinkContext<T>> LinkContext<Ticket> for Counter<'_, T, C> {
 
     fn marked(&mut self, item: &Ticket, meta: &Meta, mark: &Mark) {
         self.context.marked(self.packets.look(*item), meta, mark);
+    }
+
+    fn scored(&mut self, item: &Ticket, meta: &Meta, score: &Score) {
+        self.context.scored(self.packets.look(*item), meta, score);
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {

@@ -7,7 +7,7 @@
 use crate::shaper::RateShaper;
 use crate::{Draw, LinkContext, Loss, Mark, Stage};
 use sojourn_base::{BitRate, Bytes, Instant, ServiceQueue, Span};
-use sojourn_queue::{Held, QueueContext, QueueManager, Reason, Shaper};
+use sojourn_queue::{Held, QueueContext, QueueManager, Reason, Score, Shaper};
 
 /// How fast the queue can drain.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,10 @@ impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
 
     fn marked(&mut self, packet: &Held<T>, reason: Reason) {
         tell_mark(self.context, packet, reason);
+    }
+
+    fn scored(&mut self, packet: &Held<T>, score: &Score) {
+        self.context.scored(&packet.item, &packet.meta, score);
     }
 
     fn unit(&mut self) -> f64 {

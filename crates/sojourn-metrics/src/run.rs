@@ -6,6 +6,7 @@
 //! has no row.
 
 mod probes;
+mod protection;
 mod signals;
 mod videos;
 
@@ -131,6 +132,13 @@ fn traffic_metrics(
             "Mb/s",
         );
         rows.add(name, metrics[2], counters.marks_received as f64, "");
+    }
+    for (direction, names) in [
+        (Direction::Upstream, &protection::NAMES),
+        (Direction::Downstream, &protection::NAMES_DOWN),
+    ] {
+        let tally = &records.protection(id)[direction];
+        protection::protection_metrics(rows, name, tally, names);
     }
     if let Some(lasted) = facts.lasted[usize::from(id.0)] {
         let bytes = counters.upstream.goodput_bytes + counters.downstream.goodput_bytes;
@@ -387,6 +395,8 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     let loss_rate = (offered > 0.0).then(|| 100.0 * dropped / offered);
     rows.add_some(subject, "loss_rate", loss_rate, "%");
     signals::signal_metrics(rows, records, id, subject);
+    let tally = records.link_protection(id);
+    protection::protection_metrics(rows, subject, tally, &protection::NAMES);
     if let Some(mac) = records.mac(id) {
         for (metric, bytes) in [
             ("requested_volume", mac.requested),

@@ -206,8 +206,8 @@ pub trait QueueContext<T> {
         ProactiveGrants::default()
     }
 
-    /// Queue Protection has a score against the flow of `packet`, which arrives; a sanctioned packet goes on to the
-    /// classic queue, where it may still be dropped.
+    /// Queue Protection has judged `packet`, which arrives: the score of its flow is zero if the flow builds no queue. A
+    /// sanctioned packet goes on to the classic queue, where it may still be dropped.
     fn scored(&mut self, packet: &Held<T>, score: &Score) {
         let _ = (packet, score);
     }

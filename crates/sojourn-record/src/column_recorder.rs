@@ -5,12 +5,14 @@ mod records;
 pub use records::Records;
 
 use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
+use crate::protection::{FlowProtection, ProtectionTally};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, TransferTally};
 use crate::{
     Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
-    LinkId, LinkMark, LinkPassage, MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
+    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId,
+    Waiting,
 };
 use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
@@ -115,6 +117,8 @@ struct LinkRecords {
     bins: Option<Bins<LinkBin>>,
     /// What its MAC counted.
     mac: Option<MacCounters>,
+    /// What its Queue Protection did.
+    protection: ProtectionTally,
 }
 
 /// Keeps the tables that its configuration asks for.
@@ -139,6 +143,10 @@ pub struct ColumnRecorder {
     /// Entries whose transfers are samples, in the order of their numbers.
     samplers: Vec<bool>,
     flows: Vec<FlowRow>,
+    /// What Queue Protection did to each of these.
+    judged_flows: Vec<ProtectionTally>,
+    protection: Vec<PerDirection<ProtectionTally>>,
+    open_flows: FlowProtection,
     samples: Vec<ConnectionSample>,
     signals: SignalCounts,
 }
@@ -167,6 +175,7 @@ impl ColumnRecorder {
             clock: QueueClock::default(),
             bins: config.series.map(Bins::new),
             mac: None,
+            protection: ProtectionTally::default(),
         });
         Self {
             config,
@@ -186,6 +195,9 @@ impl ColumnRecorder {
             transfers: Vec::new(),
             samplers: vec![false; entries],
             flows: Vec::new(),
+            judged_flows: Vec::new(),
+            protection: vec![PerDirection::default(); entries],
+            open_flows: FlowProtection::default(),
             samples: Vec::new(),
             signals: SignalCounts::default(),
             traffic_names,
@@ -243,6 +255,7 @@ impl Recorder for ColumnRecorder {
             + rows(&self.objects)
             + rows(&self.transfers)
             + rows(&self.flows)
+            + rows(&self.judged_flows)
             + rows(&self.samples)
             + link_bins.map(Bins::bytes).sum::<usize>()
             + traffic_bins.map(|(_, bins)| bins.bytes()).sum::<usize>()
@@ -326,6 +339,14 @@ impl Recorder for ColumnRecorder {
         }
     }
 
+    fn on_score(&mut self, score: &LinkScore) {
+        self.links[usize::from(score.link.0)].protection.add(score);
+        self.protection[usize::from(score.traffic.0)][score.direction].add(score);
+        if self.config.flows {
+            self.open_flows.add(score);
+        }
+    }
+
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {
         let link = &mut self.links[usize::from(link.0)];
         link.clock.change(now, waiting, link.bins.as_mut());
@@ -375,6 +396,10 @@ impl Recorder for ColumnRecorder {
 
     fn on_flow(&mut self, row: &FlowRow) {
         self.flows.push(*row);
+        let judged = self
+            .open_flows
+            .take(row.traffic, row.direction, row.flow_hash);
+        self.judged_flows.push(judged);
     }
 
     fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {

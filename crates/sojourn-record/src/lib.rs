@@ -8,6 +8,7 @@
 
 mod accumulate;
 mod column_recorder;
+mod protection;
 pub mod schema;
 mod series;
 mod signals;
@@ -16,6 +17,7 @@ mod tally;
 
 pub use accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, LinkTotals, RecordConfig, RecordedLink, Records};
+pub use protection::ProtectionTally;
 pub use series::{LINK_BIN_BYTES, TRAFFIC_BIN_BYTES};
 pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
@@ -172,6 +174,25 @@ pub struct LinkMark {
     pub sub_flow: Option<u32>,
 }
 
+/// A packet that the Queue Protection of a link has judged. It may still be lost there.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkScore {
+    /// The link.
+    pub link: LinkId,
+    /// Whose packet.
+    pub traffic: TrafficId,
+    /// Its direction (of the link).
+    pub direction: Direction,
+    /// Hash of its flow, by which Queue Protection knows it.
+    pub flow_hash: u32,
+    /// Charged bytes.
+    pub length: Bytes,
+    /// The queuing score of its flow, this packet included.
+    pub score: Span,
+    /// It was moved out of the low-latency queue.
+    pub sanctioned: bool,
+}
+
 /// The fate of one datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
@@ -243,6 +264,8 @@ pub struct FlowRow {
     pub direction: Direction,
     /// Sub-flow of the access link's queue manager that holds its packets, if the manager has any.
     pub sub_flow: Option<u32>,
+    /// Hash of its addresses, protocol and ports.
+    pub flow_hash: u32,
     /// Its connection; `None` for datagrams.
     pub connection: Option<FlowConnection>,
 }
@@ -291,6 +314,8 @@ pub trait Recorder {
     fn on_drop(&mut self, drop: &LinkDrop) {}
     /// A packet is marked in a link.
     fn on_mark(&mut self, mark: &LinkMark) {}
+    /// A packet is judged by the Queue Protection of a link.
+    fn on_score(&mut self, score: &LinkScore) {}
     /// The queue of a link has changed.
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {}
     /// A datagram has met its fate.

@@ -141,6 +141,10 @@ pub const TABLES: &[TableSchema] = tables! {
         "datagrams" [""] "datagrams that arrived or were lost; missing for connections"
         "lost_datagrams" [""] "those that were lost; missing for connections"
         "marks_received" [""] "packets that arrived with a congestion mark"
+        "judged_packets" [""] "packets that Queue Protection judged: those that came to a low-latency queue that has it, in any link"
+        "sanctioned_packets" [""] "those that it moved to the classic queue"
+        "sanctioned_bytes" ["B"] "their bytes, as the framing of the link charges them"
+        "highest_score_ns" ["ns"] "highest queuing score of the flow; missing if no packet of it was judged"
     }
     "connection_series": "the sender of one end of an open connection at one moment" {
         "traffic" [""] "traffic entry of the scenario"

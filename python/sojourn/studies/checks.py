@@ -37,6 +37,8 @@ METRICS = frozenset(
     goodput_loaded rtt_mean rtt_idle rtt_loaded_mean rtt_loaded_p95 rtt_induced rtt_ratio rpm rpm_foreign rpm_loaded
     transfers_completed transfer_time_median connections retransmissions timeouts connect_retries
     dropped_packets loss_rate marked_packets utilisation backlog_mean requested_volume granted_volume unused_grants
+    judged_packets judged_packets_downstream sanctioned_packets sanctioned_packets_downstream sanctioned_share
+    sanctioned_share_downstream queuing_score_max queuing_score_max_downstream
     delay_mean delay_min delay_p01 delay_p50 delay_p90 delay_p95 delay_p99 delay_p999 delay_max
     predicted_mos predicted_mos_min underflow underflow_max stalls startup_time video_rate_mean video_rate_sd
     video_rate_fairness switches_per_minute low_buffer sustained_share

@@ -5,7 +5,7 @@
 use crate::queue_call::{next_timer, tell_drop, tell_mark};
 use crate::{Draw, LinkContext};
 use sojourn_base::{Bytes, Instant, ServiceQueue, Span};
-use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, Shaper};
+use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, Score, Shaper};
 
 /// The context of a managed queue during one call.
 #[derive(Debug)]
@@ -29,6 +29,10 @@ impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
 
     fn marked(&mut self, packet: &Held<T>, reason: Reason) {
         tell_mark(self.context, packet, reason);
+    }
+
+    fn scored(&mut self, packet: &Held<T>, score: &Score) {
+        self.context.scored(&packet.item, &packet.meta, score);
     }
 
     fn unit(&mut self) -> f64 {

@@ -450,9 +450,7 @@ impl<T> DocsisDualQueue<T> {
             let score = self
                 .protection
                 .judge(now, flow, length, native, delay, ramp.most);
-            if !score.score.is_zero() {
-                context.scored(&packet, &score);
-            }
+            context.scored(&packet, &score);
             if score.sanctioned {
                 self.virtual_queue.take_back(time);
                 packet.meta.queue = ServiceQueue::Classic;

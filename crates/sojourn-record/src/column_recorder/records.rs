@@ -2,6 +2,7 @@
 
 use super::{ColumnRecorder, LinkRecords, LinkTotals, RecordConfig, RecordedLink};
 use crate::accumulate::{DelayHistogram, TrafficCounters};
+use crate::protection::ProtectionTally;
 use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, TransferTally};
@@ -122,6 +123,21 @@ impl Records {
     /// All flows: those of connections in the order of their ends, then datagrams; none if no rows were asked for.
     pub fn flows(&self) -> &[FlowRow] {
         &self.recorder.flows
+    }
+
+    /// What Queue Protection did to the packets of a traffic entry, in all links of a direction together.
+    pub fn protection(&self, traffic: TrafficId) -> &PerDirection<ProtectionTally> {
+        &self.recorder.protection[usize::from(traffic.0)]
+    }
+
+    /// What the Queue Protection of a link did.
+    pub fn link_protection(&self, link: LinkId) -> &ProtectionTally {
+        &self.link(link).protection
+    }
+
+    /// What Queue Protection did to each of [`Records::flows`].
+    pub fn flow_protection(&self) -> &[ProtectionTally] {
+        &self.recorder.judged_flows
     }
 
     /// What the MAC of a link counted; `None` without one.
@@ -473,6 +489,9 @@ impl Records {
                 })
                 .collect(),
         );
+        let judged = |value: fn(&ProtectionTally) -> Option<u64>| {
+            ColumnData::optional_u64(self.recorder.judged_flows.iter().map(value))
+        };
         Table::new(
             "flows",
             [
@@ -512,6 +531,16 @@ impl Records {
                 ("datagrams", of_datagrams(DatagramTally::sent)),
                 ("lost_datagrams", of_datagrams(DatagramTally::lost)),
                 ("marks_received", marks),
+                ("judged_packets", judged(|tally| Some(tally.judged))),
+                ("sanctioned_packets", judged(|tally| Some(tally.sanctioned))),
+                (
+                    "sanctioned_bytes",
+                    judged(|tally| Some(tally.sanctioned_bytes.0)),
+                ),
+                (
+                    "highest_score_ns",
+                    judged(|tally| (tally.judged > 0).then_some(tally.highest_score.as_ns())),
+                ),
             ],
         )
     }
