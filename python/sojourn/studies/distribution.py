@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -44,8 +45,7 @@ class Distribution:
         [0.333, 0.667]
         """
         weights = np.ones(len(values)) if counts is None else np.asarray(counts, dtype=float)
-        distinct, where = np.unique(np.asarray(values, dtype=float), return_inverse=True)
-        summed = np.bincount(where, weights=weights, minlength=len(distinct))
+        distinct, summed = _gathered(np.asarray(values, dtype=float), weights)
         total = float(summed.sum())
         return cls(distinct, summed / total if total else summed, round(total))
 
@@ -64,8 +64,14 @@ class Distribution:
         """
         if self.is_empty:
             return float("nan")
-        found = np.quantile(self.values, p, weights=self.shares, method="inverted_cdf")
-        return float(found)
+        place = int(np.searchsorted(self._cumulative, p))
+        return float(self.values[min(place, len(self.values) - 1)])
+
+    @cached_property
+    def _cumulative(self) -> np.ndarray:
+        """Share of the values up to each of them, the last of which is 1: as `numpy.quantile` with weights has it."""
+        summed = np.cumsum(self.shares)
+        return summed / summed[-1]
 
     def mean(self) -> float:
         """Return the mean; NaN if empty."""
@@ -157,6 +163,19 @@ def _binned(one: Distribution, width: float) -> tuple[int, np.ndarray]:
     # A value at an edge belongs to the bin above, however its division is rounded.
     bins = np.floor(one.values / width + 1e-9).astype(np.int64)
     return int(bins[0]), np.bincount(bins - bins[0], weights=one.shares)
+
+
+def _gathered(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct values in ascending order, and the sum of the weights of each in the order they came in."""
+    if np.all(values[1:] > values[:-1]):
+        return values, weights
+    # Parts of a mixture are in order each; a stable sort makes use of that.
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    is_new = np.concatenate(([True], ascending[1:] != ascending[:-1]))
+    where = np.empty(len(values), dtype=np.intp)
+    where[order] = np.cumsum(is_new) - 1
+    return ascending[is_new], np.bincount(where, weights=weights)
 
 
 def _mixed(parts: list[Distribution], weights: list[float] | list[int]) -> Distribution:

@@ -38,6 +38,12 @@ class Points:
         self._points = tuple(points)
         self._words = words or {}
         self._by_name = {point.name: point for point in self._points}
+        #: Which points carry a value of a label, one bit each: reports ask for thousands of selections.
+        self._carrying: dict[str, dict[str, int]] = {}
+        for place, point in enumerate(self._points):
+            for label, value in point.labels.items():
+                of_label = self._carrying.setdefault(label, {})
+                of_label[str(value)] = of_label.get(str(value), 0) | 1 << place
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,11 +53,7 @@ class Points:
     @property
     def labels(self) -> dict[str, list[str]]:
         """Values of each label, as text, in the order of the study."""
-        found: dict[str, dict[str, None]] = {}
-        for point in self._points:
-            for label, value in point.labels.items():
-                found.setdefault(label, {})[str(value)] = None
-        return {label: list(values) for label, values in found.items()}
+        return {label: list(values) for label, values in self._carrying.items()}
 
     def point(self, name: str) -> LabelledPoint:
         """Return a point by name; one that the study does not have carries no labels."""
@@ -66,15 +68,19 @@ class Points:
         >>> [point.name for point in points.select({"q": ["y", "z"]})]
         ['b']
         """
-        wanted = {label: set(_listed(values)) for label, values in where.items()}
-        return [
-            point
-            for point in self._points
-            if all(
-                label in point.labels and str(point.labels[label]) in values
-                for label, values in wanted.items()
-            )
-        ]
+        chosen = (1 << len(self._points)) - 1
+        for label, values in where.items():
+            of_label = self._carrying.get(label, {})
+            carrying = 0
+            for value in _listed(values):
+                carrying |= of_label.get(value, 0)
+            chosen &= carrying
+        found: list[LabelledPoint] = []
+        while chosen:
+            lowest = chosen & -chosen
+            found.append(self._points[lowest.bit_length() - 1])
+            chosen ^= lowest
+        return found
 
     def values(self, label: str, where: Where) -> list[str]:
         """Return the values of a label in order: as `where` lists them, as named, or as in the study."""

@@ -6,6 +6,7 @@ with the reason, which becomes the note of a claim that was not run.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -134,8 +135,12 @@ class StudyView:
     def duration_s(self, point: str) -> float:
         """Return the simulated seconds of a point's runs."""
         self.require(point)
-        runs = self.result.runs.filter(pl.col("point") == point)
-        return float(runs["simulated_s"].to_numpy().max())
+        return self._durations_s[point]
+
+    @cached_property
+    def _durations_s(self) -> dict[str, float]:
+        frame = self.result.runs.group_by("point").agg(pl.col("simulated_s").max())
+        return {point: float(seconds) for point, seconds in frame.iter_rows()}
 
     def require_duration(self, point: str, seconds: float) -> None:
         """Raise `NotRecorded` if the runs of a point are shorter."""
@@ -236,20 +241,19 @@ class StudyView:
     def _all_delays(self, subject: str, direction: str) -> dict[str, dict[int, Distribution]]:
         """Read the delays of one subject at all points at once: the table is long."""
         try:
-            frame = (
+            rows = (
                 self.result.records("delay_histogram")
                 .filter((pl.col("traffic") == subject) & (pl.col("direction") == direction))
-                .group_by("point", "seed", maintain_order=True)
-                .agg("delay_ns", "packets")
+                .select("point", "seed", "delay_ns", "packets")
                 .collect()
             )
         except RecordError as error:
             message = "needs the record table delay_histogram"
             raise NotRecorded(message) from error
         found: dict[str, dict[int, Distribution]] = {}
-        for point, seed, nanoseconds, packets in frame.iter_rows():
-            found.setdefault(point, {})[int(seed)] = delays(
-                np.asarray(nanoseconds, dtype=float), np.asarray(packets, dtype=float)
+        for point, seed, part in _by_run(rows):
+            found.setdefault(point, {})[seed] = delays(
+                part["delay_ns"].to_numpy(), part["packets"].to_numpy()
             )
         return found
 
@@ -271,20 +275,20 @@ class StudyView:
     @cached_property
     def _load_times(self) -> dict[tuple[str, str], dict[int, Distribution]]:
         try:
-            frame = (
+            rows = (
                 self.result.records("pages")
                 .filter(pl.col("ended_ns").is_not_null())
-                .group_by("point", "traffic", "seed", maintain_order=True)
-                .agg(pl.col("ended_ns") - pl.col("started_ns"))
+                .select("point", "seed", "traffic", pl.col("ended_ns") - pl.col("started_ns"))
                 .collect()
             )
         except RecordError as error:
             message = "needs the record table pages"
             raise NotRecorded(message) from error
         found: dict[tuple[str, str], dict[int, Distribution]] = {}
-        for point, subject, seed, nanoseconds in frame.iter_rows():
-            times = np.asarray(nanoseconds, dtype=float) / NANOSECONDS_PER_SECOND
-            found.setdefault((point, subject), {})[int(seed)] = Distribution.of(times)
+        for subject in rows["traffic"].unique().to_list():
+            for point, seed, part in _by_run(rows.filter(pl.col("traffic") == subject)):
+                times = part["ended_ns"].to_numpy() / NANOSECONDS_PER_SECOND
+                found.setdefault((point, subject), {})[seed] = Distribution.of(times)
         return found
 
     def series(self, point: str, link: str = "upstream") -> dict[int, LinkSeries]:
@@ -297,6 +301,18 @@ class StudyView:
                 for seed, part in sorted(frame.partition_by("seed", as_dict=True).items())
             }
         return self._series[key]
+
+
+def _by_run(rows: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
+    """Go through the rows of each run; those of one run stand together in a result's tables.
+
+    Slices are had for nothing, where groups would be copied.
+    """
+    lengths = rows.select(pl.struct("point", "seed").rle().alias("run")).unnest("run")
+    start = 0
+    for length, run in lengths.iter_rows():
+        yield run["point"], int(run["seed"]), rows.slice(start, length)
+        start += length
 
 
 def _link_series(frame: pl.DataFrame) -> LinkSeries:
