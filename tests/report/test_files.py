@@ -1,28 +1,30 @@
 """Files beside the page: drawings by several processes, and tables that say what a column is."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sojourn.plots.cdf import cdf
-from sojourn.plots.spec import PlotSpec
 from sojourn.report import drawing_files
-from sojourn.report.drawing_files import draw_files, split
+from sojourn.report.drawing_files import Drawers, draw_files
 from sojourn.report.files import write_plain
 from sojourn.report.page import closeness, has_number
 from sojourn.studies.estimate import Estimate
+from sojourn.studies.figure import Figure
 from sojourn.studies.parts import PlainCell, PlainTable
 from sojourn.studies.table import Cell
 from sojourn.studies.tolerance import Rule
 
 
-def plots(count: int) -> list[PlotSpec]:
-    return [
+def figures(count: int) -> list[Figure]:
+    plots = [
         cdf(f"plot-{n}", {"codel": np.arange(3.0) + n}, quantity="delay", unit="ms")
         for n in range(count)
     ]
+    return [Figure(f"item-{n}", plot, "") for n, plot in enumerate(plots)]
 
 
 def test_other_processes_draw_the_same_bytes(
@@ -33,9 +35,9 @@ def test_other_processes_draw_the_same_bytes(
     together.mkdir()
     monkeypatch.setattr(drawing_files, "START", 0)
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 1)
-    first = draw_files(plots(4), alone)
+    first = draw_files(figures(4), alone)
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
-    second = draw_files(plots(4), together)
+    second = draw_files(figures(4), together)
     assert first == second
     names = sorted(path.name for path in alone.iterdir())
     assert len(names) == 4
@@ -49,19 +51,43 @@ def test_what_another_process_could_not_draw_is_drawn_here(
     monkeypatch.setattr(drawing_files, "START", 0)
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(drawing_files, "_WORKER", "raise SystemExit(1)")
-    assert len(draw_files(plots(4), tmp_path)) == 4
+    assert len(draw_files(figures(4), tmp_path)) == 4
     assert len(list(tmp_path.glob("*.svg"))) == 4
 
 
-def test_shares_are_complete_and_take_as_long_with_their_start() -> None:
-    shares = split(plots(16), 2)
-    assert [len(share) for share in shares] == [10, 6]  # 30 panels' worth, and 10 + 18
-    assert {plot.name for share in shares for plot in share} == {f"plot-{n}" for n in range(16)}
+def test_a_figure_that_cannot_be_drawn_fails_here_and_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawing_files, "START", 0)
+    monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
+    good = figures(4)
+    bad = replace(good[1], plot=replace(good[1].plot, columns=0))
+    with Drawers(tmp_path) as drawers:
+        for figure in (good[0], bad, *good[2:]):
+            drawers.draw(figure)
+        with pytest.raises(ZeroDivisionError):
+            drawers.finish()
+    assert sorted(p.name for p in tmp_path.glob("*.svg")) == [
+        "plot-0.svg",
+        "plot-2.svg",
+        "plot-3.svg",
+    ]
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_a_few_plots_are_drawn_here(count: int) -> None:
-    assert [len(share) for share in split(plots(count), 4)] == [count]
+def test_processes_start_at_once_for_many_figures_and_not_for_a_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Drawers] = []
+
+    def start(drawers: Drawers) -> None:
+        started.append(drawers)
+
+    monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(Drawers, "_start", start)
+    Drawers(tmp_path, expected=6)
+    assert not started
+    Drawers(tmp_path, expected=7)
+    assert len(started) == 1
 
 
 def test_a_heading_above_columns_is_part_of_their_names(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def whole() -> StudyView:
 
 
 def all_figures(view: StudyView) -> list[Figure]:
-    return figures(STUDY, STUDY.ask(view), ())
+    return list(figures(STUDY, STUDY.ask(view), ()))
 
 
 def points(*names: str) -> list[LabelledPoint]:

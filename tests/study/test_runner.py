@@ -255,7 +255,7 @@ def test_a_report_that_fails_leaves_the_records(tmp_path: Path) -> None:
     plan = make_plan(load_study(str(tmp_path)), RunOptions(quick=True))
     store = Store(tmp_path / "store")
 
-    def fail(_: Path) -> None:
+    def fail(_: object) -> None:
         raise ZeroDivisionError
 
     out = tmp_path / "out"

@@ -16,7 +16,7 @@ __all__ = ["arguments", "execute"]
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="Result of a study or run.")
-    parser.flag("--no-pdf", "Draw figures as SVG only, in half of the time.")
+    parser.flag("--pdf", "Write each figure as PDF too, which takes as long again.")
 
 
 def execute(options: Namespace) -> None:
@@ -26,10 +26,10 @@ def execute(options: Namespace) -> None:
 
     with writing(options.directory):
         if is_run(options.directory):
-            build_run_report(options.directory, pdf=not options.no_pdf)
+            build_run_report(options.directory, pdf=options.pdf)
         else:
             from sojourn import report as report_package
             from sojourn.study.result import StudyResult
 
-            report_package.build(StudyResult.load(options.directory), pdf=not options.no_pdf)
+            report_package.build(StudyResult.load(options.directory), pdf=options.pdf)
     print(options.directory / "report.html")

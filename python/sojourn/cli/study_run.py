@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
     from sojourn.study.plan import Plan
-    from sojourn.study.result import ReportSummary
+    from sojourn.study.result import ReportSummary, StudyResult
     from sojourn.study.runner import Outcome
 
 __all__ = ["arguments", "execute"]
@@ -43,7 +43,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
     parser.flag("--quick", "Shorter runs, fewer seeds: a look in some 10 s.")
     parser.flag("--no-figures", "Draw nothing: tables and verdicts alone.")
-    parser.flag("--no-pdf", "Draw figures as SVG only, in half of the time.")
+    parser.flag("--pdf", "Write each figure as PDF too, which takes as long again.")
     parser.option(
         "--out",
         "DIR",
@@ -75,13 +75,12 @@ def execute(options: Namespace) -> None:
     kept_runs = Store(options.store, on_damage=warn)
     summaries: list[ReportSummary] = []
 
-    def finish(directory: Path) -> None:
+    def finish(result: StudyResult) -> None:
         from sojourn import report
-        from sojourn.study.result import StudyResult
 
         note("writing the report")
-        drawn, as_pdf = not options.no_figures, not options.no_pdf
-        summaries.append(report.build(StudyResult.load(directory), figures=drawn, pdf=as_pdf))
+        drawn = not options.no_figures
+        summaries.append(report.build(result, figures=drawn, pdf=options.pdf))
 
     try:
         outcome = run_study(
@@ -113,6 +112,7 @@ def execute(options: Namespace) -> None:
                 "runs": {"computed": outcome.computed, "reused": outcome.reused},
                 "simulated_s": outcome.simulated_s,
                 "wall_s": outcome.wall_s,
+                "report_s": outcome.report_s,
                 "packet_hops": outcome.packet_hops,
             }
         )
@@ -126,7 +126,7 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
     note(
         f"{outcome.computed} runs computed, {outcome.reused} from the store; "
         f"{outcome.simulated_s:,.0f} s simulated, {outcome.packet_hops:,} packet-hops, "
-        f"{outcome.wall_s:.1f} s in all"
+        f"{outcome.wall_s - outcome.report_s:.1f} s; report: {outcome.report_s:.1f} s"
     )
     label = f" ({plan.reduced} run, not the study's verdict)" if plan.reduced else ""
     cells = summary.comparison

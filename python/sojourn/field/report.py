@@ -30,7 +30,6 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
         The page.
     """
     from sojourn import __version__
-    from sojourn.report import drawing
     from sojourn.report.drawing_files import draw_files
     from sojourn.report.files import write_plain, write_text
     from sojourn.report.page import DrawnFigure, page_environment, style_sheet
@@ -40,18 +39,8 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-    texts = draw_files([figure.plot for figure in made], folders["figures"])
-    drawn = [
-        DrawnFigure(
-            figure,
-            Markup(
-                drawing.inline(
-                    texts[figure.plot.name], f"drawn-{figure.item}", figure.plot.description
-                )
-            ),
-        )
-        for figure in made
-    ]
+    drawings = draw_files(made, folders["figures"])
+    drawn = [DrawnFigure(figure, Markup(drawings[figure.item])) for figure in made]
     shown = tables(analysis)
     for table in shown:
         write_plain(folders["tables"] / f"{table.name}.csv", table)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from sojourn.report.files import (
     write_table,
     write_text,
 )
+from sojourn.studies.figure import Figure
 from sojourn.studies.opened import OpenStudy
 from sojourn.studies.parts import StudyParts
 from sojourn.studies.reporting import declared_parts
@@ -33,35 +35,53 @@ _COUNTED_USES = ("gate", "unit", "report")
 
 def build_report(result: StudyResult, *, figures: bool = True, pdf: bool = False) -> ReportSummary:
     """Write the report of a result into its directory; see `sojourn.report.build`."""
+    from sojourn.report.drawing_files import Drawers
+
     view = StudyView(result)
-    parts = study_parts(result, view)
-    if not figures:
-        parts = replace(parts, figures=())
     directory = result.directory
-    write_summary(result)
-    _write_tables(directory, parts)
-    drawings = _draw(directory, parts, pdf=pdf)
-    write_comparison(directory / "comparison.csv", parts.tables)
-    write_claims(directory / "claims.csv", parts.claims)
+    expected = len(result.definition.figure) if figures else 0
+    with Drawers(_fresh(directory / "figures"), pdf=pdf, expected=expected) as drawers:
+        # Others draw from the first figure on; this process gathers the next, and all other numbers.
+        parts = study_parts(result, view, drawers.draw if figures else None)
+        if not figures:
+            parts = replace(parts, figures=())
+        write_summary(result)
+        _write_tables(directory, parts)
+        write_comparison(directory / "comparison.csv", parts.tables)
+        write_claims(directory / "claims.csv", parts.claims)
+        drawings = drawers.finish()
     write_text(directory / "report.html", page.render(result, parts, drawings, drawn=figures))
     return summary_of(parts)
 
 
-def study_parts(result: StudyResult, view: StudyView) -> StudyParts:
-    """Make the parts that the study declares, or the generic ones of a study that declares none."""
+def study_parts(
+    result: StudyResult, view: StudyView, on_figure: Callable[[Figure], None] | None = None
+) -> StudyParts:
+    """Make the parts that the study declares, or the generic ones of a study that declares none.
+
+    `on_figure` hears of each figure as soon as it is made.
+    """
     study = OpenStudy.of_result(result)
     if not declares_answers(study.definition):
-        return generic.parts(view)
-    parts = declared_parts(study, view)
+        return _generic_parts(view, on_figure)
+    parts = declared_parts(study, view, on_figure)
     if parts.tables or parts.figures:
         return parts
     # Claims and headlines alone: the numbers behind them are those of any study.
-    others = generic.parts(view)
+    others = _generic_parts(view, on_figure)
     return replace(
         parts,
         plain_tables=(*parts.plain_tables, *others.plain_tables),
         figures=others.figures,
     )
+
+
+def _generic_parts(view: StudyView, on_figure: Callable[[Figure], None] | None) -> StudyParts:
+    parts = generic.parts(view)
+    if on_figure is not None:
+        for figure in parts.figures:
+            on_figure(figure)
+    return parts
 
 
 def summary_of(parts: StudyParts) -> ReportSummary:
@@ -88,17 +108,6 @@ def _write_tables(directory: Path, parts: StudyParts) -> None:
     plain = (*parts.plain_tables, *((parts.summary,) if parts.summary else ()))
     for table in plain:
         write_plain(folder / f"{table.name}.csv", table)
-
-
-def _draw(directory: Path, parts: StudyParts, *, pdf: bool) -> dict[str, str]:
-    """Draw every figure as SVG, on request as PDF; return the SVG text by item."""
-    folder = _fresh(directory / "figures")
-    if not parts.figures:
-        return {}
-    from sojourn.report.drawing_files import draw_files  # what draws takes its time to load
-
-    texts = draw_files([figure.plot for figure in parts.figures], folder, pdf=pdf)
-    return {figure.item: texts[figure.plot.name] for figure in parts.figures}
 
 
 def _fresh(folder: Path) -> Path:

@@ -1,22 +1,29 @@
-"""Drawings as files: many of them take their time, so that other processes draw a part.
+"""Drawings as files: many of them take their time, so that other processes draw while this one gathers numbers.
 
-Another process is a Python of its own that is handed the plots; equal plots give equal bytes, wherever
-they are drawn.
+Another process is a Python of its own that is handed plots, one after the other, and hands back what a page
+shows of them; equal plots give equal bytes, wherever they are drawn.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import subprocess
 import sys
-import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Self, cast
 
 from sojourn.isolated import python_command
-from sojourn.plots.backends import mpl
-from sojourn.plots.spec import PlotSpec
+
+if TYPE_CHECKING:
+    from sojourn.studies.figure import Figure
+
+__all__ = ["Drawers", "draw_files"]
 
 #: What another process costs before it draws, in panels; chosen: as measured, it takes to start and to draw its
 #: first plot as long as ten panels take.
@@ -31,71 +38,148 @@ MOST_PROCESSES = 4
 _WORKER = "from sojourn.report.drawing_files import work; work()"
 
 
-def draw_files(plots: Sequence[PlotSpec], folder: Path, *, pdf: bool = False) -> dict[str, str]:
-    """Write `<name>.svg` of each plot; return the SVG texts by name.
+class Drawers:
+    """Processes that draw what they are handed, if that is worth their start.
+
+    Leave it as a context manager, and no process is left.
 
     Parameters
     ----------
-    plots
-        What to draw; names differ.
+    folder
+        Where files go; it exists.
+    pdf
+        Whether to write `<name>.pdf` beside `<name>.svg`.
+    expected
+        How many figures will come; with many of them, processes start at once and are ready for the first.
+    """
+
+    def __init__(self, folder: Path, *, pdf: bool = False, expected: int = 0) -> None:
+        self._folder = folder.resolve()
+        self._pdf = pdf
+        self._figures: list[Figure] = []
+        self._cost = 0
+        self._waiting: SimpleQueue[Figure | None] = SimpleQueue()
+        self._drawn: dict[str, str] = {}
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._threads: list[threading.Thread] = []
+        if _is_worth(expected * (1 + FRAME)):
+            self._start()
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End all processes, at once if something failed."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError):
+                    cast("IO[bytes]", pipe).close()
+
+    def draw(self, figure: Figure) -> None:
+        """Draw a figure, sooner or later; names of plots, and items, differ."""
+        self._figures.append(figure)
+        self._cost += len(figure.plot.panels) + FRAME
+        self._waiting.put(figure)
+        if not self._processes and _is_worth(self._cost):
+            self._start()
+
+    def finish(self) -> dict[str, str]:
+        """Wait for all drawings; return them as parts of a page, by item in the order of the figures."""
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join()
+        for figure in self._figures:
+            if figure.item not in self._drawn:  # here, its error is one of ours
+                self._drawn[figure.item] = _drawn(figure, self._folder, pdf=self._pdf)
+        return {figure.item: self._drawn[figure.item] for figure in self._figures}
+
+    def _start(self) -> None:
+        for _ in range(_most_processes()):
+            process = subprocess.Popen(
+                python_command(_WORKER),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            self._processes.append(process)
+            thread = threading.Thread(target=self._hand_over, args=(process,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _hand_over(self, process: subprocess.Popen[bytes]) -> None:
+        """Hand figures to a process while there are any, and take what it has drawn."""
+        to, back = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        while (figure := self._waiting.get()) is not None:
+            try:
+                pickle.dump((figure, self._folder, self._pdf), to)
+                to.flush()
+                drawn = pickle.load(back)
+            except (OSError, EOFError, ValueError, pickle.PickleError):
+                return  # the process is no more; `finish` draws what is left
+            if drawn is not None:
+                self._drawn[figure.item] = drawn
+
+
+def draw_files(figures: Sequence[Figure], folder: Path, *, pdf: bool = False) -> dict[str, str]:
+    """Write `<name>.svg` of each figure's plot; return the drawings as parts of a page, by item.
+
+    Parameters
+    ----------
+    figures
+        What to draw; names of plots, and items, differ.
     folder
         Where to; it exists.
     pdf
         Also write `<name>.pdf`.
     """
-    shares = split(plots, _most_processes())
-    others = [_start(share, folder, pdf=pdf) for share in shares[1:]]
-    try:
-        texts = {plot.name: mpl.save(plot, folder, pdf=pdf) for plot in shares[0]}
-    except BaseException:
-        for process in others:
-            process.kill()
-            process.wait()
-        raise
-    for process, share in zip(others, shares[1:], strict=True):
-        failed = process.wait() != 0
-        for plot in share:
-            texts[plot.name] = (
-                mpl.save(plot, folder, pdf=pdf)  # here, its error is one of ours
-                if failed
-                else (folder / f"{plot.name}.svg").read_text(encoding="utf-8")
-            )
-    return texts
+    with Drawers(folder, pdf=pdf) as drawers:
+        for figure in figures:
+            drawers.draw(figure)
+        return drawers.finish()
 
 
-def split(plots: Sequence[PlotSpec], most: int) -> list[list[PlotSpec]]:
-    """Share out plots so that all shares are drawn at about the same time, the first without a start.
-
-    Few plots give fewer shares than `most`.
-    """
-    shares: list[list[PlotSpec]] = [[] for _ in range(most)]
-    costs = [0] + [START] * (most - 1)
-    for plot in sorted(plots, key=lambda plot: -len(plot.panels)):
-        cheapest = costs.index(min(costs))
-        shares[cheapest].append(plot)
-        costs[cheapest] += len(plot.panels) + FRAME
-    return [shares[0], *(share for share in shares[1:] if share)]
+def _is_worth(cost: int) -> bool:
+    """Whether plots take longer, one after the other, than two processes need to start and to draw them."""
+    return cost > 2 * START and _most_processes() > 1
 
 
 def _most_processes() -> int:
     return min(os.cpu_count() or 1, MOST_PROCESSES) if sys.executable else 1
 
 
-def _start(share: Sequence[PlotSpec], folder: Path, *, pdf: bool) -> subprocess.Popen[bytes]:
-    """Start a process that draws a share; a file hands it over, so that nobody waits for it to read."""
-    with tempfile.TemporaryFile() as handed:
-        pickle.dump((list(share), folder.resolve(), pdf), handed)
-        handed.seek(0)
-        return subprocess.Popen(
-            python_command(_WORKER),
-            stdin=handed,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:
+    """Write the files of a figure; return its drawing as part of a page."""
+    from sojourn.plots.backends import mpl
+    from sojourn.report import drawing
+
+    text = mpl.save(figure.plot, folder, pdf=pdf)
+    return drawing.inline(text, f"drawn-{figure.item}", figure.plot.description)
 
 
 def work() -> None:
-    """Draw what the standard input hands over; the whole life of a process of `draw_files`."""
-    plots, folder, pdf = pickle.load(sys.stdin.buffer)
-    for plot in plots:
-        mpl.save(plot, folder, pdf=pdf)
+    """Draw what the standard input hands over, until it ends; the whole life of a process of `Drawers`."""
+    from sojourn.plots.backends import mpl  # before there is something to draw
+
+    del mpl
+    with os.fdopen(os.dup(1), "wb") as back:
+        os.dup2(2, 1)  # what others print is nobody's answer
+        while True:
+            try:
+                figure, folder, pdf = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                return
+            try:
+                drawn = _drawn(figure, folder, pdf=pdf)
+            except Exception:  # whatever it is, it is said where the figure came from
+                drawn = None
+            pickle.dump(drawn, back)
+            back.flush()

@@ -90,18 +90,14 @@ def render(
     parts
         What the study says.
     drawings
-        SVG text of each figure by item.
+        Each figure by item, as `drawing_files` draws it for a page.
     drawn
         Whether figures were drawn; the page says if not.
     """
     figures = [
         DrawnFigure(
             figure,
-            Markup(
-                drawing.inline(
-                    drawings[figure.item], f"drawn-{figure.item}", figure.plot.description
-                )
-            ),
+            Markup(drawings[figure.item]),
         )
         for figure in parts.figures
     ]

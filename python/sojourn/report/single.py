@@ -20,7 +20,6 @@ from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
 from sojourn.plots.stack import stack_panel
 from sojourn.plots.timeseries import Trace, timeseries_panel
-from sojourn.report import drawing
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
@@ -84,7 +83,7 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> None:
     figures = run_figures(tables)
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
-    drawn = draw_files([figure.plot for figure in figures], folder, pdf=pdf)
+    drawn = draw_files(figures, folder, pdf=pdf)
     statistics = manifest["statistics"]
     page = (
         page_environment()
@@ -97,17 +96,7 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> None:
                 "the dice: a study repeats it with other seeds and gives intervals."
             ),
             headline=_metric_table(headline_rows(metrics.rows()), "What matters most"),
-            figures=[
-                (
-                    figure,
-                    Markup(
-                        drawing.inline(
-                            drawn[figure.plot.name], f"drawn-{figure.item}", figure.plot.description
-                        )
-                    ),
-                )
-                for figure in figures
-            ],
+            figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
             packets=_packet_table(tables),
             all_metrics=_metric_table(metrics.rows(), "All metrics"),
             scenario=scenario,

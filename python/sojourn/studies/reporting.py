@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sojourn.studies.asking import Ask
+from sojourn.studies.figure import Figure
 from sojourn.studies.figures import figures
 from sojourn.studies.judging import judge
 from sojourn.studies.number_tables import numbers_table
@@ -27,8 +28,20 @@ __all__ = ["declared_parts"]
 Made = TypeVar("Made")
 
 
-def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
-    """Compute everything that the report of a study says."""
+def declared_parts(
+    study: OpenStudy, view: StudyView, on_figure: Callable[[Figure], None] | None = None
+) -> StudyParts:
+    """Compute everything that the report of a study says.
+
+    Parameters
+    ----------
+    study
+        The study with its own functions.
+    view
+        Its result.
+    on_figure
+        Called with each figure as soon as it is made, so that it is drawn while the rest is computed.
+    """
     ask = study.ask(view)
     failed: list[PlainTable] = []
 
@@ -50,6 +63,11 @@ def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
         table = make(rated.title, lambda one=rated: rated_table(study, ask, one))
         if table is not None:
             tables.append(table)
+    shown: list[Figure] = []
+    for figure in figures(study, ask, tables):
+        shown.append(figure)
+        if on_figure is not None:
+            on_figure(figure)
     plain = [
         table
         for one in study.definition.numbers
@@ -64,7 +82,7 @@ def declared_parts(study: OpenStudy, view: StudyView) -> StudyParts:
         tables=tuple(tables),
         plain_tables=(*plain, *failed),
         claims=tuple(judge(study, ask)),
-        figures=tuple(figures(study, ask, tables)),
+        figures=tuple(shown),
         assumptions=tuple(
             Assumption(one.what, one.value, one.origin, one.reason)
             for one in study.definition.assumption

@@ -7,6 +7,7 @@ Deviations: times are read off the bins of a series.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -56,8 +57,7 @@ class TokenBucket:
 
         Empty: what is left refills within 100 ms at the sustained rate.
         """
-        spent = np.flatnonzero(self.tokens(series) <= self.sustained_mbps * 1e6 / 8 * 0.1)
-        return float(series.end_s[spent[0]]) if len(spent) else np.inf
+        return _end_s(self, series)
 
     def ramp_s(self, series: LinkSeries) -> float:
         """When the link first carries the peak rate for a bin; infinite if it never does."""
@@ -103,3 +103,10 @@ class TokenBucket:
             return np.nan
         seconds = float(mask.sum()) * series.width_s
         return float(series.forwarded_bytes[mask].sum()) * 8e-6 / seconds / self.sustained_mbps
+
+
+@lru_cache(maxsize=256)  # chosen: more than the series of a study that asks for them
+def _end_s(bucket: TokenBucket, series: LinkSeries) -> float:
+    """Answer `TokenBucket.end_s`, which most questions about a burst begin with."""
+    spent = np.flatnonzero(bucket.tokens(series) <= bucket.sustained_mbps * 1e6 / 8 * 0.1)
+    return float(series.end_s[spent[0]]) if len(spent) else np.inf

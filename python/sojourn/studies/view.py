@@ -29,9 +29,9 @@ class NotRecorded(Exception):
     """The result does not hold what was asked for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinkSeries:
-    """What passed one link in one run, per bin of equal width.
+    """What passed one link in one run, per bin of equal width; equal to itself alone.
 
     All arrays have one element per bin. Delays are NaN in bins without a packet.
     """

@@ -149,11 +149,11 @@ class Study:
 
         workers = jobs or available_cores()
 
-        def finish(directory: Path) -> None:
+        def finish(result: StudyResult) -> None:
             if report:
                 from sojourn.report import build
 
-                build(StudyResult.load(directory))
+                build(result)
 
         with self._opened() as study:
             plan = make_plan(study, RunOptions(tuple(points), seeds, duration, quick))

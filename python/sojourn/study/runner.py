@@ -20,6 +20,7 @@ from sojourn.store import Entry, Store
 from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
 from sojourn.study.manifest import make_manifest
 from sojourn.study.plan import Plan, RunSpec
+from sojourn.study.result import StudyResult
 from sojourn.study.write import write_result
 
 __all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "run_study"]
@@ -47,6 +48,8 @@ class Outcome:
     """Over all runs of the result, computed or from the store."""
     wall_s: float
     """Of this call."""
+    report_s: float
+    """Of them, after the last run: tables of all runs, figures, the page."""
     packet_hops: int
     computed: int
     """Runs made now."""
@@ -63,7 +66,7 @@ def run_study(
     cluster: str | None = None,
     memory: int | None = None,
     progress: Progress,
-    finish: Callable[[Path], None],
+    finish: Callable[[StudyResult], None],
 ) -> Outcome:
     """Run what is missing and write the result directory.
 
@@ -84,7 +87,7 @@ def run_study(
     progress
         Who is told.
     finish
-        Called with the complete directory before it gets its final name: writes the report.
+        Called with the complete result before its directory gets its final name: writes the report.
 
     Raises
     ------
@@ -102,6 +105,7 @@ def run_study(
         entries, computed = execute_plan(
             plan, store, jobs=jobs, cluster=cluster, memory=memory, progress=progress
         )
+        last_run = time.perf_counter()
         simulated = sum(entry.statistics["simulated_s"] for entry in entries)
         packet_hops = sum(entry.statistics["packet_hops"] for entry in entries)
         measured = {
@@ -112,31 +116,32 @@ def run_study(
             "cluster": cluster,
             "simulated_s": simulated,
             "packet_hops": packet_hops,
-            "wall_s": round(time.perf_counter() - began, 3),
+            "wall_s": round(last_run - began, 3),
         }
         manifest = make_manifest(plan, started_at=started_at, measured=measured)
         with writing(directory):
-            write_result(unfinished, plan, entries, manifest)
-            fault = _finish(finish, unfinished)
+            fault = _finish(finish, write_result(unfinished, plan, entries, manifest))
     if out is None:
         _point_latest(directory)
     if fault is not None:
         fault.add_note(f"the records are in {directory}; `sojourn report {directory}` tries again")
         raise fault
+    ended = time.perf_counter()
     return Outcome(
         directory,
         simulated,
-        time.perf_counter() - began,
+        ended - began,
+        ended - last_run,
         packet_hops,
         computed,
         len(entries) - computed,
     )
 
 
-def _finish(finish: Callable[[Path], None], directory: Path) -> Exception | None:
+def _finish(finish: Callable[[StudyResult], None], result: StudyResult) -> Exception | None:
     """Write the report; return its fault, if it has one, so that the records are kept all the same."""
     try:
-        finish(directory)
+        finish(result)
     except (OSError, EnvironmentFailure):
         raise
     except Exception as fault:  # whatever a study's own tables and figures do

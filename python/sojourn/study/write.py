@@ -26,8 +26,8 @@ COMPRESSION_LEVEL = 3  # zstd's own default
 
 def write_result(
     directory: Path, plan: Plan, entries: list[Entry], manifest: dict[str, Any]
-) -> None:
-    """Fill an empty directory.
+) -> StudyResult:
+    """Fill an empty directory and return what it holds.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ def write_result(
     metrics, runs = _metrics(definition.name, finished), _runs(plan, finished)
     write_table(metrics, directory / "metrics.parquet")
     write_table(runs, directory / "runs.parquet")
-    write_summary(StudyResult(directory, definition, metrics, runs, manifest))
+    result = StudyResult(directory, definition, metrics, runs, manifest)
+    write_summary(result)
     _write_records(directory / "records", definition.keep, finished)
     shutil.copyfile(plan.study.path, directory / "study.toml")
     copy_companions(plan.study.path, definition, directory)
@@ -58,6 +59,7 @@ def write_result(
     scenarios.mkdir()
     shutil.copyfile(plan.study.base_path, scenarios / plan.study.base_path.name)
     write_json(directory / "manifest.json", manifest)
+    return result
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:

@@ -6,7 +6,7 @@ its place with that reason, and costs nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,17 +40,15 @@ KINDS: dict[str, Callable[[OpenStudy, Ask, Any], Figure]] = {
 }
 
 
-def figures(study: OpenStudy, ask: Ask, tables: Sequence[Table]) -> list[Figure]:
-    """Return all figures that the records allow, in the order of the study."""
-    found: list[Figure] = []
+def figures(study: OpenStudy, ask: Ask, tables: Sequence[Table]) -> Iterator[Figure]:
+    """Make all figures that the records allow, in the order of the study."""
     for definition in study.definition.figure:
         try:
-            found.append(_figure(study, ask, definition, tables))
+            yield _figure(study, ask, definition, tables)
         except NotRecorded:
             continue
         except Exception as error:  # whatever a study's own code does
-            found.append(_failed(definition, what_failed(error, study.definition.module)))
-    return found
+            yield _failed(definition, what_failed(error, study.definition.module))
 
 
 def _figure(study: OpenStudy, ask: Ask, definition: AnyFigure, tables: Sequence[Table]) -> Figure:
