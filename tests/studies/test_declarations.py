@@ -318,6 +318,27 @@ rows = ["place"]
     ]
 
 
+def test_a_place_that_a_measure_is_not_for_has_no_value_among_winners(tmp_path: Path) -> None:
+    answers = """
+[measures.near_only]
+subject = "call"
+metric = "delay_p95"
+unit = "ms"
+where = { place = ["near"] }
+
+[winners]
+compare = "queue"
+measures = ["near_only"]
+rows = ["place"]
+"""
+    table = parts(tmp_path, answers).summary
+    assert table is not None
+    assert [[(cell.text, cell.emphasis) for cell in row] for row in table.rows] == [
+        [("near", ""), ("100.00", ""), ("10.00", "best")],
+        [("far", ""), ("–", "muted"), ("–", "muted")],
+    ]
+
+
 def test_headlines_are_sentences_with_values(tmp_path: Path) -> None:
     answers = """
 [[headline]]

@@ -156,9 +156,10 @@ def _entries(
     for name in definition.measures:
         measure = ask.measures[name]
         for value in competing:
-            where: Where = {**measure.where, **dict(zip(labels, key, strict=True))}
-            where[definition.compare] = value
-            wanted = {point.name for point in ask.points.select(where)}
+            place: Where = {**dict(zip(labels, key, strict=True)), definition.compare: value}
+            # Both hold: a place that the measure is not for has no value, whatever its points recorded.
+            meant = {point.name for point in ask.points.select(measure.where)}
+            wanted = {point.name for point in ask.points.select(place)} & meant
             chosen = [point for point in points if point.name in wanted]
             try:
                 one = _Entry(
