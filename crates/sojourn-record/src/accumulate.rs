@@ -1,6 +1,6 @@
 //! Counters and histograms that need constant memory.
 
-use histogram::{Bucket, Histogram};
+use histogram::{Histogram, Histogram32};
 use sojourn_base::Span;
 
 /// Counters of one traffic entry in one direction.
@@ -37,7 +37,10 @@ pub struct TrafficCounters {
 /// A histogram of delays with three significant digits, by default of 1 ns to 1000 s.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
-    counts: Histogram,
+    /// In 32 bits: a histogram is larger than a near cache, and what is counted next is seldom there.
+    counts: Histogram32,
+    /// What was counted before the counts could run over.
+    carried: Option<Box<Histogram>>,
     packets: u64,
     shortest: u64,
     longest: u64,
@@ -52,7 +55,17 @@ const BINS_PER_DOUBLING: u8 = 10;
 
 /// Bytes of a histogram of delays up to 1000 s: two linear parts of 1024 bins, and as many for each further
 /// doubling up to 2^40 ns.
-pub const HISTOGRAM_BYTES: u64 = (40 - BINS_PER_DOUBLING as u64 + 1) * (1 << BINS_PER_DOUBLING) * 8;
+pub const HISTOGRAM_BYTES: u64 = (40 - BINS_PER_DOUBLING as u64 + 1) * (1 << BINS_PER_DOUBLING) * 4;
+
+/// So many delays fit into one count, whatever they are.
+const CARRIED_AFTER: u64 = 1 << 31;
+
+/// A bin that holds something.
+struct Bin {
+    start: u64,
+    end: u64,
+    count: u64,
+}
 
 impl Default for DelayHistogram {
     fn default() -> Self {
@@ -68,8 +81,9 @@ impl DelayHistogram {
         let doublings = longest.as_ns().max(2 << BINS_PER_DOUBLING).ilog2() + 1;
         let doublings = u8::try_from(doublings).expect("64 bits have 64 doublings");
         Self {
-            counts: Histogram::new(BINS_PER_DOUBLING, doublings)
+            counts: Histogram32::new(BINS_PER_DOUBLING, doublings)
                 .expect("more doublings than bins in one, and at most 64"),
+            carried: None,
             packets: 0,
             shortest: u64::MAX,
             longest: 0,
@@ -85,6 +99,9 @@ impl DelayHistogram {
             self.count_as_longest();
         }
         self.packets += 1;
+        if self.packets.is_multiple_of(CARRIED_AFTER) {
+            self.carry();
+        }
         self.shortest = self.shortest.min(ns);
         self.longest = self.longest.max(ns);
         self.sum_ns += u128::from(ns);
@@ -94,6 +111,26 @@ impl DelayHistogram {
     fn count_as_longest(&mut self) {
         let last = self.counts.as_mut_slice().last_mut();
         *last.expect("a histogram has bins") += 1;
+    }
+
+    /// Makes room in the counts.
+    #[cold]
+    fn carry(&mut self) {
+        self.carried = Some(Box::new(self.whole()));
+        self.counts.reset();
+    }
+
+    /// Everything that was counted.
+    fn whole(&self) -> Histogram {
+        let config = self.counts.config();
+        let mut whole = self.carried.as_ref().map_or_else(
+            || Histogram::with_config(&config),
+            |carried| (**carried).clone(),
+        );
+        for (sum, count) in whole.as_mut_slice().iter_mut().zip(self.counts.as_slice()) {
+            *sum += u64::from(*count);
+        }
+        whole
     }
 
     /// Number of delays.
@@ -122,27 +159,37 @@ impl DelayHistogram {
     /// # Panics
     /// If `p` is no fraction.
     pub fn quantile_ns(&self, p: f64) -> Option<u64> {
-        let bin = self.counts.quantile_bucket(p).expect("p is a fraction");
+        let bin = match &self.carried {
+            None => self.counts.quantile_bucket(p),
+            Some(_) => self.whole().quantile_bucket(p),
+        };
+        let bin = bin.expect("p is a fraction");
         bin.map(|bin| bin.end().min(self.longest))
     }
 
     /// Bins that hold something: largest delay of the bin in ns, and count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.filled()
-            .map(|bin| (bin.end().min(self.longest), bin.count()))
+            .map(|bin| (bin.end.min(self.longest), bin.count))
     }
 
     /// The same bins by what stands for them without bias: the middle of the bin in ns, but neither less
     /// than the exact minimum nor more than the exact maximum; and count.
     pub fn middles(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.filled().map(|bin| {
-            let middle = bin.start() + (bin.end() - bin.start()).div_ceil(2);
-            (middle.clamp(self.shortest, self.longest), bin.count())
+            let middle = bin.start + (bin.end - bin.start).div_ceil(2);
+            (middle.clamp(self.shortest, self.longest), bin.count)
         })
     }
 
-    fn filled(&self) -> impl Iterator<Item = Bucket> + '_ {
-        self.counts.iter().filter(|bin| bin.count() > 0)
+    fn filled(&self) -> impl Iterator<Item = Bin> + '_ {
+        let carried = self.carried.as_ref().map(|carried| carried.as_slice());
+        let bins = self.counts.iter().enumerate().map(move |(place, bin)| Bin {
+            start: bin.start(),
+            end: bin.end(),
+            count: bin.count() + carried.map_or(0, |carried| carried[place]),
+        });
+        bins.filter(|bin| bin.count > 0)
     }
 }
 
@@ -184,6 +231,26 @@ mod tests {
         assert_eq!(one.middles().collect::<Vec<_>>(), [(123_456_789, 1)]);
         assert_eq!(DelayHistogram::default().middles().count(), 0);
         assert_eq!(DelayHistogram::default().min_ns(), None);
+    }
+
+    #[test]
+    fn what_was_carried_counts_like_the_rest() {
+        let delays = [1, 700, 5_000, 5_000, 1_000_000, 77];
+        let mut carried = DelayHistogram::default();
+        let mut plain = DelayHistogram::default();
+        for ns in delays {
+            carried.record(Span::from_ns(ns));
+            carried.carry();
+            plain.record(Span::from_ns(ns));
+        }
+        carried.record(Span::from_ns(5_000));
+        plain.record(Span::from_ns(5_000));
+        assert!(carried.bins().eq(plain.bins()));
+        assert!(carried.middles().eq(plain.middles()));
+        for p in [0.0, 0.3, 0.5, 0.9, 1.0] {
+            assert_eq!(carried.quantile_ns(p), plain.quantile_ns(p), "{p}");
+        }
+        assert_eq!(carried.counts.as_slice().iter().sum::<u32>(), 1);
     }
 
     #[test]

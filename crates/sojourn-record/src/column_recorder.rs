@@ -121,6 +121,22 @@ struct LinkRecords {
     protection: ProtectionTally,
 }
 
+/// Passages whose delays are counted together. chosen: the histograms are not in a near cache, and the processor
+/// fetches the bins of neighbouring passages at the same time.
+const COUNTED_TOGETHER: usize = 64;
+
+/// A passage whose delays are not yet counted.
+#[derive(Clone, Copy, Debug)]
+struct Uncounted {
+    link: LinkId,
+    traffic: TrafficId,
+    direction: Direction,
+    /// In the managed queue.
+    sojourn: Span,
+    /// From one end of the link to the other.
+    passage: Span,
+}
+
 /// Keeps the tables that its configuration asks for.
 #[derive(Debug)]
 pub struct ColumnRecorder {
@@ -130,6 +146,7 @@ pub struct ColumnRecorder {
     delays: Vec<PerDirection<DelaySums>>,
     access_delay: Vec<PerDirection<Option<DelayHistogram>>>,
     links: Vec<LinkRecords>,
+    uncounted: Vec<Uncounted>,
     traffic_bins: Vec<Vec<(LinkId, Bins<TrafficBin>)>>,
     datagram_tallies: Vec<FlowTallies>,
     transfer_tallies: Vec<TransferTally>,
@@ -183,6 +200,7 @@ impl ColumnRecorder {
             delays: vec![PerDirection::default(); entries],
             access_delay: vec![PerDirection::default(); entries],
             links: links.collect(),
+            uncounted: Vec::with_capacity(COUNTED_TOGETHER),
             traffic_bins: vec![Vec::new(); entries],
             datagram_tallies: vec![FlowTallies::default(); entries],
             transfer_tallies: vec![TransferTally::default(); entries],
@@ -212,8 +230,24 @@ impl ColumnRecorder {
     }
 
     /// The finished records.
-    pub fn into_records(self) -> Records {
+    pub fn into_records(mut self) -> Records {
+        self.count_delays();
         Records { recorder: self }
+    }
+
+    /// Brings the histograms up to date.
+    #[inline(never)]
+    fn count_delays(&mut self) {
+        for passed in &self.uncounted {
+            let link = &mut self.links[usize::from(passed.link.0)];
+            link.sojourn.get_or_insert_default().record(passed.sojourn);
+            if link.link.is_access {
+                self.access_delay[usize::from(passed.traffic.0)][passed.direction]
+                    .get_or_insert_default()
+                    .record(passed.passage);
+            }
+        }
+        self.uncounted.clear();
     }
 
     fn counters(&mut self, traffic: TrafficId, direction: Direction) -> &mut TrafficCounters {
@@ -288,14 +322,6 @@ impl Recorder for ColumnRecorder {
         queue.packets += 1;
         queue.bytes += passage.charged;
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
-        if self.config.histograms {
-            link.sojourn.get_or_insert_default().record(sojourn);
-            if link.link.is_access {
-                self.access_delay[traffic][direction]
-                    .get_or_insert_default()
-                    .record(passage.arrives_at.saturating_since(passage.entered_at));
-            }
-        }
         if let Some(bins) = &mut link.bins {
             let bin = bins.at(passage.dequeued_at);
             bin.forwarded_bytes += passage.charged.0;
@@ -307,6 +333,18 @@ impl Recorder for ColumnRecorder {
             let bin = bins.at(passage.dequeued_at);
             bin.forwarded_bytes += passage.length.0;
             bin.forwarded_packets += 1;
+        }
+        if self.config.histograms {
+            self.uncounted.push(Uncounted {
+                link: passage.link,
+                traffic: passage.traffic,
+                direction,
+                sojourn,
+                passage: passage.arrives_at.saturating_since(passage.entered_at),
+            });
+            if self.uncounted.len() == COUNTED_TOGETHER {
+                self.count_delays();
+            }
         }
     }
 
