@@ -277,7 +277,10 @@ impl<R: Recorder> Network<R> {
     pub(crate) fn record_macs(&mut self, end: Instant) {
         for number in 0..self.links.len() {
             let link = LinkId(self::number(number));
-            self.call_link(end, link, |model, call| model.settle(end, call));
+            self.call_link(end, link, |model, call| {
+                model.settle(end, call);
+                model.next_wakeup()
+            });
         }
         for (number, link) in (0..).zip(&self.links) {
             if let Some(counters) = Link::<PacketId>::counters(&link.model) {
@@ -349,7 +352,9 @@ impl<R: Recorder> Network<R> {
         let is_wanted = state.wanted_at <= now;
         self.call_link(now, link, |model, call| {
             if is_wanted {
-                model.on_wakeup(now, call);
+                model.wake(now, call)
+            } else {
+                model.next_wakeup()
             }
         });
     }
@@ -435,17 +440,17 @@ impl<R: Recorder> Network<R> {
         self.call_link(now, link, |model, call| {
             // The packet keeps its own length: what this link charges is no business of the next one.
             meta.length = call.port.framing.charged(meta.length);
-            model.on_arrival(now, meta, id, call);
+            model.arrive(now, meta, id, call)
         });
     }
 
-    /// Calls a link; then schedules the wake-up that it wants, and follows its queue length.
+    /// Calls a link, which says when it wants to be called next; then schedules that, and follows its queue length.
     #[inline]
     fn call_link(
         &mut self,
         now: Instant,
         link: LinkId,
-        action: impl FnOnce(&mut AnyLink<PacketId>, &mut LinkCall<'_, R>),
+        action: impl FnOnce(&mut AnyLink<PacketId>, &mut LinkCall<'_, R>) -> Instant,
     ) {
         let state = &mut self.links[usize::from(link.0)];
         let mut call = LinkCall {
@@ -453,8 +458,7 @@ impl<R: Recorder> Network<R> {
             port: &mut state.port,
             paths: &mut self.paths,
         };
-        action(&mut state.model, &mut call);
-        let next = state.model.next_wakeup();
+        let next = action(&mut state.model, &mut call);
         state.wanted_at = next;
         if next < state.wakeup_at {
             debug_assert!(next >= now, "a link wants to be woken in the past");

@@ -124,6 +124,32 @@ macro_rules! links {
 
 pub(crate) use links;
 
+impl<T> AnyLink<T> {
+    /// [`Link::on_arrival`]; then when the link wants to be called next.
+    #[inline]
+    pub fn arrive(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut impl LinkContext<T>,
+    ) -> Instant {
+        each_link!(self, link => {
+            link.on_arrival(now, meta, item, context);
+            Link::<T>::next_wakeup(link)
+        })
+    }
+
+    /// [`Link::on_wakeup`]; then when the link wants to be called next.
+    #[inline]
+    pub fn wake(&mut self, now: Instant, context: &mut impl LinkContext<T>) -> Instant {
+        each_link!(self, link => {
+            link.on_wakeup(now, context);
+            Link::<T>::next_wakeup(link)
+        })
+    }
+}
+
 impl<T> Link<T> for AnyLink<T> {
     #[inline]
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
