@@ -33,6 +33,8 @@ pub(crate) struct RateShapingQueue<T, M> {
     due_length: u32,
     /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     timer: Instant,
+    /// Whether the manager is asked when it runs dry.
+    notices_idling: bool,
     /// What a packet of `priced_length` costs: most packets are as long as the one before.
     price: ShaperPrice,
     priced_length: u32,
@@ -53,6 +55,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     pub(crate) fn new(config: &ShaperConfig, pull: Pull, manager: M) -> Self {
         Self {
             timer: next_timer(&manager),
+            notices_idling: manager.notices_idling(),
             manager,
             shaper: RateShaper::new(config),
             pull,
@@ -87,6 +90,39 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         if self.due == Instant::NEVER {
             self.look_ahead(now);
         }
+    }
+
+    /// Whether a packet of `length` bytes that comes at `now` would leave at once: nothing waits, and the tokens are
+    /// there.
+    #[inline]
+    pub(crate) fn is_open(&mut self, now: Instant, length: u32) -> bool {
+        self.due == Instant::NEVER && {
+            self.set_price(length);
+            self.shaper.earliest(self.price) <= now
+        }
+    }
+
+    /// The same as an offer and a release, for a packet that the queue is open for.
+    #[inline]
+    pub(crate) fn pass<C: LinkContext<T>>(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        next_stage: NextStage,
+        context: &mut C,
+    ) -> Option<Held<T>> {
+        let (manager, mut call) = self.split(now, next_stage, context);
+        let packet = manager.pass(now, meta, item, &mut call)?;
+        debug_assert_eq!(
+            packet.meta.length, self.priced_length,
+            "the price is its own"
+        );
+        self.shaper.debit(now, self.price);
+        if self.notices_idling && !next_stage.answered_for {
+            self.on_idle(now, next_stage, context);
+        }
+        Some(packet)
     }
 
     /// Run the manager's timers that are due.
@@ -160,7 +196,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         );
         self.shaper.debit(now, self.price);
         self.look_ahead(now);
-        if self.due == Instant::NEVER && !next_stage.answered_for {
+        if self.due == Instant::NEVER && self.notices_idling && !next_stage.answered_for {
             // The shaper could go on and finds nothing.
             self.on_idle(judged_at, next_stage, context);
         }

@@ -97,8 +97,15 @@ impl<M> Serial<M> {
     where
         M: QueueManager<T>,
     {
-        if self.timer <= now || (!self.idle && self.busy_until <= now) {
+        let is_free = !self.idle && self.busy_until <= now;
+        if self.timer <= now {
             self.catch_up(now, context);
+        } else if is_free {
+            if self.may_wait || self.notices_idling {
+                self.catch_up(now, context);
+            } else {
+                self.run_dry();
+            }
         }
     }
 
@@ -111,13 +118,17 @@ impl<M> Serial<M> {
             let free_at = self.busy_until;
             self.run_timers(free_at, context);
             if !self.may_wait && !self.notices_idling {
-                self.send(None, free_at, context);
+                self.run_dry();
                 break;
             }
             let (manager, mut call) = self.split(free_at, context);
-            let next = manager.dequeue(free_at, &mut call);
-            self.may_wait = next.is_some() && self.holds_packets();
-            self.send(next, free_at, context);
+            if let Some(next) = manager.dequeue(free_at, &mut call) {
+                self.may_wait = self.holds_packets();
+                self.send(next, free_at, context);
+            } else {
+                self.may_wait = false;
+                self.run_dry();
+            }
         }
         self.run_timers(now, context);
     }
@@ -141,17 +152,15 @@ impl<M> Serial<M> {
         }
     }
 
-    fn send<T>(
-        &mut self,
-        packet: Option<Held<T>>,
-        start: Instant,
-        context: &mut impl LinkContext<T>,
-    ) {
-        self.idle = packet.is_none();
-        let Some(packet) = packet else {
-            self.serializer.on_idle();
-            return;
-        };
+    /// The last packet has left, and none follows.
+    #[inline]
+    const fn run_dry(&mut self) {
+        self.idle = true;
+        self.serializer.on_idle();
+    }
+
+    fn send<T>(&mut self, packet: Held<T>, start: Instant, context: &mut impl LinkContext<T>) {
+        self.idle = false;
         let mut serialisation = self.serializer.send(Bytes(packet.meta.length.into()));
         let mut pipeline = self.interleaving;
         if let Some(noise) = &mut self.noise {
@@ -242,15 +251,15 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
         let is_idle = self.idle;
         let (manager, mut call) = self.split(now, context);
         if is_idle {
-            let next = manager.pass(now, meta, item, &mut call);
-            if next.is_some() {
-                self.send(next, now, context);
+            if let Some(packet) = manager.pass(now, meta, item, &mut call) {
+                self.send(packet, now, context);
             }
         } else if manager.enqueue(now, meta, item, &mut call).is_accepted() {
             self.may_wait = true;
         }
     }
 
+    #[inline]
     fn next_wakeup(&self) -> Instant {
         if self.may_wait {
             self.busy_until.min(self.timer)

@@ -12,7 +12,7 @@ use crate::config::ShapedConfig;
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
 use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{Bytes, Instant, Meta, Span};
-use sojourn_queue::{Backlog, QueueManager};
+use sojourn_queue::{Backlog, Held, QueueManager};
 
 /// See the module. `T` is the caller's packet, `M` the queue manager.
 #[derive(Clone, Debug)]
@@ -52,23 +52,33 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
 
     fn release(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         while let Some(packet) = self.queue.release(now, now, NextStage::default(), context) {
-            let delay = DelayParts {
-                queue: now.saturating_since(packet.enqueued_at),
-                wire: self.delay,
-                ..DelayParts::default()
-            };
-            let passage = Passage::of(&packet, now, now + self.delay, delay);
-            context.deliver(packet.item, &packet.meta, &passage);
+            self.deliver(packet, now, context);
         }
+    }
+
+    fn deliver(&self, packet: Held<T>, now: Instant, context: &mut impl LinkContext<T>) {
+        let delay = DelayParts {
+            queue: now.saturating_since(packet.enqueued_at),
+            wire: self.delay,
+            ..DelayParts::default()
+        };
+        let passage = Passage::of(&packet, now, now + self.delay, delay);
+        context.deliver(packet.item, &packet.meta, &passage);
     }
 }
 
 impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
         self.advance(now, context);
-        self.queue
-            .offer(now, meta, item, NextStage::default(), context);
-        self.release(now, context);
+        let next_stage = NextStage::default();
+        if self.queue.is_open(now, meta.length) {
+            if let Some(packet) = self.queue.pass(now, meta, item, next_stage, context) {
+                self.deliver(packet, now, context);
+            }
+        } else {
+            self.queue.offer(now, meta, item, next_stage, context);
+            self.release(now, context);
+        }
     }
 
     fn next_wakeup(&self) -> Instant {

@@ -61,6 +61,29 @@ impl<T, W> Staging<T, W> {
         self.packets.push_back((packet, way));
     }
 
+    /// Append a packet, and fill `grant` with it; returns it if that sends it to the end.
+    #[inline]
+    pub(crate) fn pass(
+        &mut self,
+        packet: Held<T>,
+        way: W,
+        grant: &mut Grant<impl Fn(Bytes) -> Instant>,
+    ) -> Option<Sent<T, W>> {
+        let length = Bytes(packet.meta.length.into());
+        if !self.packets.is_empty() || length > grant.left() {
+            self.push(packet, way);
+            return self.send(grant);
+        }
+        let started_at = grant.at;
+        grant.fill(length);
+        Some(Sent {
+            packet,
+            way,
+            started_at,
+            last_byte_at: grant.at,
+        })
+    }
+
     /// Bytes that are not sent.
     pub(crate) const fn bytes(&self) -> Bytes {
         self.bytes
@@ -102,8 +125,7 @@ impl<T, W> Staging<T, W> {
         }
         self.sent = 0;
         self.bytes -= rest;
-        grant.used += rest;
-        grant.at = (grant.left_by)(grant.used);
+        grant.fill(rest);
         let (packet, way) = self.packets.pop_front().expect("the head is there");
         Some(Sent {
             packet,
@@ -128,6 +150,12 @@ impl<F: Fn(Bytes) -> Instant> Grant<F> {
     /// What is not used.
     pub(crate) fn left(&self) -> Bytes {
         self.bytes - self.used
+    }
+
+    /// The next `bytes` leave, which it has room for.
+    fn fill(&mut self, bytes: Bytes) {
+        self.used += bytes;
+        self.at = (self.left_by)(self.used);
     }
 
     /// The end of the used part.

@@ -226,7 +226,10 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
             let Some(packet) = manager.dequeue(now, &mut call) else {
                 break;
             };
-            self.staged.push(packet, now);
+            if let Some(sent) = self.staged.pass(packet, now, &mut grant) {
+                let requested_at = self.paid.requested_at(self.paid.spent + grant.used());
+                self.deliver(sent, requested_at, context);
+            }
         }
         let unused = grant.left();
         if unused > Bytes::ZERO {
