@@ -86,15 +86,15 @@ impl<E: Copy> Calendar<E> {
         let new = Near { at, event };
         self.near.push(new);
         // It comes after all that is not later, and is itself the last of its instant.
-        let mut list = self.near.as_mut_slice();
-        while let [before @ .., earlier, place] = list
-            && earlier.at <= at
-        {
-            *place = *earlier;
-            let shorter = before.len() + 1;
-            list = &mut list[..shorter];
-        }
-        if let [.., place] = list {
+        if let [list @ .., place] = self.near.as_mut_slice() {
+            let mut place = place;
+            for earlier in list.iter_mut().rev() {
+                if earlier.at > at {
+                    break;
+                }
+                *place = *earlier;
+                place = earlier;
+            }
             *place = new;
         }
     }
