@@ -6,59 +6,97 @@
 //!
 //! Source: none needed. Deviations: none known.
 
-use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use sojourn_base::Instant;
 
-/// Room for so many packets from the start. chosen: a gigabit over a few milliseconds grows it once or twice.
+/// Room for so many packets from the first. chosen: a gigabit over a few milliseconds doubles it once or twice.
 const ROOM: usize = 64;
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Line<T> {
-    in_flight: VecDeque<(Instant, T)>,
+    /// A ring of a power of two places, or none before the first packet.
+    ring: Vec<(Instant, T)>,
+    /// Packets ever taken, and ever announced: their places in the ring are these numbers modulo its size.
+    taken: usize,
+    announced: usize,
 }
 
 impl<T> Default for Line<T> {
     fn default() -> Self {
         Self {
-            in_flight: VecDeque::with_capacity(ROOM),
+            ring: Vec::new(),
+            taken: 0,
+            announced: 0,
         }
     }
 }
 
-impl<T> Line<T> {
+impl<T: Copy> Line<T> {
     /// `item` arrives at `at`. A link with several queues may announce it after what arrives later.
     #[inline]
     pub fn push(&mut self, at: Instant, item: T) {
-        if self.in_flight.back().is_some_and(|(last, _)| *last > at) {
-            self.insert(at, item);
-        } else {
-            self.in_flight.push_back((at, item));
+        if self.announced - self.taken == self.ring.len() {
+            self.grow((at, item));
+        }
+        let place = self.place(self.announced);
+        self.ring[place] = (at, item);
+        self.announced += 1;
+        if self.announced - self.taken > 1 && self.ring[self.place(self.announced - 2)].0 > at {
+            self.move_forward();
         }
     }
 
+    const fn place(&self, number: usize) -> usize {
+        number & self.ring.len().wrapping_sub(1)
+    }
+
+    /// Twice the room; `filler` stands where nothing is.
     #[cold]
-    fn insert(&mut self, at: Instant, item: T) {
-        let place = self.in_flight.partition_point(|(other, _)| *other <= at);
-        self.in_flight.insert(place, (at, item));
+    fn grow(&mut self, filler: (Instant, T)) {
+        let room = (2 * self.ring.len()).max(ROOM);
+        let mut ring = Vec::with_capacity(room);
+        ring.extend((self.taken..self.announced).map(|number| self.ring[self.place(number)]));
+        (self.taken, self.announced) = (0, ring.len());
+        ring.resize(room, filler);
+        self.ring = ring;
+    }
+
+    /// The newest one passes those that arrive later.
+    #[cold]
+    fn move_forward(&mut self) {
+        let mut number = self.announced - 1;
+        while number > self.taken {
+            let (before, place) = (self.place(number - 1), self.place(number));
+            if self.ring[before].0 <= self.ring[place].0 {
+                break;
+            }
+            self.ring.swap(before, place);
+            number -= 1;
+        }
     }
 
     /// When the next one arrives; [`Instant::NEVER`] without one.
     #[inline]
     pub fn next_due(&self) -> Instant {
-        self.in_flight
-            .front()
-            .map_or(Instant::NEVER, |(first, _)| *first)
+        if self.taken == self.announced {
+            Instant::NEVER
+        } else {
+            self.ring[self.place(self.taken)].0
+        }
     }
 
     /// The next one that has arrived by `now`.
     #[inline]
     pub fn take(&mut self, now: Instant) -> Option<T> {
-        if self.in_flight.front().is_some_and(|(at, _)| *at <= now) {
-            self.in_flight.pop_front().map(|(_, item)| item)
-        } else {
-            None
+        if self.taken == self.announced {
+            return None;
         }
+        let (at, item) = self.ring[self.place(self.taken)];
+        (at <= now).then(|| {
+            self.taken += 1;
+            item
+        })
     }
 }
 
@@ -79,11 +117,24 @@ mod tests {
         assert_eq!(line.take(Instant::NEVER), None);
     }
 
+    #[test]
+    fn a_line_grows_while_its_ring_has_turned() {
+        let mut line = Line::default();
+        for number in 0..1000_u64 {
+            line.push(Instant::from_ms(number), number);
+            if number % 3 == 0 {
+                assert_eq!(line.take(Instant::NEVER), Some(number / 3));
+            }
+        }
+        let rest: Vec<u64> = core::iter::from_fn(|| line.take(Instant::NEVER)).collect();
+        assert!(rest.into_iter().eq(334..1000));
+    }
+
     proptest! {
         /// A stable sort by time, whatever the order of announcement.
         #[test]
         fn arrivals_are_in_order_of_time_and_then_of_announcement(
-            times in prop::collection::vec(0_u64..20, 0..60),
+            times in prop::collection::vec(0_u64..20, 0..200),
         ) {
             let mut line = Line::default();
             for (number, at) in times.iter().enumerate() {
