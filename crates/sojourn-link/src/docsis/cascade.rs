@@ -22,7 +22,7 @@ use crate::config::{CascadeConfig, CascadeVariant, Forwarding};
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
 use crate::{Link, LinkContext, LinkCounters};
 use sojourn_base::{Bytes, Instant, Meta, Span};
-use sojourn_queue::{Backlog, QueueManager};
+use sojourn_queue::{Backlog, Held, QueueManager};
 
 /// See the module. `T` is the caller's packet, `M` the manager of the rate-shaping queue.
 #[derive(Clone, Debug)]
@@ -125,15 +125,31 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
             else {
                 continue;
             };
-            if self.transmit.is_full() {
-                TransmitQueue::refuse(packet, context);
-                continue;
-            }
-            let bytes = Bytes(packet.meta.length.into());
-            let requested_at = self.requests.on_queued(now, bytes);
-            self.transmit.push(now, requested_at, packet);
+            self.forward(now, packet, context);
         }
         self.next = self.next_release().min(self.requests.next_grant());
+    }
+
+    /// A packet comes from the rate-shaping queue.
+    fn forward(&mut self, now: Instant, packet: Held<T>, context: &mut impl LinkContext<T>) {
+        if self.transmit.is_full() {
+            TransmitQueue::refuse(packet, context);
+            return;
+        }
+        let bytes = Bytes(packet.meta.length.into());
+        let requested_at = self.requests.on_queued(now, bytes);
+        self.transmit.push(now, requested_at, packet);
+    }
+
+    /// Whether a packet of `length` bytes that comes at `now` goes on to the transmit queue at once, or is lost there,
+    /// and is judged when it comes.
+    fn is_open(&mut self, now: Instant, length: u32) -> bool {
+        let takes_more = match self.variant {
+            CascadeVariant::SojournOverBoth => false,
+            CascadeVariant::BackPressure => !self.transmit.is_full(),
+            CascadeVariant::DropAtTransmitQueue => true,
+        };
+        takes_more && self.rate_shaping.is_open(now, length)
     }
 
     /// When the rate-shaping queue may move a packet on, as far as is known.
@@ -187,9 +203,18 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
         self.advance(now, context);
         let next_stage = self.next_stage();
+        let waits = now == self.last_arrival && self.forwarding == Forwarding::OneAtATime;
+        if !waits && self.is_open(now, meta.length) {
+            self.last_arrival = now;
+            if let Some(packet) = self.rate_shaping.pass(now, meta, item, next_stage, context) {
+                self.forward(now, packet, context);
+            }
+            self.next = self.next_release().min(self.requests.next_grant());
+            return;
+        }
         self.rate_shaping
             .offer(now, meta, item, next_stage, context);
-        if now == self.last_arrival && self.forwarding == Forwarding::OneAtATime {
+        if waits {
             // The rest of a burst meets the queue's limit, and is served a picosecond later, in whichever
             // order the calls of this instant come.
             let release = self.next_release().max(now + Span::from_ps(1));

@@ -78,9 +78,19 @@ impl<T> TransmitQueue<T> {
     }
 
     fn deliver(&mut self, sent: Sent<T, Way>, context: &mut impl LinkContext<T>) {
+        let delay = if context.wants_delay() {
+            self.split_delay(&sent)
+        } else {
+            DelayParts::default()
+        };
+        let queued_at = sent.way.queued_at;
+        sent.deliver(queued_at, delay, self.delay, context);
+    }
+
+    fn split_delay(&mut self, sent: &Sent<T, Way>) -> DelayParts {
         let (framing, serialisation) = sent.on_air(&mut self.channel);
         let way = sent.way;
-        let delay = DelayParts {
+        DelayParts {
             queue: way.queued_at.saturating_since(sent.packet.enqueued_at),
             request_wait: way.requested_at.saturating_since(way.queued_at),
             grant_wait: sent.started_at.saturating_since(way.requested_at),
@@ -88,7 +98,6 @@ impl<T> TransmitQueue<T> {
             serialisation,
             pipeline: Span::ZERO,
             wire: self.delay,
-        };
-        sent.deliver(way.queued_at, delay, self.delay, context);
+        }
     }
 }
