@@ -61,6 +61,11 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.count)]
     }
 
+    /// The blocks, newest first, and empty ones at the end.
+    pub(crate) const fn places(&self) -> [(u32, u32); 3] {
+        self.blocks
+    }
+
     /// Number of blocks.
     pub const fn len(&self) -> u8 {
         self.count

@@ -115,7 +115,7 @@ pub(crate) struct Scoreboard {
     lost_below: u32,
     /// The three highest SACKed segments plus one, highest first; 0 for none.
     highest: [u32; 3],
-    /// SACK blocks of the last acknowledgement: their segments need no second look.
+    /// SACK blocks of the last acknowledgement, empty ones included: their segments need no second look.
     known: [(u32, u32); 3],
 }
 
@@ -241,9 +241,8 @@ impl Scoreboard {
     }
 
     /// Remember the blocks of this acknowledgement.
-    pub(crate) fn remember_blocks(&mut self, blocks: &[(u32, u32)]) {
-        self.known = [(0, 0); 3];
-        self.known[..blocks.len()].copy_from_slice(blocks);
+    pub(crate) const fn remember_blocks(&mut self, blocks: [(u32, u32); 3]) {
+        self.known = blocks;
     }
 
     fn sack_range(&mut self, first: u32, end: u32, newly: &mut impl FnMut(u32, &Sent)) -> u32 {
@@ -696,7 +695,7 @@ mod tests {
     fn a_block_reported_again_costs_only_its_new_part() {
         let mut board = board(200);
         sack(&mut board, 5, 150);
-        board.remember_blocks(&[(5, 150)]);
+        board.remember_blocks([(5, 150), (0, 0), (0, 0)]);
         assert_eq!(sack(&mut board, 4, 152), [4, 150, 151]);
     }
 

@@ -238,7 +238,7 @@ impl Sender {
             after_timeout: false,
         };
         if habits.grows_before_state_changes {
-            self.tell_controller(news, pipe_before, out.config);
+            self.tell_controller(&mut news, pipe_before, out.config);
         }
         let before_leaving = self.state;
         self.leave_episode(now, acked, out);
@@ -265,7 +265,7 @@ impl Sender {
             let quiet = !marked || self.control.grows_with_marks();
             news.may_change = acked > 0 && (!was_recovering || reopened) && !entered && quiet;
             news.open = self.state == CongestionState::Open && !was_recovering;
-            self.tell_controller(news, pipe_before, out.config);
+            self.tell_controller(&mut news, pipe_before, out.config);
         }
         if marked {
             out.statistics.echoes_received += 1;
@@ -312,11 +312,11 @@ impl Sender {
         self.delivery_rate.as_mut()?.sample(pipe, limited)
     }
 
-    fn tell_controller(&mut self, mut news: Ack, pipe_before: u32, config: &StackConfig) {
+    fn tell_controller(&mut self, news: &mut Ack, pipe_before: u32, config: &StackConfig) {
         news.may_grow = news.may_change && self.gate_is_open(pipe_before, config.growth_gate);
         news.next = self.board.next();
         news.after_timeout = self.state == CongestionState::Loss;
-        self.control.on_ack(&news);
+        self.control.on_ack(news);
     }
 
     /// Window and round trip at this moment.
@@ -384,7 +384,7 @@ impl Sender {
                 }
             });
         }
-        board.remember_blocks(segment.sack.as_slice());
+        board.remember_blocks(segment.sack.places());
         count
     }
 

@@ -10,6 +10,7 @@ use super::receiver::Receiver;
 use super::restart::restart;
 use super::scoreboard::Sent;
 use super::sender::Sender;
+use super::stream::Piece;
 use crate::config::{EcnMode, LossDetection, Pacing, RoundTripSampling, StackConfig, WindowUnit};
 use crate::congestion::whole;
 use crate::{
@@ -92,8 +93,10 @@ impl Sender {
                     break;
                 }
                 self.retransmit(now, number, out);
-            } else if self.stream.has_more() && self.may_send_new(now, out.config, &mut limited) {
-                self.send_new(now, out);
+            } else if self.stream.has_more()
+                && let Some(piece) = self.next_new(now, out.config, &mut limited)
+            {
+                self.send_piece(now, &piece, out);
                 sent_new = true;
             } else if limited || !self.send_speculatively(now, out) {
                 break;
@@ -138,7 +141,7 @@ impl Sender {
         let ready = !self.waiting
             && self.round_trip.smoothed().is_some()
             && ((self.board.pending() > 0 && self.has_room(0, false, config))
-                || (self.stream.has_more() && self.may_send_new(now, config, &mut limited)));
+                || (self.stream.has_more() && self.next_new(now, config, &mut limited).is_some()));
         if !ready {
             return Instant::NEVER;
         }
@@ -157,6 +160,16 @@ impl Sender {
         let Some(piece) = self.stream.peek(now, out.config.maximum_segment_size) else {
             return false;
         };
+        self.send_piece(now, &piece, out);
+        true
+    }
+
+    fn send_piece<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        piece: &Piece,
+        out: &mut Outlet<'_, C>,
+    ) {
         let mut sent = Sent {
             sent_at: now,
             first_sent_at: now,
@@ -170,12 +183,11 @@ impl Sender {
             sent.flags = Flags::FIN;
         }
         let number = self.board.push(sent);
-        self.stream.take(&piece, number);
+        self.stream.take(piece, number);
         if out.config.sampling == RoundTripSampling::OncePerWindow && self.timed.is_none() {
             self.timed = Some((number, now));
         }
         self.emit(now, number, &sent, out);
-        true
     }
 
     /// The SYN as a data segment without payload (ns-2 one-way agents).
@@ -237,13 +249,12 @@ impl Sender {
         self.board.flight() >= config.receive_window && !config.habits.sends_beyond_receive_window
     }
 
-    /// Whether new data may leave: window, peer, Nagle. Sets `limited` if it is the window.
-    fn may_send_new(&self, now: Instant, config: &StackConfig, limited: &mut bool) -> bool {
-        let Some(piece) = self.stream.peek(now, config.maximum_segment_size) else {
-            return false;
-        };
+    /// The new data that may leave next: window, peer, Nagle. Sets `limited` if it is the window that holds them.
+    #[inline]
+    fn next_new(&self, now: Instant, config: &StackConfig, limited: &mut bool) -> Option<Piece> {
+        let piece = self.stream.peek(now, config.maximum_segment_size)?;
         if self.exceeds_receive_window(config) {
-            return false;
+            return None;
         }
         let candidate = Candidate {
             short: piece.length > 0 && piece.length < config.maximum_segment_size,
@@ -251,11 +262,11 @@ impl Sender {
             last: piece.last,
         };
         if holds_back(candidate, config.nagle, config.nagle_fin_flush) {
-            return false;
+            return None;
         }
         let room = self.has_room(piece.length, true, config);
         *limited |= !room;
-        room
+        room.then_some(piece)
     }
 
     /// Whether the window has room for a segment of `length` bytes.
