@@ -60,7 +60,14 @@ pub struct PacketCount {
 
 /// Counts of all kinds that occurred.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SignalCounts(BTreeMap<SignalKind, PacketCount>);
+pub(crate) struct SignalCounts {
+    /// In the order in which they occurred first.
+    counts: Vec<PacketCount>,
+    /// Where the count of each kind is.
+    places: BTreeMap<SignalKind, usize>,
+    /// What occurred last: mostly it is what occurs next.
+    last: Option<(SignalKind, usize)>,
+}
 
 impl SignalCounts {
     pub(crate) fn on_drop(&mut self, drop: &LinkDrop) {
@@ -92,12 +99,28 @@ impl SignalCounts {
     }
 
     fn add(&mut self, kind: SignalKind, length: Bytes) {
-        let count = self.0.entry(kind).or_default();
+        let place = match self.last {
+            Some((last, place)) if last == kind => place,
+            _ => self.find(kind),
+        };
+        let count = &mut self.counts[place];
         count.packets += 1;
         count.bytes += length;
     }
 
+    #[inline(never)]
+    fn find(&mut self, kind: SignalKind) -> usize {
+        let place = *self.places.entry(kind).or_insert(self.counts.len());
+        if place == self.counts.len() {
+            self.counts.push(PacketCount::default());
+        }
+        self.last = Some((kind, place));
+        place
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SignalKind, &PacketCount)> {
-        self.0.iter()
+        self.places
+            .iter()
+            .map(|(kind, place)| (kind, &self.counts[*place]))
     }
 }
