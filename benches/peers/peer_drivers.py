@@ -13,7 +13,17 @@ from typing import Any, cast
 
 from peer_worlds import World, scenario
 
-__all__ = ["DriverError", "Measured", "Peer", "command", "find_peers", "parse", "run", "run_alone"]
+__all__ = [
+    "DriverError",
+    "Measured",
+    "Peer",
+    "command",
+    "find_peers",
+    "parse",
+    "run",
+    "run_alone",
+    "typed_s",
+]
 
 HERE = Path(__file__).resolve().parent
 NS3_MODULES = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"]
@@ -145,6 +155,7 @@ def command(
             "-duration": f"{duration_s:g}",
             "-warmup": f"{warm_up_s:g}",
             "-trace": int(measure),
+            "-tuned": int(world.tuned),
         }
         return [*peer.program, *(str(part) for pair in options.items() for part in pair)]
     # One packet fewer in the disc where one more waits in the device.
@@ -187,7 +198,29 @@ def run_alone(arguments: Sequence[str]) -> Measured:
     DriverError
         If it fails.
     """
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = _children_s()
     values = run(arguments)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Measured(values, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return Measured(values, _children_s() - before)
+
+
+def typed_s(scenario_file: Path, seed: int) -> float:
+    """Return the processor time of `sojourn run` of a file, from the start of the program to its last word.
+
+    Raises
+    ------
+    DriverError
+        If it fails.
+    """
+    program = Path(sys.executable).with_name("sojourn")
+    arguments = [str(program), "run", str(scenario_file), "--seed", str(seed)]
+    before = _children_s()
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise DriverError(f"sojourn run failed: {done.stderr.strip()[-200:]}")
+    return _children_s() - before
+
+
+def _children_s() -> float:
+    """Return the processor time of the children of this process that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

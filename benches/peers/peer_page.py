@@ -93,7 +93,9 @@ COST = """\
 Processor time (user and system) of 600 simulated seconds with nothing written down, on
 {machine}. Simulators ran in turns, one at a time; ns-3 with its own CUBIC and one
 packet in the device. *Process* is everything from the start of the program to its end, for Sojourn the start of Python
-included; *simulation* is without start and set-up. Minimum, and median in parentheses. Ratio: theirs over ours, of the
+included; *simulation* is without start and set-up; *as typed* is `sojourn run` of the same scenario in a file, which
+also prints what the run means, beside the same process of the peer. *Tuned* ns-2 has a heap of events instead of its
+calendar, and packets with the needed headers only; it prints the same. Minimum, and median in parentheses. Ratio: theirs over ours, of the
 minima.
 
 """
@@ -113,6 +115,8 @@ class Cost:
     theirs: Sequence[Measured]
     theirs_start_s: float
     """What the peer's process needs for next to no simulated time."""
+    typed_s: Sequence[float] = ()
+    """Processor seconds of `sojourn run` of the same scenario in a file."""
 
     def simulation(self) -> tuple[list[float], list[float]]:
         """Return processor seconds without start and set-up, ours and theirs."""
@@ -241,11 +245,12 @@ def cost_table(costs: Sequence[Cost]) -> str:
         "|---|---|---|---|---|",
     ]
     for cost in costs:
-        for what, (ours, theirs) in (
-            ("simulation", cost.simulation()),
-            ("process", cost.process()),
-        ):
-            first = f"{cost.world.peer}: {cost.world.name}" if what == "simulation" else ""
+        rows = {"simulation": cost.simulation(), "process": cost.process()}
+        if cost.typed_s:
+            rows["as typed"] = (list(cost.typed_s), cost.process()[1])
+        tuned = ", tuned" if cost.world.tuned else ""
+        for what, (ours, theirs) in rows.items():
+            first = f"{cost.world.peer}{tuned}: {cost.world.name}" if what == "simulation" else ""
             ratio = min(theirs) / min(ours)
             lines.append(
                 f"| {first} | {what} | {seconds(ours)} | {seconds(theirs)} | {ratio:.3g} |"

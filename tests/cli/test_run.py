@@ -89,9 +89,9 @@ def test_a_run_that_is_made_in_no_time_is_made_again_rather_than_kept(
     assert sojourn.stored_runs() == []
     kept = sojourn("run", "household.toml", "--json", "--store", "kept").json()
     assert made["metrics"] == kept["metrics"]
-    # 5 + 20 Mb/s for 1000 s: two million packets, should somebody send them.
+    # 5 + 20 Mb/s for 4000 s: eight million packets, should somebody send them.
     write_scenario(
-        tmp_path, duration="1000 s", traffic=[{"name": "call", "app": {"kind": "voice"}}]
+        tmp_path, duration="4000 s", traffic=[{"name": "call", "app": {"kind": "voice"}}]
     )
     assert sojourn("run", "household.toml").status == 0
     assert len(sojourn.stored_runs()) == 1

@@ -137,6 +137,10 @@ def test_costs_are_compared_by_their_minima(pages: ModuleType, worlds: ModuleTyp
     simulation, process = table.splitlines()[2:]
     assert simulation.endswith("| 0.100 (0.200) | 1.000 (2.000) | 10 |")
     assert process.endswith("| 0.200 (0.300) | 1.100 (2.100) | 5.5 |")
+    world = worlds.World("ns-2", "drop-tail", 1, tuned=True)
+    table = pages.cost_table([pages.Cost(world, ours, theirs, 0.1, (0.5, 0.4))])
+    assert "| ns-2, tuned: drop-tail, 1 upload | simulation |" in table
+    assert table.splitlines()[-1] == "|  | as typed | 0.400 (0.450) | 1.100 (2.100) | 2.75 |"
 
 
 def test_the_page_says_what_was_skipped_and_shows_the_rest(

@@ -124,3 +124,37 @@ def test_our_driver_fills_the_line_and_prints_every_quantity(
     assert 0.0 < values["delay_p50_ms"] <= values["delay_p95_ms"] < 1100.0
     # 15 s of a packet every 20 ms.
     assert abs(values["stream_packets"] + values["stream_losses"] - 750) <= 50
+
+
+def test_the_tuned_ns2_prints_what_the_other_prints(
+    drivers: ModuleType, worlds: ModuleType, tmp_path: Path
+) -> None:
+    peer = drivers.find_peers(tmp_path)["ns-2"]
+    if peer.skipped:
+        pytest.skip(peer.skipped)
+    printed = [
+        drivers.run(
+            drivers.command(
+                peer,
+                worlds.World("ns-2", "drop-tail", 1, tuned=tuned),
+                seed=1,
+                duration_s=20.0,
+                warm_up_s=5.0,
+                measure=True,
+            )
+        )
+        for tuned in (False, True)
+    ]
+    assert printed[0] == printed[1]
+    assert printed[0]["losses"] > 0
+
+
+def test_what_a_user_types_is_timed_from_its_start_to_its_end(
+    drivers: ModuleType, worlds: ModuleType, tmp_path: Path
+) -> None:
+    file = tmp_path / "dumbbell.toml"
+    world = worlds.World("ns-2", "drop-tail", 1)
+    file.write_text(worlds.scenario(world, 1.0, measure=False), encoding="utf-8")
+    assert 0.0 < drivers.typed_s(file, 1) < 5.0
+    with pytest.raises(drivers.DriverError, match="no-such-file"):
+        drivers.typed_s(tmp_path / "no-such-file.toml", 1)

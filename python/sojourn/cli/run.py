@@ -19,11 +19,11 @@ __all__ = ["arguments", "execute"]
 
 LARGEST_SEED = 2**64 - 1
 
-WORTH_KEEPING_PACKETS = 1e6
+WORTH_KEEPING_PACKETS = 6e6
 """Runs whose links cannot carry so many packets are made again rather than kept.
 
-chosen: the engine makes them in some tenths of a second, which is what reading a data frame back takes a
-new process.
+chosen: the engine makes the busiest of them in about a second and most in some tenths, which is what a new process
+takes to read a data frame back; keeping them takes as long again.
 """
 
 
