@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt bench bench-peers docs lock clean
+.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt bench bench-keep bench-peers docs lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ fmt: ## format Rust and Python
 
 bench: setup ## what one packet costs: measure, write docs/results/speed.md and speed.svg
 	@.venv/bin/python tools/bench-speed
+
+bench-keep: setup ## keep this build of the engine, so that `make bench` measures later ones beside it
+	@.venv/bin/python tools/bench-speed --keep
 
 bench-peers: setup ## Sojourn beside ns-2 and ns-3, where they are installed: write docs/results/agreement.md
 	@.venv/bin/python benches/peers/compare.py

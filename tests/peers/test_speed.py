@@ -91,6 +91,30 @@ def test_a_generated_world_is_measured_in_a_process_of_its_own(
     assert cost.peak_bytes >= cost.start_bytes > 0
 
 
+def test_a_kept_build_is_measured_in_turns_with_this_one(
+    measuring: ModuleType, worlds: ModuleType, tmp_path: Path
+) -> None:
+    from sojourn import _engine
+
+    kept = tmp_path / "_engine-kept.so"
+    kept.write_bytes(Path(str(_engine.__file__)).read_bytes())
+    world = worlds.Sized(duration_s=2.0)
+    both = measuring.pairs(world, kept, 2)
+    assert len(both) == 2
+    assert {cost.packet_hops for pair in both for cost in pair} == {both[0][0].packet_hops}
+    (tmp_path / "broken.so").write_bytes(b"no build")
+    with pytest.raises(measuring.MeasurementError):
+        measuring.pairs(world, tmp_path / "broken.so", 1)
+
+
+def test_points_of_a_study_are_worlds(worlds: ModuleType) -> None:
+    from sojourn import _engine
+
+    for world in worlds.of_study().values():
+        assert _engine.Scenario.parse(world.scenario()).duration_s == 600.0
+    assert set(worlds.of_study()) == set(worlds.STUDY_WORLDS)
+
+
 def test_the_page_and_the_picture_show_what_was_measured(
     measuring: ModuleType, pages: ModuleType, tmp_path: Path
 ) -> None:
@@ -107,6 +131,9 @@ def test_the_page_and_the_picture_show_what_was_measured(
         durations={60.0: cost},
         durations_written={60.0: cost},
         quiet={"24 h": cost},
+        study={"x13": twice},
+        kept="abc1234",
+        pairs={"dumbbell": [(twice, cost), (cost, cost), (thrice, cost)], "new": []},
         runs=4,
         wall_by_jobs={1: 1.0, 2: 0.5},
         counter="valgrind",
@@ -119,6 +146,11 @@ def test_the_page_and_the_picture_show_what_was_measured(
     assert "2.50 times\none of the dumbbell (median of the pairs; 2.00 to 3.00)" in text
     assert "| 24 h | 1,000,000 | 0.10 | 100 |" in text
     assert "| 2 | 0.50 | 2.00 |" in text
+    assert "| `x13` | 1,000,000 | 200 | 3,000 | 20.0 |" in text
+    assert "of this build and of abc1234, in turns, 3 times" in text
+    assert "| `dumbbell` | 2.000 | 1.000 | 3.000 |" in text
+    assert "| `new` | the kept build does not know a key of it | | |" in text
+    assert "`make bench-keep` keeps" in pages.pairs_text("", {})
     first, second = tmp_path / "1.svg", tmp_path / "2.svg"
     drawing.draw(results.curves(), first)
     drawing.draw(results.curves(), second)

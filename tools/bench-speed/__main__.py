@@ -1,11 +1,15 @@
 """Measure the engine, and write docs/results/speed.md and speed.svg.
 
-usage: python tools/bench-speed [--repetitions N] [--out DIRECTORY]
+usage: python tools/bench-speed [--keep | --pairs] [--repetitions N] [--out DIRECTORY]
 
 Takes some six minutes. Other work on the machine makes times longer; of the repetitions the fastest counts.
+`--keep` keeps the present build of the engine in target/bench and measures nothing; later builds are measured in
+turns with it. `--pairs` prints these pairs alone.
 """
 
 import argparse
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -21,13 +25,15 @@ from speed_measure import (
     fixed_world,
     fixed_worlds,
     in_turn,
+    pairs,
     sized_world,
     threads,
 )
-from speed_page import Results, page
-from speed_worlds import Sized, World, by_duration, by_flows, by_rate, crowded, quiet_days
+from speed_page import Results, page, pairs_text
+from speed_worlds import Sized, World, by_duration, by_flows, by_rate, crowded, of_study, quiet_days
 
 ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "target" / "bench"
 RUNS_ON_THREADS = 24
 
 Size = TypeVar("Size", float, str)
@@ -50,6 +56,41 @@ def alternating(worlds: Mapping[str, World], rounds: int) -> dict[str, list[Cost
     return dict(zip(worlds, in_turn(list(worlds.values()), rounds), strict=True))
 
 
+def keep() -> None:
+    """Keep the present build of the engine, in the place of an earlier one."""
+    from sojourn import _engine
+
+    described = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    shutil.rmtree(KEPT, ignore_errors=True)
+    KEPT.mkdir(parents=True)
+    name = f"_engine-{described.stdout.strip() or 'unknown'}.so"
+    shutil.copyfile(str(_engine.__file__), KEPT / name)
+    say(f"kept {name}")
+
+
+def beside_the_kept(repetitions: int) -> tuple[str, dict[str, list[tuple[Cost, Cost]]]]:
+    """Measure worlds in turns with this build and the kept one; return what that is called, and the costs."""
+    kept = next(iter(KEPT.glob("_engine-*.so")), None)
+    if kept is None:
+        return "", {}
+    name = kept.stem.removeprefix("_engine-")
+    worlds: dict[str, World] = {"dumbbell, 600 s": Sized(), **of_study()}
+    say(f"measuring in turns with {name}: {', '.join(worlds)}")
+    found: dict[str, list[tuple[Cost, Cost]]] = {}
+    for world, described in worlds.items():
+        try:
+            found[world] = pairs(described, kept, repetitions)
+        except MeasurementError as error:
+            say(f"{world}: {error}")
+            found[world] = []
+    return name, found
+
+
 def measure(repetitions: int) -> Results:
     """Measure everything."""
     fixed: dict[str, list[Cost]] = {}
@@ -61,8 +102,12 @@ def measure(repetitions: int) -> Results:
     say(f"measuring {RUNS_ON_THREADS} runs on 1 and 2 threads")
     wall = {jobs: threads(Sized(), RUNS_ON_THREADS, jobs, repetitions) for jobs in (1, 2)}
     few = max(2, repetitions // 2)
+    kept, both = beside_the_kept(few)
     return Results(
         fixed=fixed,
+        study=growing("points of a study", of_study(), few),
+        kept=kept,
+        pairs=both,
         flows=growing("uploads", by_flows(), few),
         rates=growing("rates", by_rate(), few),
         crowded=alternating(crowded(), repetitions),
@@ -80,10 +125,20 @@ def main() -> int:
     """Measure and write both files; return the exit status."""
     parser = argparse.ArgumentParser(description="Measure the engine.")
     parser.add_argument("--repetitions", type=int, default=15)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--keep", action="store_true", help="keep the present build")
+    what.add_argument("--pairs", action="store_true", help="print the pairs with the kept build")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results")
     options = parser.parse_args()
     if options.repetitions < 1:
         parser.error("--repetitions has to be 1 or more")
+    if options.keep:
+        keep()
+        return 0
+    if options.pairs:
+        kept, both = beside_the_kept(options.repetitions)
+        print(pairs_text(kept, both))
+        return 0
     began = time.monotonic()
     try:
         results = measure(options.repetitions)

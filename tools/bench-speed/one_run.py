@@ -1,15 +1,18 @@
 """Run the scenario that stands on standard input, and print what that cost as one JSON object.
 
-usage: python one_run.py [RUNS [THREADS]]
+usage: python one_run.py [RUNS [THREADS [ENGINE]]]
+
+ENGINE is the file of another build of the engine, to be measured beside the installed one.
 """
 
+import importlib.util
 import json
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-from sojourn import _engine
+from types import ModuleType
+from typing import Any
 
 
 def peak_bytes() -> int:
@@ -22,16 +25,29 @@ def peak_bytes() -> int:
     return 1024 * int(lines[0].split()[1]) if lines else 0
 
 
+def engine_of(path: str) -> ModuleType:
+    """Load a build of the engine from its file."""
+    spec = importlib.util.spec_from_file_location("kept._engine", path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} is no build of the engine")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def main() -> None:
     """Run RUNS seeds on THREADS threads, one and one if they are not given."""
-    given = [int(argument) for argument in sys.argv[1:]]
-    runs, threads = (*given, 1, 1)[:2]
-    scenario = _engine.Scenario.parse(sys.stdin.read())
+    runs, threads = (*(int(argument) for argument in sys.argv[1:3]), 1, 1)[:2]
+    if len(sys.argv) > 3:
+        engine: Any = engine_of(sys.argv[3])
+    else:
+        from sojourn import _engine as engine
+    scenario = engine.Scenario.parse(sys.stdin.read())
     before = peak_bytes()
     began = time.monotonic()
 
-    def one(seed: int) -> "_engine.RunStatistics":
-        return _engine.run(scenario, seed).statistics
+    def one(seed: int) -> dict[str, Any]:
+        return dict(engine.run(scenario, seed).statistics)
 
     with ThreadPoolExecutor(threads) as pool:
         all_statistics = list(pool.map(one, range(1, runs + 1)))

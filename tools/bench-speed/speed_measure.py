@@ -22,6 +22,7 @@ __all__ = [
     "fixed_worlds",
     "in_turn",
     "least",
+    "pairs",
     "parse_instructions",
     "sized_world",
     "threads",
@@ -116,13 +117,19 @@ def in_turn(worlds: Sequence[World], rounds: int) -> list[list[Cost]]:
     return [list(column) for column in zip(*costs, strict=True)]
 
 
+def pairs(world: World, kept: Path, rounds: int) -> list[tuple[Cost, Cost]]:
+    """Measure a world with this build and with a kept one in turns, so many times: what else runs meets both."""
+    return [(_one_run(world), _one_run(world, kept)) for _ in range(rounds)]
+
+
 def least(costs: Iterable[Cost]) -> Cost:
     """Return the cost of the repetition that took the least processor time."""
     return min(costs, key=lambda cost: cost.cpu_s)
 
 
-def _one_run(world: World) -> Cost:
-    text = _run([sys.executable, str(HERE / "one_run.py")], world.scenario())
+def _one_run(world: World, engine: Path | None = None) -> Cost:
+    rest = [] if engine is None else ["1", "1", str(engine)]
+    text = _run([sys.executable, str(HERE / "one_run.py"), *rest], world.scenario())
     run = cast("Numbers", json.loads(text))
     return Cost(
         run["cpu_s"],

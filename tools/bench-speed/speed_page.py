@@ -9,7 +9,7 @@ from pathlib import Path
 from speed_measure import INSTRUCTION_DURATIONS_S, Cost, least
 from speed_worlds import RATES
 
-__all__ = ["Results", "page"]
+__all__ = ["Results", "page", "pairs_text"]
 
 MEBIBYTE = 2**20
 
@@ -20,7 +20,8 @@ Command: `make bench`, which writes this page and its picture. Measured on
 {machine}, one run at a time; each world in a process of its own,
 {repetitions} times (generated worlds {few} times, short ones up to a hundred times), of which the one with the least
 processor time counts; a median tells how much other work on the machine disturbs.
-*Packet-hop*: one packet over one link. Times are processor time of the run alone, without the start of Python (0.05 s)
+*Packet-hop*: one packet over one link or one wire, from its arrival to its delivery; the wires between the access link
+and the servers count. Times are processor time of the run alone, without the start of Python (0.05 s)
 and the reading of the scenario. A comparison with other simulators is on the [page of agreement](agreement.md).
 
 ## Fixed worlds
@@ -33,6 +34,25 @@ and two households of White 2013. The dumbbells write nothing down, the househol
 INSTRUCTIONS = """
 Instructions: counted with {counter} over {long:g} s minus {short:g} s of each world, so that the start of the process
 does not count; they do not depend on other work of the machine.
+"""
+
+STUDY = """
+Points of White 2013 as the study runs them, with their records, for 600 s:
+
+"""
+
+PAIRS = """
+## Beside a kept build
+
+Processor time of this build and of {kept}, in turns, {rounds} times; the median of the pairs' ratios,
+with the least and the largest. Below one, this build is faster. Instructions hide what waits for memory.
+
+"""
+
+NO_PAIRS = """
+## Beside a kept build
+
+None was kept: `make bench-keep` keeps the present build, and the next `make bench` measures both in turns.
 """
 
 GROWTH = """
@@ -80,6 +100,12 @@ class Results:
     durations_written: Mapping[float, Cost]
     quiet: Mapping[str, Cost]
     """The quiet household, by duration and tables in words."""
+    study: Mapping[str, Cost]
+    """Points of White 2013."""
+    kept: str
+    """What the kept build is called; empty if there is none."""
+    pairs: Mapping[str, Sequence[tuple[Cost, Cost]]]
+    """This build and the kept one in turns, by world; empty for a world that the kept one does not know."""
     runs: int
     wall_by_jobs: Mapping[int, float]
     counter: str
@@ -109,6 +135,9 @@ def page(results: Results, repetitions: int) -> str:
         INTRODUCTION.format(machine=machine(), repetitions=repetitions, few=few),
         fixed_table(results),
         instructions_text(results),
+        STUDY,
+        study_table(results),
+        pairs_text(results.kept, results.pairs),
         GROWTH.format(start=start),
         growth_table("uploads over 1 Gb/s, 10 s", {f"{n:g}": c for n, c in results.flows.items()}),
         growth_table(
@@ -157,6 +186,37 @@ def fixed_table(results: Results) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def study_table(results: Results) -> str:
+    """Return one row for each point of a study."""
+    lines = [
+        "| point | packet-hops | ns each | simulated/processor s | peak MiB |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{name}` | {cost.packet_hops:,} | {cost.ns_per_hop:.0f} | {cost.speed:,.0f} "
+        f"| {cost.peak_bytes / MEBIBYTE:.1f} |"
+        for name, cost in results.study.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def pairs_text(kept: str, pairs: Mapping[str, Sequence[tuple[Cost, Cost]]]) -> str:
+    """Say how this build stands beside the kept one."""
+    if not kept:
+        return NO_PAIRS
+    rounds = max(len(both) for both in pairs.values())
+    lines = ["| world | ratio of processor time | least | largest |", "|---|---|---|---|"]
+    for name, both in pairs.items():
+        if not both:
+            lines.append(f"| `{name}` | the kept build does not know a key of it | | |")
+            continue
+        ratios = [ours.cpu_s / earlier.cpu_s for ours, earlier in both]
+        lines.append(
+            f"| `{name}` | {statistics.median(ratios):.3f} | {min(ratios):.3f} | {max(ratios):.3f} |"
+        )
+    return PAIRS.format(kept=kept, rounds=rounds) + "\n".join(lines) + "\n"
 
 
 def instructions_text(results: Results) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "by_flows",
     "by_rate",
     "crowded",
+    "of_study",
     "quiet_days",
 ]
 
@@ -134,3 +135,31 @@ def by_duration(*, written: bool) -> dict[float, Sized]:
 def quiet_days() -> dict[str, Quiet]:
     """Return the quiet household for an hour and for a day, and what an hour of the usual tables adds."""
     return {"1 h": Quiet(1), "24 h": Quiet(24), "1 h, usual tables": Quiet(1, written=True)}
+
+
+STUDY_WORLDS = ("x13-light-sfq-codel", "x15-moderate-sfq-codel")
+"""Points of White 2013: half of a study's runs are like these, with few packets and many connections."""
+STUDY_DURATION = "600 s"
+"""chosen: as long as the fixed worlds; the study's own runs take twelve times as long."""
+
+
+@dataclass(frozen=True)
+class OfStudy:
+    """A point of a published study as it is run there, with its records."""
+
+    text: str
+
+    def scenario(self) -> str:
+        """Return it as the text of a scenario."""
+        return self.text
+
+
+def of_study() -> dict[str, OfStudy]:
+    """Return points of White 2013 by name."""
+    from sojourn.study.library import load_study
+    from sojourn.study.plan import RunOptions, make_plan
+
+    plan = make_plan(
+        load_study("white2013"), RunOptions(STUDY_WORLDS, seeds=1, duration=STUDY_DURATION)
+    )
+    return {item.point.name: OfStudy(item.scenario.canonical()) for item in plan.points}

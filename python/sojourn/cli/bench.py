@@ -29,6 +29,7 @@ def execute(options: Namespace) -> None:
     if options.json:
         print_json({"worlds": worlds})
         return
+    note("packet-hop: one packet over one link or wire, those to the servers included")
     rows: list[list[object]] = []
     for name_and_values in worlds:
         world = dict(name_and_values)
