@@ -1,4 +1,4 @@
-"""What White 2019 needs beyond its data: goodput of all classic traffic, and two figures over sweeps.
+"""What White 2019 needs beyond its data: goodput of all classic traffic, rates and losses of one entry, two figures over sweeps.
 
 Source: White, Sundaresan and Briscoe 2019, sections 4.1 to 4.6. Deviations: none known.
 """
@@ -6,6 +6,7 @@ Source: White, Sundaresan and Briscoe 2019, sections 4.1 to 4.6. Deviations: non
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec
 from sojourn.studies.asking import Ask
@@ -30,6 +31,38 @@ def classic_goodput(view: StudyView, point: str, direction: str) -> np.ndarray:
     if not found:
         raise NotRecorded(f"point {point} has no transfers {direction}")
     return np.sum(found, axis=0)
+
+
+def rate(view: StudyView, point: str, subject: str) -> np.ndarray:
+    """Goodput of a traffic entry, whichever way its data go, by seed, Mb/s.
+
+    Raises
+    ------
+    NotRecorded
+        If the point has none.
+    """
+    metrics = ("goodput", "goodput_downstream")
+    found = [view.values(point, subject, m) for m in metrics if view.has(point, subject, m)]
+    if not found:
+        raise NotRecorded(f"point {point} has no {subject}")
+    return np.sum(found, axis=0)
+
+
+def lost(view: StudyView, point: str, subject: str) -> np.ndarray:
+    """Packets of a traffic entry that a managed queue dropped, in percent of those sent, by seed.
+
+    Raises
+    ------
+    NotRecorded
+        If the point has no such entry.
+    """
+    rows = view.table("traffic", point).filter(pl.col("traffic") == subject)
+    if rows.is_empty():
+        raise NotRecorded(f"point {point} has no {subject}")
+    shares = rows.group_by("seed", maintain_order=True).agg(
+        share=100 * pl.col("dropped_queue_packets").sum() / pl.col("sent_packets").sum()
+    )
+    return shares["share"].to_numpy()
 
 
 def _traces(ask: Ask, lines: dict[str, tuple[str, list[tuple[float, str]]]]) -> list[Line]:
