@@ -53,7 +53,7 @@ def test_help_and_the_package_load_nothing_heavy() -> None:
 @pytest.mark.parametrize("settings", [[], ["--set", "duration=1 s"]])
 def test_a_short_run_loads_nothing_that_takes_its_time(tmp_path: Path, settings: list[str]) -> None:
     write_scenario(tmp_path)
-    slow = [*HEAVY, "dataclasses", "inspect", "pathlib", "tomllib", "json", "typing"]
+    slow = [*HEAVY, "dataclasses", "inspect", "pathlib", "tomllib", "json", "typing", "shutil"]
     code = (
         "import sys; from sojourn.cli import run_command\n"
         "before = set(sys.modules)\n"
@@ -111,3 +111,12 @@ def test_wrong_usage_is_one_sentence_and_a_hint(
 
 def test_the_version_is_printed(sojourn: CommandLine) -> None:
     assert sojourn("--version").stdout == "sojourn 0.1.0\n"
+
+
+@pytest.mark.parametrize("columns", ["40", "100"])
+def test_help_is_as_wide_as_the_terminal(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sojourn.cli.app import parser_of
+
+    monkeypatch.setenv("COLUMNS", columns)
+    widths = [len(line) for line in parser_of("run").format_help().splitlines()]
+    assert int(columns) - 25 < max(widths) <= int(columns)

@@ -7,6 +7,9 @@ A command is a module with a function `arguments`, which declares what the comma
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from contextlib import suppress
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -73,8 +76,24 @@ class Parser(argparse.ArgumentParser):
 class _Formatter(argparse.HelpFormatter):
     """Help that begins with a capital letter, and texts that keep their paragraphs."""
 
+    def __init__(self, prog: str) -> None:
+        # argparse would load shutil, and with it four kinds of compression, to ask how wide the terminal is.
+        super().__init__(prog, width=_columns() - 2)
+
     def add_usage(self, usage, actions, groups, prefix=None):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
+
+
+def _columns() -> int:
+    """Return the width of the terminal as `shutil.get_terminal_size` has it."""
+    with suppress(KeyError, ValueError):
+        wished = int(os.environ["COLUMNS"])
+        if wished > 0:
+            return wished
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 class _Help(argparse.Action):
