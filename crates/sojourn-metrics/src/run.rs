@@ -173,6 +173,8 @@ fn traffic_metrics(
         .collect();
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);
+        let object = records.object_tally(id).mean_s();
+        rows.add_some(name, "object_time_mean", object, "s");
     }
     videos::video_metrics(rows, records, id, name);
     if facts.probes[usize::from(id.0)].is_none() {

@@ -8,7 +8,7 @@ use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 use crate::protection::{FlowProtection, ProtectionTally};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
-use crate::tally::{FlowTallies, TransferTally};
+use crate::tally::{FlowTallies, ObjectTally, TransferTally};
 use crate::{
     Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
     LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId,
@@ -150,6 +150,7 @@ pub struct ColumnRecorder {
     traffic_bins: Vec<Vec<(LinkId, Bins<TrafficBin>)>>,
     datagram_tallies: Vec<FlowTallies>,
     transfer_tallies: Vec<TransferTally>,
+    object_tallies: Vec<ObjectTally>,
     datagrams: Vec<Datagram>,
     pages: Vec<(TrafficId, Page)>,
     objects: Vec<(TrafficId, Object)>,
@@ -204,6 +205,7 @@ impl ColumnRecorder {
             traffic_bins: vec![Vec::new(); entries],
             datagram_tallies: vec![FlowTallies::default(); entries],
             transfer_tallies: vec![TransferTally::default(); entries],
+            object_tallies: vec![ObjectTally::default(); entries],
             datagrams: Vec::new(),
             pages: Vec::new(),
             objects: Vec::new(),
@@ -452,6 +454,7 @@ impl Recorder for ColumnRecorder {
     }
 
     fn on_object(&mut self, traffic: TrafficId, object: &Object) {
+        self.object_tallies[usize::from(traffic.0)].add(object);
         if self.config.objects {
             self.objects.push((traffic, *object));
         }

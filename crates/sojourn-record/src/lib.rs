@@ -21,7 +21,7 @@ pub use protection::ProtectionTally;
 pub use series::{LINK_BIN_BYTES, TRAFFIC_BIN_BYTES};
 pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
-pub use tally::{DatagramTally, TransferTally};
+pub use tally::{DatagramTally, ObjectTally, TransferTally};
 
 use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};

@@ -8,7 +8,7 @@
 
 use crate::accumulate::DelayHistogram;
 use crate::{Datagram, Fate};
-use sojourn_base::report::Transfer;
+use sojourn_base::report::{Object, Transfer};
 use sojourn_base::{Direction, PerDirection, Span};
 
 /// What became of the datagrams of one flow in one direction.
@@ -131,6 +131,28 @@ impl TransferTally {
     }
 }
 
+/// What became of the objects of the pages of one traffic entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ObjectTally {
+    completed: u64,
+    total_ns: u128,
+}
+
+impl ObjectTally {
+    /// Counts an object that has ended, or was under way when the run ended.
+    pub(crate) fn add(&mut self, object: &Object) {
+        if let Some(ended_at) = object.ended_at {
+            self.completed += 1;
+            self.total_ns += u128::from(ended_at.saturating_since(object.started_at).as_ns());
+        }
+    }
+
+    /// Mean time from asking for an object to its last byte, in s, of those that were completed; `None` without any.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.completed > 0).then(|| self.total_ns as f64 / self.completed as f64 / 1e9)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +172,25 @@ mod tests {
             lost_for: None,
             split: DelaySplit::default(),
         }
+    }
+
+    #[test]
+    fn objects_count_when_they_are_complete() {
+        let mut tally = ObjectTally::default();
+        assert_eq!(tally.mean_s(), None);
+        for ended_at in [Some(130), Some(170), None] {
+            tally.add(&Object {
+                user: 0,
+                page: 0,
+                server: 0,
+                index: 0,
+                started_at: Instant::from_ms(100),
+                first_byte_at: None,
+                ended_at: ended_at.map(Instant::from_ms),
+                bytes: 1,
+            });
+        }
+        assert_eq!(tally.mean_s(), Some(0.05));
     }
 
     #[test]

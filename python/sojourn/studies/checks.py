@@ -34,6 +34,7 @@ METRICS = frozenset(
     marks_received_downstream sent lost late loss_total delay_in_time_mean rating mos mos_min mos_loss_only
     delay_share_under_5ms delay_share_under_20ms pages_completed pages_unfinished page_load_time_median
     page_load_time_mad page_load_time_mean page_load_time_p95 page_load_time_max page_load_time_median_censored
+    object_time_mean
     goodput_loaded rtt_mean rtt_idle rtt_loaded_mean rtt_loaded_p95 rtt_induced rtt_ratio rpm rpm_foreign rpm_loaded
     transfers_completed transfer_time_median connections retransmissions timeouts connect_retries
     dropped_packets loss_rate marked_packets utilisation backlog_mean requested_volume granted_volume unused_grants

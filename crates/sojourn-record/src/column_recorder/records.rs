@@ -5,7 +5,7 @@ use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::protection::ProtectionTally;
 use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
-use crate::tally::{DatagramTally, TransferTally};
+use crate::tally::{DatagramTally, ObjectTally, TransferTally};
 use crate::{
     Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, LinkId, MacCounters,
     PacketCount, Signal, SignalKind, TrafficId,
@@ -98,6 +98,11 @@ impl Records {
     /// All pages, and whose they are, in the order of their ends.
     pub fn pages(&self) -> &[(TrafficId, Page)] {
         &self.recorder.pages
+    }
+
+    /// What became of the objects of a traffic entry's pages. Always there, whatever rows were kept.
+    pub fn object_tally(&self, traffic: TrafficId) -> &ObjectTally {
+        &self.recorder.object_tallies[usize::from(traffic.0)]
     }
 
     /// What became of the transfers of a traffic entry. Always there, whatever rows were kept.
