@@ -2,7 +2,7 @@
 //!
 //! Source: White 2012 §3.2 and §4.3.2. Deviations: none known.
 
-use sojourn_base::{Direction, Span};
+use sojourn_base::{Bytes, Direction, Span};
 use sojourn_keys::{Visitor, Word, Words, key};
 
 /// Most parallel flows of an application, and of a scenario. chosen: about a kilobyte of state each
@@ -37,6 +37,20 @@ pub fn direction_key(value: &mut Direction, visitor: &mut dyn Visitor) {
             value,
             words: &DIRECTIONS,
         },
+    );
+}
+
+/// Shows the size of a request for a piece of a page or a video.
+pub fn request_key(value: &mut Bytes, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key(
+            "request",
+            "size of a request",
+            "chosen: the headers of an HTTP request",
+        )
+        .least("1 B")
+        .most("1 MB"),
+        value,
     );
 }
 

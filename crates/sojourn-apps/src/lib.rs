@@ -43,7 +43,7 @@ pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sa
 pub use game::{Game, GameConfig};
 pub use has::{Has, HasConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
-pub use pd::{Pd, PdConfig};
+pub use pd::{Pd, PdConfig, ServerPacing};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use web::{
     Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,

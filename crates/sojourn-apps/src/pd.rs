@@ -18,6 +18,31 @@ use crate::{
 };
 use sojourn_base::{BitRate, Bytes, Instant, RandomStream, Seed, Span};
 
+/// How fast the server sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ServerPacing {
+    /// As fast as the connection lets it.
+    Off,
+    /// A burst first, then a little faster than the video is played.
+    Paced {
+        /// Media that are sent at once.
+        burst: Span,
+        /// Rate of the rest, as a multiple of the rate at which the video is played.
+        factor: f64,
+    },
+}
+
+impl ServerPacing {
+    /// Chosen: 40 s at once, then a quarter faster than playback, as large video sites of the time did.
+    pub const PACED: Self = Self::Paced {
+        burst: Span::from_s(40),
+        factor: 1.25,
+    };
+}
+
+/// A paced server writes so often. chosen: blocks of some tens of kilobytes at the rates of videos.
+const BLOCK: Span = Span::from_ms(500);
+
 /// Parameters of [`Pd`]; start from a named profile and change what differs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdConfig {
@@ -31,6 +56,8 @@ pub struct PdConfig {
     pub rate: BitRate,
     /// Playback begins with so much of it.
     pub resume: Span,
+    /// How fast the server sends.
+    pub server_pacing: ServerPacing,
     /// Schedules to draw from.
     pub schedules: u32,
     /// Which library the schedules are from; no other seed enters them.
@@ -60,6 +87,7 @@ impl PdConfig {
         }),
         rate: BitRate::from_kbps(1128),
         resume: Span::from_s(5),
+        server_pacing: ServerPacing::Off,
         schedules: 6,
         library: 20_130_002,
         schedule_length: None,
@@ -83,6 +111,8 @@ pub struct Pd {
     /// When the schedule ends.
     ends_at: Instant,
     downloads: Connections<Download>,
+    /// Connections whose server has more to write when the timer of this place fires.
+    paced: Vec<Option<ConnectionId>>,
 }
 
 /// Requests of one source: its part of the schedule.
@@ -101,6 +131,8 @@ struct Download {
     before: u64,
     received: u64,
     is_answered: bool,
+    /// Bytes that the server has still to write over this connection.
+    unwritten: u64,
 }
 
 impl Download {
@@ -112,6 +144,18 @@ impl Download {
         if self.session.playback_at.is_none() && received >= enough.min(self.session.bytes) {
             self.session.playback_at = Some(now);
         }
+    }
+
+    /// The server writes so many bytes, or all that are left.
+    fn write(
+        &mut self,
+        connection: ConnectionId,
+        bytes: u64,
+        context: &mut impl ApplicationContext,
+    ) {
+        let bytes = bytes.min(self.unwritten);
+        self.unwritten -= bytes;
+        context.write(connection, End::Server, bytes);
     }
 
     /// Playback has come to the end of what is there before `now`.
@@ -133,6 +177,7 @@ impl Pd {
             sources: Vec::new(),
             ends_at: Instant::NEVER,
             downloads: Connections::default(),
+            paced: Vec::new(),
         }
     }
 
@@ -166,6 +211,7 @@ impl Pd {
                 before: 0,
                 received: 0,
                 is_answered: false,
+                unwritten: bytes,
             },
             context,
         );
@@ -183,6 +229,7 @@ impl Pd {
     /// The server has more of a request.
     fn on_request(
         &mut self,
+        now: Instant,
         connection: ConnectionId,
         total: u64,
         context: &mut impl ApplicationContext,
@@ -193,12 +240,40 @@ impl Pd {
             && total >= request
         {
             download.is_answered = true;
-            context.write(
-                connection,
-                End::Server,
-                download.session.bytes - download.before,
-            );
+            let at_once = match self.config.server_pacing {
+                ServerPacing::Off => u64::MAX,
+                ServerPacing::Paced { burst, .. } => self.config.rate.bytes_in(burst).0,
+            };
+            download.write(connection, at_once, context);
+            if download.unwritten > 0 {
+                let free = self.paced.iter().position(Option::is_none);
+                let place = free.unwrap_or_else(|| {
+                    self.paced.push(None);
+                    self.paced.len() - 1
+                });
+                self.paced[place] = Some(connection);
+                context.arm(now + BLOCK, self.config.sources + number(place));
+            }
         }
+    }
+
+    /// A paced server writes its next block; a place whose connection is gone, or done, is free again.
+    fn on_block(&mut self, now: Instant, place: usize, context: &mut impl ApplicationContext) {
+        let ServerPacing::Paced { factor, .. } = self.config.server_pacing else {
+            return;
+        };
+        let block = self.config.rate.bytes_in(BLOCK).0 as f64 * factor;
+        let block = crate::bulk::whole_bytes(block);
+        if let Some(connection) = self.paced[place]
+            && let Some(download) = self.downloads.get_mut(connection)
+        {
+            download.write(connection, block, context);
+            if download.unwritten > 0 {
+                context.arm(now + BLOCK, self.config.sources + number(place));
+                return;
+            }
+        }
+        self.paced[place] = None;
     }
 
     /// A player has more of its video.
@@ -284,12 +359,17 @@ impl Application for Pd {
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         match event {
-            Event::Timer(source) => self.begin(now, source as usize, context),
+            Event::Timer(source) if source < self.config.sources => {
+                self.begin(now, source as usize, context);
+            }
+            Event::Timer(token) => {
+                self.on_block(now, (token - self.config.sources) as usize, context);
+            }
             Event::Connected(connection, End::Client) => {
                 context.write(connection, End::Client, self.config.request.0);
             }
             Event::Delivered(connection, End::Server, total) => {
-                self.on_request(connection, total, context);
+                self.on_request(now, connection, total, context);
             }
             Event::Delivered(connection, End::Client, total) => {
                 self.on_media(now, connection, total, context);
@@ -301,6 +381,7 @@ impl Application for Pd {
                         Download {
                             before: download.received,
                             is_answered: false,
+                            unwritten: download.session.bytes - download.received,
                             ..download
                         },
                         context,

@@ -45,6 +45,7 @@ pub use manager::docsis_dual_queue::{DocsisDualQueue, DocsisDualQueueConfig, Dua
 pub use manager::docsis_pie::{DocsisPieConfig, DocsisPieQueue};
 pub use manager::drop_tail::{Admission, DropTailConfig, DropTailQueue};
 pub use manager::dualpi2::{DualPi2Config, DualPi2Queue, DualPi2Scheduler};
+pub use manager::fq_cobalt::{FqCobaltConfig, FqCobaltQueue};
 pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
 pub use manager::fq_pie::{FqPieConfig, FqPieQueue};
 pub use manager::own::{Cloakroom, Ticket, add_manager};

@@ -10,7 +10,7 @@ use super::{
     Bba0Config, BolaConfig, Content, Has, HasConfig, RateRule, ThroughputBufferConfig, VbrContent,
 };
 use crate::ApplicationKind;
-use crate::keys::{LONGEST_PAUSE, start_keys};
+use crate::keys::{LONGEST_PAUSE, request_key, start_keys};
 
 const SLIDES: &str = "Akhtar 2013, HAS and PD Traffic Modeling Assumptions";
 
@@ -64,16 +64,7 @@ impl Configured for HasConfig {
                 Content::Listed(_) => "listed",
             }),
         );
-        visitor.value(
-            key(
-                "request",
-                "size of a request",
-                "chosen: the headers of an HTTP request",
-            )
-            .least("1 B")
-            .most("1 MB"),
-            &mut self.request,
-        );
+        request_key(&mut self.request, visitor);
         visitor.value(
             key(
                 "sessions",

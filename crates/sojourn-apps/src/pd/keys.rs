@@ -3,11 +3,11 @@
 //! Source: Akhtar 2013, "HAS and PD Traffic Modeling Assumptions". Deviations: none known.
 
 use sojourn_base::{Direction, Span};
-use sojourn_keys::{Configured, Mismatch, Or, Profile, Visitor, key};
+use sojourn_keys::{Configured, Kind, Mismatch, OneOf, Or, Profile, Visitor, key};
 
-use super::{Pd, PdConfig};
+use super::{Pd, PdConfig, ServerPacing};
 use crate::ApplicationKind;
-use crate::keys::{LONGEST_PAUSE, start_keys};
+use crate::keys::{LONGEST_PAUSE, request_key, start_keys};
 
 const SLIDES: &str = "Akhtar 2013, HAS and PD Traffic Modeling Assumptions";
 const RANDOM: &str = "Akhtar 2013, Simulations - Randomization";
@@ -62,6 +62,17 @@ impl Configured for PdConfig {
             .unit("s"),
             &mut self.resume,
         );
+        visitor.choice(
+            key(
+                "server_pacing",
+                "how fast the server sends",
+                "chosen: Akhtar 2013 does not say; as fast as the connection lets it",
+            ),
+            &mut OneOf::new(&mut self.server_pacing, &PACINGS, |pacing| match pacing {
+                ServerPacing::Off => "off",
+                ServerPacing::Paced { .. } => "paced",
+            }),
+        );
         visitor.value(
             key(
                 "schedules",
@@ -94,19 +105,46 @@ impl Configured for PdConfig {
                 example: Span::from_s(6000),
             },
         );
-        visitor.value(
-            key(
-                "request",
-                "size of a request",
-                "chosen: the headers of an HTTP request",
-            )
-            .least("1 B")
-            .most("1 MB"),
-            &mut self.request,
-        );
+        request_key(&mut self.request, visitor);
         start_keys(&mut self.start, &mut self.start_jitter, visitor);
     }
 }
+
+const PACINGS: [Kind<ServerPacing>; 2] = [
+    Kind {
+        name: "off",
+        about: "as fast as the connection lets it",
+        base: || ServerPacing::Off,
+        profiles: &[],
+        keys: |_, _| {},
+    },
+    Kind {
+        name: "paced",
+        about: "a burst, then a little faster than the video is played",
+        base: || ServerPacing::PACED,
+        profiles: &[],
+        keys: |pacing, visitor| {
+            if let ServerPacing::Paced { burst, factor } = pacing {
+                visitor.value(
+                    key("burst", "media that are sent at once", "chosen: 40 s")
+                        .most(LONGEST_PAUSE)
+                        .unit("s"),
+                    burst,
+                );
+                visitor.value(
+                    key(
+                        "factor",
+                        "rate of the rest, as a multiple of the rate at which the video is played",
+                        "chosen: 1.25",
+                    )
+                    .least("0.1")
+                    .most("100"),
+                    factor,
+                );
+            }
+        },
+    },
+];
 
 impl ApplicationKind for PdConfig {
     type Application = Pd;

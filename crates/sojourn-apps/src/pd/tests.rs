@@ -109,6 +109,40 @@ fn a_video_that_comes_more_slowly_runs_dry_when_what_is_there_has_been_played() 
 }
 
 #[test]
+fn a_paced_server_sends_a_burst_and_then_a_little_more_than_is_played() {
+    // 141,000 B are a second of media: four at once, then six in blocks of 88,125 B each half second.
+    let paced = ServerPacing::Paced {
+        burst: Span::from_s(4),
+        factor: 1.25,
+    };
+    let config = PdConfig {
+        server_pacing: paced,
+        resume: Span::from_s(2),
+        ..one_video()
+    };
+    let whole = first(&one_video(), &mut Desk::new(1), 100);
+    let mut desk = Desk::new(1);
+    let session = first(&config, &mut desk, 100);
+    assert_eq!(session.is_sustained(), Some(true));
+    // 846,000 B are 9.6 blocks: the last one leaves five seconds after the burst.
+    let later = session
+        .ended_at
+        .unwrap()
+        .saturating_since(whole.ended_at.unwrap());
+    assert_eq!(later, Span::from_s(5));
+    // Half as fast as it is played it runs dry.
+    let slow = PdConfig {
+        server_pacing: ServerPacing::Paced {
+            burst: Span::from_s(2),
+            factor: 0.5,
+        },
+        ..config
+    };
+    let session = first(&slow, &mut Desk::new(1), 100);
+    assert_eq!(session.is_sustained(), Some(false));
+}
+
+#[test]
 fn an_unfinished_video_is_judged_only_if_it_has_failed() {
     for (seconds, judged) in [(45, None), (50, Some(false))] {
         let mut desk = Desk::new(1);
@@ -193,11 +227,15 @@ proptest! {
         pause in 0_u64..2_000,
         failures in 0_u32..3,
         resets in 0_u32..3,
+        is_paced in any::<bool>(),
     ) {
         let mut desk = Desk::new(5);
         (desk.pieces, desk.pause) = (pieces, Span::from_ms(pause));
         (desk.failures, desk.resets) = (failures, resets);
-        let session = first(&one_video(), &mut desk, 2_000);
+        let paced = ServerPacing::Paced { burst: Span::from_s(3), factor: 2.0 };
+        let server_pacing = if is_paced { paced } else { ServerPacing::Off };
+        let config = PdConfig { server_pacing, ..one_video() };
+        let session = first(&config, &mut desk, 2_000);
         prop_assert_eq!(desk.downloads.len(), 1);
         prop_assert_eq!(session.bytes, 1_410_000);
         prop_assert!(session.playback_at.unwrap() <= session.ended_at.unwrap());

@@ -7,7 +7,7 @@ use sojourn_keys::{Configured, Or, Profile, Visitor, Word, Words, key};
 
 use super::{Lookup, Requests, WebAkhtar, WebAkhtarConfig};
 use crate::ApplicationKind;
-use crate::keys::{LONGEST_PAUSE, start_keys};
+use crate::keys::{LONGEST_PAUSE, request_key, start_keys};
 
 const MODEL: &str = "Akhtar 2013, Web Traffic Model";
 const TABLE: &str = "Akhtar 2013, Google Stats for Web Traffic";
@@ -122,16 +122,7 @@ impl Configured for WebAkhtarConfig {
             .unit("s"),
             &mut self.keep_alive,
         );
-        visitor.value(
-            key(
-                "request",
-                "size of a request",
-                "chosen: the headers of an HTTP request",
-            )
-            .least("1 B")
-            .most("1 MB"),
-            &mut self.request,
-        );
+        request_key(&mut self.request, visitor);
         start_keys(&mut self.start, &mut self.start_jitter, visitor);
     }
 }

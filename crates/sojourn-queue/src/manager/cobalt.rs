@@ -64,13 +64,19 @@ impl ManagerKind for CobaltConfig {
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
+        self.law.collect_problems(problems);
+    }
+}
+
+impl CobaltLaw {
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_shorter(
-            ("target", self.law.target),
-            ("interval", self.law.interval),
+            ("target", self.target),
+            ("interval", self.interval),
             "COBALT expects a target well below the interval, for instance 5 ms in 100 ms",
             problems,
         );
-        if self.law.ce_threshold.is_some() && !self.law.ecn {
+        if self.ce_threshold.is_some() && !self.ecn {
             problems.push(ConfigProblem {
                 field: "ce_threshold",
                 message: String::from("marks need ecn, which is off"),

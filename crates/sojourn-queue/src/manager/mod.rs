@@ -13,6 +13,7 @@ pub mod docsis_dual_queue;
 pub mod docsis_pie;
 pub mod drop_tail;
 pub mod dualpi2;
+pub mod fq_cobalt;
 pub mod fq_codel;
 pub mod fq_pie;
 pub mod own;
@@ -36,6 +37,7 @@ use docsis_dual_queue::DocsisDualQueueConfig;
 use docsis_pie::DocsisPieConfig;
 use drop_tail::DropTailConfig;
 use dualpi2::DualPi2Config;
+use fq_cobalt::FqCobaltConfig;
 use fq_codel::FqCodelConfig;
 use fq_pie::FqPieConfig;
 use pie::PieConfig;
@@ -58,6 +60,7 @@ registry::managers! { $
     DocsisDualQueue(DocsisDualQueueConfig),
     DualPi2(DualPi2Config),
     Cobalt(CobaltConfig),
+    FqCobalt(FqCobaltConfig),
     Red(RedConfig),
     AckPriority(PrioritisedConfig),
 }

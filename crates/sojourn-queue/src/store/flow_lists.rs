@@ -162,6 +162,8 @@ pub(crate) struct FlowLists<T> {
     room: Room,
     /// Number of queues.
     count: u32,
+    /// The queue that paid for the last overflow.
+    payer: Option<usize>,
 }
 
 impl<T> FlowLists<T> {
@@ -184,7 +186,14 @@ impl<T> FlowLists<T> {
             drop_batch: config.drop_batch.max(1),
             room: Room::new(config.limit).within_bytes(memory),
             count: queues,
+            payer: None,
         }
+    }
+
+    /// The queue that paid for an overflow since the last call.
+    #[inline]
+    pub(crate) const fn take_payer(&mut self) -> Option<usize> {
+        self.payer.take()
     }
 
     /// The queue of a packet: its own way of its set, else an idle way, else the first way.
@@ -307,6 +316,7 @@ impl<T> FlowLists<T> {
                     fattest = queue;
                 }
             }
+            self.payer = Some(fattest);
             let whole = self.bins.bytes_in(fattest);
             for _ in 0..self.drop_batch {
                 let Some(victim) = self.bins.pop(fattest) else {

@@ -5,9 +5,9 @@ use sojourn_queue::{
     AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CobaltConfig, CobaltLaw,
     CodePoints, CodelConfig, CodelLaw, CodelVariant, DelaySource, DepartureRateConfig,
     DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig, DualPi2Config,
-    DualPi2Scheduler, DualScheduler, FatMetric, FlowListsConfig, FqCodelConfig, FqPieConfig,
-    ManagerConfig, Pi2Law, PieConfig, PieLaw, PieScope, PrioritisedConfig, RedClassConfig,
-    RedConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
+    DualPi2Scheduler, DualScheduler, FatMetric, FlowListsConfig, FqCobaltConfig, FqCodelConfig,
+    FqPieConfig, ManagerConfig, Pi2Law, PieConfig, PieLaw, PieScope, PrioritisedConfig,
+    RedClassConfig, RedConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
 };
 
 /// A manager under test.
@@ -416,9 +416,18 @@ fn cobalt() -> Vec<Case> {
         ..law
     };
     let case = |law, limit| within(limit, ManagerConfig::Cobalt(CobaltConfig { law, limit }));
+    let flows = FlowListsConfig {
+        queues: 4,
+        limit: SMALL_PACKETS,
+        ..FlowListsConfig::RFC8290
+    };
     vec![
         case(law, SMALL_PACKETS),
         marking(case(marks, Limit::Packets(Packets(1000)))),
+        within(
+            SMALL_PACKETS,
+            ManagerConfig::FqCobalt(FqCobaltConfig { flows, law }),
+        ),
     ]
 }
 

@@ -4,9 +4,9 @@ use super::packet;
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Packets, Serializer, Span};
 use sojourn_queue::manager::sfq_ns2::ns2_bucket;
 use sojourn_queue::{
-    AnyManager, CodelConfig, FlowListsConfig, FqCodelConfig, FqPieConfig, ManagerConfig,
-    PrioritisedConfig, QueueManager, Reason, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig,
-    Verdict,
+    AnyManager, CobaltConfig, CobaltQueue, CodelConfig, FlowListsConfig, FqCobaltConfig,
+    FqCobaltQueue, FqCodelConfig, FqPieConfig, ManagerConfig, PrioritisedConfig, QueueManager,
+    Reason, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 
@@ -471,6 +471,7 @@ fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
         ManagerConfig::SfqPie(SfqPieConfig::WHITE2013),
         ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
         ManagerConfig::FqPie(FqPieConfig::NS3),
+        ManagerConfig::FqCobalt(FqCobaltConfig::NS3),
         ManagerConfig::AckPriority(PrioritisedConfig::before(sfq_codel.clone())),
         sfq_codel,
     ] {
@@ -496,6 +497,53 @@ fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
         }
         assert!(shared > 0 && apart > 0, "{config:?}: {shared} and {apart}");
     }
+}
+
+#[test]
+fn a_lone_busy_flow_of_fq_cobalt_is_treated_as_by_cobalt() {
+    let mut whole = CobaltQueue::<u32>::new(CobaltConfig::NS3);
+    let mut flows = FqCobaltQueue::<u32>::new(FqCobaltConfig {
+        law: CobaltConfig::NS3.law,
+        ..FqCobaltConfig::CAKE
+    });
+    let (mut context, mut other) = (TestContext::without_draws(), TestContext::without_draws());
+    let mut place = 0;
+    for ms in (0..3000).map(Instant::from_ms) {
+        while whole.backlog().packets < Packets(40) {
+            let _ = whole.enqueue(ms, packet(1500, 3), place, &mut context);
+            let _ = flows.enqueue(ms, packet(1500, 3), place, &mut other);
+            place += 1;
+        }
+        let served = whole.dequeue(ms, &mut context).map(|packet| packet.item);
+        assert_eq!(
+            flows.dequeue(ms, &mut other).map(|packet| packet.item),
+            served
+        );
+    }
+    assert!(context.drops().count() > 20);
+    assert!(context.drops().eq(other.drops()));
+}
+
+#[test]
+fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
+    let mut manager = FqCobaltQueue::<u32>::new(FqCobaltConfig {
+        flows: FlowListsConfig {
+            limit: Limit::Packets(Packets(8)),
+            ..FlowListsConfig::RFC8290
+        },
+        ..FqCobaltConfig::NS3
+    });
+    let mut context = TestContext::without_draws();
+    for (place, flow) in (0..).zip([1, 1, 1, 1, 1, 1, 2, 2]) {
+        let _ = manager.enqueue(Instant::ZERO, packet(1500, flow), place, &mut context);
+    }
+    let late = Instant::from_ms(6);
+    let _ = manager.enqueue(late, packet(1500, 2), 8, &mut context);
+    // Half of the fattest flow, from its head (RFC 8290 4.1); one step of BLUE, later than a target after its first packet.
+    let lost: Vec<u32> = context.drops().map(|(place, _)| *place).collect();
+    assert_eq!(lost, [0, 1, 2]);
+    assert!((manager.cobalt(1).blue() - 1.0 / 256.0).abs() < 1e-15);
+    assert_eq!(manager.cobalt(2).blue().to_bits(), 0);
 }
 
 #[test]

@@ -1,0 +1,179 @@
+//! FQ-COBALT: every flow has its own queue and its own COBALT, and new flows go first.
+//!
+//! Source: the scheduler of RFC 8290 with the controller of ns-3 `cobalt-queue-disc.cc`; defaults of ns-3
+//! `fq-cobalt-queue-disc.cc`; Linux `sch_cake` (eight ways, and the COBALT of the queue that pays for an overflow is told).
+//! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. CAKE's shares by host are left out: it
+//! divides the quantum of a flow by the flows of the busier of its two hosts, which at a line with one address is that
+//! address for all of them, so that all shares stay equal.
+
+use crate::config::{ConfigProblem, ManagerKind};
+use crate::manager::mark;
+use crate::policy::cobalt::{Cobalt, CobaltJudgement, CobaltLaw};
+use crate::store::flow_lists::{FlowLists, FlowListsConfig};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::vec::Vec;
+use sojourn_base::{Instant, Limit, Meta};
+use sojourn_keys::{Configured, Profile, Visitor};
+
+/// Parameters of FQ-COBALT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FqCobaltConfig {
+    /// The flow queues and their common limits.
+    pub flows: FlowListsConfig,
+    /// When a queue is signalled.
+    pub law: CobaltLaw,
+}
+
+impl FqCobaltConfig {
+    /// Defaults of the ns-3 FQ-COBALT queue disc: 5 ms in 100 ms with ECN over 1024 queues.
+    pub const NS3: Self = Self {
+        flows: FlowListsConfig::RFC8290,
+        law: CobaltLaw {
+            ecn: true,
+            ..CobaltLaw::LINUX
+        },
+    };
+    /// A tin of CAKE without its shaper: sets of eight queues.
+    pub const CAKE: Self = Self {
+        flows: FlowListsConfig {
+            ways: 8,
+            ..FlowListsConfig::RFC8290
+        },
+        ..Self::NS3
+    };
+}
+
+impl Configured for FqCobaltConfig {
+    const KIND: &'static str = "fq-cobalt";
+    const ABOUT: &'static str = "FQ-COBALT: flow queues, new ones first, each with a COBALT";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "ns3",
+            about: "defaults of ns-3: 5 ms in 100 ms, ECN, 1024 queues",
+            values: || Self::NS3,
+        },
+        Profile {
+            name: "cake",
+            about: "a tin of CAKE without its shaper: the same in sets of eight queues",
+            values: || Self::CAKE,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::NS3
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.flows.keys(visitor);
+        self.law.keys(visitor);
+    }
+}
+
+impl ManagerKind for FqCobaltConfig {
+    type Queue<T> = FqCobaltQueue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        FqCobaltQueue::new(*self)
+    }
+
+    fn limit_mut(&mut self) -> Option<&mut Limit> {
+        Some(&mut self.flows.limit)
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.flows.collect_problems(problems);
+        self.law.collect_problems(problems);
+    }
+}
+
+/// Flow queues, each with a COBALT.
+#[derive(Clone, Debug)]
+pub struct FqCobaltQueue<T> {
+    law: CobaltLaw,
+    flows: FlowLists<T>,
+    cobalts: Vec<Cobalt>,
+}
+
+impl<T> FqCobaltQueue<T> {
+    /// An empty queue.
+    ///
+    /// # Panics
+    /// If the limit is a time.
+    pub fn new(config: FqCobaltConfig) -> Self {
+        let flows = FlowLists::new(&config.flows);
+        Self {
+            law: config.law,
+            cobalts: alloc::vec![Cobalt::default(); flows.bins.lines()],
+            flows,
+        }
+    }
+
+    /// The decision state of a queue, for records and tests.
+    ///
+    /// # Panics
+    /// If there is no such queue.
+    pub fn cobalt(&self, queue: usize) -> &Cobalt {
+        &self.cobalts[queue]
+    }
+}
+
+impl<T> QueueManager<T> for FqCobaltQueue<T> {
+    #[inline(never)]
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: T,
+        context: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        let queue = self.flows.queue_of(&meta);
+        self.cobalts[queue].on_arrival(now);
+        let verdict = self
+            .flows
+            .enqueue(queue, Held::new(now, meta, item), context);
+        if let Some(payer) = self.flows.take_payer() {
+            self.cobalts[payer].on_overflow(&self.law, now);
+        }
+        verdict
+    }
+
+    #[inline(never)]
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        loop {
+            let queue = self.flows.ready()?;
+            let cobalt = &mut self.cobalts[queue];
+            let Some(mut packet) = self.flows.bins.pop(queue) else {
+                cobalt.on_empty(&self.law, now);
+                self.flows.on_empty(queue);
+                continue;
+            };
+            let sojourn = now.saturating_since(packet.enqueued_at);
+            let can_mark = packet.meta.ecn.is_capable();
+            let draw = || context.unit();
+            match cobalt.judge(&self.law, now, sojourn, can_mark, draw) {
+                CobaltJudgement::Pass => {}
+                CobaltJudgement::Mark => {
+                    mark(&mut packet, Reason::Target, context);
+                }
+                CobaltJudgement::Drop => {
+                    context.dropped(packet, Reason::Target);
+                    continue;
+                }
+                CobaltJudgement::Blue => {
+                    context.dropped(packet, Reason::Blue);
+                    continue;
+                }
+            }
+            self.flows.on_sent(queue, packet.meta.length);
+            return Some(packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.flows.bins.backlog()
+    }
+
+    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
+        self.flows.only_queue_of(meta)
+    }
+}
