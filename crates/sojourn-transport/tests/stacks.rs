@@ -341,6 +341,27 @@ fn a_mark_reduces_the_window_once_per_round_trip_and_is_confirmed() {
 }
 
 #[test]
+fn a_lost_confirmation_does_not_hold_the_window_down() {
+    let config = StackConfig {
+        ecn: EcnMode::Classic,
+        ..stacks::LINUX_RENO
+    };
+    // Marked for a while, then everything is lost, the confirmation as well: a timeout.
+    let (mut path, _) = logged(&config, Shape::P1, |segment| {
+        match (segment.payload > 0, ms(segment.sent_at)) {
+            (true, at) if (300.0..350.0).contains(&at) => Fate::Mark,
+            (true, at) if (350.0..1200.0).contains(&at) => Fate::Drop,
+            _ => Fate::Pass,
+        }
+    });
+    path.run(1_500_000, Instant::from_s(20));
+    let statistics = path.client().statistics();
+    assert!(statistics.timeouts > 0 && statistics.echoes_received > 0);
+    // At one segment per round trip a thousand of them would take longer.
+    assert_eq!(path.server().snapshot().delivered, 1_500_000);
+}
+
+#[test]
 fn only_data_that_are_sent_for_the_first_time_may_be_marked() {
     // RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5.
     let config = StackConfig {

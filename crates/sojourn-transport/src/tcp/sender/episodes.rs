@@ -154,6 +154,12 @@ impl Sender {
             next: self.board.next(),
         });
         out.statistics.loss_reductions += 1;
+        self.confirm(out.config);
+    }
+
+    /// The next new segment confirms a reduction, whatever its reason (RFC 3168 section 6.1.2).
+    const fn confirm(&mut self, config: &StackConfig) {
+        self.confirm_reduction = !config.ecn.counts_marks();
     }
 
     pub(super) fn reduction_base(&self, config: &StackConfig) -> f64 {
@@ -186,11 +192,15 @@ impl Sender {
     pub(super) fn on_mark<C>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
         // What was sent before the reduction says nothing new; the first segment after it carries the confirmation.
         let once = self.board.first() > self.reduced_until;
-        if !once
-            || self.state != CongestionState::Open
-            || self.control.window().whole() <= 1
-            || !self.control.answers_mark(now)
-        {
+        if !once || self.state != CongestionState::Open {
+            return;
+        }
+        if self.control.window().whole() <= 1 {
+            // Nothing is left to reduce; without a confirmation the echo would last, and no window grows during it.
+            self.confirm(out.config);
+            return;
+        }
+        if !self.control.answers_mark(now) {
             return;
         }
         let base = self.reduction_base(out.config);
@@ -204,7 +214,7 @@ impl Sender {
         let window = self.control.window_mut();
         window.size = window.size.min(window.threshold);
         self.reduced_until = self.board.next();
-        self.confirm_reduction = !out.config.ecn.counts_marks();
+        self.confirm(out.config);
     }
 
     pub(super) fn set_state<C>(
