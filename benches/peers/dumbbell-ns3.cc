@@ -255,7 +255,7 @@ SetQueueDisc(const std::string& queue, const std::string& limit, TrafficControlH
     {
         helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", StringValue(limit));
     }
-    else if (queue == "red")
+    else if (queue == "red" || queue == "red-ecn")
     {
         // The rule of Akhtar 2013 for 120 packets at 5 Mb/s: a sixth of the buffer, the buffer, 4 %, and
         // the time of a packet over 250 ms.
@@ -267,10 +267,15 @@ SetQueueDisc(const std::string& queue, const std::string& limit, TrafficControlH
         Config::SetDefault("ns3::RedQueueDisc::Gentle", BooleanValue(false));
         Config::SetDefault("ns3::RedQueueDisc::MeanPktSize", UintegerValue(FULL_PACKET));
         Config::SetDefault("ns3::RedQueueDisc::LinkBandwidth", DataRateValue(DataRate("5Mbps")));
+        if (queue == "red-ecn")
+        {
+            Config::SetDefault("ns3::RedQueueDisc::UseEcn", BooleanValue(true));
+            Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
+        }
     }
     else
     {
-        std::fprintf(stderr, "queue has to be drop-tail, codel, pie, fq-codel or red, not %s\n", queue.c_str());
+        std::fprintf(stderr, "queue has to be drop-tail, codel, pie, fq-codel, red or red-ecn, not %s\n", queue.c_str());
         std::exit(2);
     }
 }
@@ -317,7 +322,7 @@ main(int argc, char** argv)
     arguments.AddValue("seed", "of the times of start and of PIE", seed);
     arguments.AddValue("duration", "simulated seconds", duration);
     arguments.AddValue("warmup", "seconds that do not count", g_warm_up);
-    arguments.AddValue("queue", "drop-tail, codel, pie, fq-codel or red", queue);
+    arguments.AddValue("queue", "drop-tail, codel, pie, fq-codel, red or red-ecn", queue);
     arguments.AddValue("limit", "of the queue disc", limit);
     arguments.AddValue("growth", "of the window: Cubic, CubicInReals or LinuxReno", growth);
     arguments.AddValue("rto", "least retransmission timeout", minimum_timeout);

@@ -48,7 +48,7 @@ WORLDS = [
     *(World("ns-2", "drop-tail", flows) for flows in (1, 5)),
     *(
         World("ns-3", queue, flows)
-        for queue in ("drop-tail", "codel", "pie", "fq-codel", "red")
+        for queue in ("drop-tail", "codel", "pie", "fq-codel", "red", "red-ecn")
         for flows in (1, 5)
     ),
     *(World("ns-3", queue, flows, OWN_GROWTH) for queue in ("codel", "pie") for flows in (1, 5)),
@@ -65,13 +65,14 @@ _QUEUES = {
     "fq-codel": '{ kind = "fq-codel", profile = "rfc8290", limit = "417 packets", quantum = "1500 B" }',
     # 120 packets at 5 Mb/s: thresholds of 20 and 120, 4 %, a weight of 0.0096.
     "red": '{ kind = "red", profile = "akhtar2013" }',
+    "red-ecn": '{ kind = "red", profile = "akhtar2013", ecn = true }',
 }
 _QUEUE_OF_NS2 = '{ kind = "drop-tail", limit = "417 packets", admission = "ns2-packets" }'
 
 _STACK_OF_NS2 = '{ kind = "ns2-linux-cubic", receive_window = 667 }'
 _STACK_OF_NS3 = """{ kind = "linux-cubic", maximum_segment_size = "1446 B", window_unit = "bytes", \
 reduction_base = "window", tail_loss_probe = false, acknowledge = { every = 1 }, \
-slow_start_exit = "none", controller = { kind = "cubic", reno_friendly = false }, \
+slow_start_exit = "none", ecn = "ECN", controller = { kind = "cubic", reno_friendly = false }, \
 timeout = { formula = "rfc6298", minimum = "MINIMUM" }, \
 wire = { data_header = "54 B", acknowledgement = "54 B", sack_base = "0 B", syn = "62 B" } }"""
 
@@ -90,7 +91,9 @@ def scenario(world: World, duration_s: float, *, measure: bool = True) -> str:
     """
     of_ns2 = world.peer == "ns-2"
     queue = _QUEUE_OF_NS2 if of_ns2 else _QUEUES[world.queue]
-    stack = _STACK_OF_NS2 if of_ns2 else _STACK_OF_NS3.replace("MINIMUM", world.minimum_timeout)
+    ecn = "classic" if world.queue == "red-ecn" else "off"
+    of_ns3 = _STACK_OF_NS3.replace("MINIMUM", world.minimum_timeout).replace("ECN", ecn)
+    stack = _STACK_OF_NS2 if of_ns2 else of_ns3
     flag = "true" if measure else "false"
     return f"""
 schema = 1
