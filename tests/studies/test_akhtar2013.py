@@ -164,6 +164,20 @@ def first_loss_ms(kind: str) -> float:
     return float(rows["sojourn_max_ns"].to_numpy()[lossy[0]]) / 1e6
 
 
+def test_a_page_of_the_slides_is_fourteen_average_requests(study: Study) -> None:
+    # A13-22: beside the time until a page is complete.
+    fourteen = study.definition.measures["plt_14"]
+    assert (fourteen.metric, fourteen.times) == ("object_time_mean", 14)
+    (point,) = (point for point in study.points() if point.name == "idle/40ms")
+    scenario = Scenario.parse(point.text).with_settings("duration=120 s", "record.objects=true")
+    finished = run(scenario)
+    found = finished.metrics.filter(metric="object_time_mean", subject="web")["value"].to_list()
+    took = finished.tables["objects"].drop_nulls("ended_ns")
+    each = (took["ended_ns"] - took["started_ns"]).cast(pl.Float64).mean()
+    assert isinstance(each, float)
+    assert found == pytest.approx([each / 1e9])
+
+
 def test_codel_acts_on_a_tenth_of_a_second_and_red_on_an_average() -> None:
     # A13-42: 5 ms kept for 100 ms; an average of 20 packets, 30 ms.
     assert 5 < first_loss_ms("codel") < 10
@@ -185,10 +199,51 @@ def test_named_tests_exist() -> None:
 def test_each_claim_is_there_once_and_the_assumptions_say_where_they_are_from(study: Study) -> None:
     identifiers = [claim.identifier for claim in study.definition.claim]
     assert sorted(identifiers) == [f"A13-{number:02d}" for number in range(1, 63)]
-    assert all(one.origin in ("documented", "chosen") for one in study.definition.assumption)
+    assert all(
+        one.origin in ("documented", "chosen", "fitted") for one in study.definition.assumption
+    )
+    assert [one.what for one in study.definition.assumption if one.origin == "fitted"] == [
+        "Schedules of downloads"
+    ]
     OpenStudy.of(study)
 
 
 def test_the_module_is_short() -> None:
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FOLDER.glob("*.py"))
     assert lines <= 600
+
+
+DOWNLOADS = """
+schema = 1
+name = "downloads"
+duration = "6000 s"
+[access.upstream]
+link = { kind = "serial", rate = "1 Gb/s" }
+queue = { kind = "drop-tail", limit = "1 s" }
+[access.downstream]
+link = { kind = "serial", rate = "1 Gb/s" }
+queue = { kind = "drop-tail", limit = "1 s" }
+[[traffic]]
+name = "download"
+app = { kind = "pd", profile = "akhtar2013", sources = 5, library = LIBRARY, size = { kind = "pareto", mean = "38 kB", cv = 1.5 } }
+stack = "akhtar2013"
+rtt = "60 ms"
+"""
+
+#: One seed for each of the six schedules that a run draws from.
+ONE_OF_EACH = (1, 3, 4, 5, 11, 17)
+
+
+def test_the_schedules_offer_the_printed_loads(points: dict[str, dict[str, Any]]) -> None:
+    # What the library was fitted to. Videos a thousandth as long are drawn as the whole ones are, and come at once.
+    library = traffic(points["published/medium-red"])["download"]["app"]["library"]
+    scenario = Scenario.parse(DOWNLOADS.replace("LIBRARY", str(library)))
+    offered_bits = np.zeros((len(ONE_OF_EACH), 5))
+    for number, seed in enumerate(ONE_OF_EACH):
+        videos = run(scenario, seed=seed).tables["pd_sessions"]
+        for source, length in videos.select("source", "bytes").iter_rows():
+            offered_bits[number, source] += length * 8e3
+    assert len({bits.sum() for bits in offered_bits}) == 6
+    for sources in (2, 3, 4, 5):
+        mean = offered_bits[:, :sources].sum(axis=1).mean() / 6000
+        assert mean == pytest.approx(sources * 38e6 * 8 / 350, rel=0.02)
