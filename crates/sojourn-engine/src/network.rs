@@ -565,8 +565,9 @@ fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
         (Cause::RequestWait, delay.request_wait),
         (Cause::GrantWait, delay.grant_wait),
         (Cause::Framing, delay.framing),
+        (Cause::Pipeline, delay.pipeline),
         (Cause::Serialisation, delay.serialisation),
-        (Cause::Wire, delay.wire + delay.pipeline),
+        (Cause::Wire, delay.wire),
     ] {
         split.add(cause, span);
     }

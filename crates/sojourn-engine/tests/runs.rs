@@ -560,3 +560,53 @@ fn a_queue_without_protection_judges_nothing() {
     assert_eq!(scores, vec![None; table.rows()]);
     assert!(records.counters(TrafficId(1)).upstream.dropped_queue > 100);
 }
+
+#[test]
+fn pipelines_take_what_the_channel_says_and_the_parts_of_a_delay_sum_to_the_whole() {
+    let stream = "app = { kind = \"constant-rate\", packet = \"110 B\", interval = \"33 ms\"";
+    let text = LIAR.to_owned()
+        + "\n[[traffic]]\nname = \"down\"\nrtt = \"5 ms\"\ndscp = 45\n"
+        + stream
+        + ", direction = \"downstream\" }\n";
+    let records = records(&scenario(&text), 2);
+    let mut directions = PerDirection::<u64>::default();
+    for datagram in records.datagrams() {
+        let Fate::Arrived(at) = datagram.fate else {
+            continue;
+        };
+        directions[datagram.direction] += 1;
+        assert_eq!(
+            datagram.split.total(),
+            at.saturating_since(datagram.sent_at)
+        );
+        let (pipeline, serialisation) = match datagram.direction {
+            // A burst is prepared a frame ahead, and a frame decoded in another one (vector C2).
+            Direction::Upstream => (Span::from_us(270), Span::from_us(135)),
+            // A symbol in each pipeline, and two in the interleaver (vector C3).
+            Direction::Downstream => (Span::from_us(90), Span::from_ns(22_500)),
+        };
+        assert_eq!(datagram.split.get(Cause::Pipeline), pipeline);
+        // A wire of 1 Gb/s takes 0.88 us for 110 B.
+        let sent = serialisation + Span::from_ns(880);
+        assert_eq!(datagram.split.get(Cause::Serialisation), sent);
+        // The round trip of 5 ms without queues and MAC: half of it one way, 40 us of these over the plant.
+        assert_eq!(datagram.split.get(Cause::Wire), Span::from_us(2_500));
+    }
+    assert!(directions.upstream > 600, "{directions:?}");
+    let table = |text: &str| {
+        let mut tables = self::records(&scenario(text), 1).tables();
+        let place = tables.iter().position(|table| table.name == "delays");
+        tables.swap_remove(place.expect("a recorded table"))
+    };
+    let words = |table: &Table| match table.column("cause") {
+        Some(ColumnData::Words { codes, dictionary }) => codes
+            .iter()
+            .filter_map(|code| dictionary.get(usize::try_from(*code).ok()?).cloned())
+            .filter(|word| word == "pipeline")
+            .count(),
+        _ => panic!("causes are words"),
+    };
+    // The game up, and the liar both ways; no link of the other scenario has a pipeline.
+    assert_eq!(words(&table(LIAR)), 2);
+    assert_eq!(words(&table(MODEM)), 0);
+}

@@ -50,21 +50,25 @@ pub enum Cause {
     GrantWait,
     /// Waiting for MAC framing, fragmentation included.
     Framing,
+    /// In the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded; on a DSL line also waiting
+    /// for what is sent again.
+    Pipeline,
     /// Bits onto the wire.
     Serialisation,
-    /// Propagation and fixed processing.
+    /// Propagation.
     Wire,
 }
 
 impl Cause {
     /// All causes in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Sender,
         Self::Recovery,
         Self::Queue,
         Self::RequestWait,
         Self::GrantWait,
         Self::Framing,
+        Self::Pipeline,
         Self::Serialisation,
         Self::Wire,
     ];
@@ -78,6 +82,7 @@ impl Cause {
             Self::RequestWait => "request_wait",
             Self::GrantWait => "grant_wait",
             Self::Framing => "framing",
+            Self::Pipeline => "pipeline",
             Self::Serialisation => "serialisation",
             Self::Wire => "wire",
         }

@@ -55,6 +55,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "request_wait_ns" ["ns"] "delay until requests"
         "grant_wait_ns" ["ns"] "delay until grants"
         "framing_ns" ["ns"] "delay by MAC framing"
+        "pipeline_ns" ["ns"] "delay in the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded or sent again"
         "serialisation_ns" ["ns"] "delay by serialisation"
         "wire_ns" ["ns"] "delay by propagation"
         "marked" [""] "1 if it arrived with a congestion mark, otherwise 0"
@@ -191,7 +192,7 @@ pub const TABLES: &[TableSchema] = tables! {
     "delays": "one cause of delay of one traffic entry and direction" {
         "traffic" [""] "traffic entry of the scenario"
         "direction" [""] "upstream or downstream"
-        "cause" [""] "sender, recovery, queue, request_wait, grant_wait, framing, serialisation, wire"
+        "cause" [""] "sender, recovery, queue, request_wait, grant_wait, framing, pipeline (left out where no link has one), serialisation, wire"
         "packets" [""] "packets that arrived (TCP: segments with data)"
         "total_ns" ["ns"] "sum over these packets"
     }

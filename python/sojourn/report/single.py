@@ -40,6 +40,7 @@ CAUSES = (
     "request_wait",
     "grant_wait",
     "framing",
+    "pipeline",
     "serialisation",
     "wire",
 )
@@ -50,6 +51,7 @@ _CAUSE_WORDS = {
     "request_wait": "wait for request",
     "grant_wait": "wait for grant",
     "framing": "framing",
+    "pipeline": "pipelines",
     "serialisation": "serialisation",
     "wire": "propagation",
 }

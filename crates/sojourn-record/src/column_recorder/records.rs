@@ -269,6 +269,7 @@ impl Records {
                 ("request_wait_ns", part(Cause::RequestWait)),
                 ("grant_wait_ns", part(Cause::GrantWait)),
                 ("framing_ns", part(Cause::Framing)),
+                ("pipeline_ns", part(Cause::Pipeline)),
                 ("serialisation_ns", part(Cause::Serialisation)),
                 ("wire_ns", part(Cause::Wire)),
                 ("marked", u32s(|row| u32::from(row.marked))),
@@ -706,7 +707,11 @@ impl Records {
             for direction in Direction::BOTH {
                 let sums = &delays[direction];
                 if sums.packets > 0 {
-                    for cause in Cause::ALL {
+                    // Few links have pipelines.
+                    let is_there = |cause: &Cause| {
+                        *cause != Cause::Pipeline || sums.total_ns[Cause::Pipeline as usize] > 0
+                    };
+                    for cause in Cause::ALL.into_iter().filter(is_there) {
                         rows.push((id, direction, cause, sums));
                     }
                 }

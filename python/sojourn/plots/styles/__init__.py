@@ -67,6 +67,7 @@ _LOOKS: dict[str, Look] = {
     "request_wait": Look(OKABE_ITO["orange"], (), "", ""),
     "grant_wait": Look(OKABE_ITO["yellow"], (), "", ""),
     "framing": Look(OKABE_ITO["purple"], (), "", ""),
+    "pipeline": Look("#5b6675", (), "", ""),
     "serialisation": Look("#8390a0", (), "", ""),
     "wire": Look("#c0c8d1", (), "", ""),
 }

@@ -22,6 +22,7 @@ CAUSES = {
     "request_wait": "wait for request",
     "grant_wait": "wait for grant",
     "framing": "framing",
+    "pipeline": "pipelines",
     "serialisation": "serialisation",
     "wire": "propagation",
     "recovery": "recovery",
