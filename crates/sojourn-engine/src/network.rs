@@ -12,7 +12,7 @@
 use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
-use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed};
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed, Span};
 use sojourn_link::{
     AnyLink, DelayParts, Draw, Framing, Line, Link, LinkConfig, LinkContext, Loss, Mark, Passage,
     Stage, Wire, WireConfig,
@@ -663,6 +663,11 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
             score: score.score,
             sanctioned: score.sanctioned,
         });
+    }
+
+    fn estimated(&mut self, meta: &Meta, delay: Span) {
+        let link = self.port.link;
+        self.paths.recorder.on_estimate(link, meta.queue, delay);
     }
 
     fn dropped(&mut self, item: PacketId, meta: &Meta, loss: &Loss) {

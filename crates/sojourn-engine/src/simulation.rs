@@ -66,6 +66,7 @@ pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecor
     let links = topology.links.into_iter().map(|link| RecordedLink {
         name: link.subject,
         is_access: link.is_access,
+        latency_histogram: link.config.latency_histogram.clone(),
     });
     let is_probe = |placed: &PlacedTraffic<'_>| {
         matches!(placed.entry.application, ApplicationConfig::Probe(_))

@@ -610,3 +610,55 @@ fn pipelines_take_what_the_channel_says_and_the_parts_of_a_delay_sum_to_the_whol
     assert_eq!(words(&table(LIAR)), 2);
     assert_eq!(words(&table(MODEM)), 0);
 }
+
+#[test]
+fn devices_count_the_delays_of_each_service_flow() {
+    let kept = "duration = \"20 s\"\nrecord = { flows = true }\n";
+    let with = |what: &str| {
+        let text = LIAR.replace(kept, "duration = \"20 s\"\n").replace(
+            "limit = \"250 ms\" }",
+            &format!("limit = \"250 ms\" }}\nlatency_histogram = {{ {what} }}"),
+        );
+        records(&scenario(&text), 1)
+    };
+    let up = LinkId(0);
+    let forwarded =
+        |records: &Records| records.link_totals(up).forwarded.map(|count| count.packets);
+    let counted = |records: &Records| {
+        let mut counts = [0; ServiceQueue::ALL.len()];
+        for (queue, delays) in records.device_delays(up) {
+            counts[queue as usize] = delays.bins.packets();
+            assert_eq!(delays.exact.packets(), delays.bins.packets());
+            assert_eq!(delays.exact.max_ns(), Some(delays.bins.longest().as_ns()));
+        }
+        counts
+    };
+    // What was measured is known of what has left.
+    let measured = with("value = \"sojourn\"");
+    assert_eq!(counted(&measured), forwarded(&measured));
+    // What is estimated is known of what was accepted: that, and what still waits.
+    let estimated = with("edges = [\"1 ms\", \"10 ms\"]");
+    assert_eq!(
+        forwarded(&estimated),
+        forwarded(&measured),
+        "who counts does not disturb"
+    );
+    let pairs = std::iter::zip(counted(&estimated), forwarded(&estimated));
+    for (counted, forwarded) in pairs.clone() {
+        assert!(counted >= forwarded, "{counted} of {forwarded}");
+    }
+    assert!(pairs.filter(|(counted, _)| *counted > 600).count() == 2);
+    let table = estimated.tables().pop().expect("a table");
+    assert_eq!((table.name, table.rows()), ("latency_histogram", 3 * 4 - 3));
+    assert_eq!(
+        optional(&table, "to_ns")[..3],
+        [Some(1_000_000), Some(10_000_000), None]
+    );
+    let none = records(&scenario(LIAR), 1);
+    assert_eq!(none.device_delays(up).count(), 0);
+    assert!(
+        none.tables()
+            .iter()
+            .all(|table| table.name != "latency_histogram")
+    );
+}

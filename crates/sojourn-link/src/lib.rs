@@ -218,6 +218,11 @@ pub trait LinkContext<T> {
     fn scored(&mut self, item: &T, meta: &Meta, score: &Score) {
         let _ = (item, meta, score);
     }
+    /// The manager has accepted a packet and expects that it will wait so long; see
+    /// [`sojourn_queue::QueueContext::estimated`].
+    fn estimated(&mut self, meta: &Meta, delay: Span) {
+        let _ = (meta, delay);
+    }
     /// A uniform draw in [0, 1) from the stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
     /// Whether anybody looks at [`Passage::delay`].

@@ -222,6 +222,10 @@ impl LinkContext<Ticket> for PointedContext<'_> {
         self.0.scored(item, meta, score);
     }
 
+    fn estimated(&mut self, meta: &Meta, delay: Span) {
+        self.0.estimated(meta, delay);
+    }
+
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.0.unit(purpose)
     }
@@ -254,6 +258,10 @@ impl<T, C: LinkContext<T>> LinkContext<Ticket> for Counter<'_, T, C> {
 
     fn scored(&mut self, item: &Ticket, meta: &Meta, score: &Score) {
         self.context.scored(self.packets.look(*item), meta, score);
+    }
+
+    fn estimated(&mut self, meta: &Meta, delay: Span) {
+        self.context.estimated(meta, delay);
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {

@@ -5,6 +5,7 @@
 //! the reference page of metrics. A metric that has no value (no packet arrived, no page completed)
 //! has no row.
 
+mod device;
 mod probes;
 mod protection;
 mod signals;
@@ -397,6 +398,7 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     let loss_rate = (offered > 0.0).then(|| 100.0 * dropped / offered);
     rows.add_some(subject, "loss_rate", loss_rate, "%");
     signals::signal_metrics(rows, records, id, subject);
+    device::device_metrics(rows, records, id, subject);
     let tally = records.link_protection(id);
     protection::protection_metrics(rows, subject, tally, &protection::NAMES);
     if let Some(mac) = records.mac(id) {

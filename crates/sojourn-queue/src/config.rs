@@ -50,6 +50,12 @@ pub trait ManagerKind: Configured + Clone + PartialEq + fmt::Debug + Send + Sync
         None
     }
 
+    /// Whether the manager tells the delay that it expects of each packet that it accepts; see
+    /// [`crate::QueueContext::estimated`].
+    fn estimates_delay(&self) -> bool {
+        false
+    }
+
     /// Adds what is wrong with these parameters, apart from the bounds of single keys.
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         let _ = problems;
@@ -113,6 +119,14 @@ impl ManagerConfig {
 
     fn behind(&self) -> Option<(&'static str, &Self)> {
         each_config!(self, config => config.behind())
+    }
+
+    /// Whether the manager tells the delay that it expects of each packet that it accepts.
+    pub fn estimates_delay(&self) -> bool {
+        match self.behind() {
+            Some((_, inner)) => inner.estimates_delay(),
+            None => each_config!(self, config => config.estimates_delay()),
+        }
     }
 
     /// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the

@@ -212,6 +212,12 @@ pub trait QueueContext<T> {
     fn scored(&mut self, packet: &Held<T>, score: &Score) {
         let _ = (packet, score);
     }
+
+    /// `packet` is accepted, and its manager expects that it will wait so long: what latency histograms of devices
+    /// count. Only managers that estimate delays say so; see [`ManagerKind::estimates_delay`].
+    fn estimated(&mut self, packet: &Held<T>, delay: Span) {
+        let _ = (packet, delay);
+    }
 }
 
 /// A queue with a policy, as a link uses it.

@@ -5,6 +5,7 @@ mod records;
 pub use records::Records;
 
 use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
+use crate::latency_histogram::{DeviceHistograms, HistogramValue, LatencyHistogramConfig};
 use crate::protection::{FlowProtection, ProtectionTally};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
@@ -87,6 +88,8 @@ pub struct RecordedLink {
     pub name: String,
     /// It is somebody's access link: what an entry forwards, and its access delay, are counted there.
     pub is_access: bool,
+    /// The latency histogram that its device keeps of each queue.
+    pub latency_histogram: Option<LatencyHistogramConfig>,
 }
 
 /// What a link has forwarded and lost.
@@ -119,6 +122,8 @@ struct LinkRecords {
     mac: Option<MacCounters>,
     /// What its Queue Protection did.
     protection: ProtectionTally,
+    /// What its device counts.
+    device: Option<Box<DeviceHistograms>>,
 }
 
 /// Passages whose delays are counted together. chosen: the histograms are not in a near cache, and the processor
@@ -175,6 +180,7 @@ impl ColumnRecorder {
         let access = Direction::BOTH.map(|direction| RecordedLink {
             name: direction.as_str().to_owned(),
             is_access: true,
+            latency_histogram: None,
         });
         Self::over(config, access.to_vec(), traffic_names)
     }
@@ -187,6 +193,7 @@ impl ColumnRecorder {
     ) -> Self {
         let entries = traffic_names.len();
         let links = links.into_iter().map(|link| LinkRecords {
+            device: link.latency_histogram.clone().map(DeviceHistograms::boxed),
             link,
             totals: LinkTotals::default(),
             sojourn: None,
@@ -324,6 +331,9 @@ impl Recorder for ColumnRecorder {
         queue.packets += 1;
         queue.bytes += passage.charged;
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
+        if let Some(device) = &mut link.device {
+            device.count(HistogramValue::Sojourn, passage.queue, sojourn);
+        }
         if let Some(bins) = &mut link.bins {
             let bin = bins.at(passage.dequeued_at);
             bin.forwarded_bytes += passage.charged.0;
@@ -384,6 +394,12 @@ impl Recorder for ColumnRecorder {
         self.protection[usize::from(score.traffic.0)][score.direction].add(score);
         if self.config.flows {
             self.open_flows.add(score);
+        }
+    }
+
+    fn on_estimate(&mut self, link: LinkId, queue: ServiceQueue, delay: Span) {
+        if let Some(device) = &mut self.links[usize::from(link.0)].device {
+            device.count(HistogramValue::Estimate, queue, delay);
         }
     }
 

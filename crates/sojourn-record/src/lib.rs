@@ -8,6 +8,7 @@
 
 mod accumulate;
 mod column_recorder;
+mod latency_histogram;
 mod protection;
 pub mod schema;
 mod series;
@@ -17,6 +18,9 @@ mod tally;
 
 pub use accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, LinkTotals, RecordConfig, RecordedLink, Records};
+pub use latency_histogram::{
+    DeviceDelays, HistogramValue, Interpolation, LatencyHistogram, LatencyHistogramConfig,
+};
 pub use protection::ProtectionTally;
 pub use series::{LINK_BIN_BYTES, TRAFFIC_BIN_BYTES};
 pub use signals::{PacketCount, Signal, SignalKind};
@@ -321,6 +325,8 @@ pub trait Recorder {
     fn on_mark(&mut self, mark: &LinkMark) {}
     /// A packet is judged by the Queue Protection of a link.
     fn on_score(&mut self, score: &LinkScore) {}
+    /// A packet is accepted by the queue manager of a link, which expects that it will wait so long.
+    fn on_estimate(&mut self, link: LinkId, queue: ServiceQueue, delay: Span) {}
     /// The queue of a link has changed.
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {}
     /// A datagram has met its fate.

@@ -234,6 +234,14 @@ pub const TABLES: &[TableSchema] = tables! {
         "sojourn_ns" ["ns"] "largest time that falls into the bin (3 significant digits)"
         "packets" [""] "packets in the bin"
     }
+    "latency_histogram": "one bin of the latency histogram that the device of a link keeps of a queue" {
+        "link" [""] "upstream (modem) or downstream (CMTS); with the name of the home or of the link before it if there are several"
+        "queue" [""] "service queue: classic, low_latency or ack_priority"
+        "from_ns" ["ns"] "least delay that falls into the bin"
+        "to_ns" ["ns"] "from here on delays fall into the next bin; missing of the last"
+        "packets" [""] "packets in the bin"
+        "longest_ns" ["ns"] "longest delay of the queue, the same in all its rows"
+    }
 };
 
 /// The declaration of the table called `name`.

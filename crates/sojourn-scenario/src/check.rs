@@ -15,6 +15,7 @@ use crate::reader::{Notes, join};
 use crate::topology::ACCESS;
 use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, quoted};
+use sojourn_record::HistogramValue;
 
 /// Notes everything that does not fit. What is wrong in itself already is not judged again.
 pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
@@ -143,7 +144,56 @@ fn check_either(draft: &Draft, notes: &mut Notes) {
     }
 }
 
+/// Most edges of a latency histogram. Source: DOCSIS 3.1 latency histogram reporting, at most 16 bins.
+const MOST_EDGES: usize = 15;
+
+fn check_histogram(place: &str, config: &DirectedLink, notes: &mut Notes) {
+    let Some(histogram) = &config.latency_histogram else {
+        return;
+    };
+    let edges = &histogram.edges;
+    let path = join(place, "edges");
+    if edges.len() > MOST_EDGES {
+        note(
+            notes,
+            &path,
+            Mismatch::new(
+                format!("{} edges make {} bins", edges.len(), edges.len() + 1),
+                "2 to 16 bins, which are 1 to 15 edges (DOCSIS 3.1 latency histogram reporting)",
+            ),
+        );
+    } else if let Some((before, edge)) = edges
+        .iter()
+        .zip(edges.iter().skip(1))
+        .find(|(before, edge)| before >= edge)
+    {
+        note(
+            notes,
+            &path,
+            Mismatch::new(
+                format!("bins are out of order: {edge} comes after {before}"),
+                "each edge longer than the one before it, for instance [\"1 ms\", \"5 ms\"] (White 2019 §5.4)",
+            ),
+        );
+    }
+    let queue = config.link.queue();
+    if histogram.value == HistogramValue::Estimate && !queue.estimates_delay() {
+        note(
+            notes,
+            &join(place, "value"),
+            Mismatch::new(
+                format!("a queue of kind {} estimates no delay", queue.kind()),
+                "value = \"sojourn\", or a queue of kind docsis-pie or docsis-dual-queue",
+            ),
+        );
+    }
+}
+
 fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
+    let queue_is_read = !notes.is_unreadable(&join(place, "queue"));
+    if queue_is_read {
+        check_histogram(&join(place, "latency_histogram"), config, notes);
+    }
     let config = &config.link;
     let link_path = join(place, "link");
     if !notes.is_unreadable(&link_path) {

@@ -8,7 +8,7 @@
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_link::{Framing, LinkConfig};
-pub use sojourn_record::RecordConfig;
+pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
 
 /// What one run is, apart from its seed. Two scenarios are equal exactly if their canonical prints are.
@@ -44,6 +44,8 @@ pub struct DirectedLink {
     pub link: LinkConfig,
     /// What a packet costs on it.
     pub framing: Framing,
+    /// The latency histogram that its device keeps of each queue.
+    pub latency_histogram: Option<LatencyHistogramConfig>,
 }
 
 /// A link that several subscribers may share.

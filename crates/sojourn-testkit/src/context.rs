@@ -27,6 +27,8 @@ pub struct TestContext<T> {
     pub marked: Vec<(Held<T>, Reason)>,
     /// Everything that Queue Protection has a score against, in order.
     pub scored: Vec<(Held<T>, Score)>,
+    /// Packets that were accepted with an estimate of their delay.
+    pub estimated: Vec<(Held<T>, Span)>,
     /// What the shaper says.
     pub shaper: Shaper,
     /// Bytes pulled and not sent yet.
@@ -63,6 +65,7 @@ impl<T> TestContext<T> {
             dropped: Vec::new(),
             marked: Vec::new(),
             scored: Vec::new(),
+            estimated: Vec::new(),
             shaper: Shaper::default(),
             staged: Bytes::ZERO,
             loop_delay: Span::ZERO,
@@ -109,5 +112,9 @@ impl<T: Clone> QueueContext<T> for TestContext<T> {
 
     fn scored(&mut self, packet: &Held<T>, score: &Score) {
         self.scored.push((packet.clone(), *score));
+    }
+
+    fn estimated(&mut self, packet: &Held<T>, delay: Span) {
+        self.estimated.push((packet.clone(), delay));
     }
 }

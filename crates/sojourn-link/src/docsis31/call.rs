@@ -35,6 +35,10 @@ impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
         self.context.scored(&packet.item, &packet.meta, score);
     }
 
+    fn estimated(&mut self, packet: &Held<T>, delay: Span) {
+        self.context.estimated(&packet.meta, delay);
+    }
+
     fn unit(&mut self) -> f64 {
         self.context.unit(Draw::QueueManager)
     }

@@ -231,6 +231,10 @@ impl ManagerKind for DocsisDualQueueConfig {
         Some(&mut self.limit)
     }
 
+    fn estimates_delay(&self) -> bool {
+        true
+    }
+
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         self.classic.collect_problems(self.limit, problems);
@@ -414,6 +418,7 @@ impl<T> DocsisDualQueue<T> {
         {
             return refuse(packet, Reason::Early, context);
         }
+        context.estimated(&packet, self.pie.delay());
         self.queues.push(packet);
         Verdict::Placed(Placement {
             queue: ServiceQueue::Classic,
@@ -467,6 +472,7 @@ impl<T> DocsisDualQueue<T> {
             return refuse(packet, Reason::Overlimit, context);
         }
         let marked = packet.marked;
+        context.estimated(&packet, delay);
         self.queues.push(packet);
         Verdict::Placed(Placement {
             queue: ServiceQueue::LowLatency,

@@ -73,6 +73,10 @@ impl ManagerKind for DocsisPieConfig {
         Some(&mut self.limit)
     }
 
+    fn estimates_delay(&self) -> bool {
+        true
+    }
+
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         self.law.collect_problems(self.limit, problems);
@@ -158,6 +162,7 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
         if early {
             return refuse(packet, Reason::Early, context);
         }
+        context.estimated(&packet, self.pie.delay());
         self.fifo.push(packet);
         Verdict::Accepted
     }

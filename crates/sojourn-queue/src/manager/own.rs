@@ -41,6 +41,8 @@ pub trait PointedManager: Pointed<ManagerConfig> {
     }
     /// See [`ManagerKind::least_packets`].
     fn least_packets(&self) -> Packets;
+    /// See [`ManagerKind::estimates_delay`].
+    fn estimates_delay(&self) -> bool;
     /// See [`ManagerKind::collect_problems`].
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>);
     /// See [`ManagerKind::build`].
@@ -58,6 +60,10 @@ where
 
     fn least_packets(&self) -> Packets {
         ManagerKind::least_packets(self)
+    }
+
+    fn estimates_delay(&self) -> bool {
+        ManagerKind::estimates_delay(self)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -229,6 +235,10 @@ impl<T> QueueContext<Ticket> for Counter<'_, T> {
 
     fn scored(&mut self, packet: &Held<Ticket>, score: &Score) {
         self.show(packet, |context, shown| context.scored(shown, score));
+    }
+
+    fn estimated(&mut self, packet: &Held<Ticket>, delay: Span) {
+        self.show(packet, |context, shown| context.estimated(shown, delay));
     }
 }
 

@@ -163,6 +163,11 @@ impl DocsisPie {
         self.probability
     }
 
+    /// The delay of the queue at the last update.
+    pub fn delay(&self) -> Span {
+        Span::from_secs_f64(self.old_delay)
+    }
+
     /// What is left of the burst allowance.
     pub const fn burst_allowance(&self) -> Span {
         self.burst

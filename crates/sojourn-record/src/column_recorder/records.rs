@@ -2,6 +2,7 @@
 
 use super::{ColumnRecorder, LinkRecords, LinkTotals, RecordConfig, RecordedLink};
 use crate::accumulate::{DelayHistogram, TrafficCounters};
+use crate::latency_histogram::{DeviceDelays, LatencyBin};
 use crate::protection::ProtectionTally;
 use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
@@ -145,6 +146,15 @@ impl Records {
         &self.recorder.judged_flows
     }
 
+    /// What the device of a link counted of each queue from which it counted something.
+    pub fn device_delays(
+        &self,
+        link: LinkId,
+    ) -> impl Iterator<Item = (ServiceQueue, &DeviceDelays)> {
+        let device = self.link(link).device.iter();
+        device.flat_map(|device| device.counted())
+    }
+
     /// What the MAC of a link counted; `None` without one.
     pub fn mac(&self, link: LinkId) -> Option<MacCounters> {
         self.link(link).mac
@@ -196,6 +206,7 @@ impl Records {
             tables.push(self.delay_histogram_table());
             tables.push(self.sojourn_histogram_table());
         }
+        tables.push(self.latency_histogram_table());
         tables.retain(|table| table.rows() > 0 || !LEFT_OUT.contains(&table.name));
         tables
     }
@@ -900,6 +911,42 @@ impl Records {
             ],
         )
     }
+
+    fn latency_histogram_table(&self) -> Table {
+        let mut rows: Vec<(LinkId, ServiceQueue, LatencyBin, Span)> = Vec::new();
+        for (link, _) in self.numbered() {
+            for (queue, delays) in self.device_delays(link) {
+                let bins = delays.bins.bins();
+                rows.extend(bins.map(|bin| (link, queue, bin, delays.bins.longest())));
+            }
+        }
+        let u64s = |value: fn(&LatencyBin) -> u64| {
+            ColumnData::U64(rows.iter().map(|row| value(&row.2)).collect())
+        };
+        Table::new(
+            "latency_histogram",
+            [
+                ("link", self.link_words(rows.iter().map(|row| row.0))),
+                (
+                    "queue",
+                    words(
+                        rows.iter().map(|row| row.1 as usize),
+                        &ServiceQueue::ALL.map(ServiceQueue::as_str),
+                    ),
+                ),
+                ("from_ns", u64s(|bin| bin.from.as_ns())),
+                (
+                    "to_ns",
+                    ColumnData::optional_u64(rows.iter().map(|row| row.2.to.map(Span::as_ns))),
+                ),
+                ("packets", u64s(|bin| bin.packets)),
+                (
+                    "longest_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.3.as_ns()).collect()),
+                ),
+            ],
+        )
+    }
 }
 
 /// One value of each row.
@@ -913,7 +960,12 @@ fn optional_times<T>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> Option<Insta
 }
 
 /// Tables that are not there without rows.
-const LEFT_OUT: [&str; 3] = ["datagrams", "has_sessions", "pd_sessions"];
+const LEFT_OUT: [&str; 4] = [
+    "datagrams",
+    "has_sessions",
+    "pd_sessions",
+    "latency_histogram",
+];
 
 /// Code of a missing word.
 const MISSING: i32 = -1;

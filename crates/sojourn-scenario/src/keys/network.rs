@@ -3,15 +3,16 @@
 //! Source: homes as in the specification of service groups, section 2. Deviations: a home may have an access link
 //! of its own instead of a port of a shared medium, of which there is none yet.
 
-use sojourn_base::{Direction, PerDirection};
-use sojourn_keys::value::ListOf;
+use sojourn_base::{Direction, PerDirection, Span};
+use sojourn_keys::value::{ListOf, OneOrMany, Word, Words};
 use sojourn_keys::{ItemsOf, Key, Visitor, key};
 use sojourn_link::Framing;
+use sojourn_record::HistogramValue;
 
 use crate::keys::load::{LoadDraft, loads_keys};
 use crate::keys::scenario::{TrafficDraft, traffic_keys};
 use crate::keys::{framing, link, queue};
-use crate::model::{DirectedLink, Home, SharedLink};
+use crate::model::{DirectedLink, Home, LatencyHistogramConfig, SharedLink};
 use crate::topology::{ACCESS, USUAL_PATH};
 
 /// Most homes of a scenario, all counts together. Source: specification of service groups, section 2.
@@ -70,6 +71,7 @@ pub(crate) fn blank_link() -> DirectedLink {
     DirectedLink {
         link: link::blank(),
         framing: Framing::default(),
+        latency_histogram: None,
     }
 }
 
@@ -90,6 +92,57 @@ fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
     if config.framing != usual || visitor.has("framing") || visitor.is_exhaustive() {
         visitor.choice(framing::FRAMING, &mut framing::choice(&mut config.framing));
     }
+    let histogram = &mut config.latency_histogram;
+    if histogram.is_none() && (visitor.has("latency_histogram") || visitor.is_exhaustive()) {
+        *histogram = Some(LatencyHistogramConfig::default());
+    }
+    if let Some(histogram) = histogram {
+        visitor.table(
+            key(
+                "latency_histogram",
+                "the latency histogram that modem or CMTS keeps of each service flow's queue",
+                "White 2019 §5.4: none unless it is configured",
+            )
+            .conditional(),
+            &mut |visitor| histogram_keys(histogram, visitor),
+        );
+    }
+}
+
+const HISTOGRAM_VALUES: [Word<HistogramValue>; 2] = [
+    Word {
+        name: "estimate",
+        value: HistogramValue::Estimate,
+        about: "the queue manager's own estimate when it accepted the packet, as a modem has it",
+    },
+    Word {
+        name: "sojourn",
+        value: HistogramValue::Sojourn,
+        about: "the time that the packet waited in the managed queue",
+    },
+];
+
+fn histogram_keys(histogram: &mut LatencyHistogramConfig, visitor: &mut dyn Visitor) {
+    visitor.value(
+        key(
+            "edges",
+            "delays between its bins, rising: one or a list of up to 15",
+            "chosen: fifteen from 0.25 ms to 1 s, steps of 1, 2 and 5 and more below 3 ms",
+        )
+        // The step of edges in configuration files.
+        .least("10 us"),
+        &mut OneOrMany {
+            values: &mut histogram.edges,
+            example: Span::from_ms(1),
+        },
+    );
+    visitor.value(
+        key("value", "the delay that is counted", "White 2019 §5.4"),
+        &mut Words {
+            value: &mut histogram.value,
+            words: &HISTOGRAM_VALUES,
+        },
+    );
 }
 
 const fn direction_key(direction: Direction) -> Key {

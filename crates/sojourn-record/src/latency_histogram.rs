@@ -1,0 +1,355 @@
+//! Latency histograms as modems and CMTSs keep them: packets counted per bin of the operator's choice, and a maximum.
+//!
+//! Source: White 2019 §5.4 and Figure 14; DOCSIS 3.1 latency histogram reporting.
+//! Units and ranges: 1 to 15 edges, rising; counts of 64 bits, where devices report 32.
+//! Deviations: a delay on an edge falls into the bin above it, which the documents leave open; the default edges are
+//! chosen.
+
+use crate::accumulate::DelayHistogram;
+use sojourn_base::{ServiceQueue, Span, math};
+
+/// What a latency histogram counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HistogramValue {
+    /// The queue manager's estimate of the delay when it accepted the packet.
+    #[default]
+    Estimate,
+    /// The time that the packet waited in the managed queue.
+    Sojourn,
+}
+
+/// How a device shall count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyHistogramConfig {
+    /// Delays between bins, rising; the first bin begins at zero, the last one has no end.
+    pub edges: Vec<Span>,
+    /// What is counted.
+    pub value: HistogramValue,
+}
+
+impl Default for LatencyHistogramConfig {
+    /// chosen: sixteen bins, as many as there may be, closest around the 0.5 and 1 ms of the low-latency queue's ramp.
+    fn default() -> Self {
+        let edges = [
+            250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 20_000, 50_000, 100_000,
+            200_000, 500_000, 1_000_000,
+        ];
+        Self {
+            edges: edges.map(Span::from_us).to_vec(),
+            value: HistogramValue::Estimate,
+        }
+    }
+}
+
+/// How a quantile is placed inside its bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpolation {
+    /// As if its packets lay evenly between the edges.
+    Linear,
+    /// As if their logarithms did; in the first bin, which begins at zero, linear.
+    Logarithmic,
+}
+
+/// A bin and what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatencyBin {
+    /// Least delay that falls into it.
+    pub from: Span,
+    /// From here on delays fall into the next one; `None` of the last.
+    pub to: Option<Span>,
+    /// Packets in it.
+    pub packets: u64,
+}
+
+/// Packets counted per bin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyHistogram {
+    edges: Vec<Span>,
+    counts: Vec<u64>,
+    longest: Span,
+    sum_ns: u128,
+}
+
+impl LatencyHistogram {
+    /// An empty histogram with these edges.
+    pub fn new(edges: &[Span]) -> Self {
+        Self {
+            edges: edges.to_vec(),
+            counts: vec![0; edges.len() + 1],
+            longest: Span::ZERO,
+            sum_ns: 0,
+        }
+    }
+
+    /// Counts one delay.
+    pub fn record(&mut self, delay: Span) {
+        let bin = self.edges.partition_point(|edge| *edge <= delay);
+        self.counts[bin] += 1;
+        self.longest = self.longest.max(delay);
+        self.sum_ns += u128::from(delay.as_ns());
+    }
+
+    /// Adds what another device, or another time, has counted in the same bins.
+    ///
+    /// # Panics
+    /// If the edges differ.
+    pub fn merge(&mut self, other: &Self) {
+        assert_eq!(self.edges, other.edges, "bins of one kind");
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.longest = self.longest.max(other.longest);
+        self.sum_ns += other.sum_ns;
+    }
+
+    /// All bins in rising order.
+    pub fn bins(&self) -> impl Iterator<Item = LatencyBin> + '_ {
+        (0..self.counts.len()).map(|bin| LatencyBin {
+            from: self.from(bin),
+            to: self.edges.get(bin).copied(),
+            packets: self.counts[bin],
+        })
+    }
+
+    /// Packets in all bins.
+    pub fn packets(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The longest delay; zero without packets.
+    pub const fn longest(&self) -> Span {
+        self.longest
+    }
+
+    /// Mean in ns; `None` without packets.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let packets = self.packets();
+        (packets > 0).then(|| self.sum_ns as f64 / packets as f64)
+    }
+
+    /// The delay in ns that the share `p` of all packets does not exceed, as far as bins tell; `None` without packets.
+    pub fn quantile_ns(&self, p: f64, interpolation: Interpolation) -> Option<f64> {
+        let (bin, fraction) = self.find(p)?;
+        let (low, high) = (self.from(bin).as_ns() as f64, self.end(bin).as_ns() as f64);
+        Some(match interpolation {
+            Interpolation::Logarithmic if low > 0.0 => low * math::powf(high / low, fraction),
+            _ => low + fraction * (high - low),
+        })
+    }
+
+    /// Least and largest delay that this quantile can be: the ends of its bin; `None` without packets.
+    pub fn bracket(&self, p: f64) -> Option<(Span, Span)> {
+        let (bin, _) = self.find(p)?;
+        Some((self.from(bin), self.end(bin)))
+    }
+
+    /// The bin in which the share `p` is reached, and which part of its packets that takes.
+    fn find(&self, p: f64) -> Option<(usize, f64)> {
+        /// chosen: the share that quantiles of samples may miss, for the rounding of products.
+        const SLACK: f64 = 1e-12;
+        let packets = self.packets() as f64;
+        let wanted = p.clamp(0.0, 1.0) * packets;
+        let mut below = 0.0;
+        for (bin, count) in self.counts.iter().enumerate() {
+            let count = *count as f64;
+            if count > 0.0 && below + count + SLACK * packets >= wanted {
+                return Some((bin, ((wanted - below) / count).clamp(0.0, 1.0)));
+            }
+            below += count;
+        }
+        None
+    }
+
+    /// Where a bin begins.
+    fn from(&self, bin: usize) -> Span {
+        bin.checked_sub(1)
+            .and_then(|before| self.edges.get(before))
+            .copied()
+            .unwrap_or(Span::ZERO)
+    }
+
+    /// Where what is in a bin ends.
+    fn end(&self, bin: usize) -> Span {
+        let edge = self.edges.get(bin).copied();
+        edge.map_or(self.longest, |edge| edge.min(self.longest))
+    }
+}
+
+/// What a device has counted of a queue, and the same delays to three digits.
+#[derive(Clone, Debug)]
+pub struct DeviceDelays {
+    /// What it reports.
+    pub bins: LatencyHistogram,
+    /// What it could have seen.
+    pub exact: DelayHistogram,
+}
+
+/// The histograms of one device.
+#[derive(Debug)]
+pub(crate) struct DeviceHistograms {
+    config: LatencyHistogramConfig,
+    of_queue: [Option<DeviceDelays>; ServiceQueue::ALL.len()],
+}
+
+impl DeviceHistograms {
+    /// Empty ones.
+    pub(crate) fn boxed(config: LatencyHistogramConfig) -> Box<Self> {
+        Box::new(Self {
+            config,
+            of_queue: [const { None }; ServiceQueue::ALL.len()],
+        })
+    }
+
+    /// Counts a delay, if delays of this kind are counted.
+    pub(crate) fn count(&mut self, value: HistogramValue, queue: ServiceQueue, delay: Span) {
+        if self.config.value == value {
+            let delays = self.of_queue[queue as usize].get_or_insert_with(|| DeviceDelays {
+                bins: LatencyHistogram::new(&self.config.edges),
+                exact: DelayHistogram::default(),
+            });
+            delays.bins.record(delay);
+            delays.exact.record(delay);
+        }
+    }
+
+    /// Those of queues of which something was counted.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = (ServiceQueue, &DeviceDelays)> {
+        let queues = ServiceQueue::ALL.into_iter().zip(&self.of_queue);
+        queues.filter_map(|(queue, delays)| Some((queue, delays.as_ref()?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Interpolation::{Linear, Logarithmic};
+    use proptest::prelude::*;
+
+    fn with(counts: [u64; 6], longest_ms: u64) -> LatencyHistogram {
+        LatencyHistogram {
+            edges: [1, 2, 5, 10, 20].map(Span::from_ms).to_vec(),
+            counts: counts.to_vec(),
+            longest: Span::from_ms(longest_ms),
+            sum_ns: 0,
+        }
+    }
+
+    fn ms(histogram: &LatencyHistogram, p: f64, interpolation: Interpolation) -> f64 {
+        let found = histogram.quantile_ns(p, interpolation);
+        found.expect("it has packets") / 1e6
+    }
+
+    #[test]
+    fn hi_1_quantiles_are_linear_in_their_bin_and_end_at_the_maximum() {
+        let histogram = with([500, 300, 150, 40, 8, 2], 37);
+        for (p, expected) in [
+            (0.25, 0.5),
+            (0.5, 1.0),
+            (0.9, 4.0),
+            (0.99, 10.0),
+            (0.999, 28.5),
+            (1.0, 37.0),
+        ] {
+            let found = ms(&histogram, p, Linear);
+            assert!((found - expected).abs() < 1e-9, "{p}: {found} ms");
+        }
+    }
+
+    #[test]
+    fn hi_2_and_logarithmic_if_that_is_wanted() {
+        let histogram = with([500, 300, 150, 40, 8, 2], 37);
+        let found = ms(&histogram, 0.9, Logarithmic);
+        assert!((found - 3.684_031).abs() < 5e-7, "{found}");
+        // The first bin begins at zero, of which there is no logarithm.
+        assert!((ms(&histogram, 0.25, Logarithmic) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn hi_3_a_delay_on_an_edge_falls_into_the_bin_above_it() {
+        let mut histogram = with([0; 6], 0);
+        histogram.record(Span::from_us(5_000));
+        histogram.record(Span::from_us(4_999));
+        let counts: Vec<u64> = histogram.bins().map(|bin| bin.packets).collect();
+        assert_eq!(counts, [0, 0, 1, 1, 0, 0]);
+        assert_eq!(histogram.longest(), Span::from_ms(5));
+        assert_eq!(histogram.mean_ns(), Some(4_999_500.0));
+    }
+
+    #[test]
+    fn hi_4_a_bin_ends_at_the_longest_delay() {
+        let histogram = with([0, 0, 0, 4, 0, 0], 7);
+        assert!((ms(&histogram, 0.5, Linear) - 6.0).abs() < 1e-9);
+        let bracket = histogram.bracket(0.5);
+        assert_eq!(bracket, Some((Span::from_ms(5), Span::from_ms(7))));
+        assert_eq!(with([0; 6], 0).quantile_ns(0.5, Linear), None);
+    }
+
+    #[test]
+    fn hi_5_a_histogram_merged_with_itself_has_the_same_quantiles() {
+        let one = with([500, 300, 150, 40, 8, 2], 37);
+        let mut both = one.clone();
+        both.merge(&one);
+        assert_eq!(both.packets(), 2 * one.packets());
+        for p in [0.0, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0] {
+            assert!((ms(&one, p, Linear) - ms(&both, p, Linear)).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_default_bins_are_as_many_as_there_may_be_and_in_order() {
+        let edges = LatencyHistogramConfig::default().edges;
+        assert_eq!(edges.len() + 1, 16);
+        assert!(edges.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    proptest! {
+        // Claim W19-44.
+        #[test]
+        fn an_estimate_is_inside_the_bin_that_holds_the_quantile(
+            mut delays in prop::collection::vec(0..3_000_000_000_u64, 1..400),
+            shares in prop::collection::vec(0.0..=1.0, 1..20),
+        ) {
+            let mut histogram = LatencyHistogram::new(&LatencyHistogramConfig::default().edges);
+            for ns in &delays {
+                histogram.record(Span::from_ns(*ns));
+            }
+            delays.sort_unstable();
+            let mut before = 0.0;
+            let mut shares = shares;
+            shares.sort_by(f64::total_cmp);
+            for p in shares {
+                let wanted = (p - 1e-12) * delays.len() as f64;
+                let reached = delays.iter().zip(1..).find(|(_, rank)| f64::from(*rank) >= wanted);
+                let exact = Span::from_ns(*reached.expect("a share of them").0);
+                let (low, high) = histogram.bracket(p).expect("it has packets");
+                prop_assert!(low <= exact && exact <= high, "{low} <= {exact} <= {high}");
+                for interpolation in [Linear, Logarithmic] {
+                    let estimate = histogram.quantile_ns(p, interpolation).expect("it has packets");
+                    prop_assert!(low.as_ns() as f64 <= estimate + 1e-3);
+                    prop_assert!(estimate <= high.as_ns() as f64 + 1e-3);
+                }
+                let estimate = histogram.quantile_ns(p, Linear).expect("it has packets");
+                prop_assert!(before <= estimate);
+                before = estimate;
+            }
+        }
+
+        #[test]
+        fn it_does_not_matter_who_counted_what(
+            delays in prop::collection::vec((0..2_000_000_000_u64, any::<bool>()), 0..100),
+        ) {
+            let edges = LatencyHistogramConfig::default().edges;
+            let [mut whole, mut one, mut other] = [(); 3].map(|()| LatencyHistogram::new(&edges));
+            for (ns, is_first) in delays {
+                let delay = Span::from_ns(ns);
+                whole.record(delay);
+                if is_first { one.record(delay) } else { other.record(delay) }
+            }
+            let mut turned = other.clone();
+            turned.merge(&one);
+            one.merge(&other);
+            prop_assert_eq!(&one, &whole);
+            prop_assert_eq!(&turned, &whole);
+        }
+    }
+}
