@@ -18,7 +18,6 @@ from typing import Any, cast
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -113,6 +112,10 @@ def save(plot: spec.PlotSpec, directory: Path, *, pdf: bool = False) -> str:
         (directory / f"{plot.name}.svg").write_text(text, encoding="utf-8")
         if not pdf:
             return text
+        from matplotlib.backends.backend_pdf import (
+            FigureCanvasPdf,  # a quarter of all that is loaded
+        )
+
         epoch = datetime(1970, 1, 1, tzinfo=UTC)  # equal plots give equal bytes
         figure.set_dpi(_POINTS_PER_INCH)
         FigureCanvasPdf(figure).print_pdf(
@@ -253,7 +256,8 @@ def _axis(axis: spec.Axis, axes: Axes, which: str) -> None:
     if axis.ticks:
         side.set_major_locator(FixedLocator([position for position, _ in axis.ticks]))
         side.set_minor_locator(NullLocator())
-        side.set_ticklabels([text for _, text in axis.ticks])
+        # Not `set_ticklabels`, which makes all ticks before they are drawn, and again for each shared axis.
+        side.set_major_formatter(FixedFormatter([text for _, text in axis.ticks]))
 
 
 def _line(mark: spec.Line, axes: Axes) -> None:
