@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt bench bench-keep bench-peers docs lock clean
+.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers docs lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,12 @@ fmt: ## format Rust and Python
 	@cargo fmt --all
 	@.venv/bin/ruff format --quiet .
 	@.venv/bin/ruff check --quiet --fix .
+
+fuzz: ## damaged and random input for everything that reads files, some minutes; needs cargo-fuzz and a nightly compiler
+	@tools/fuzz 100000
+
+fuzz-long: ## the same, ten million inputs for each target: hours
+	@tools/fuzz 10000000
 
 bench: setup ## what one packet costs: measure, write docs/results/speed.md and speed.svg
 	@.venv/bin/python tools/bench-speed

@@ -234,19 +234,31 @@ def provisioning_encode(text: str, secret: bytes | None = None, seal: bool = Fal
 def provisioning_diff(before: bytes, after: bytes) -> str:
     """What differs between two configuration files, as JSON."""
 
+class ExpansionChoices(TypedDict):
+    """What an expansion asks beside the file and the tables."""
+
+    docsis: str | None
+    """Generation of the modem, in place of what the tables say."""
+    lld: bool | None
+    """Whether the modem supports low-latency DOCSIS, in place of what the tables say."""
+    profiles: bool
+    """Whether the tables' Aggregate QoS Profiles count."""
+    allow_bad_mic: bool
+    downstream_without_modem: bool
+    strict: bool
+
 def provisioning_expand(
-    octets: bytes,
-    tables: str,
-    secret: bytes | None = None,
-    docsis: str | None = None,
-    lld: bool | None = None,
-    profiles: bool = True,
-    allow_bad_mic: bool = False,
-    downstream_without_modem: bool = False,
-    strict: bool = False,
+    octets: bytes, tables: str, secret: bytes | None, asked: ExpansionChoices
 ) -> str:
     """The service of a configuration file and all issues, as JSON.
 
-    `docsis` and `lld` say what the modem is, in place of the tables; without `profiles` the tables have no
-    Aggregate QoS Profiles. Raises `ProvisioningProblems` about the tables.
+    Raises `ProvisioningProblems` about the tables.
+    """
+
+def provisioning_restate(
+    octets: bytes, tables: str, secret: bytes | None, asked: ExpansionChoices, style: str
+) -> list[int]:
+    """The octets of a sealed file that stands for the service of another, in a style.
+
+    Raises `ProvisioningProblems` about the tables, the file, and what the style cannot say.
     """

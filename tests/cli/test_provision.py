@@ -128,3 +128,23 @@ def test_each_mix_and_modem_makes_a_valid_scenario(mix: int, modem: Modem) -> No
     document = {"schema": 1, "name": "x", "duration": "1 s"}
     document |= {"access": access(service), "traffic": traffic(mix)}
     assert check_scenario(tomli_w.dumps(document)) == []
+
+
+def test_a_service_is_written_as_another_file_or_refused_with_reasons(
+    sojourn: CommandLine, key: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "explicit.cm"
+    asked = ("provision", "expand", NAMES, "--aqp", TABLES, "--secret", key, "--modem", "3.1-lld")
+    done = sojourn(*asked, "--out", str(out))
+    assert done.status == 0, done.stderr
+    again = sojourn(
+        "provision", "expand", str(out), "--secret", key, "--modem", "3.1-lld", "--json"
+    )
+    assert again.status == 0, again.stderr
+    assert again.json()["summary"] == sojourn(*asked, "--json").json()["summary"]
+    refused = sojourn(*asked, "--out", str(tmp_path / "legacy.cm"), "--style", "legacy")
+    assert refused.status == 2
+    assert (
+        "TLV 70: E-STYLE: two service flows that share a rate need an aggregate" in refused.stderr
+    )
+    assert not (tmp_path / "legacy.cm").exists()

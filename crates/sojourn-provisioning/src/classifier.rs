@@ -32,6 +32,11 @@ pub struct Classifier {
 }
 
 impl Classifier {
+    /// Whether there is a packet that matches.
+    pub(crate) fn can_match(&self) -> bool {
+        (0..=u8::MAX).any(|tos| self.matches(tos))
+    }
+
     /// Whether a packet with this ToS octet matches.
     pub fn matches(&self, tos: u8) -> bool {
         let [low, high, mask] = match self.tos {

@@ -631,7 +631,10 @@ impl<'a> Expander<'a> {
             .all(68)
             .last()
             .filter(|_| way == Way::Up && role != Role::LowLatency);
-        let for_ms = |rate: u64, ms: u64| rate / 8 * ms / 1000;
+        let for_ms = |rate: u64, ms: u64| {
+            let bytes = u128::from(rate / 8) * u128::from(ms) / 1000;
+            u64::try_from(bytes).unwrap_or(u64::MAX)
+        };
         let leaf = |bytes, origin| Leaf {
             value: Setting::Number(bytes),
             unit: "B",

@@ -1,7 +1,7 @@
 //! CM configuration files of DOCSIS, and the service that a modem gets from one.
 //!
 //! A file is octets ([`File`]), a text ([`text`]) and a list of what is wrong with it ([`examine`]); with the
-//! tables of a CMTS ([`Tables`]) it is a service ([`expand`]). Nothing here reads a disk or panics on any input.
+//! tables of a CMTS ([`Tables`]) it is a service ([`expand`]), and a service is a file again ([`from_service`]). Nothing here reads a disk or panics on any input.
 //!
 //! Source: DOCSIS MULPI annexes C and D as public tools and documents give them; each TLV of the table
 //! (`tlv.toml`) names where it is from. White 2019 §5.3 for Aggregate QoS Profiles and migration.
@@ -13,6 +13,7 @@ mod classifier;
 mod diff;
 mod expand;
 mod file;
+mod from_service;
 mod histogram;
 mod integrity;
 mod issue;
@@ -28,6 +29,7 @@ pub use classifier::Classifier;
 pub use diff::{Difference, diff};
 pub use expand::{Choices, Expansion, expand};
 pub use file::{File, Format, Tlv, TooLong, Value};
+pub use from_service::{Style, from_service};
 pub use histogram::{Histogram, quantile};
 pub use integrity::{Digest, Integrity, Secret, check_integrity, seal};
 pub use issue::{Issue, Issues, Severity};

@@ -409,3 +409,19 @@ fn tables_are_read_with_everything_that_is_wrong() {
         );
     }
 }
+
+#[test]
+fn a_buffer_of_a_rate_in_exabits_is_as_large_as_the_rate_says() {
+    let file = written(
+        "[[tlv]]\n[tlv.upstream_service_flow]\nservice_flow_reference = 1\nqos_parameter_set_type = 7\n\
+         max_sustained_rate = 2147503648\ndata_rate_unit = 3\n\
+         [[tlv]]\n[tlv.downstream_service_flow]\nservice_flow_reference = 2\nqos_parameter_set_type = 7\n",
+    );
+    let service = expanded(&file, &tables()).service.unwrap();
+    let Service::Single(flow) = service.upstream else {
+        panic!("one service flow")
+    };
+    // 100 ms at 2147503648 Gb/s.
+    let bytes = Setting::Number(26_843_795_600_000_000);
+    assert_eq!(flow.buffer.unwrap().value, bytes);
+}

@@ -3,7 +3,9 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use sojourn_provisioning::{Choices, Docsis, File, Format, Issue, Secret, Tables};
+use sojourn_provisioning::{
+    Choices, Docsis, Expansion, File, Format, Issue, Secret, Style, Tables, TooLong, from_service,
+};
 
 pyo3::create_exception!(
     _engine,
@@ -21,6 +23,10 @@ fn refusal(issues: &[Issue]) -> PyErr {
         Ok(text) => ProvisioningProblems::new_err(text),
         Err(error) => error,
     }
+}
+
+fn too_long(error: TooLong) -> PyErr {
+    refusal(&[Issue::new("E-TOO-LONG", error.to_string())])
 }
 
 fn read(octets: &[u8], docsis40: bool) -> File {
@@ -64,9 +70,6 @@ fn provisioning_decode(octets: &[u8], docsis40: bool) -> String {
 #[pyfunction]
 #[pyo3(signature = (text, secret=None, seal=false))]
 fn provisioning_encode(text: &str, secret: Option<&[u8]>, seal: bool) -> PyResult<Vec<u8>> {
-    let too_long = |error: sojourn_provisioning::TooLong| {
-        refusal(&[Issue::new("E-TOO-LONG", error.to_string())])
-    };
     let mut file = sojourn_provisioning::text::read(text).map_err(|issues| refusal(&issues))?;
     if seal {
         let secret = secret.map(Secret::new);
@@ -84,51 +87,62 @@ fn provisioning_diff(before: &[u8], after: &[u8]) -> PyResult<String> {
     ))
 }
 
-/// The service of a file, the words for both directions, and issues, as JSON. `docsis` and `lld` say what the modem is,
-/// in place of the tables. Raises `ProvisioningProblems` about the tables.
-#[pyfunction]
-#[pyo3(signature = (
-    octets, tables, secret=None, docsis=None, lld=None, profiles=true, allow_bad_mic=false,
-    downstream_without_modem=false, strict=false
-))]
+/// What an expansion asks beside the file and the tables; a mapping in Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 #[expect(
-    clippy::too_many_arguments,
-    reason = "the choices of an expansion, by keyword in Python"
+    clippy::struct_excessive_bools,
+    reason = "independent choices of an expansion"
 )]
-#[expect(
-    clippy::fn_params_excessive_bools,
-    reason = "the choices of an expansion, by keyword in Python"
-)]
-fn provisioning_expand(
-    octets: &[u8],
-    tables: &str,
-    secret: Option<&[u8]>,
-    docsis: Option<&str>,
+struct Asked {
+    /// Generation of the modem, in place of the tables.
+    docsis: Option<String>,
+    /// Whether the modem supports low-latency DOCSIS, in place of the tables.
     lld: Option<bool>,
     profiles: bool,
     allow_bad_mic: bool,
     downstream_without_modem: bool,
     strict: bool,
-) -> PyResult<String> {
+}
+
+/// Expands a file; the tables come back as they were asked for.
+fn expanded(
+    octets: &[u8],
+    tables: &str,
+    secret: Option<&Secret>,
+    asked: &Asked,
+) -> PyResult<(Tables, Expansion)> {
     let mut tables = Tables::read(tables).map_err(|issues| refusal(&issues))?;
-    if !profiles {
+    if !asked.profiles {
         tables = tables.without_profiles();
     }
-    match docsis {
+    match asked.docsis.as_deref() {
         Some("3.0") => tables.cm_docsis = Docsis::D30,
         Some("3.1") => tables.cm_docsis = Docsis::D31,
         Some(other) => return Err(PyValueError::new_err(format!("no such modem: {other}"))),
         None => {}
     }
-    tables.cm_lld = lld.unwrap_or(tables.cm_lld) && tables.cm_docsis == Docsis::D31;
+    tables.cm_lld = asked.lld.unwrap_or(tables.cm_lld) && tables.cm_docsis == Docsis::D31;
     let choices = Choices {
-        allow_bad_mic,
-        downstream_without_modem,
-        strict,
+        allow_bad_mic: asked.allow_bad_mic,
+        downstream_without_modem: asked.downstream_without_modem,
+        strict: asked.strict,
     };
-    let file = read(octets, false);
-    let expansion =
-        sojourn_provisioning::expand(&file, &tables, secret.map(Secret::new).as_ref(), choices);
+    let expansion = sojourn_provisioning::expand(&read(octets, false), &tables, secret, choices);
+    Ok((tables, expansion))
+}
+
+/// The service of a file, the words for both directions, and issues, as JSON. Raises `ProvisioningProblems` about
+/// the tables.
+#[pyfunction]
+fn provisioning_expand(
+    octets: &[u8],
+    tables: &str,
+    secret: Option<&[u8]>,
+    asked: Asked,
+) -> PyResult<String> {
+    let secret = secret.map(Secret::new);
+    let (tables, expansion) = expanded(octets, tables, secret.as_ref(), &asked)?;
     let summary = expansion
         .service
         .as_ref()
@@ -142,6 +156,27 @@ fn provisioning_expand(
     }))
 }
 
+/// The octets of a sealed file that stands for the service of another, in a style. Raises `ProvisioningProblems`
+/// about the tables, the file, and what the style cannot say.
+#[pyfunction]
+fn provisioning_restate(
+    octets: &[u8],
+    tables: &str,
+    secret: Option<&[u8]>,
+    asked: Asked,
+    style: &str,
+) -> PyResult<Vec<u8>> {
+    let style: Style = style.parse().map_err(PyValueError::new_err)?;
+    let secret = secret.map(Secret::new);
+    let (_, expansion) = expanded(octets, tables, secret.as_ref(), &asked)?;
+    let Some(service) = expansion.service else {
+        return Err(refusal(&expansion.issues));
+    };
+    let mut file = from_service(&service, style).map_err(|issues| refusal(&issues))?;
+    sojourn_provisioning::seal(&mut file, secret.as_ref()).map_err(too_long)?;
+    file.octets().map_err(too_long)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add(
         "ProvisioningProblems",
@@ -151,5 +186,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(provisioning_decode, module)?)?;
     module.add_function(wrap_pyfunction!(provisioning_encode, module)?)?;
     module.add_function(wrap_pyfunction!(provisioning_diff, module)?)?;
-    module.add_function(wrap_pyfunction!(provisioning_expand, module)?)
+    module.add_function(wrap_pyfunction!(provisioning_expand, module)?)?;
+    module.add_function(wrap_pyfunction!(provisioning_restate, module)?)
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
 
     from sojourn.cli.arguments import Parser
 
@@ -38,29 +39,45 @@ def arguments(parser: Parser) -> None:
     )
     parser.flag("--without-profiles", "As before a migration: the table has no profiles.")
     parser.flag("--strict", "Take doubtful warnings as errors.")
+    parser.option("--out", "FILE", "Also write a file that stands for the same service.")
+    parser.option(
+        "--style",
+        "STYLE",
+        "How that file says it: every value, names alone, or one service flow each way.",
+        choices=("explicit", "names", "legacy"),
+        default="explicit",
+    )
     parser.flag("--json", "Print one JSON object.")
 
 
 def execute(options: Namespace) -> None:
     """Print each parameter of the service with its origin."""
     from dataclasses import asdict
+    from pathlib import Path
 
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.cli.provision_show import tell
-    from sojourn.provisioning import decode, expand, read_secret
+    from sojourn.output import writing
+    from sojourn.provisioning import decode, expand, read_secret, restate
     from sojourn.provisioning.expansion import parameter_rows
     from sojourn.scenario import read_text
 
     configuration = decode(options.file, read_secret(options.secret), strict=options.strict)
-    service = expand(
-        configuration,
-        read_text(options.aqp) if options.aqp else "",
-        modem=options.modem,
-        profiles=not options.without_profiles,
-        allow_bad_mic=options.allow_bad_mic,
-        downstream_without_modem=options.downstream_without_modem,
-        file=options.file,
-    )
+    choices: dict[str, Any] = {
+        "modem": options.modem,
+        "profiles": not options.without_profiles,
+        "allow_bad_mic": options.allow_bad_mic,
+        "downstream_without_modem": options.downstream_without_modem,
+        "file": options.file,
+    }
+    tables = read_text(options.aqp) if options.aqp else ""
+    service = expand(configuration, tables, **choices)
+    if options.out:
+        restated = restate(configuration, tables, style=options.style, **choices)
+        out = Path(options.out)
+        with writing(out):
+            out.write_bytes(restated.octets)
+        note(f"{options.out}: {len(restated.octets)} octets")
     if options.json:
         issues = [asdict(issue) for issue in service.issues]
         print_json(

@@ -10,7 +10,7 @@ from sojourn.provisioning.configuration import (
     encode,
     read_secret,
 )
-from sojourn.provisioning.expansion import Modem, Service, expand
+from sojourn.provisioning.expansion import Modem, Service, Style, expand, restate
 
 __all__ = [
     "Configuration",
@@ -19,9 +19,11 @@ __all__ = [
     "Modem",
     "ProvisioningError",
     "Service",
+    "Style",
     "decode",
     "diff",
     "encode",
     "expand",
     "read_secret",
+    "restate",
 ]

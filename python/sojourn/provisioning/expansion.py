@@ -1,5 +1,7 @@
 """The service that a modem gets from a configuration file and the tables of a CMTS."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +15,13 @@ from sojourn.provisioning.configuration import (
     issues_of,
 )
 
-__all__ = ["Modem", "Service", "expand", "parameter_rows"]
+__all__ = ["Modem", "Service", "Style", "expand", "parameter_rows", "restate"]
 
 Modem = Literal["3.0", "3.1", "3.1-lld"]
 """A DOCSIS 3.0 modem, a 3.1 modem without low-latency support, and one with it."""
+
+Style = Literal["explicit", "names", "legacy"]
+"""Every value, aggregates too; names of service classes or profiles alone; every value of one service flow each way."""
 
 DIRECTIONS: tuple[str, ...] = ("upstream", "downstream")
 
@@ -71,17 +76,16 @@ def expand(
     ProvisioningError
         With everything that is wrong, if there is an error.
     """
+    asked = _asked(
+        configuration,
+        modem,
+        profiles=profiles,
+        allow_bad_mic=allow_bad_mic,
+        downstream_without_modem=downstream_without_modem,
+    )
     try:
         text = _engine.provisioning_expand(
-            configuration.octets,
-            tables,
-            configuration.secret,
-            docsis=None if modem is None else modem.partition("-")[0],
-            lld=None if modem is None else modem.endswith("lld"),
-            profiles=profiles,
-            allow_bad_mic=allow_bad_mic,
-            downstream_without_modem=downstream_without_modem,
-            strict=configuration.strict,
+            configuration.octets, tables, configuration.secret, asked
         )
     except _engine.ProvisioningProblems as error:
         raise ProvisioningError([issue.problem("tables") for issue in issues_of(error)]) from None
@@ -91,6 +95,62 @@ def expand(
         raise ProvisioningError([issue.problem(file) for issue in issues if issue.is_error])
     summary: dict[str, str] = dict(zip(DIRECTIONS, found["summary"], strict=True))
     return Service(found["service"], summary, issues, found["docsis"], found["map_interval_us"])
+
+
+def restate(
+    configuration: Configuration,
+    tables: str = "",
+    *,
+    style: Style,
+    modem: Modem | None = None,
+    profiles: bool = True,
+    allow_bad_mic: bool = False,
+    downstream_without_modem: bool = False,
+    file: str = "",
+) -> Configuration:
+    """Return another file for the same service, sealed with the secret of `configuration`.
+
+    Parameters are those of `expand`, and `style`: `explicit` says every value, aggregates too; `names` only the
+    names of service classes and profiles; `legacy` every value of one service flow each way. What is not part of
+    the service (addresses, software, other service flows) is left out.
+
+    Raises
+    ------
+    ProvisioningError
+        If the file has no service, or the style cannot say it; each reason is listed.
+    """
+    asked = _asked(
+        configuration,
+        modem,
+        profiles=profiles,
+        allow_bad_mic=allow_bad_mic,
+        downstream_without_modem=downstream_without_modem,
+    )
+    secret = configuration.secret
+    try:
+        octets = _engine.provisioning_restate(configuration.octets, tables, secret, asked, style)
+    except _engine.ProvisioningProblems as error:
+        wrong = [issue for issue in issues_of(error) if issue.is_error]
+        raise ProvisioningError([issue.problem(file) for issue in wrong]) from None
+    return Configuration(bytes(octets), secret, configuration.strict)
+
+
+def _asked(
+    configuration: Configuration,
+    modem: Modem | None,
+    *,
+    profiles: bool,
+    allow_bad_mic: bool,
+    downstream_without_modem: bool,
+) -> _engine.ExpansionChoices:
+    return {
+        "docsis": None if modem is None else modem.partition("-")[0],
+        "lld": None if modem is None else modem.endswith("lld"),
+        "profiles": profiles,
+        "allow_bad_mic": allow_bad_mic,
+        "downstream_without_modem": downstream_without_modem,
+        "strict": configuration.strict,
+    }
 
 
 def parameter_rows(service: Service) -> list[tuple[str, str, str, str, str]]:

@@ -1,0 +1,442 @@
+//! From a service back to a configuration file that stands for it.
+//!
+//! Source: White 2019 §5.3.3 for aggregates that a file defines, §5.3.2 for names alone; DOCSIS MULPI annex C by the
+//! table of TLVs for where each parameter stands. Deviations: a rule of a service is written for IPv4 and for IPv6,
+//! since a service does not say which of them it was; what never matches is left out.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::classifier::Classifier;
+use crate::file::{File, Tlv};
+use crate::issue::Issue;
+use crate::parameter::{
+    About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting,
+};
+use crate::service::{AggregateServiceFlow, Role, Service, ServiceConfig, ServiceFlow};
+use crate::text::rate_scale;
+use crate::tlv::{self, Kind};
+
+/// What all service flows of a file are: provisioned, admitted and active (QoS parameter set type).
+const ALL_SETS: u8 = 7;
+/// Buffers are said by their size alone, queue management by being off or an algorithm, names by what they stand for.
+const SAID_OTHERWISE: [Parameter; 6] = [
+    Parameter::BufferMinimum,
+    Parameter::BufferTarget,
+    Parameter::BufferMaximum,
+    Parameter::AqmDisable,
+    Parameter::ClassicServiceClassName,
+    Parameter::LowLatencyServiceClassName,
+];
+
+/// How a file says a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Every value, aggregates too; nothing hangs on the tables of a CMTS.
+    Explicit,
+    /// Names of service classes or Aggregate QoS Profiles, nothing else.
+    Names,
+    /// Every value of one service flow each way, as a file before aggregates were.
+    Legacy,
+}
+
+impl Style {
+    /// All styles.
+    pub const ALL: [Self; 3] = [Self::Explicit, Self::Names, Self::Legacy];
+
+    /// The style in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Explicit => "explicit",
+            Self::Names => "names",
+            Self::Legacy => "legacy",
+        }
+    }
+}
+
+impl fmt::Display for Style {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Style {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|style| style.word() == word)
+            .ok_or_else(|| format!("no such style: {word}; there are explicit, names, legacy"))
+    }
+}
+
+/// The file, still without digests ([`crate::seal`]), that stands for a service.
+///
+/// A modem gets from it what `service` says ([`ServiceConfig::simulates_as`]) if it has the capabilities, and for
+/// names the tables, that the service came from.
+///
+/// # Errors
+/// `E-STYLE` for everything that the style cannot say, `E-TOO-LONG` for what no file can.
+pub fn from_service(service: &ServiceConfig, style: Style) -> Result<File, Vec<Issue>> {
+    let mut writer = Writer {
+        style,
+        references: 0,
+        issues: Vec::new(),
+    };
+    let mut tlvs = vec![Tlv::octets(3, [1])];
+    tlvs.extend(writer.direction(&service.upstream, UP));
+    tlvs.extend(writer.direction(&service.downstream, DOWN));
+    let mut file = File {
+        tlvs,
+        ..File::default()
+    };
+    if let Err(error) = file.octets() {
+        writer
+            .issues
+            .push(Issue::new("E-TOO-LONG", error.to_string()));
+    }
+    file.complete();
+    if writer.issues.is_empty() {
+        Ok(file)
+    } else {
+        Err(writer.issues)
+    }
+}
+
+/// Types of TLVs of one direction.
+#[derive(Clone, Copy)]
+struct Codes {
+    flow: u8,
+    aggregate: u8,
+    classifier: u8,
+}
+
+const UP: Codes = Codes {
+    flow: 24,
+    aggregate: 70,
+    classifier: 22,
+};
+const DOWN: Codes = Codes {
+    flow: 25,
+    aggregate: 71,
+    classifier: 23,
+};
+
+struct Writer {
+    style: Style,
+    /// References of service flows that are taken.
+    references: u16,
+    issues: Vec<Issue>,
+}
+
+impl Writer {
+    fn refuse(&mut self, about: impl Into<String>, message: impl Into<String>) {
+        self.issues
+            .push(Issue::new("E-STYLE", message).about(about));
+    }
+
+    fn direction(&mut self, service: &Service, codes: Codes) -> Vec<Tlv> {
+        match (self.style, service) {
+            (Style::Names, _) => self.name(service, codes),
+            (_, Service::Single(flow)) => {
+                let reference = self.reference();
+                vec![self.flow(codes, reference, Vec::new(), flow)]
+            }
+            (Style::Explicit, Service::Aggregate(aggregate)) => self.aggregate(aggregate, codes),
+            (Style::Legacy, Service::Aggregate(_)) => {
+                let message = "two service flows that share a rate need an aggregate";
+                self.refuse(codes.aggregate.to_string(), message);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A service flow that is a name.
+    fn name(&mut self, service: &Service, codes: Codes) -> Vec<Tlv> {
+        let (table, whole, members, rules) = match service {
+            Service::Single(flow) => (
+                "service_class",
+                &flow.parameters,
+                vec![flow.as_ref()],
+                &[][..],
+            ),
+            Service::Aggregate(aggregate) => (
+                "aqp",
+                &aggregate.parameters,
+                vec![&aggregate.classic, &aggregate.low_latency],
+                &aggregate.classifiers[..],
+            ),
+        };
+        let of_members = members.iter().flat_map(|flow| {
+            let parameters = flow.parameters.values();
+            parameters.chain(&flow.buffer).chain([&flow.aqm])
+        });
+        let mut origins = whole
+            .values()
+            .chain(of_members)
+            .map(|leaf| &leaf.origin)
+            .chain(rules.iter().map(|rule| &rule.origin));
+        if let Some(Origin::File { path, .. }) =
+            origins.find(|origin| matches!(origin, Origin::File { .. }))
+        {
+            self.refuse(path, "a name cannot say what the file said itself");
+            return Vec::new();
+        }
+        let name = whole.values().find_map(|leaf| match &leaf.origin {
+            Origin::Table {
+                table: of, name, ..
+            } if *of == table => Some(name),
+            _ => None,
+        });
+        let Some(name) = name else {
+            self.refuse(codes.flow.to_string(), "nothing in it comes from a name");
+            return Vec::new();
+        };
+        let parts = vec![
+            Tlv::octets(1, self.reference()),
+            Tlv::octets(6, [ALL_SETS]),
+            Tlv::octets(4, [name.as_bytes(), &[0]].concat()),
+        ];
+        vec![Tlv::of(codes.flow, parts)]
+    }
+
+    /// The next reference of a service flow.
+    fn reference(&mut self) -> [u8; 2] {
+        self.references += 1;
+        self.references.to_be_bytes()
+    }
+
+    /// An aggregate, its members and its rules.
+    fn aggregate(&mut self, aggregate: &AggregateServiceFlow, codes: Codes) -> Vec<Tlv> {
+        let (classic, low_latency) = (self.reference(), self.reference());
+        let reference = Tlv::octets(36, classic);
+        let mark = Tlv::of(42, vec![Tlv::octets(1, low_latency)]);
+        let mut parts = vec![reference.clone(), mark];
+        self.parameters(
+            codes.aggregate,
+            &mut parts,
+            &aggregate.parameters,
+            &OF_AGGREGATES,
+        );
+        let mut tlvs = vec![Tlv::of(codes.aggregate, parts)];
+        tlvs.push(self.flow(codes, classic, vec![reference.clone()], &aggregate.classic));
+        tlvs.push(self.flow(codes, low_latency, vec![reference], &aggregate.low_latency));
+        let rules: Vec<&Classifier> = aggregate
+            .classifiers
+            .iter()
+            .filter(|rule| rule.can_match())
+            .collect();
+        if !rules.iter().any(|rule| rule.to == Role::LowLatency) {
+            let message = "a CMTS adds its own rules where none leads to the low-latency queue";
+            self.refuse(codes.classifier.to_string(), message);
+        }
+        for (place, rule) in rules.iter().enumerate() {
+            // The order is what counts; a higher priority comes first.
+            let Ok(priority) = u8::try_from(rules.len() - 1 - place) else {
+                let message = format!("{} rules, and at most 256 have an order", rules.len());
+                self.refuse(codes.classifier.to_string(), message);
+                break;
+            };
+            let to = if rule.to == Role::LowLatency {
+                low_latency
+            } else {
+                classic
+            };
+            let tos = rule.tos.unwrap_or_default();
+            for (family, criterion) in [(0, 9), (1, 12)] {
+                let number = u16::try_from(2 * place + family + 1).unwrap_or(u16::MAX);
+                let parts = vec![
+                    Tlv::octets(1, number.to_be_bytes()),
+                    Tlv::octets(3, to),
+                    Tlv::octets(5, [priority]),
+                    Tlv::of(criterion, vec![Tlv::octets(1, tos)]),
+                ];
+                tlvs.push(Tlv::of(codes.classifier, parts));
+            }
+        }
+        tlvs
+    }
+
+    /// A service flow; `parts` stand behind its reference.
+    fn flow(
+        &mut self,
+        codes: Codes,
+        reference: [u8; 2],
+        parts: Vec<Tlv>,
+        flow: &ServiceFlow,
+    ) -> Tlv {
+        let mut all = vec![Tlv::octets(1, reference), Tlv::octets(6, [ALL_SETS])];
+        all.extend(parts);
+        let mut parameters = flow.parameters.clone();
+        if let Some(buffer) = &flow.buffer
+            && !matches!(buffer.origin, Origin::Default { .. })
+        {
+            parameters.insert(Parameter::BufferTarget, buffer.clone());
+        } else {
+            parameters.remove(&Parameter::BufferTarget);
+        }
+        let is_off = flow.aqm_word() == "none"
+            && matches!(flow.aqm.origin, Origin::File { .. } | Origin::Table { .. });
+        if is_off {
+            let off = Leaf {
+                value: Setting::Number(1),
+                ..flow.aqm.clone()
+            };
+            parameters.insert(Parameter::AqmDisable, off);
+        } else {
+            parameters.remove(&Parameter::AqmDisable);
+        }
+        parameters.remove(&Parameter::BufferMinimum);
+        parameters.remove(&Parameter::BufferMaximum);
+        self.parameters(codes.flow, &mut all, &parameters, &OF_FLOWS);
+        Tlv::of(codes.flow, all)
+    }
+
+    /// Adds the parameters that are not what holds by default.
+    fn parameters(
+        &mut self,
+        code: u8,
+        parts: &mut Vec<Tlv>,
+        parameters: &Parameters,
+        about: &[About],
+    ) {
+        let said: Vec<(&About, &Leaf)> = about
+            .iter()
+            .filter_map(|about| Some((about, parameters.get(&about.parameter)?)))
+            .filter(|(about, leaf)| {
+                let default = about.default.map(|(value, _)| Setting::Number(value));
+                default.as_ref() != Some(&leaf.value)
+                    && !matches!(
+                        about.parameter,
+                        Parameter::ClassicServiceClassName | Parameter::LowLatencyServiceClassName
+                    )
+            })
+            .collect();
+        let rates = said
+            .iter()
+            .filter(|(about, _)| about.form == Form::Rate)
+            .filter_map(|(_, leaf)| match leaf.value {
+                Setting::Number(rate) => Some(rate),
+                _ => None,
+            });
+        let rates: Vec<u64> = rates.collect();
+        let unit = (0..4_u8).find(|unit| {
+            let scale = rate_scale(u64::from(*unit)).unwrap_or(1);
+            rates
+                .iter()
+                .all(|rate| rate % scale == 0 && u32::try_from(rate / scale).is_ok())
+        });
+        let Some(unit) = unit else {
+            let message = "its rates have no common unit in which four octets hold each";
+            self.refuse(format!("{code}.41"), message);
+            return;
+        };
+        let scale = rate_scale(u64::from(unit)).unwrap_or(1);
+        if unit > 0 {
+            parts.push(Tlv::octets(41, [unit]));
+        }
+        for (about, leaf) in said {
+            let path = [&[code], about.path].concat();
+            let octets = match &leaf.value {
+                Setting::Number(number) => {
+                    let scale = if about.form == Form::Rate { scale } else { 1 };
+                    octets_of(&path, number / scale)
+                }
+                Setting::List(list) if about.form == Form::Octets => {
+                    list.iter().map(|octet| u8::try_from(*octet).ok()).collect()
+                }
+                Setting::List(list) => {
+                    Some(list.iter().flat_map(|edge| edge.to_be_bytes()).collect())
+                }
+                Setting::Text(text) => Some(text.clone().into_bytes()),
+            };
+            let Some(octets) = octets else {
+                self.refuse(tlv::dotted(&path), "the value does not fit into its octets");
+                continue;
+            };
+            put(parts, about.path, octets);
+        }
+    }
+}
+
+/// A number in as many octets as its row of the table says.
+fn octets_of(path: &[u8], number: u64) -> Option<Vec<u8>> {
+    let Kind::Number(octets) = tlv::of(path)?.kind else {
+        return None;
+    };
+    let all = number.to_be_bytes();
+    let (above, own) = all.split_at_checked(all.len().checked_sub(octets)?)?;
+    above.iter().all(|octet| *octet == 0).then(|| own.to_vec())
+}
+
+/// Puts octets at a path; parts of one aggregate stay together.
+fn put(parts: &mut Vec<Tlv>, path: &[u8], octets: Vec<u8>) {
+    match path {
+        [] => {}
+        [code] => parts.push(Tlv::octets(*code, octets)),
+        [code, below @ ..] => {
+            let place = parts.iter().position(|tlv| tlv.code == *code);
+            let place = place.unwrap_or_else(|| {
+                parts.push(Tlv::of(*code, Vec::new()));
+                parts.len() - 1
+            });
+            if let crate::file::Value::Tlvs(inside) = &mut parts[place].value {
+                put(inside, below, octets);
+            }
+        }
+    }
+}
+
+impl ServiceConfig {
+    /// Whether a simulation of both is the same: all values, sizes of buffers, queue management and the order of the
+    /// rules, but neither references nor where anything is from.
+    pub fn simulates_as(&self, other: &Self) -> bool {
+        self.upstream.simulates_as(&other.upstream)
+            && self.downstream.simulates_as(&other.downstream)
+    }
+}
+
+impl Service {
+    fn simulates_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Single(one), Self::Single(other)) => one.simulates_as(other),
+            (Self::Aggregate(one), Self::Aggregate(other)) => {
+                values(&one.parameters) == values(&other.parameters)
+                    && one.classic.simulates_as(&other.classic)
+                    && one.low_latency.simulates_as(&other.low_latency)
+                    && rules(one) == rules(other)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl ServiceFlow {
+    fn simulates_as(&self, other: &Self) -> bool {
+        let size = |flow: &Self| flow.buffer.as_ref().map(|leaf| leaf.value.clone());
+        self.role == other.role
+            && values(&self.parameters) == values(&other.parameters)
+            && size(self) == size(other)
+            && self.aqm_word() == other.aqm_word()
+    }
+}
+
+fn values(parameters: &Parameters) -> Vec<(Parameter, &Setting)> {
+    parameters
+        .iter()
+        .filter(|(parameter, _)| !SAID_OTHERWISE.contains(parameter))
+        .map(|(parameter, leaf)| (*parameter, &leaf.value))
+        .collect()
+}
+
+fn rules(aggregate: &AggregateServiceFlow) -> Vec<(Role, Option<[u8; 3]>)> {
+    let mut rules: Vec<(Role, Option<[u8; 3]>)> = aggregate
+        .classifiers
+        .iter()
+        .filter(|rule| rule.can_match())
+        .map(|rule| (rule.to, rule.tos))
+        .collect();
+    rules.dedup();
+    rules
+}
