@@ -42,15 +42,22 @@ def run_query(
     except ImportError as error:
         raise MissingExtra("`sojourn query`", "duckdb", "sql") from error
     directory = (directory if directory is not None else default_directory()).resolve()
+    damaged: list[str] = []
     with duckdb.connect() as connection:
         views = _result_views(directory) or _store_views(directory)
         if not views:
             raise UsageError(
                 f"{directory} holds no runs", "`sojourn run` and `sojourn study run` fill the store"
             )
-        for name, definition in views.items():
-            connection.execute(f"create view {_identifier(name)} as {definition}")
+        for name, definition in list(views.items()):
+            try:
+                connection.execute(f"create view {_identifier(name)} as {definition}")
+            except duckdb.Error:  # a damaged file: the others can be asked
+                del views[name]
+                damaged.append(name)
         tables = f"tables: {', '.join(views)}"
+        if damaged:
+            tables += f"; damaged: {', '.join(damaged)}"
         try:
             statements = connection.extract_statements(sql)
             if len(statements) != 1:

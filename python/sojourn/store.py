@@ -7,7 +7,6 @@ whole; what turned out damaged is reported, ignored and computed again.
 """
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -23,6 +22,7 @@ import polars as pl
 
 from sojourn import _engine
 from sojourn.errors import EnvironmentFailure, RecordError
+from sojourn.on_disk import digest_of
 from sojourn.output import owner, owner_is_gone
 
 __all__ = ["Entry", "Store", "default_directory", "pack"]
@@ -99,7 +99,7 @@ def pack(records: _engine.Records, key: str, seed: int, scenario: str) -> dict[s
         files[f"{name}.parquet"] = content
         listing[f"{name}.parquet"] = {
             "bytes": len(content),
-            "digest": _digest(content),
+            "digest": digest_of(content),
             "rows": frame.height,
         }
     info = {
@@ -114,12 +114,8 @@ def pack(records: _engine.Records, key: str, seed: int, scenario: str) -> dict[s
     return files
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
 def _digest_of(info: Mapping[str, Any]) -> str:
-    return _digest(json.dumps(info, sort_keys=True).encode())
+    return digest_of(json.dumps(info, sort_keys=True).encode())
 
 
 class Store:
@@ -228,8 +224,10 @@ class Store:
             except (OSError, RecordError):
                 discarded = self._temporary_name(key)
                 home.rename(discarded)
-                temporary.rename(home)
-                shutil.rmtree(discarded, ignore_errors=True)
+                try:
+                    temporary.rename(home)
+                finally:
+                    shutil.rmtree(discarded, ignore_errors=True)
             else:
                 shutil.rmtree(temporary, ignore_errors=True)
 
@@ -250,7 +248,7 @@ def _verified(directory: Path, key: str) -> dict[str, Any]:
             content = (directory / name).read_bytes()
             if len(content) != listed["bytes"]:
                 raise RecordError(f"{name} has {len(content)} bytes instead of {listed['bytes']}")
-            if _digest(content) != listed["digest"]:
+            if digest_of(content) != listed["digest"]:
                 raise RecordError(f"{name} has been changed")
     except FileNotFoundError as error:
         raise RecordError(f"{Path(error.filename).name} is missing") from error

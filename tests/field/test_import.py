@@ -4,6 +4,7 @@ import bz2
 import contextlib
 import gzip
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -268,3 +269,35 @@ def test_a_plain_file_and_a_missing_one(tmp_path: Path) -> None:
     assert read_document(path)["version"] == 4
     with pytest.raises(UsageError, match="there is no"):
         import_files(tmp_path / "absent")
+
+
+def test_a_file_name_that_is_no_text_is_spelt_out(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"home-\xff.flent")
+    try:
+        path.write_text(json.dumps(flent_document()))
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    assert import_files(tmp_path).tests["file"].to_list() == ["home-\\udcff.flent"]
+
+
+def test_counts_that_are_none_are_refused() -> None:
+    document: dict[str, Any] = {
+        "config": {},
+        "stats": {
+            "start_time": "2016-03-15T12:00:10Z",
+            "rtt": {"n": 1, "mean": 25_500_000},
+            "packets_sent": 10**400,
+        },
+        "round_trips": [],
+    }
+    with pytest.raises(Unreadable, match="packets_sent"):
+        read_irtt(document, "a")
+    document["stats"] |= {"packets_sent": 1, "start_time": "9999-12-31T23:59:59-23:59"}
+    with pytest.raises(Unreadable, match="calendar"):
+        read_irtt(document, "a")
+
+
+def test_half_a_character_is_no_text() -> None:
+    assert parse_document(b'{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
+    with pytest.raises(Unreadable, match="not JSON"):
+        parse_document(b'{"a": "\\ud83d"}')

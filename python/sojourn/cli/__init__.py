@@ -88,3 +88,14 @@ def run_command(arguments: list[str]) -> int:
             raise
         show_error(error)
         return error.exit_status
+    except BaseException as error:
+        if (
+            type(error).__name__ != "PanicException"
+        ):  # of a library in Rust, which nobody can name without it
+            raise
+        from sojourn.cli.console import show_error
+        from sojourn.errors import RecordError
+
+        failure = RecordError("a data file is damaged in a way that its reader does not survive")
+        show_error(failure)
+        return failure.exit_status

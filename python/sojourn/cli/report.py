@@ -21,15 +21,20 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Rebuild tables, figures and the page of a result directory."""
+    from sojourn.cli.console import warn
     from sojourn.output import writing
     from sojourn.report.single import build_run_report, is_run
 
     with writing(options.directory):
         if is_run(options.directory):
-            build_run_report(options.directory, pdf=options.pdf)
+            damages = build_run_report(options.directory, pdf=options.pdf)
         else:
             from sojourn import report as report_package
             from sojourn.study.result import StudyResult
 
-            report_package.build(StudyResult.load(options.directory), pdf=options.pdf)
+            result = StudyResult.load(options.directory)
+            report_package.build(result, pdf=options.pdf)
+            damages = result.damages
+    for sentence in damages:
+        warn(f"{options.directory}: {sentence}; left out")
     print(options.directory / "report.html")

@@ -182,6 +182,7 @@ def _new_place(name: str) -> str:
 def _write(finished: Run, out: str, *, report: bool, is_ours: bool) -> None:
     from pathlib import Path
 
+    from sojourn.on_disk import list_files
     from sojourn.output import new_directory, writing
     from sojourn.study.manifest import describe_machine, describe_source, write_json
     from sojourn.study.write import write_table
@@ -200,6 +201,7 @@ def _write(finished: Run, out: str, *, report: bool, is_ours: bool) -> None:
         for name, table in finished.tables.items():
             write_table(table, directory / f"{name}.parquet")
         (directory / "scenario.toml").write_text(finished.scenario.text, encoding="utf-8")
+        manifest["files"] = list_files(directory, directory.glob("*.parquet"))
         write_json(directory / "manifest.json", manifest)
         if report:
             from sojourn.report.single import build_run_report

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.errors import RecordError, UsageError
+from sojourn.errors import RecordError, UsageError, plain
 from sojourn.field.flent import looks_like_flent, read_flent
 from sojourn.field.iperf3 import looks_like_iperf3, read_iperf3
 from sojourn.field.irtt import looks_like_irtt, read_irtt
@@ -96,7 +96,7 @@ def import_files(
     skipped: list[tuple[str, str]] = []
     seen: dict[bytes, str] = {}
     for done, path in enumerate(paths, start=1):
-        name = path.relative_to(root).as_posix()
+        name = plain(path.relative_to(root).as_posix())  # the system has names that are no text
         try:
             found = read_file(path, name, table)
             first = seen.setdefault(hashlib.sha256(path.read_bytes()).digest(), name)

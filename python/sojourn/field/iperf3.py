@@ -27,7 +27,7 @@ class _TestStart(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     protocol: str = "TCP"
-    num_streams: int = Field(1, ge=1)
+    num_streams: int = Field(1, ge=1, le=1_000_000)
     reverse: int = 0
 
 

@@ -19,10 +19,14 @@ from sojourn.field.records import Direction, FieldTest
 __all__ = ["looks_like_irtt", "read_irtt"]
 
 
+MOST_PACKETS = 2**53
+"""chosen: beyond it, numbers are no counts any more."""
+
+
 class _Duration(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    n: int = Field(ge=0)
+    n: int = Field(ge=0, le=MOST_PACKETS)
     mean: float | None = Field(None, ge=0, allow_inf_nan=False)
 
 
@@ -31,7 +35,7 @@ class _Stats(BaseModel):
 
     start_time: AwareDatetime
     rtt: _Duration
-    packets_sent: int = Field(ge=0)
+    packets_sent: int = Field(ge=0, le=MOST_PACKETS)
 
 
 class _SystemInfo(BaseModel):
@@ -64,8 +68,11 @@ def read_irtt(
     """
     try:
         content = _File.model_validate(document)
+        time = content.stats.start_time.astimezone(UTC)
     except ValidationError as error:
         raise Unreadable(f"is no complete irtt result: {first_problem(error)}") from error
+    except OverflowError as error:
+        raise Unreadable("is of a year that no calendar has") from error
     stats = content.stats
     labels = labels_of(file, "", content.system_info.hostname, table)
     direction: Direction = "up" if "upload" in file else "down" if "download" in file else "none"
@@ -73,7 +80,7 @@ def read_irtt(
     return [
         FieldTest(
             probe=labels.probe or "unknown",
-            time=stats.start_time.astimezone(UTC),
+            time=time,
             direction=direction,
             throughput_mbps=None,
             latency_ms=mean,

@@ -18,6 +18,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self, cast
 
+from sojourn.errors import plain
 from sojourn.isolated import python_command
 
 if TYPE_CHECKING:
@@ -161,7 +162,16 @@ def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:
     from sojourn.plots.backends import mpl
     from sojourn.report import drawing
 
-    text = mpl.save(figure.plot, folder, pdf=pdf)
+    try:
+        text = mpl.save(figure.plot, folder, pdf=pdf)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # values of 1e308 end a drawing in many ways
+        from sojourn.studies.figure import failed
+
+        reason = f"{type(error).__name__}: {plain(error)[:100]}"
+        instead = failed(figure.plot.name, figure.plot.title, reason)
+        text = mpl.save(instead.plot, folder, pdf=pdf)
     return drawing.inline(text, f"drawn-{figure.item}", figure.plot.description)
 
 

@@ -6,8 +6,9 @@ All metrics by point follow, folded where they are wide.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import polars as pl
 
@@ -17,24 +18,44 @@ from sojourn.report.comparison import comparison_table, comparisons_of
 from sojourn.report.contests import contests
 from sojourn.report.roles import Roles
 from sojourn.report.sweeps import sweep_figures
+from sojourn.studies.opened import what_failed
 from sojourn.studies.parts import PlainCell, PlainTable, StudyParts
+from sojourn.studies.reporting import failure
 from sojourn.studies.view import StudyView
 from sojourn.words import words_of
 
 __all__ = ["parts"]
+
+Made = TypeVar("Made")
 
 
 def parts(view: StudyView) -> StudyParts:
     """Return what can be said of any study."""
     result = view.result
     roles = Roles.of(result)
-    comparisons = comparisons_of(result)
-    won = contests(view, roles)
+    failed: list[PlainTable] = []
+
+    def make(name: str, maker: Callable[[], Made], otherwise: Made) -> Made:
+        try:
+            return maker()
+        except Exception as error:  # a result may be anybody's, with any values
+            failed.append(failure(name, what_failed(error)))
+            return otherwise
+
+    comparisons = make("What labels change", lambda: comparisons_of(result), [])
+    won = make("Who wins where", lambda: contests(view, roles), None)
     told = [one for one in comparisons if one.by == roles.compete]
     sentences = [sentence for one in told for sentence in one.sentences]
     points = result.points["point"].to_list()
-    swept = tuple(sweep_figures(result))
+    swept = make("The figure of a sweep", lambda: list(sweep_figures(result)), [])
+    shown = swept or make("The figure of measures", lambda: list(dots(view, roles)), [])
+    delays = make("The figures of delays", lambda: list(distributions(view, roles)), [])
     subjects = result.metrics["subject"].unique(maintain_order=True).to_list()
+    numbers = make(
+        "All numbers",
+        lambda: [_table(result.summary, subject, points) for subject in subjects],
+        [],
+    )
     return StudyParts(
         headlines=(*([won.sentence] if won and won.sentence else []), *sentences),
         summary=won.table if won else None,
@@ -45,9 +66,10 @@ def parts(view: StudyView) -> StudyParts:
                 for one in comparisons
                 if one not in told
             ),
-            *(_table(result.summary, subject, points) for subject in subjects),
+            *numbers,
+            *failed,
         ),
-        figures=(*(swept or dots(view, roles)), *distributions(view, roles)),
+        figures=(*shown, *delays),
     )
 
 

@@ -5,16 +5,16 @@ Made from the files that `sojourn run --out` writes, so that `sojourn report` ca
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 from markupsafe import Markup
 
-from sojourn.errors import RecordError
+from sojourn.digits import significant
+from sojourn.errors import RecordError, plain
 from sojourn.headline import LINKS, headline_rows
 from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
@@ -23,6 +23,7 @@ from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
+from sojourn.simulation import read_run
 from sojourn.studies.figure import Figure
 from sojourn.studies.parts import PlainCell, PlainTable
 from sojourn.words import words_of
@@ -64,55 +65,98 @@ def is_run(directory: Path) -> bool:
     return (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists()
 
 
-def build_run_report(directory: Path, *, pdf: bool = False) -> None:
+def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
     """Write report.html and figures/ into the directory of a run.
+
+    Returns
+    -------
+    list of str
+        What of the directory is damaged and left out, a sentence each.
 
     Raises
     ------
     RecordError
         If the directory is not complete.
     """
+    manifest, tables, damages = read_run(directory)
     try:
-        manifest: dict[str, Any] = json.loads((directory / "manifest.json").read_text("utf-8"))
-        tables = {path.stem: pl.read_parquet(path) for path in directory.glob("*.parquet")}
-        metrics = tables["metrics"]
         scenario = (directory / "scenario.toml").read_text("utf-8")
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise RecordError(
-            f"{directory} does not hold a complete run: {str(error).splitlines()[0]}",
-            "run the scenario again with --out",
-        ) from error
-    figures = run_figures(tables)
+    except (OSError, ValueError) as error:
+        damages.append(f"scenario.toml cannot be read: {plain(error)}")
+        scenario = ""
+    metrics = _metric_rows(tables["metrics"])
+    figures = run_figures(tables, damages)
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
+    packets = _kept(lambda: _packet_table(tables), "the table of packets", damages)
     drawn = draw_files(figures, folder, pdf=pdf)
-    statistics = manifest["statistics"]
     page = (
         page_environment()
         .get_template("run.html")
         .render(
-            title=manifest["scenario"],
-            facts=(
-                f"{statistics['simulated_s']:g} s simulated with seed {manifest['seed']}; "
-                f"{statistics['packet_hops']:,} packet-hops in {statistics['wall_s']:.2f} s. One run is one roll of "
-                "the dice: a study repeats it with other seeds and gives intervals."
-            ),
-            headline=_metric_table(headline_rows(metrics.rows()), "What matters most"),
+            title=manifest.get("scenario", "A run"),
+            facts=_facts(manifest),
+            damages=damages,
+            headline=_metric_table(headline_rows(metrics), "What matters most"),
             figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
-            packets=_packet_table(tables),
-            all_metrics=_metric_table(metrics.rows(), "All metrics"),
+            packets=packets,
+            all_metrics=_metric_table(metrics, "All metrics"),
             scenario=scenario,
-            manifest=manifest,
+            manifest=_UNKNOWN | manifest,
             style=style_sheet(),
         )
     )
     write_text(directory / "report.html", page)
+    return damages
 
 
-def run_figures(tables: Tables) -> list[Figure]:
-    """Return the figures that the tables of a run allow."""
+_UNKNOWN = {"version": "unknown", "engine_version": "unknown", "key": "unknown", "commit": None}
+
+Made = TypeVar("Made")
+
+
+def _kept(make: Callable[[], Made], what: str, damages: list[str]) -> Made | None:
+    """Make a part of the page; if the records do not allow it, say so and go on."""
+    try:
+        return make()
+    except Exception as error:  # records may be anybody's
+        from sojourn.studies.opened import what_failed
+
+        damages.append(f"{what} could not be made: {what_failed(error)}")
+        return None
+
+
+def _facts(manifest: dict[str, Any]) -> str:
+    statistics = manifest.get("statistics")
+    made = ""
+    if statistics is not None:
+        made = (
+            f"{statistics['simulated_s']:g} s simulated with seed {manifest.get('seed', '?')}; "
+            f"{statistics['packet_hops']:,} packet-hops in {statistics['wall_s']:.2f} s. "
+        )
+    return f"{made}One run is one roll of the dice: a study repeats it with other seeds and gives intervals."
+
+
+def run_figures(tables: Tables, damages: list[str] | None = None) -> list[Figure]:
+    """Return the figures that the tables of a run allow.
+
+    Parameters
+    ----------
+    tables
+        Record tables by name.
+    damages
+        Gets a sentence for each figure that they do not allow; such figures are errors if left out.
+    """
     looks = _looks(tables)
-    return [*_over_time(tables, looks), *_distributions(tables, looks), *_causes(tables)]
+    parts: dict[str, Callable[[], list[Figure]]] = {
+        "the figure over time": lambda: list(_over_time(tables, looks)),
+        "the figure of delays": lambda: list(_distributions(tables, looks)),
+        "the figure of causes": lambda: list(_causes(tables)),
+    }
+    found: list[Figure] = []
+    for what, make in parts.items():
+        found += make() if damages is None else _kept(make, what, damages) or []
+    return found
 
 
 def _looks(tables: Tables) -> dict[str, str]:
@@ -121,7 +165,7 @@ def _looks(tables: Tables) -> dict[str, str]:
     for table in ("traffic", "traffic_series", "delay_histogram"):
         if table in tables:
             names |= dict.fromkeys(tables[table]["traffic"].cast(pl.String).to_list())
-    looks = {name: f"cycle-{number}" for number, name in enumerate(names)}
+    looks = {str(name): f"cycle-{number}" for number, name in enumerate(names)}
     return looks | {OTHERS: "reference"}
 
 
@@ -139,9 +183,16 @@ def _metric_table(rows: Sequence[tuple[str, str, float, str]], title: str) -> Pl
     return PlainTable(name, title, "", ("traffic or link", "measure", "value", "unit"), body)
 
 
+def _metric_rows(metrics: pl.DataFrame) -> list[tuple[str, str, float, str]]:
+    """Return metrics as rows; what is missing has no name, or no number."""
+    words = [pl.col(name).cast(pl.String).fill_null("") for name in ("subject", "metric", "unit")]
+    value = pl.col("value").cast(pl.Float64).fill_null(np.nan)
+    return metrics.select(words[0], words[1], value, words[2]).rows()
+
+
 def _number(value: float) -> str:
-    if value != value:
-        return "–"
+    if not np.isfinite(value):
+        return significant(value)
     return f"{value:,.0f}" if abs(value) >= 10_000 or value == int(value) else f"{value:.4g}"
 
 
@@ -194,6 +245,7 @@ def _over_time(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
     series, by_traffic = tables.get("series"), tables.get("traffic_series")
     if series is None or series.is_empty():
         return
+    _refuse_uneven(series, by_traffic)
     width = float(series["width_ns"][0]) / 1e9
     bins = int(series.select((pl.col("start_ns") // pl.col("width_ns")).max()).item() or 0) + 1
     group = max(1, -(-bins // WIDEST_BINS))
@@ -235,6 +287,27 @@ def _over_time(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
         "wait of a bin, the dashed one its mean.",
         "overview",
     )
+
+
+MOST_BINS = 50_000_000
+"""More bins than this are no run's. chosen: what an array of 400 MB holds."""
+
+
+def _refuse_uneven(*tables: pl.DataFrame | None) -> None:
+    """Make sure that series have bins of one width, not too many, and none before the run.
+
+    Raises
+    ------
+    RecordError
+        If they have not.
+    """
+    shown = [table.select("start_ns", "width_ns") for table in tables if table is not None]
+    rows = pl.concat([table.cast(pl.Float64) for table in shown])
+    start, width = rows["start_ns"], rows["width_ns"]
+    even = rows.null_count().sum_horizontal().item() == 0 and width.n_unique() == 1 and width[0] > 0
+    low, high = (float(start.min() or 0.0), float(start.max() or 0.0)) if even else (0.0, 0.0)  # pyright: ignore[reportArgumentType]
+    if not even or not 0 <= low <= high < MOST_BINS * width[0]:
+        raise RecordError("the bins of its series are not those of a run")
 
 
 def _link_panel(kind: str, time: np.ndarray, found: dict[str, np.ndarray], until: float) -> Panel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sojourn.plots.spec import PlotSpec
+from sojourn.plots.spec import Axis, Note, Panel, PlotSpec
 
 
 @dataclass(frozen=True)
@@ -32,3 +32,16 @@ class Figure:
     def title(self) -> str:
         """Heading, such as `Figure 2. TCP throughput without Buffer Control`."""
         return self.plot.title
+
+
+def failed(item: str, title: str, reason: str, group: str = "printed") -> Figure:
+    """Return what stands in the place of a figure that could not be drawn."""
+    words = f"could not be drawn: {reason}"
+    panel = Panel(
+        x=Axis(low=0.0, high=1.0, ticks=((0.0, ""),)),
+        y=Axis(low=0.0, high=1.0, ticks=((0.0, ""),)),
+        marks=(Note(0.5, 0.5, words, align="center"),),
+    )
+    sentence = f"C{words[1:]}"
+    plot = PlotSpec(item, title, (panel,), height=30, description=sentence)
+    return Figure(item, plot, sentence, group)

@@ -23,7 +23,7 @@ from sojourn.studies.view import NotRecorded, StudyView
 from sojourn.studies.winners import winners
 from sojourn.study.declarations import Headline
 
-__all__ = ["declared_parts"]
+__all__ = ["declared_parts", "failure"]
 
 Made = TypeVar("Made")
 

@@ -5,17 +5,17 @@ The directory is complete in itself: nothing here looks into the store or runs a
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from sojourn.errors import RecordError, nearest
+from sojourn.errors import RecordError, nearest, plain
 from sojourn.notebook import pandas_frame, table_html
-from sojourn.study.definition import StudyDefinition, load_definition
+from sojourn.on_disk import check_listed, read_listing, read_table, shape
+from sojourn.study.definition import SUMMARY_COLUMNS, StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
 
@@ -76,6 +76,8 @@ class StudyResult:
     of the point as further columns (null where a point lacks a label)."""
     manifest: dict[str, Any]
     """Provenance; see `sojourn.study.manifest`."""
+    damages: tuple[str, ...] = ()
+    """What of the directory is damaged or not what it should be, and is left out: a sentence each."""
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -93,17 +95,24 @@ class StudyResult:
                 "give a directory that `sojourn study run` has written",
             )
         try:
-            manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
-            metrics = pl.read_parquet(directory / "metrics.parquet")
-            runs = pl.read_parquet(directory / "runs.parquet")
-        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-            first = str(error).splitlines()[0]
+            manifest, wrong = shape(read_listing(directory / "manifest.json"), MANIFEST_KINDS)
+            listing = manifest.get("files", {})
+            for name in ("metrics.parquet", "runs.parquet"):
+                check_listed(directory / name, name, listing)
+            metrics = _metrics(directory / "metrics.parquet")
+            runs, damages = _runs(directory / "runs.parquet")
+        except RecordError as error:
             raise RecordError(
-                f"{directory} is not a complete result directory: {first}",
+                f"{directory} is not a complete result directory: {error.message}",
                 "run the study again: `sojourn study run`; finished runs come from the store",
             ) from error
+        damages = [f"manifest.json: {key} is not what it should be" for key in wrong] + damages
+        known = metrics.join(runs, on=["point", "seed"], how="semi", maintain_order="left")
+        if known.height < metrics.height:
+            damages.append("metrics.parquet has runs that runs.parquet does not have")
         definition = load_definition(study_folder_of(directory) / "study.toml")
-        return cls(directory, definition, metrics, runs, manifest)
+        result = cls(directory, definition, known, runs, manifest)
+        return replace(result, damages=(*damages, *result.damaged_tables.values()))
 
     def __repr__(self) -> str:
         """Name the result and its size."""
@@ -162,8 +171,7 @@ class StudyResult:
     @cached_property
     def labels(self) -> list[str]:
         """Names of the label columns of `points` and `runs`."""
-        fixed = {"point", "seed", "key", "simulated_s", "wall_s", "packet_hops", "events"}
-        return [column for column in self.runs.columns if column not in fixed]
+        return [column for column in self.runs.columns if column not in RUNS_SCHEMA]
 
     @property
     def label_units(self) -> dict[str, str]:
@@ -193,13 +201,95 @@ class StudyResult:
             If the study did not keep that table.
         """
         path = self.directory / "records" / f"{table}.parquet"
+        if table in self.damaged_tables:
+            raise RecordError(self.damaged_tables[table])
         if not path.exists():
             raise RecordError(
                 f'the records of {self.directory} hold no table "{table}"',
                 nearest(table, self.tables())
                 or f'add "{table}" to `keep` in study.toml and run the study again',
             )
-        return pl.scan_parquet(path)
+        return pl.scan_parquet(path, glob=False)
+
+    @cached_property
+    def damaged_tables(self) -> dict[str, str]:
+        """What is wrong with each record table that is not as it was written."""
+        found: dict[str, str] = {}
+        listing = self.manifest.get("files", {})
+        folder = PurePosixPath("records")
+        listed = {
+            PurePosixPath(name).stem for name in listing if PurePosixPath(name).parent == folder
+        }
+        for table in sorted({*self.tables(), *listed}):
+            path = self.directory / "records" / f"{table}.parquet"
+            name = f"records/{path.name}"
+            try:
+                check_listed(path, name, listing)
+                if name not in listing:  # nobody says what it should be: it has to be read to know
+                    read_table(path, ["point", "seed"])
+            except RecordError as error:
+                found[table] = error.message
+        return found
+
+
+MANIFEST_KINDS: dict[str, Any] = {
+    "builtin": bool,
+    "quick": bool,
+    "reduced": str,
+    "seeds": list[int],
+    "label_units": dict[str, str],
+    "machine": dict[str, Any],
+    "points": dict[str, dict[str, Any]],
+    "files": dict[str, dict[str, Any]],
+}
+"""Types of what is used of a manifest."""
+
+
+def _metrics(path: Path) -> pl.DataFrame:
+    table = read_table(path, METRICS_SCHEMA)
+    try:
+        return table.select(list(METRICS_SCHEMA)).cast(dict(METRICS_SCHEMA))  # pyright: ignore[reportArgumentType]
+    except pl.exceptions.PolarsError as error:
+        raise RecordError(f"{path.name}: seeds are not whole numbers") from error
+
+
+def _runs(path: Path) -> tuple[pl.DataFrame, list[str]]:
+    """Read the table of runs; return it with the labels that can be used, and what is wrong with the others."""
+    table = read_table(path, RUNS_SCHEMA)
+    try:
+        table = table.cast(dict(RUNS_SCHEMA))  # pyright: ignore[reportArgumentType]
+    except pl.exceptions.PolarsError as error:
+        raise RecordError(f"{path.name}: numbers are not whole where they count") from error
+    if table.is_empty():
+        raise RecordError(f"{path.name} holds no runs")
+    fixed = table.select(list(RUNS_SCHEMA))
+    if (
+        any(column.null_count() for column in fixed)
+        or fixed.select("point", "seed").is_duplicated().any()
+    ):
+        raise RecordError(f"{path.name} does not tell its runs apart")
+    labels = [name for name in table.columns if name not in RUNS_SCHEMA]
+    wrong = [
+        name for name in labels if name in SUMMARY_COLUMNS or not _is_label(table.schema[name])
+    ]
+    damages = [f"{path.name}: {plain(name)} is no label" for name in wrong]
+    return table.drop(wrong), damages
+
+
+def _is_label(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or isinstance(kind, pl.String | pl.Categorical | pl.Enum | pl.Boolean)
+
+
+RUNS_SCHEMA: dict[str, pl.DataType] = {
+    "point": pl.String(),
+    "seed": pl.UInt64(),
+    "key": pl.String(),
+    "simulated_s": pl.Float64(),
+    "wall_s": pl.Float64(),
+    "packet_hops": pl.UInt64(),
+    "events": pl.UInt64(),
+}
+"""Columns of `runs.parquet` beside the labels."""
 
 
 def load_result(directory: str | Path) -> StudyResult | Run:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import EnvironmentFailure
+from sojourn.on_disk import list_files
 from sojourn.store import Entry
 from sojourn.study.files import copy_companions
 from sojourn.study.manifest import write_json
@@ -58,6 +59,10 @@ def write_result(
     scenarios = directory / "scenarios"
     scenarios.mkdir()
     shutil.copyfile(plan.study.base_path, scenarios / plan.study.base_path.name)
+    files = [
+        path for folder in (directory, directory / "records") for path in folder.glob("*.parquet")
+    ]
+    manifest["files"] = list_files(directory, files)
     write_json(directory / "manifest.json", manifest)
     return result
 

@@ -9,6 +9,7 @@ No window system and no global state is touched: figures are made directly, not 
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -78,7 +79,14 @@ _SETTINGS: dict[str, Any] = {
 
 @contextmanager
 def _settings(name: str) -> Generator[None]:
-    with mpl.rc_context(cast("Any", {**_SETTINGS, "svg.hashsalt": name})):
+    with (
+        mpl.rc_context(cast("Any", {**_SETTINGS, "svg.hashsalt": name})),
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter(
+            "ignore"
+        )  # of values that no axis can hold, and of signs that no font has
         yield
 
 

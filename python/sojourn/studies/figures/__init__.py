@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sojourn.plots.spec import Axis, Note, Panel, PlotSpec
+from sojourn.plots.spec import PlotSpec
 from sojourn.studies.asking import Ask
-from sojourn.studies.figure import Figure
+from sojourn.studies.figure import Figure, failed
 from sojourn.studies.figures import (
     agreement,
     distribution,
@@ -48,7 +48,9 @@ def figures(study: OpenStudy, ask: Ask, tables: Sequence[Table]) -> Iterator[Fig
         except NotRecorded:
             continue
         except Exception as error:  # whatever a study's own code does
-            yield _failed(definition, what_failed(error, study.definition.module))
+            reason = what_failed(error, study.definition.module)
+            title = definition.title or definition.item
+            yield failed(definition.item, title, reason, definition.group)
 
 
 def _figure(study: OpenStudy, ask: Ask, definition: AnyFigure, tables: Sequence[Table]) -> Figure:
@@ -62,16 +64,3 @@ def _figure(study: OpenStudy, ask: Ask, definition: AnyFigure, tables: Sequence[
     if isinstance(definition, dots.DotsFigure):
         return dots.figure(study, ask, definition, tables)
     return KINDS[definition.kind](study, ask, definition)
-
-
-def _failed(definition: AnyFigure, reason: str) -> Figure:
-    panel = Panel(
-        x=Axis(low=0.0, high=1.0, ticks=((0.0, ""),)),
-        y=Axis(low=0.0, high=1.0, ticks=((0.0, ""),)),
-        marks=(Note(0.5, 0.5, f"could not be drawn: {reason}", align="center"),),
-    )
-    title = definition.title or definition.item
-    plot = PlotSpec(
-        definition.item, title, (panel,), height=30, description=f"Could not be drawn: {reason}"
-    )
-    return Figure(definition.item, plot, f"Could not be drawn: {reason}", definition.group)
