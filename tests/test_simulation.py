@@ -70,7 +70,7 @@ def test_the_parts_of_each_delay_sum_to_the_whole_and_to_the_table_of_delays(
 
 
 def test_who_watches_sees_a_run_go_on_and_may_stop_it(scenario: Scenario) -> None:
-    endless = scenario.with_settings("duration=1000000 s", "access.upstream.link.rate=500 Mb/s")
+    endless = scenario.with_settings("duration=100000 s", "access.upstream.link.rate=500 Mb/s")
     shares: list[float] = []
 
     def watch(share: float) -> None:
@@ -84,7 +84,7 @@ def test_who_watches_sees_a_run_go_on_and_may_stop_it(scenario: Scenario) -> Non
 
 
 def test_cancelling_stops_the_engine_within_its_budget(scenario: Scenario) -> None:
-    endless = scenario.with_settings("duration=1000000 s", "access.upstream.link.rate=500 Mb/s")
+    endless = scenario.with_settings("duration=100000 s", "access.upstream.link.rate=500 Mb/s")
     token = _engine.CancelToken()
     ended: list[BaseException] = []
 
