@@ -17,12 +17,14 @@ __all__ = ["dated", "new_directory", "owner", "owner_is_gone", "refuse_used", "w
 
 
 def dated(name: str) -> Path:
-    """Make a new directory below `results/`, named by date and time, and return it: it is nobody else's then.
+    """Return a directory below `results/` named by date and time; it is not there yet, and nobody else gets it.
+
+    A hidden file beside it holds the place until the directory is complete; `new_directory` takes it away.
 
     Raises
     ------
     EnvironmentFailure
-        If it cannot be made.
+        If nothing can be written there.
     """
     from datetime import datetime
 
@@ -31,12 +33,31 @@ def dated(name: str) -> Path:
     number = 2
     with writing(directory):
         directory.parent.mkdir(parents=True, exist_ok=True)
-        while True:
-            with contextlib.suppress(FileExistsError):
-                directory.mkdir()
-                return directory
+        while not _reserve(directory):
             directory = directory.with_name(f"{stamp}-{number}")
             number += 1
+    return directory
+
+
+def _reserve(directory: Path) -> bool:
+    """Hold the place of a directory; return whether it was free."""
+    place = _place_of(directory)
+    try:
+        with place.open("x", encoding="utf-8") as file:
+            file.write(owner())
+    except FileExistsError:
+        return False
+    except OSError:
+        place.unlink(missing_ok=True)
+        raise
+    if directory.exists():  # somebody has just finished it
+        place.unlink()
+        return False
+    return True
+
+
+def _place_of(directory: Path) -> Path:
+    return directory.with_name(f".{directory.name}{RESERVED}")
 
 
 def owner() -> str:
@@ -62,7 +83,7 @@ def owner_is_gone(name: str) -> bool:
 def new_directory(directory: Path, *, is_ours: bool = False) -> Generator[Path]:
     """Give a temporary directory that becomes `directory` when the block ends well.
 
-    If the block fails, nothing is left behind; also not an empty `directory` that was made for this (`is_ours`).
+    If the block fails, nothing is left behind; also not the place that `dated` holds for it (`is_ours`).
 
     Raises
     ------
@@ -81,16 +102,15 @@ def new_directory(directory: Path, *, is_ours: bool = False) -> Generator[Path]:
         yield unfinished
         with writing(directory):
             unfinished.rename(destination)
-    except BaseException:
-        if is_ours:
-            with contextlib.suppress(OSError):
-                destination.rmdir()
-        raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+        if is_ours:
+            with contextlib.suppress(OSError):
+                _place_of(destination).unlink()
 
 
 UNFINISHED = ".unfinished-"
+RESERVED = ".reserved"
 
 
 def _sweep(parent: Path) -> None:
@@ -98,6 +118,10 @@ def _sweep(parent: Path) -> None:
     for path in parent.glob(f".*{UNFINISHED}*"):
         if owner_is_gone(path.name.rpartition(UNFINISHED)[2]):
             shutil.rmtree(path, ignore_errors=True)
+    for path in parent.glob(f".*{RESERVED}"):
+        with contextlib.suppress(OSError, ValueError):
+            if owner_is_gone(path.read_text(encoding="utf-8")):
+                path.unlink()
 
 
 def refuse_used(directory: Path) -> None:
