@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers docs lock clean
+.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers docs audit lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ docs: ## the documentation, into docs/_build/html
 	@tools/setup docs
 	@.venv/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+audit: ## advisories, licences and sources of libraries (cargo-deny, pip-audit); says what could not be asked
+	@PATH="$$PWD/.venv/bin:$$PATH" tools/audit
 
 lock: ## resolve requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
