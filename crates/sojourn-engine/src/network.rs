@@ -12,10 +12,10 @@
 use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
-use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed, Span};
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed, ServiceQueue, Span};
 use sojourn_link::{
-    AnyLink, DelayParts, Draw, Framing, Line, Link, LinkConfig, LinkContext, Loss, Mark, Passage,
-    Stage, Wire, WireConfig,
+    AnyLink, DelayParts, Draw, Framing, Line, Link, LinkConfig, LinkContext, LinkCounters, Loss,
+    Mark, Passage, Stage, Wire, WireConfig,
 };
 use sojourn_queue::Score;
 use sojourn_record::{
@@ -283,13 +283,14 @@ impl<R: Recorder> Network<R> {
             });
         }
         for (number, link) in (0..).zip(&self.links) {
+            let recorder = &mut self.paths.recorder;
             if let Some(counters) = Link::<PacketId>::counters(&link.model) {
-                let counters = MacCounters {
-                    requested: counters.requested,
-                    granted: counters.granted,
-                    unused: counters.unused_grant,
-                };
-                self.paths.recorder.on_mac(LinkId(number), &counters);
+                recorder.on_mac(LinkId(number), &mac_counters(&counters));
+            }
+            let flows = Link::<PacketId>::service_flow_counters(&link.model);
+            let queues = [ServiceQueue::Classic, ServiceQueue::LowLatency];
+            for (queue, counters) in queues.into_iter().zip(flows.iter().flatten()) {
+                recorder.on_service_flow(LinkId(number), queue, &mac_counters(counters));
             }
         }
     }
@@ -556,6 +557,14 @@ impl ManagedLink {
             self.waiting = waiting;
             recorder.on_waiting(now, link, waiting);
         }
+    }
+}
+
+fn mac_counters(counters: &LinkCounters) -> MacCounters {
+    MacCounters {
+        requested: counters.requested,
+        granted: counters.granted,
+        unused: counters.unused_grant,
     }
 }
 

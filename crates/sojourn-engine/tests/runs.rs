@@ -662,3 +662,36 @@ fn devices_count_the_delays_of_each_service_flow() {
             .all(|table| table.name != "latency_histogram")
     );
 }
+
+#[test]
+fn grants_of_service_flows_sum_to_those_of_the_modem_and_proactive_ones_are_of_the_low_latency_flow()
+ {
+    let text = LIAR
+        .replace("profile = \"white2019-lld\"", "profile = \"white2019-pgs\"")
+        .replace("name = \"liar\"", "name = \"honest\"")
+        .replace("rtt = \"20 ms\"\ndscp = 45", "rtt = \"20 ms\"");
+    let records = records(&scenario(&text), 1);
+    let mac = records.mac(LinkId(0)).expect("a modem");
+    let flows = records.service_flows(LinkId(0));
+    let [
+        (ServiceQueue::Classic, classic),
+        (ServiceQueue::LowLatency, low_latency),
+    ] = flows
+    else {
+        panic!("{flows:?}");
+    };
+    assert_eq!(mac.requested, classic.requested + low_latency.requested);
+    assert_eq!(mac.granted, classic.granted + low_latency.granted);
+    assert_eq!(mac.unused, classic.unused + low_latency.unused);
+    // Vector: 5 Mb/s each 135 us are 96 B, 5.689 Mb/s, of which the game uses 110 + 28 B each 33 ms (claim W19-22).
+    let mbps = |bytes: Bytes| bytes.0 as f64 * 8.0 / 20.0 / 1e6;
+    assert!(
+        (mbps(low_latency.granted) - 5.689).abs() < 0.03,
+        "{low_latency:?}"
+    );
+    let used = mbps(low_latency.granted) - mbps(low_latency.unused);
+    assert!((used - 138.0 * 8.0 / 0.033 / 1e6).abs() < 0.001, "{used}");
+    assert!(mbps(classic.granted) > 30.0, "{classic:?}");
+    // A CMTS downstream grants nothing.
+    assert!(records.service_flows(LinkId(1)).is_empty());
+}

@@ -191,4 +191,8 @@ impl<T> Link<T> for AnyLink<T> {
     fn counters(&self) -> Option<LinkCounters> {
         each_link!(self, link => Link::<T>::counters(link))
     }
+
+    fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
+        each_link!(self, link => Link::<T>::service_flow_counters(link))
+    }
 }

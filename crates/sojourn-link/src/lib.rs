@@ -242,6 +242,18 @@ pub struct LinkCounters {
     pub unused_grant: Bytes,
 }
 
+impl core::ops::Add for LinkCounters {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            requested: self.requested + other.requested,
+            granted: self.granted + other.granted,
+            unused_grant: self.unused_grant + other.unused_grant,
+        }
+    }
+}
+
 /// A link in one direction.
 pub trait Link<T> {
     /// A packet reaches the link.
@@ -282,6 +294,11 @@ pub trait Link<T> {
 
     /// What the link's MAC has counted; `None` without one.
     fn counters(&self) -> Option<LinkCounters> {
+        None
+    }
+
+    /// The same for the classic and for the low-latency service flow; `None` of a link that has not both.
+    fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
         None
     }
 }

@@ -156,6 +156,8 @@ pub trait Running: Send {
     fn sub_flow(&self, meta: &Meta) -> Option<u32>;
     /// See [`Link::counters`].
     fn counters(&self) -> Option<LinkCounters>;
+    /// See [`Link::service_flow_counters`].
+    fn service_flow_counters(&self) -> Option<[LinkCounters; 2]>;
 }
 
 impl<L: Link<Ticket> + Send> Running for L {
@@ -199,6 +201,10 @@ impl<L: Link<Ticket> + Send> Running for L {
 
     fn counters(&self) -> Option<LinkCounters> {
         Link::counters(self)
+    }
+
+    fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
+        Link::service_flow_counters(self)
     }
 }
 
@@ -313,5 +319,9 @@ impl<T> Link<T> for OwnLink<T> {
 
     fn counters(&self) -> Option<LinkCounters> {
         self.link.counters()
+    }
+
+    fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
+        self.link.service_flow_counters()
     }
 }

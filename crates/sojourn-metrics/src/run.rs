@@ -19,7 +19,8 @@ use crate::web::LoadTimes;
 use sojourn_base::report::Page;
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 use sojourn_record::{
-    ColumnData, DelayHistogram, LinkId, Records, Table, TrafficCounters, TrafficId, TransferTally,
+    ColumnData, DelayHistogram, LinkId, MacCounters, Records, Table, TrafficCounters, TrafficId,
+    TransferTally,
 };
 
 /// What the records of a run do not say about it.
@@ -402,13 +403,10 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     let tally = records.link_protection(id);
     protection::protection_metrics(rows, subject, tally, &protection::NAMES);
     if let Some(mac) = records.mac(id) {
-        for (metric, bytes) in [
-            ("requested_volume", mac.requested),
-            ("granted_volume", mac.granted),
-            ("unused_grants", mac.unused),
-        ] {
-            rows.add(subject, metric, bytes.0 as f64 / 1e3, "kB");
-        }
+        mac_metrics(rows, subject, &mac);
+    }
+    for (queue, mac) in records.service_flows(id) {
+        mac_metrics(rows, &format!("{subject}/{}", queue.as_str()), mac);
     }
     if let Some(allowance) = facts.allowance.get(usize::from(id.0)).copied().flatten() {
         let used = utilisation(totals.forwarded_bytes(), allowance);
@@ -436,6 +434,16 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
         rows.add_some(subject, metric, sojourn.quantile_ns(p).map(ms), "ms");
     }
     rows.add_some(subject, "sojourn_max", sojourn.max_ns().map(ms), "ms");
+}
+
+fn mac_metrics(rows: &mut Rows, subject: &str, mac: &MacCounters) {
+    for (metric, bytes) in [
+        ("requested_volume", mac.requested),
+        ("granted_volume", mac.granted),
+        ("unused_grants", mac.unused),
+    ] {
+        rows.add(subject, metric, bytes.0 as f64 / 1e3, "kB");
+    }
 }
 
 /// The table `metrics` of a run.

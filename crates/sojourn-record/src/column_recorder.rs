@@ -120,6 +120,8 @@ struct LinkRecords {
     bins: Option<Bins<LinkBin>>,
     /// What its MAC counted.
     mac: Option<MacCounters>,
+    /// And of each of its service flows.
+    service_flows: Vec<(ServiceQueue, MacCounters)>,
     /// What its Queue Protection did.
     protection: ProtectionTally,
     /// What its device counts.
@@ -200,6 +202,7 @@ impl ColumnRecorder {
             clock: QueueClock::default(),
             bins: config.series.map(Bins::new),
             mac: None,
+            service_flows: Vec::new(),
             protection: ProtectionTally::default(),
         });
         Self {
@@ -500,6 +503,11 @@ impl Recorder for ColumnRecorder {
 
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {
         self.links[usize::from(link.0)].mac = Some(*counters);
+    }
+
+    fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {
+        let flows = &mut self.links[usize::from(link.0)].service_flows;
+        flows.push((queue, *counters));
     }
 
     fn on_end(&mut self, now: Instant) {

@@ -359,6 +359,8 @@ pub trait Recorder {
     fn on_sample(&mut self, sample: &ConnectionSample) {}
     /// The run ends: what the MAC of a link has counted.
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {}
+    /// The run ends: what the MAC of a link has counted of the service flow of one queue, if it has several.
+    fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {}
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
 }

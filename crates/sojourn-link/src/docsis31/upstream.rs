@@ -55,7 +55,8 @@ pub struct Upstream<T, M> {
     due: Instant,
     wakeup: Instant,
     grants: Vec<Grant>,
-    counters: LinkCounters,
+    /// Of each service flow.
+    counters: [LinkCounters; 2],
 }
 
 /// A service flow as the modem knows it.
@@ -172,7 +173,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             due: Instant::ZERO,
             wakeup: Instant::NEVER,
             grants: Vec::new(),
-            counters: LinkCounters::default(),
+            counters: [LinkCounters::default(); 2],
             timeline,
         }
     }
@@ -284,7 +285,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             }
             let pipeline = &mut self.flows[flow];
             pipeline.requested = pipeline.requested.saturating_sub(granted);
-            self.counters.granted += Bytes(granted);
+            self.counters[flow].granted += Bytes(granted);
             let Some(last) = last else {
                 self.contend(map, flow, context);
                 continue;
@@ -358,7 +359,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         let asked = self.request_shaper.admit(now, need);
         if asked > 0 {
             self.flows[flow].requested += asked;
-            self.counters.requested += Bytes(asked);
+            self.counters[flow].requested += Bytes(asked);
             self.scheduler
                 .request(now + self.timeline.request, flow, asked);
         }
@@ -377,7 +378,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         self.flows[flow].granted.pop_front();
         if !self.holds(flow) {
             let unused = grant.length * self.timeline.minislot_bytes;
-            self.counters.unused_grant += Bytes(unused);
+            self.counters[flow].unused_grant += Bytes(unused);
             self.scheduler.refund(known_at, flow, unused);
             return;
         }
@@ -399,7 +400,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             is_empty = used < room;
             unused += room - used;
         }
-        self.counters.unused_grant += Bytes(unused);
+        self.counters[flow].unused_grant += Bytes(unused);
         if unused > 0 {
             self.scheduler.refund(known_at, flow, unused);
         }
@@ -616,7 +617,12 @@ impl<T, M: QueueManager<T>> Link<T> for Upstream<T, M> {
     }
 
     fn counters(&self) -> Option<LinkCounters> {
-        Some(self.counters)
+        let [classic, low_latency] = self.counters;
+        Some(classic + low_latency)
+    }
+
+    fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
+        (self.service == Service::LowLatency).then_some(self.counters)
     }
 }
 

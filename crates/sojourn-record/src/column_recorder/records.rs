@@ -160,6 +160,11 @@ impl Records {
         self.link(link).mac
     }
 
+    /// What the MAC of a link counted of each of its service flows; nothing of a link with one.
+    pub fn service_flows(&self, link: LinkId) -> &[(ServiceQueue, MacCounters)] {
+        &self.link(link).service_flows
+    }
+
     /// The connections that were looked at, in order of time; none if no interval was asked for.
     pub fn connection_samples(&self) -> &[ConnectionSample] {
         &self.recorder.samples

@@ -152,10 +152,10 @@ fn the_queue_counts_frames_and_the_modem_asks_for_headers_too() {
         modem.on_arrival(at, classic(length), 0, &mut context);
         assert_eq!(modem.backlog().bytes.0, bytes - 10);
         drive_packets(&mut modem, [], Instant::from_s(1), &mut context);
-        assert_eq!(modem.counters.requested, Bytes(bytes));
+        assert_eq!(modem.counters[CLASSIC].requested, Bytes(bytes));
         let granted = bytes.div_ceil(48) * 48;
-        assert_eq!(modem.counters.granted, Bytes(granted));
-        assert_eq!(modem.counters.unused_grant, Bytes(granted - bytes));
+        assert_eq!(modem.counters[CLASSIC].granted, Bytes(granted));
+        assert_eq!(modem.counters[CLASSIC].unused_grant, Bytes(granted - bytes));
     }
 }
 
