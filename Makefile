@@ -42,9 +42,11 @@ fmt: ## format Rust and Python
 
 fuzz: ## damaged and random input for everything that reads files, some minutes; needs cargo-fuzz and a nightly compiler
 	@tools/fuzz 100000
+	@tools/fuzz-importers 1000
 
 fuzz-long: ## the same, ten million inputs for each target: hours
 	@tools/fuzz 10000000
+	@tools/fuzz-importers 100000
 
 bench: setup ## what one packet costs: measure, write docs/results/speed.md and speed.svg
 	@.venv/bin/python tools/bench-speed

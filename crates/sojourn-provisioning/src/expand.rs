@@ -135,22 +135,22 @@ impl<'a> Expander<'a> {
         Some(ServiceConfig {
             upstream: upstream?,
             downstream: downstream?,
+            low_latency_disabled: self.low_latency_disabled(),
             bad_mic,
             others,
         })
     }
 
+    fn low_latency_disabled(&self) -> bool {
+        let said = self.file.all(91).last().and_then(Tlv::number);
+        said.is_some_and(|value| value > 0)
+    }
+
     /// Whether a direction may have two queues.
     fn has_dual_queue(&self, way: Way) -> bool {
-        let disabled = self
-            .file
-            .all(91)
-            .last()
-            .and_then(Tlv::number)
-            .is_some_and(|value| value > 0);
         let modem =
             self.tables.cm_lld || (way == Way::Down && self.choices.downstream_without_modem);
-        modem && self.tables.cmts_lld && !disabled
+        modem && self.tables.cmts_lld && !self.low_latency_disabled()
     }
 
     fn direction(&mut self, codes: Codes) -> Option<Service> {
@@ -672,14 +672,13 @@ impl<'a> Expander<'a> {
         let Setting::Number(bytes) = buffer.value else {
             return Some(buffer);
         };
-        let least = number_of(parameters, Parameter::BufferMinimum).unwrap_or(0);
-        let most = number_of(parameters, Parameter::BufferMaximum)
-            .unwrap_or(u64::MAX)
-            .max(least);
-        Some(Leaf {
-            value: Setting::Number(bytes.clamp(least, most)),
-            ..buffer
-        })
+        // A limit that holds the size is where the size is from; a minimum above the maximum counts.
+        let limit = |parameter| Some((number_of(parameters, parameter)?, said(parameter)?));
+        let least = limit(Parameter::BufferMinimum);
+        let most = limit(Parameter::BufferMaximum).filter(|(most, _)| bytes > *most);
+        let held = most.as_ref().map_or(bytes, |(most, _)| *most);
+        let least = least.filter(|(least, _)| held < *least);
+        Some(least.or(most).map_or(buffer, |(_, leaf)| leaf))
     }
 
     /// Its queue management in a word.

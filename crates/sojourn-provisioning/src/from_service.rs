@@ -85,6 +85,9 @@ pub fn from_service(service: &ServiceConfig, style: Style) -> Result<File, Vec<I
         issues: Vec::new(),
     };
     let mut tlvs = vec![Tlv::octets(3, [1])];
+    if service.low_latency_disabled {
+        tlvs.push(Tlv::octets(91, [1]));
+    }
     tlvs.extend(writer.direction(&service.upstream, UP));
     tlvs.extend(writer.direction(&service.downstream, DOWN));
     let mut file = File {

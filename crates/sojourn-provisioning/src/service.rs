@@ -69,6 +69,8 @@ pub struct ServiceConfig {
     pub upstream: Service,
     /// To the subscriber.
     pub downstream: Service,
+    /// Whether the file forbids low-latency DOCSIS to a modem that could have it.
+    pub low_latency_disabled: bool,
     /// Whether the digests of the file are wrong, and it was expanded all the same.
     pub bad_mic: bool,
     /// Service flows and aggregates of the file beside the primary ones, by octet: nothing is said of them.

@@ -425,3 +425,32 @@ fn a_buffer_of_a_rate_in_exabits_is_as_large_as_the_rate_says() {
     let bytes = Setting::Number(26_843_795_600_000_000);
     assert_eq!(flow.buffer.unwrap().value, bytes);
 }
+
+#[test]
+fn a_buffer_that_a_limit_holds_is_from_that_limit() {
+    let of = |control: &str| {
+        let file = written(&format!(
+            "[[tlv]]\n[tlv.upstream_service_flow]\nservice_flow_reference = 1\nqos_parameter_set_type = 7\n\
+             max_sustained_rate = 8000000\nbuffer_control = {control}\n\
+             [[tlv]]\n[tlv.downstream_service_flow]\nservice_flow_reference = 2\nqos_parameter_set_type = 7\n"
+        ));
+        let service = expanded(&file, &tables()).service.unwrap();
+        let Service::Single(flow) = service.upstream else {
+            panic!("one service flow")
+        };
+        let buffer = flow.buffer.unwrap();
+        let path = match buffer.origin {
+            Origin::File { path, .. } => path,
+            _ => String::from("default"),
+        };
+        (buffer.value, path)
+    };
+    // 100 ms at 8 Mb/s are 100,000 B.
+    let from = |bytes, path: &str| (Setting::Number(bytes), path.to_owned());
+    assert_eq!(of("{ minimum = 50000 }"), from(100_000, "default"));
+    assert_eq!(of("{ minimum = 200000 }"), from(200_000, "24.35.1"));
+    assert_eq!(
+        of("{ target = 300000, maximum = 250000 }"),
+        from(250_000, "24.35.3")
+    );
+}

@@ -150,3 +150,19 @@ fn rates_above_four_octets_take_a_unit_and_rates_without_one_are_refused() {
         ("E-STYLE", "24.41")
     );
 }
+
+#[test]
+fn a_file_that_forbids_low_latency_stays_one_that_forbids_it() {
+    let mut file = text::read(
+        "schema = 1\n[[tlv]]\nnetwork_access = 1\nlow_latency_disable = 1\n\
+         [[tlv]]\n[tlv.upstream_service_flow]\nservice_flow_reference = 1\nqos_parameter_set_type = 7\n\
+         service_class_name = 'tier-20-us'\n\
+         [[tlv]]\n[tlv.downstream_service_flow]\nservice_flow_reference = 2\nqos_parameter_set_type = 7\n\
+         service_class_name = 'tier-100-ds'\n",
+    )
+    .unwrap();
+    seal(&mut file, Some(&secret())).unwrap();
+    let before = service(&file, &tables()).unwrap();
+    let after = again(&before, Style::Names, &tables()).expect("names say it");
+    assert!(before.simulates_as(&after), "{after:#?}");
+}
