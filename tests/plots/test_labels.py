@@ -43,6 +43,15 @@ def test_a_label_leaves_the_dots_beside_it_free() -> None:
     assert place.box.overlap(Box(57.0, 47.0, 63.0, 53.0)) == 0.0
 
 
+def test_a_label_does_not_stand_on_the_bars_of_its_dot() -> None:
+    bars = np.array([(x, 50.0) for x in range(20, 81, 3)] + [(50.0, y) for y in range(20, 81, 3)])
+    (place,) = places([(50.0, 50.0, "C04")], [], FRAME, 6.5, bars)
+    box = place.box
+    inside = (bars > (box.left, box.bottom)) & (bars < (box.right, box.top))
+    assert not inside.all(axis=1).any()
+    assert place.is_near
+
+
 @settings(max_examples=30)
 @given(
     st.lists(

@@ -73,6 +73,17 @@ def test_a_study_ends_when_it_is_interrupted(sojourn: CommandLine, tmp_path: Pat
     assert "Traceback" not in said
 
 
+def test_a_query_ends_when_it_is_interrupted(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path, duration="1 s")
+    assert sojourn("run", "household.toml", "--store", "kept").status == 0
+    endless = "select sum(a.range * b.range) from range(100000000) a, range(100000000) b, runs"
+    process = sojourn.start("query", "--store", "kept", endless)
+    time.sleep(4)  # it is in DuckDB then
+    status, said = _ends_at_once(process, signal.SIGINT)
+    assert status == 3, said
+    assert "Traceback" not in said
+
+
 ENDLESS = """
 import os, sys
 import sojourn

@@ -101,6 +101,7 @@ def places(
     others: Sequence[tuple[float, float]],
     frame: Box,
     size: float,
+    lines: np.ndarray | None = None,
 ) -> list[Place]:
     """Find a place for each label.
 
@@ -114,7 +115,10 @@ def places(
         What labels should stay inside of.
     size
         Size of the font.
+    lines
+        Points on lines that labels should not cross, one below the other.
     """
+    crossed = np.zeros((0, 2)) if lines is None else lines
     dots = [
         Box(x - _MARKER, y - _MARKER, x + _MARKER, y + _MARKER)
         for x, y in (*((x, y) for x, y, _ in labelled), *others)
@@ -125,7 +129,12 @@ def places(
         best = min(
             enumerate(_candidates(x, y, text, size)),
             key=lambda item: (
-                round(_covered(item[1].box, dots, taken) + item[1].box.outside(frame), 3),
+                round(
+                    _covered(item[1].box, dots, taken)
+                    + item[1].box.outside(frame)
+                    + _STRIDE * _points_in(item[1].box, crossed),
+                    3,
+                ),
                 item[0],
             ),
         )[1]
@@ -179,6 +188,7 @@ def write(panel: spec.Panel, axes: Axes, size: float) -> None:
         [(float(x), float(y)) for n, (x, y) in enumerate(at) if not dots[n][2]],
         Box(*(float(edge) for edge in frame.ravel())),
         size,
+        _drawn([mark for mark in panel.marks if isinstance(mark, spec.Line | spec.Dots)], axes),
     )
     for number, place in zip(wanted, chosen, strict=True):
         x, y, text = dots[number]
@@ -203,7 +213,7 @@ def write_rules(panel: spec.Panel, axes: Axes, size: float) -> None:
     rules = [mark for mark in panel.marks if isinstance(mark, spec.Rule) and mark.label]
     if not rules:
         return
-    covered = _drawn(panel, axes)
+    covered = _drawn(panel.marks, axes)
     scale = _POINTS_PER_INCH / axes.figure.dpi
     frame = Box(*(float(edge) for edge in (scale * axes.get_window_extent().get_points()).ravel()))
     for rule in rules:
@@ -251,11 +261,11 @@ def _beside(rule: spec.Rule, x: float, y: float, frame: Box, size: float) -> Ite
                 yield Box(left, bottom, left + high, bottom + long)
 
 
-def _drawn(panel: spec.Panel, axes: Axes) -> np.ndarray:
+def _drawn(marks: Sequence[spec.Mark], axes: Axes) -> np.ndarray:
     """Return points on everything that a label should not cover, one below the other."""
     scale = _POINTS_PER_INCH / axes.figure.dpi
     found = [np.zeros((0, 2))]
-    for mark in panel.marks:
+    for mark in marks:
         if isinstance(mark, spec.Line) and len(mark.x):
             x, y = np.asarray(mark.x, dtype=float), np.asarray(mark.y, dtype=float)
             if mark.step:
@@ -263,6 +273,9 @@ def _drawn(panel: spec.Panel, axes: Axes) -> np.ndarray:
             found.append(_along(scale * axes.transData.transform(np.column_stack((x, y)))))
         elif isinstance(mark, spec.Dots) and len(mark.x):
             found.append(scale * axes.transData.transform(np.column_stack((mark.x, mark.y))))
+            if mark.low is not None and mark.high is not None:
+                for low, high, y in zip(mark.low, mark.high, mark.y, strict=True):
+                    found.append(_along(scale * axes.transData.transform([(low, y), (high, y)])))
         elif isinstance(mark, spec.Rule):
             (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
             ends = (
