@@ -15,7 +15,7 @@ fn random_scenarios_run_without_a_panic_and_lose_no_packet() {
         dropped += u64::from(examined.packets[2] > 0);
     }
     // Most scenarios carry something, and queues overflow in many.
-    assert!(arrived > 120 && dropped > 40, "{arrived} and {dropped}");
+    assert!(arrived > 120 && dropped > 30, "{arrived} and {dropped}");
 }
 
 #[test]
