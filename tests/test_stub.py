@@ -10,7 +10,7 @@ import sojourn
 from sojourn import _engine
 
 STUB = ast.parse((Path(sojourn.__file__).parent / "_engine.pyi").read_text())
-TYPE_ONLY = {"ArrowStream", "Problem", "RunStatistics", "BenchWorld"}
+TYPE_ONLY = {"ArrowStream", "Problem", "RunStatistics", "BenchWorld", "ExpansionChoices"}
 """Names that exist for type checkers only."""
 BEHIND_PROTOCOLS = {"ArrowTable"}
 """Classes of the module whose objects the stub describes by what they can do."""
