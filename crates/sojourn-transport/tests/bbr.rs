@@ -130,3 +130,29 @@ fn flows_that_begin_one_after_the_other_come_to_share_equally() {
         }
     }
 }
+
+#[test]
+fn data_that_arrive_just_when_the_pace_lets_the_last_byte_go_do_not_keep_it_back() {
+    // Both ends pace alike, so what one sends arrives at the very instant at which the other may send.
+    for config in [stacks::BBR1, stacks::BBR3] {
+        let config = StackConfig {
+            receive_window: 1,
+            pacing: None,
+            nagle: false,
+            ..config
+        };
+        let shape = Shape {
+            service: Span::ZERO,
+            propagation: Span::from_ms(1),
+        };
+        let mut path = Path::new(&config, shape, Box::new(|_, _| Fate::Pass));
+        path.close = true;
+        path.to_answer = 5 * 1448 + 1;
+        path.run(6 * 1448 + 1, Instant::from_s(100));
+        assert!(
+            path.ends
+                .iter()
+                .all(sojourn_transport::TcpEndpoint::is_closed)
+        );
+    }
+}

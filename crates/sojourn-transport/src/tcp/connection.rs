@@ -415,10 +415,15 @@ impl TcpEndpoint {
         let due = if self.phase == Phase::Dead {
             Armed::NONE
         } else {
+            // A timer that is due at this instant is not taken back: what waits for it has not been sent yet.
+            let pacing = match self.sender.paced_until(now, &self.config) {
+                at if at == now && self.armed.pacing != now => Instant::NEVER,
+                at => at,
+            };
             Armed {
                 main: self.opening.deadline.min(self.sender.deadline()),
                 delayed_ack: self.receiver.deadline(),
-                pacing: self.sender.paced_until(now, &self.config),
+                pacing,
             }
         };
         if due.main != self.armed.main {

@@ -126,7 +126,7 @@ impl Sender {
             && self.pacer.held_until(now, pacing).is_some()
     }
 
-    /// When paced data may leave; [`Instant::NEVER`] if nothing waits for that.
+    /// When paced data may leave, `now` at the earliest; [`Instant::NEVER`] if nothing waits for that.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Instant, config: &StackConfig) -> Instant {
         match self.control.pacing(config) {
@@ -145,7 +145,7 @@ impl Sender {
         if !ready {
             return Instant::NEVER;
         }
-        self.pacer.held_until(now, pacing).unwrap_or(Instant::NEVER)
+        self.pacer.held_until(now, pacing).unwrap_or(now)
     }
 
     /// Send new data if there are any, without asking the window. Returns whether something was sent.
