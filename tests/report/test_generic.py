@@ -85,6 +85,15 @@ def test_the_first_label_competes_and_the_others_are_conditions() -> None:
     assert Roles.of(small(["pie", "codel"], [1])).looks == {"pie": "pie", "codel": "codel"}
 
 
+def test_names_compete_before_amounts_whichever_stands_first() -> None:
+    result = small(["a", "b"], [1, 2])
+    turned = replace(result, runs=result.runs.select("point", "seed", "load", "queue"))
+    roles = Roles.of(turned)
+    assert (roles.compete, roles.conditions) == ("queue", ("load",))
+    amounts = replace(turned, runs=turned.runs.with_columns(queue=pl.col("point").rank("dense")))
+    assert Roles.of(amounts).compete == "load"
+
+
 def test_points_that_labels_do_not_tell_apart_compete_themselves() -> None:
     result = small(["a", "b"], [1, 2])
     roles = Roles.of(replace(result, runs=result.runs.drop("load")))

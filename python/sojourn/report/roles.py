@@ -46,8 +46,9 @@ class Roles:
     result
         The study's result.
     compete
-        The label whose values compete: the first of the study that varies and has few enough values. Where labels
-        do not tell points apart, points compete themselves.
+        The label whose values compete: of those that vary and have few enough values, the first whose values are
+        names. Amounts (a rate, a distance) are conditions, unless nothing else varies. Where labels do not tell
+        points apart, points compete themselves.
     conditions
         The other labels that vary.
     """
@@ -66,7 +67,9 @@ class Roles:
         few = [label for label in varying if points[label].n_unique() <= MOST_COMPETITORS]
         if not few:
             return cls(result, POINT)
-        return cls(result, few[0], tuple(label for label in varying if label != few[0]))
+        names = [label for label in few if not points.schema[label].is_numeric()]
+        compete = (names or few)[0]
+        return cls(result, compete, tuple(label for label in varying if label != compete))
 
     @cached_property
     def points(self) -> pl.DataFrame:
