@@ -271,13 +271,16 @@ impl Writer {
     ) -> Tlv {
         let mut all = vec![Tlv::octets(1, reference), Tlv::octets(6, [ALL_SETS])];
         all.extend(parts);
-        let mut parameters = flow.parameters.clone();
+        let mut parameters: Parameters = flow
+            .parameters
+            .iter()
+            .filter(|(parameter, _)| !SAID_OTHERWISE.contains(parameter))
+            .map(|(parameter, leaf)| (*parameter, leaf.clone()))
+            .collect();
         if let Some(buffer) = &flow.buffer
             && !matches!(buffer.origin, Origin::Default { .. })
         {
             parameters.insert(Parameter::BufferTarget, buffer.clone());
-        } else {
-            parameters.remove(&Parameter::BufferTarget);
         }
         let is_off = flow.aqm_word() == "none"
             && matches!(flow.aqm.origin, Origin::File { .. } | Origin::Table { .. });
@@ -287,11 +290,7 @@ impl Writer {
                 ..flow.aqm.clone()
             };
             parameters.insert(Parameter::AqmDisable, off);
-        } else {
-            parameters.remove(&Parameter::AqmDisable);
         }
-        parameters.remove(&Parameter::BufferMinimum);
-        parameters.remove(&Parameter::BufferMaximum);
         self.parameters(codes.flow, &mut all, &parameters, &OF_FLOWS);
         Tlv::of(codes.flow, all)
     }
