@@ -199,12 +199,15 @@ class StackFigure(FigureBase):
 
     kind: Literal["stack"]
     subject: str
-    direction: Literal["upstream", "downstream"] = "upstream"
+    direction: Literal["upstream", "downstream", "round-trip"] = "upstream"
+    """One way, or both summed."""
     rows: str
     facet: str
     where: Where = Field(default_factory=dict)
     causes: dict[str, str] = Field(default_factory=dict)
     """How causes are called, in the order in which a packet meets them."""
+    leave_out: list[str] = Field(default_factory=list)
+    """Causes that are not drawn, and count in no sum."""
 
 
 class SweepLine(Strict):

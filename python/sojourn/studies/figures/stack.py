@@ -33,7 +33,11 @@ _LONG = 100.0
 
 
 def mean_delay_parts(view: StudyView, point: str, subject: str, direction: str) -> dict[str, float]:
-    """Mean delay of a subject's packets by cause, ms, all seeds together."""
+    """Mean delay of a subject's packets by cause, ms, all seeds together; round trips sum both directions."""
+    if direction == "round-trip":
+        ways = [mean_delay_parts(view, point, subject, way) for way in ("upstream", "downstream")]
+        causes = dict.fromkeys(cause for way in ways for cause in way)
+        return {cause: sum(way.get(cause, 0.0) for way in ways) for cause in causes}
     rows = (
         view.table("delays", point)
         .filter((pl.col("traffic") == subject) & (pl.col("direction") == direction))
@@ -54,15 +58,20 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
     NotRecorded
         If a point was not run.
     """
-    causes = {**CAUSES, **definition.causes}
+    causes = {
+        cause: words
+        for cause, words in {**CAUSES, **definition.causes}.items()
+        if cause not in definition.leave_out
+    }
     facets = study.points.values(definition.facet, definition.where)
     found: dict[str, dict[str, dict[str, float]]] = {}
     for facet in facets:
         where = {**definition.where, definition.facet: facet}
         for name, points in study.points.groups(where, [definition.rows]).items():
-            parts = mean_delay_parts(
+            known = mean_delay_parts(
                 ask.view, points[0].name, definition.subject, definition.direction
             )
+            parts = {cause: value for cause, value in known.items() if cause in causes}
             found.setdefault(facet, {})[name] = parts
     used = {
         cause
@@ -79,7 +88,7 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
                 for cause in causes
                 if cause in used
             },
-            quantity="mean delay",
+            quantity="mean round trip" if definition.direction == "round-trip" else "mean delay",
             unit="ms",
             title=study.points.short(definition.facet, facet),
             decimals=0 if max(sum(parts.values()) for parts in rows.values()) >= _LONG else 1,
