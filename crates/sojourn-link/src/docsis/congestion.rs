@@ -74,6 +74,22 @@ impl CongestionConfig {
         Self::Schedule(RateCycle::white2013([1_700, 3_300, 5_000, 12_500]))
     }
 
+    /// The levels of docsis-ns3 `examples/simple-docsislink.cc`: 8.25, 10, 11.25 and 12.5 Mb/s, those of the ns-2 script
+    /// times five, 5 s each.
+    pub fn ns3_1() -> Self {
+        Self::Schedule(RateCycle::ns3([8_250, 10_000, 11_250, 12_500]))
+    }
+
+    /// The second levels there: 9.25, 9.5, 10 and 11.25 Mb/s.
+    pub fn ns3_2() -> Self {
+        Self::Schedule(RateCycle::ns3([9_250, 9_500, 10_000, 11_250]))
+    }
+
+    /// The third: 5, 6, 9 and 10 Mb/s.
+    pub fn ns3_3() -> Self {
+        Self::Schedule(RateCycle::ns3([5_000, 6_000, 9_000, 10_000]))
+    }
+
     /// The word used in files and records.
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -111,6 +127,15 @@ impl RateCycle {
             phase: 0,
             variation: 0.0,
             exhaustive: true,
+        }
+    }
+
+    fn ns3(levels_kbps: [u64; 4]) -> Self {
+        Self {
+            dwell: Span::from_s(5),
+            // The order of that program begins here.
+            phase: 1,
+            ..Self::white2013(levels_kbps)
         }
     }
 

@@ -1,12 +1,16 @@
 //! DOCSIS-PIE over the queue of one upstream service flow.
 //!
 //! Source: RFC 8034; buffer of White 2019 from the experiment scripts of docsis-ns3.
-//! Deviations: those of [`crate::policy::docsis_pie`].
+//! Deviations: those of [`crate::policy::docsis_pie`]; marks in place of drops, off by default, are those of PIE (RFC 8033
+//! §5.1): RFC 8034 §4.7 has none.
 
 use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room};
 use crate::manager::period::Period;
-use crate::manager::refuse;
+use crate::manager::pie::require_probability;
+use crate::manager::{mark, refuse};
 use crate::policy::docsis_pie::{DocsisPie, DocsisPieLaw, UPDATE_INTERVAL, shaper_delay};
+use crate::policy::pie::PieLaw;
+use crate::policy::pie::keys::marking_keys;
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
@@ -15,12 +19,17 @@ use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
 use sojourn_keys::{Configured, Profile, Visitor};
 
 /// Parameters of a DOCSIS-PIE queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocsisPieConfig {
     /// When to signal.
     pub law: DocsisPieLaw,
     /// The buffer of the service flow, in bytes or time (BUFFER_SIZE).
     pub limit: Limit,
+    /// Mark ECN-capable packets instead of dropping them while the probability is below `mark_threshold`. A modem that
+    /// keeps to RFC 8034 does not.
+    pub ecn: bool,
+    /// Probability, for a packet of mean length, from which capable packets are dropped as well.
+    pub mark_threshold: f64,
 }
 
 impl DocsisPieConfig {
@@ -28,11 +37,13 @@ impl DocsisPieConfig {
     pub const RFC8034: Self = Self {
         law: DocsisPieLaw::RFC8034,
         limit: Limit::Time(Span::from_ms(100)),
+        ecn: false,
+        mark_threshold: PieLaw::RFC8033.mark_threshold,
     };
     /// White 2019, one upstream service flow with AQM: buffer of 250 ms at 50 Mb/s.
     pub const WHITE2019_UPSTREAM: Self = Self {
-        law: DocsisPieLaw::RFC8034,
         limit: Limit::Bytes(Bytes(1_562_500)),
+        ..Self::RFC8034
     };
 }
 
@@ -59,6 +70,12 @@ impl Configured for DocsisPieConfig {
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         visitor.value(LIMIT, &mut self.limit);
         self.law.keys(visitor);
+        marking_keys(
+            "RFC 8034 §4.7: off",
+            &mut self.ecn,
+            &mut self.mark_threshold,
+            visitor,
+        );
     }
 }
 
@@ -80,6 +97,7 @@ impl ManagerKind for DocsisPieConfig {
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         self.law.collect_problems(self.limit, problems);
+        require_probability(self.mark_threshold, problems);
     }
 }
 
@@ -107,6 +125,8 @@ impl DocsisPieLaw {
 #[derive(Clone, Debug)]
 pub struct DocsisPieQueue<T> {
     law: DocsisPieLaw,
+    ecn: bool,
+    mark_threshold: f64,
     pie: DocsisPie,
     fifo: Fifo<T>,
     room: Room,
@@ -125,12 +145,19 @@ impl<T> DocsisPieQueue<T> {
         };
         Self {
             law: config.law,
+            ecn: config.ecn,
+            mark_threshold: config.mark_threshold,
             pie: DocsisPie::default(),
             fifo: Fifo::new(),
             room: Room::new(config.limit),
             buffer,
             period: Period::new(UPDATE_INTERVAL),
         }
+    }
+
+    /// Whether a signal is a mark, for packets that can carry one.
+    fn marks(&self) -> bool {
+        self.ecn && self.pie.probability() < self.mark_threshold
     }
 
     /// The decision state, for records and tests.
@@ -148,7 +175,7 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
         item: T,
         context: &mut dyn QueueContext<T>,
     ) -> Verdict {
-        let packet = Held::new(now, meta, item);
+        let mut packet = Held::new(now, meta, item);
         let backlog = self.fifo.backlog();
         if !self.room.fits(backlog, meta.length) {
             self.pie.on_overflow();
@@ -159,7 +186,7 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
                 .on_arrival(&self.law, meta.length, backlog.bytes.0, self.buffer, || {
                     context.unit()
                 });
-        if early {
+        if early && !(self.marks() && mark(&mut packet, Reason::Early, context)) {
             return refuse(packet, Reason::Early, context);
         }
         context.estimated(&packet, self.pie.delay());

@@ -112,13 +112,7 @@ impl PieLaw {
                 });
             }
         }
-        if !(0.0..=1.0).contains(&self.mark_threshold) {
-            problems.push(ConfigProblem {
-                field: "mark_threshold",
-                message: alloc::format!("{} is not a probability", self.mark_threshold),
-                hint: "0.1 (RFC 8033)",
-            });
-        }
+        require_probability(self.mark_threshold, problems);
         if self.burst_rule == BurstRule::AfterQuiet(Span::ZERO) {
             problems.push(ConfigProblem {
                 field: "burst_rule",
@@ -126,6 +120,17 @@ impl PieLaw {
                 hint: "1.5 s (ns-3)",
             });
         }
+    }
+}
+
+/// Complains about a `mark_threshold` that is no probability.
+pub(crate) fn require_probability(mark_threshold: f64, problems: &mut Vec<ConfigProblem>) {
+    if !(0.0..=1.0).contains(&mark_threshold) {
+        problems.push(ConfigProblem {
+            field: "mark_threshold",
+            message: alloc::format!("{mark_threshold} is not a probability"),
+            hint: "0.1 (RFC 8033)",
+        });
     }
 }
 

@@ -95,7 +95,7 @@ pub struct DocsisPie {
 
 impl DocsisPie {
     /// A packet of `length` bytes arrives and fits into the `buffer` of so many bytes; `backlog` bytes
-    /// wait already. Returns whether to drop it.
+    /// wait already. Returns whether to signal, which is a drop where nothing marks.
     pub fn on_arrival(
         &mut self,
         law: &DocsisPieLaw,

@@ -6,7 +6,7 @@
 //! Units and ranges: delays in seconds, probability in 0..=1.
 //! Deviations: draws are made only where a decision needs one.
 
-pub(in crate::policy) mod keys;
+pub(crate) mod keys;
 
 use crate::policy::burst::BurstState;
 use crate::policy::departure_rate::{DepartureRate, DepartureRateConfig};

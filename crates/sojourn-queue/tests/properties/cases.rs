@@ -297,19 +297,27 @@ fn pie() -> Vec<Case> {
 }
 
 fn docsis_pie() -> Vec<Case> {
-    let case = |law| {
+    // Room for delays at which the probability rises within a short list.
+    let roomy = Limit::Bytes(Bytes(200_000));
+    let case = |law, limit, ecn| {
         let config = DocsisPieConfig {
             law,
-            limit: SMALL_BYTES,
+            limit,
+            ecn,
+            mark_threshold: 1.0,
         };
-        within(SMALL_BYTES, ManagerConfig::DocsisPie(config))
+        within(limit, ManagerConfig::DocsisPie(config))
     };
     let hasty = DocsisPieLaw {
         target: Span::from_us(100),
         burst_reset: Span::from_ms(50),
         quantise_length: true,
     };
-    vec![case(DocsisPieLaw::RFC8034), case(hasty)]
+    vec![
+        case(DocsisPieLaw::RFC8034, SMALL_BYTES, false),
+        case(hasty, SMALL_BYTES, false),
+        marking(case(hasty, roomy, true)),
+    ]
 }
 
 fn docsis_dual_queue() -> Vec<Case> {

@@ -230,7 +230,7 @@ proptest! {
         let law = DocsisPieLaw { target: Span::from_us(100), ..DocsisPieLaw::RFC8034 };
         let limit = Limit::Bytes(Bytes(60_000));
         let operations = classic_only(operations);
-        let mut plain = DocsisPieQueue::new(DocsisPieConfig { law, limit });
+        let mut plain = DocsisPieQueue::new(DocsisPieConfig { law, limit, ..DocsisPieConfig::RFC8034 });
         let mut dual = DocsisDualQueue::new(DocsisDualQueueConfig { classic: law, limit, ..CONFIG });
         let mut contexts = (TestContext::random(3), TestContext::random(3));
         for context in [&mut contexts.0, &mut contexts.1] {

@@ -4,8 +4,8 @@ use super::{packet, verdicts};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
 use sojourn_queue::{
-    DocsisPieConfig, DocsisPieLaw, DocsisPieQueue, FlowListsConfig, FqPieConfig, FqPieQueue,
-    ManagerConfig, PieConfig, PieLaw, PieQueue, QueueManager, Reason, Shaper, Verdict,
+    DocsisPieConfig, DocsisPieQueue, FlowListsConfig, FqPieConfig, FqPieQueue, ManagerConfig,
+    PieConfig, PieLaw, PieQueue, QueueManager, Reason, Shaper, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::operations::{Operation, operations, run};
@@ -162,8 +162,8 @@ fn pie_of_white_2013_holds_200_full_packets() {
 #[test]
 fn docsis_pie_reads_the_shaper_and_what_is_staged() {
     let config = DocsisPieConfig {
-        law: DocsisPieLaw::RFC8034,
         limit: Limit::Bytes(Bytes(62_500)),
+        ..DocsisPieConfig::RFC8034
     };
     let mut queue = DocsisPieQueue::new(config);
     let mut context = TestContext::without_draws();
@@ -192,8 +192,8 @@ fn docsis_pie_reads_the_shaper_and_what_is_staged() {
 fn docsis_pie_wakes_up_at_a_third_of_the_buffer() {
     let buffer = 90_000;
     let mut queue = DocsisPieQueue::new(DocsisPieConfig {
-        law: DocsisPieLaw::RFC8034,
         limit: Limit::Bytes(Bytes(buffer)),
+        ..DocsisPieConfig::RFC8034
     });
     let mut context = TestContext::without_draws();
     for item in 0..20 {
@@ -208,8 +208,8 @@ fn docsis_pie_wakes_up_at_a_third_of_the_buffer() {
 #[test]
 fn a_service_flows_buffer_is_not_counted_in_packets() {
     let config = ManagerConfig::DocsisPie(DocsisPieConfig {
-        law: DocsisPieLaw::RFC8034,
         limit: Limit::Packets(Packets(100)),
+        ..DocsisPieConfig::RFC8034
     });
     assert_eq!(config.problems()[0].field, "limit");
     let by_time = ManagerConfig::DocsisPie(DocsisPieConfig::RFC8034).at(BitRate::from_mbps(50));
@@ -218,4 +218,99 @@ fn a_service_flows_buffer_is_not_counted_in_packets() {
         panic!("the same kind");
     };
     assert_eq!(by_bytes.limit, Limit::Bytes(Bytes(625_000)));
+}
+
+/// A DOCSIS-PIE queue of 5 Mb/s with a standing queue of 62,500 B, 100 ms, after so many updates; nothing was dropped.
+/// Vectors: the first update moves p by (0.25·0.09 + 2.5·0.1)/2048 = 1.33e-4, each further one by 0.0225 over the divisor of
+/// RFC 8033 (32 below 1e-3, 8 below 1e-2, 2 below 0.1): p = 0.000133 + 2·0.000703 = 0.00154 after 3 updates, 0.00998 after 6,
+/// 0.01279 after 7, and from there 0.01125 more with each: 0.09154 after 14, 0.10279 after 15.
+fn docsis_pie_at_100_ms(ecn: bool, updates: u64) -> (DocsisPieQueue<u32>, TestContext<u32>) {
+    let config = DocsisPieConfig {
+        limit: Limit::Bytes(Bytes(156_250)),
+        ecn,
+        ..DocsisPieConfig::RFC8034
+    };
+    let mut queue = DocsisPieQueue::new(config);
+    let mut context = TestContext::always(0.0);
+    context.shaper = Shaper {
+        tokens: Bytes::ZERO,
+        sustained: BitRate::from_mbps(5),
+        peak: BitRate::ZERO,
+    };
+    let lengths = [1500_u32; 41].into_iter().chain([1000]);
+    for (item, length) in (0..).zip(lengths) {
+        assert_eq!(
+            queue.enqueue(Instant::ZERO, packet(length, 0), item, &mut context),
+            Verdict::Accepted
+        );
+    }
+    for update in 1..=updates {
+        queue.on_timer(Instant::from_ms(16 * update), &mut context);
+    }
+    (queue, context)
+}
+
+/// Offers packets of 1024 B until one is signalled; how many were accepted before it, and what became of it.
+fn first_signal(
+    queue: &mut DocsisPieQueue<u32>,
+    context: &mut TestContext<u32>,
+    ecn: Ecn,
+) -> (usize, Verdict) {
+    let signals = |context: &TestContext<u32>| context.marked.len() + context.dropped.len();
+    for accepted in 0..1000 {
+        let before = signals(context);
+        let meta = Meta {
+            ecn,
+            ..packet(1024, 0)
+        };
+        let verdict = queue.enqueue(Instant::from_ms(400), meta, 1000, context);
+        if signals(context) > before || (ecn == Ecn::Ce && !queue.pie().burst_allowance().is_zero())
+        {
+            return (accepted, verdict);
+        }
+    }
+    panic!("no signal in 1000 packets");
+}
+
+#[test]
+fn docsis_pie_marks_where_it_would_drop_and_spreads_marks_like_drops() {
+    for (ecn, field, verdict, marks, drops) in [
+        (false, Ecn::Ect0, Verdict::Dropped(Reason::Early), 0, 1),
+        (true, Ecn::NotEct, Verdict::Dropped(Reason::Early), 0, 1),
+        (true, Ecn::Ect0, Verdict::Accepted, 1, 0),
+        (true, Ecn::Ect1, Verdict::Accepted, 1, 0),
+        (true, Ecn::Ce, Verdict::Accepted, 0, 0),
+    ] {
+        let (mut queue, mut context) = docsis_pie_at_100_ms(ecn, 14);
+        let expected = 0.012_79 + 7.0 * 0.011_25;
+        assert!((queue.pie().probability() - expected).abs() < 1e-4);
+        // 0.85/0.09154 = 9.3: the tenth packet is the first that may be signalled.
+        let (accepted, outcome) = first_signal(&mut queue, &mut context, field);
+        assert_eq!((accepted, outcome), (9, verdict), "{field:?}");
+        assert_eq!(
+            (context.marked.len(), context.dropped.len()),
+            (marks, drops),
+            "{field:?}"
+        );
+        // Marked or dropped, the first signal of a burst grants the allowance.
+        assert_eq!(queue.pie().burst_allowance(), Span::from_ms(142));
+    }
+}
+
+#[test]
+fn docsis_pie_drops_capable_packets_from_a_probability_of_ten_percent() {
+    let (mut queue, mut context) = docsis_pie_at_100_ms(true, 15);
+    assert!((0.1..0.105).contains(&queue.pie().probability()));
+    let (_, outcome) = first_signal(&mut queue, &mut context, Ecn::Ect0);
+    assert_eq!(outcome, Verdict::Dropped(Reason::Early));
+    assert!(context.marked.is_empty());
+}
+
+#[test]
+fn a_mark_threshold_of_docsis_pie_is_a_probability() {
+    let config = ManagerConfig::DocsisPie(DocsisPieConfig {
+        mark_threshold: 1.5,
+        ..DocsisPieConfig::WHITE2019_UPSTREAM
+    });
+    assert_eq!(config.problems()[0].field, "mark_threshold");
 }

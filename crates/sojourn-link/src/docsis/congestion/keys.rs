@@ -82,6 +82,21 @@ const CONGESTION_KINDS: [Kind<CongestionConfig>; 3] = [
                 about: "White 2013 §3.3: 1.7, 3.3, 5 and 12.5 Mb/s",
                 values: CongestionConfig::white2013_moderate,
             },
+            Profile {
+                name: "ns3-1",
+                about: "docsis-ns3 simple-docsislink.cc: 8.25, 10, 11.25 and 12.5 Mb/s, 5 s each",
+                values: CongestionConfig::ns3_1,
+            },
+            Profile {
+                name: "ns3-2",
+                about: "the same: 9.25, 9.5, 10 and 11.25 Mb/s",
+                values: CongestionConfig::ns3_2,
+            },
+            Profile {
+                name: "ns3-3",
+                about: "the same: 5, 6, 9 and 10 Mb/s",
+                values: CongestionConfig::ns3_3,
+            },
         ],
         keys: |config, visitor| {
             if let CongestionConfig::Schedule(cycle) = config {

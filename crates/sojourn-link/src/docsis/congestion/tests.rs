@@ -159,3 +159,25 @@ fn every_problem_of_a_cycle_is_listed() {
     .collect_problems(&mut problems);
     assert_eq!(problems.len(), 2);
 }
+
+#[test]
+fn the_levels_of_docsis_ns3_hold_for_five_seconds_in_the_order_of_its_program() {
+    // In Mb/s, sorted: 8.25, 10, 11.25, 12.5; order 1 0 1 2 0 2 1 3 0 3 2 3. Bytes per MAP of 2 ms: Mb/s · 250.
+    let every_five_seconds = || (0..13).map(|dwell| dwell * 2_500);
+    let [low, second, third, high] = [2_062, 2_500, 2_812, 3_125];
+    assert_eq!(
+        limits(CongestionConfig::ns3_1(), every_five_seconds()),
+        [
+            second, low, second, third, low, third, second, high, low, high, third, high, second
+        ]
+    );
+    for (config, first_two) in [
+        (CongestionConfig::ns3_2(), [2_375, 2_312]),
+        (CongestionConfig::ns3_3(), [1_500, 1_250]),
+    ] {
+        let mut problems = Vec::new();
+        config.collect_problems(&mut problems);
+        assert_eq!(problems, [], "an exhaustive cycle");
+        assert_eq!(limits(config, [0, 2_500].into_iter()), first_two);
+    }
+}

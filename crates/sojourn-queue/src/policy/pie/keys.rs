@@ -100,6 +100,33 @@ impl PieLaw {
     }
 }
 
+/// Shows the keys of marks in place of drops.
+pub(crate) fn marking_keys(
+    origin: &'static str,
+    ecn: &mut bool,
+    mark_threshold: &mut f64,
+    visitor: &mut dyn Visitor,
+) {
+    visitor.value(
+        key(
+            "ecn",
+            "mark ECN-capable packets instead of dropping them while the probability is low",
+            origin,
+        ),
+        ecn,
+    );
+    visitor.value(
+        key(
+            "mark_threshold",
+            "probability from which ECN-capable packets are dropped as well",
+            "RFC 8033 §5.1",
+        )
+        .least("0")
+        .most("1"),
+        mark_threshold,
+    );
+}
+
 fn switches(law: &mut PieLaw, visitor: &mut dyn Visitor) {
     for (name, about, origin, value) in [
         (
@@ -120,24 +147,14 @@ fn switches(law: &mut PieLaw, visitor: &mut dyn Visitor) {
             "RFC 8033 §5.4: off",
             &mut law.derandomise,
         ),
-        (
-            "ecn",
-            "mark ECN-capable packets instead of dropping them while the probability is low",
-            "RFC 8033 §5.1: off",
-            &mut law.ecn,
-        ),
     ] {
         visitor.value(key(name, about, origin), value);
     }
-    visitor.value(
-        key(
-            "mark_threshold",
-            "probability from which ECN-capable packets are dropped as well",
-            "RFC 8033 §5.1",
-        )
-        .least("0")
-        .most("1"),
+    marking_keys(
+        "RFC 8033 §5.1: off",
+        &mut law.ecn,
         &mut law.mark_threshold,
+        visitor,
     );
     visitor.value(
         span(
