@@ -8,7 +8,7 @@ import tomli_w
 
 from sojourn.errors import StudyError, UsageError
 from sojourn.scenario import Scenario
-from sojourn.study.library import Study, builtin_names, load_study
+from sojourn.study.library import Study, builtin_names, load_study, with_settings
 from sojourn.study.plan import QUICK_LONGEST_S, RunOptions, make_plan
 from study.overlay_oracle import merge as literally
 from support import STUDY, write_study
@@ -60,6 +60,40 @@ def test_a_plan_says_what_makes_it_less_than_the_study(
     study: Study, options: RunOptions, words: str
 ) -> None:
     assert make_plan(study, options).reduced == words
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (RunOptions(), "changed"),
+        (RunOptions(duration="1 s"), "shortened, changed"),
+        (RunOptions(quick=True), "quick, changed"),
+    ],
+)
+def test_a_setting_changes_every_point_below_its_overlays(
+    study: Study, options: RunOptions, words: str
+) -> None:
+    changed = with_settings(study, ["traffic.bulk.dscp=10", "traffic.bulk.app.lanes=2"])
+    plan = make_plan(changed, options)
+    assert plan.reduced == words
+    for item in plan.points:
+        entry = item.point.document["traffic"][0]
+        assert (entry["dscp"], entry["app"]["lanes"]) == (10, 2)
+    assert {run.key for run in plan.runs}.isdisjoint(
+        run.key for run in make_plan(study, options).runs
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("traffic.bulk.rtt=70ms", "no point changes by it"),  # every point has an overlay's
+        ("traffic.bulk", "not of the form a.b.c=V"),
+    ],
+)
+def test_a_setting_without_effect_is_wrong_usage(study: Study, setting: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        with_settings(study, [setting])
 
 
 def test_quick_has_a_duration_for_studies_that_name_none(tmp_path: Path) -> None:

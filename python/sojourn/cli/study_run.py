@@ -31,6 +31,14 @@ def arguments(parser: Parser) -> None:
         action="append",
         default=[],
     )
+    parser.option(
+        "--set",
+        "A.B.C=V",
+        "Change the base scenario; overlays come on top. May be repeated.",
+        action="append",
+        default=[],
+        dest="settings",
+    )
     parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, MOST_SEEDS))
     parser.option("--duration", "T", 'Of each run, such as "60 s".')
     parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1))
@@ -61,12 +69,13 @@ def execute(options: Namespace) -> None:
     from sojourn.errors import InterruptedRun
     from sojourn.output import refuse_used
     from sojourn.store import Store
-    from sojourn.study.library import load_study
+    from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
     from sojourn.study.runner import available_cores, run_study
 
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
-    plan = make_plan(load_study(options.name), wishes)
+    study = with_settings(load_study(options.name), options.settings)
+    plan = make_plan(study, wishes)
     out, cluster, quick = options.out, options.cluster, options.quick
     if out is not None:
         refuse_used(out)

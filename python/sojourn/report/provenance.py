@@ -16,6 +16,8 @@ def provenance(result: StudyResult) -> list[tuple[str, str]]:
 def _rows(result: StudyResult) -> Iterator[tuple[str, str]]:
     manifest = result.manifest
     yield "study", f"{result.name}{f', {result.reduced} run' if result.reduced else ''}"
+    options: dict[str, Any] = manifest.get("options") or {}
+    yield "set", "; ".join(str(setting) for setting in options.get("settings") or ())
     yield "source", result.definition.source
     yield "version", _text(manifest.get("version"))
     yield "engine", _text(manifest.get("engine_version"))

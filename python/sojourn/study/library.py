@@ -1,15 +1,17 @@
 """Where studies come from: the package's own by name, a user's by path."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest, plain, why
 from sojourn.scenario import decoded
+from sojourn.settings import apply_settings
 from sojourn.study.definition import StudyDefinition, load_definition
 from sojourn.study.expand import Point, expand
 
-__all__ = ["Study", "builtin_names", "load_study"]
+__all__ = ["Study", "builtin_names", "load_study", "with_settings"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Study:
     """Text of the base scenario."""
     builtin: bool
     """Whether it belongs to the package."""
+    settings: tuple[str, ...] = ()
+    """What the user laid over the base scenario."""
 
     def points(self) -> list[Point]:
         """Return all points; see `expand`."""
@@ -65,6 +69,29 @@ def load_study(name_or_path: str) -> Study:
     definition = load_definition(path)
     base_path = path.parent / definition.scenario
     return Study(path, definition, base_path, _load_base(path, base_path), builtin)
+
+
+def with_settings(study: Study, settings: Sequence[str]) -> Study:
+    """Lay `a.b.c=V` settings over the base scenario; what overlays say stays theirs.
+
+    Raises
+    ------
+    UsageError
+        If a setting is not of that form, has no place in the scenario, or changes no point.
+    """
+    for setting in settings:
+        changed = replace(
+            study,
+            base=apply_settings(study.base, [setting]),
+            settings=(*study.settings, setting),
+        )
+        if [point.text for point in study.points()] == [point.text for point in changed.points()]:
+            raise UsageError(
+                f"--set {setting}: no point changes by it",
+                "all have that value already, from the base scenario or from an overlay",
+            )
+        study = changed
+    return study
 
 
 def _load_base(study_path: Path, base_path: Path) -> str:

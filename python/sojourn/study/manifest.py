@@ -92,6 +92,7 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
             "points": list(options.points),
             "seeds": options.seeds,
             "duration": options.duration,
+            "settings": list(plan.study.settings),
         },
         **describe_source(),
         "started_at": started_at.astimezone(UTC).isoformat(timespec="seconds"),

@@ -78,7 +78,7 @@ class Plan:
     """Seeds of each point; those that ask for more have more."""
     runs: list[RunSpec]
     reduced: str = ""
-    """What makes the runs less than the study in a word or two, such as `quick` or `shortened, partial`;
+    """What makes the runs another thing than the study in a word or two, such as `quick` or `shortened, changed`;
     empty for the whole study."""
 
     @property
@@ -126,7 +126,8 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
         for item, own in zip(planned, whole, strict=True)
     )
     is_partial = len(planned) < len(every) or count < definition.seeds.count
-    reduced = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
+    words = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
+    reduced = ", ".join([*words, "changed"] if study.settings else words)
     return Plan(study, options, planned, seeds, runs, reduced)
 
 
@@ -165,12 +166,11 @@ def _unquick(study: Study, points: list[Point]) -> list[Problem]:
     return found
 
 
-def _reduced(options: RunOptions, *, is_shorter: bool, is_partial: bool) -> str:
+def _reduced(options: RunOptions, *, is_shorter: bool, is_partial: bool) -> list[str]:
     """Say what makes the runs less than the study; what `--quick` does needs no further words."""
     if options.quick:
-        return "quick"
-    words = ["shortened"] * is_shorter + ["partial"] * is_partial
-    return ", ".join(words)
+        return ["quick"]
+    return ["shortened"] * is_shorter + ["partial"] * is_partial
 
 
 def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:

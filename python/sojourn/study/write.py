@@ -61,7 +61,11 @@ def write_result(
     copy_companions(plan.study.path, definition, directory)
     scenarios = directory / "scenarios"
     scenarios.mkdir()
-    shutil.copyfile(plan.study.base_path, scenarios / plan.study.base_path.name)
+    base = scenarios / plan.study.base_path.name
+    if plan.study.settings:
+        base.write_text(plan.study.base, encoding="utf-8")
+    else:
+        shutil.copyfile(plan.study.base_path, base)
     files = [
         path for folder in (directory, directory / "records") for path in folder.glob("*.parquet")
     ]
