@@ -12,21 +12,26 @@ def merge(base: Document, overlay: Document) -> Document:
     Raises
     ------
     ValueError
-        If the overlay removes what is not there, or gives traffic that cannot be matched by name.
+        If the overlay removes what is not there, or gives entries that cannot be matched by name.
     """
     result = copy.deepcopy(base)
     changes = copy.deepcopy(overlay)
     for path in changes.pop("remove", []):
         _remove(result, path)
-    lists = {key: changes.pop(key) for key in ("traffic", "load") if key in changes}
-    _merge_tables(result, changes)
+    _merge_lists(result, changes, ("link", "home", "load", "traffic"))
+    return result
+
+
+def _merge_lists(target: Document, changes: Document, keys: tuple[str, ...]) -> None:
+    """Merge tables key by key, and these lists entry by entry."""
+    lists = {key: changes.pop(key) for key in keys if key in changes}
+    _merge_tables(target, changes)
     for key, changed in lists.items():
-        entries = _named(result.get(key, []))
+        entries = _named(target.get(key, []))
         for name, change in _named(changed).items():
             entry = entries.setdefault(name, {"name": name})
-            _merge_tables(entry, change)
-        result[key] = list(entries.values())
-    return result
+            _merge_lists(entry, change, ("load", "traffic") if key == "home" else ())
+        target[key] = list(entries.values())
 
 
 def _merge_tables(target: Document, changes: Document) -> None:
@@ -42,25 +47,25 @@ def _merge_tables(target: Document, changes: Document) -> None:
         target[key] = value
 
 
-def _named(traffic: object) -> dict[str, Document]:
-    """Return traffic entries by name, from either way of writing them."""
-    if isinstance(traffic, dict):
+def _named(written: object) -> dict[str, Document]:
+    """Return entries by name, from either way of writing them."""
+    if isinstance(written, dict):
         entries: list[object] = []
-        for name, entry in cast("dict[str, object]", traffic).items():
+        for name, entry in cast("dict[str, object]", written).items():
             if not isinstance(entry, dict):
-                raise ValueError(f'"traffic.{name}" has to be a table')
+                raise ValueError(f'"{name}" has to be a table')
             entries.append({"name": name} | cast("Document", entry))
-    elif isinstance(traffic, list):
-        entries = cast("list[object]", traffic)
+    elif isinstance(written, list):
+        entries = cast("list[object]", written)
     else:
-        raise ValueError('"traffic" has to be a table by name or an array of tables')
+        raise ValueError("a table by name or an array of tables belongs here")
     named: dict[str, Document] = {}
     for number, entry in enumerate(entries, 1):
         name = cast("Document", entry).get("name") if isinstance(entry, dict) else None
         if not isinstance(name, str):
-            raise ValueError(f"entry {number} of `traffic` has no name to match it by")
+            raise ValueError(f"entry {number} has no name to match it by")
         if name in named:
-            raise ValueError(f'traffic "{name}" occurs twice')
+            raise ValueError(f'"{name}" occurs twice')
         named[name] = cast("Document", entry)
     return named
 

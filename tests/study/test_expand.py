@@ -80,6 +80,37 @@ def test_the_compiled_merge_is_the_literal_one(
     assert merge(document, overlay) == literally(document, overlay)
 
 
+LISTS = st.sampled_from(["link", "home", "load", "traffic"])
+ENTRIES = TRAFFIC | st.dictionaries(
+    NAMES, st.fixed_dictionaries({"traffic": TRAFFIC | LEAVES, "a": LEAVES}), max_size=2
+)
+
+
+@given(documents(), LISTS, ENTRIES, ENTRIES | LEAVES)
+def test_over_a_list_of_entries_go_entries_and_nothing_else(
+    document: dict[str, Any], key: str, entries: dict[str, Any], change: object
+) -> None:
+    document[key] = [{"name": name, **entry} for name, entry in entries.items()]
+    try:
+        expected = literally(document, {key: change})
+    except ValueError:
+        expected = None
+    found, problems = lay(document, {key: change})
+    others = [problem for problem in problems if "needs an `app`" not in problem.message]
+    if expected is None:
+        assert others, "the oracle refuses"
+    else:
+        assert (found, others) == (expected, [])
+
+
+def test_a_word_over_named_loads_is_refused() -> None:
+    base = {"load": [{"name": "near", "test": "rrul"}]}
+    found, problems = lay(base, {"load": "near"})
+    assert found == base
+    assert [problem.path for problem in problems] == ["load"]
+    assert lay({}, {"load": "near"})[1] != []
+
+
 @given(documents(), overlays(), st.data())
 def test_removing_first_is_the_literal_removal(
     document: dict[str, Any], overlay: dict[str, Any], data: st.DataObject

@@ -5,7 +5,8 @@
 //! - a table whose `kind` changes is replaced as a whole, since the old kind's keys mean nothing to the new;
 //! - a table without a kind that is laid over a word keeps it: `stack = "linux-cubic"` is the same as
 //!   `stack = { kind = "linux-cubic" }`;
-//! - `traffic` entries, links and homes merge by their `name`, and a new name adds an entry;
+//! - `traffic` entries, links, loads and homes merge by their `name`, and a new name adds an entry; nothing else than
+//!   such entries can be laid over them;
 //! - `remove` lists key paths (`access.upstream.queue.limit`, `traffic.call`) to take out first.
 //!
 //! Source: none; the rules are the project's own. Deviations: none known.
@@ -52,20 +53,36 @@ impl Overlay {
 /// Lays `overlay` over `base`; what has no place there is told, and the rest is laid.
 pub(crate) fn lay(base: &mut Table, overlay: &Overlay) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut traffic = None;
-    let mut rest = Vec::new();
-    for (key, node) in overlay.table.iter() {
-        match key {
-            "remove" => remove(base, &node.content, &mut problems),
-            "traffic" => traffic = Some(&node.content),
-            _ => rest.push((key.to_owned(), node.clone())),
+    if let Some(paths) = overlay.table.get("remove") {
+        remove(base, &paths.content, &mut problems);
+    }
+    lay_lists(base, &overlay.table, ("", &LISTS), &mut problems);
+    problems
+}
+
+/// Lists of a scenario whose entries are known by their names.
+const LISTS: [&str; 4] = ["link", "home", "load", "traffic"];
+
+/// Those of a home.
+const LISTS_OF_HOME: [&str; 2] = ["load", "traffic"];
+
+/// Merges tables key by key, `lists` at the end and entry by entry. `place` is where the tables stand.
+fn lay_lists(
+    base: &mut Table,
+    changes: &Table,
+    (place, lists): (&str, &[&str]),
+    problems: &mut Vec<Problem>,
+) {
+    let (named, rest): (Vec<_>, Vec<_>) = into_entries(changes)
+        .into_iter()
+        .filter(|(key, _)| !place.is_empty() || key != "remove")
+        .partition(|(key, _)| lists.contains(&key.as_str()));
+    merge(base, rest);
+    for key in lists {
+        if let Some((_, change)) = named.iter().find(|(other, _)| other == key) {
+            lay_list(base, key, (&join(place, key), &change.content), problems);
         }
     }
-    merge(base, rest);
-    if let Some(changes) = traffic {
-        lay_traffic(base, changes, &mut problems);
-    }
-    problems
 }
 
 /// Merges tables key by key.
@@ -145,27 +162,43 @@ fn lay_table(present: &mut Node, table: Table) {
     }
 }
 
-fn lay_traffic(base: &mut Table, changes: &Content, problems: &mut Vec<Problem>) {
-    let mut entries = match base.get("traffic").map(|node| &node.content) {
-        Some(content) => named(content, problems),
+/// Merges the entries of a list of `base` by their names; a new name adds one.
+fn lay_list(
+    base: &mut Table,
+    key: &str,
+    (place, changes): (&str, &Content),
+    problems: &mut Vec<Problem>,
+) {
+    let mut entries = match base.get(key).map(|node| &node.content) {
+        Some(content) => named(place, content, problems),
         None => Vec::new(),
     };
     let known: Vec<String> = entries.iter().map(|(name, _)| name.clone()).collect();
-    for (name, change) in named(changes, problems) {
-        let place = entries.iter().position(|(known, _)| *known == name);
-        let place = place.unwrap_or_else(|| {
+    let told = problems.len();
+    let changes = named(place, changes, problems);
+    if problems.len() > told && changes.is_empty() {
+        return; // nothing is laid, and nothing lost
+    }
+    for (name, change) in changes {
+        let found = entries.iter().position(|(known, _)| *known == name);
+        let found = found.unwrap_or_else(|| {
             let mut entry = Table::default();
             entry.insert("name", node(Content::Text(name.clone())));
             entries.push((name.clone(), entry));
             entries.len() - 1
         });
-        let entry = &mut entries[place].1;
-        merge(entry, into_entries(&change));
-        if entry.get("app").is_none() && !known.contains(&name) {
+        let entry = &mut entries[found].1;
+        let of_entry = if key == "home" {
+            &LISTS_OF_HOME[..]
+        } else {
+            &[]
+        };
+        lay_lists(entry, &change, (&join(place, &name), of_entry), problems);
+        if key == "traffic" && entry.get("app").is_none() && !known.contains(&name) {
             let message =
                 "the base has no traffic of this name, and new traffic needs an `app`".to_owned();
             problems.push(problem(
-                &join("traffic", &name),
+                &join(place, &name),
                 message,
                 hint_of(&name, &known),
             ));
@@ -175,20 +208,20 @@ fn lay_traffic(base: &mut Table, changes: &Content, problems: &mut Vec<Problem>)
         .into_iter()
         .map(|(_, entry)| node(Content::Table(entry)))
         .collect();
-    base.insert("traffic", node(Content::List(list)));
+    base.insert(key, node(Content::List(list)));
 }
 
-/// Traffic entries with the names that they are matched by, from either way of writing them. In a table by name,
-/// a `name` of its own renames the entry.
-fn named(traffic: &Content, problems: &mut Vec<Problem>) -> Vec<(String, Table)> {
+/// Entries of a list at `place` with the names that they are matched by, from either way of writing them. In a table
+/// by name, a `name` of its own renames the entry.
+fn named(place: &str, list: &Content, problems: &mut Vec<Problem>) -> Vec<(String, Table)> {
     let mut named: Vec<(String, Table)> = Vec::new();
-    match traffic {
+    match list {
         Content::Table(by_name) => {
             for (name, entry) in by_name.iter() {
                 let Content::Table(entry) = &entry.content else {
                     let message = format!("{} where a table belongs", entry.content.kind());
-                    let hint = format!("name a key below it, for instance traffic.{name}.rtt");
-                    problems.push(problem(&join("traffic", name), message, hint));
+                    let hint = format!("name a key below it: {place}.{name}.KEY");
+                    problems.push(problem(&join(place, name), message, hint));
                     continue;
                 };
                 let mut table = Table::default();
@@ -200,14 +233,14 @@ fn named(traffic: &Content, problems: &mut Vec<Problem>) -> Vec<(String, Table)>
         Content::List(items) => {
             for (index, item) in items.iter().enumerate() {
                 let Content::Table(entry) = &item.content else {
-                    problems.push(nameless(index));
+                    problems.push(nameless(place, index));
                     continue;
                 };
                 match name_of(entry) {
-                    None => problems.push(nameless(index)),
+                    None => problems.push(nameless(place, index)),
                     Some(name) if named.iter().any(|(other, _)| *other == name) => {
-                        let message = format!("traffic \"{name}\" occurs twice");
-                        problems.push(problem("traffic", message, String::new()));
+                        let message = format!("{place} \"{name}\" occurs twice");
+                        problems.push(problem(place, message, String::new()));
                     }
                     Some(name) => named.push((name, entry.clone())),
                 }
@@ -216,15 +249,15 @@ fn named(traffic: &Content, problems: &mut Vec<Problem>) -> Vec<(String, Table)>
         other => {
             let message = format!("{} where a table belongs", other.kind());
             let hint = "a table by name, or an array of tables".to_owned();
-            problems.push(problem("traffic", message, hint));
+            problems.push(problem(place, message, hint));
         }
     }
     named
 }
 
-fn nameless(index: usize) -> Problem {
+fn nameless(place: &str, index: usize) -> Problem {
     let message = format!("entry {} has no name to match it by", index + 1);
-    problem("traffic", message, "write: name = \"…\"".to_owned())
+    problem(place, message, "write: name = \"…\"".to_owned())
 }
 
 fn name_of(entry: &Table) -> Option<String> {

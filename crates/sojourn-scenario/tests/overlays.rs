@@ -200,6 +200,10 @@ fn traffic_without_names_or_with_the_same_is_told() {
             "traffic = [{ name = \"call\" }, { name = \"call\" }]",
             "occurs twice",
         ),
+        ("load = \"near\"", "a text where a table belongs"),
+        ("link = 5", "a whole number where a table belongs"),
+        ("home = [\"a\"]", "entry 1 has no name"),
+        ("home.a.traffic = 5", "a whole number where a table belongs"),
     ] {
         let (_, problems) = laid(overlay);
         assert!(
