@@ -34,8 +34,22 @@ pub struct Failure {
     pub text: String,
 }
 
-/// How often a run may look whether it was cancelled: every 4096 events. Chosen: a run of a debug build takes
-/// some 50 ms at most, and still fills queues.
+/// What to draw and how long to run it.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// Number of the scenario; seed of the run.
+    pub number: u64,
+    /// The first throws, see [`Generator::draw_with`].
+    pub throws: &'a [u8],
+    /// How often a run may look whether it was cancelled: every 4096 events.
+    pub looks: u32,
+    /// Most simulated time.
+    pub most: Span,
+    /// Runs, each with a seed of its own: a run of some hundred events takes less than drawing what is run.
+    pub runs: u64,
+}
+
+/// Looks of a run that fills queues. Chosen: one of a debug build takes some 50 ms at most.
 const LOOKS: u32 = 6;
 /// How often a run is tried again with a fraction of its time before it counts as endless.
 const CUTS: u32 = 8;
@@ -49,6 +63,24 @@ const REPEATED: u64 = 16;
 /// # Errors
 /// What panicked or did not hold.
 pub fn examine(generator: &Generator, number: u64) -> Result<Examined, Box<Failure>> {
+    examine_trial(
+        generator,
+        Trial {
+            number,
+            throws: &[],
+            looks: LOOKS,
+            most: Span::MAX,
+            runs: 1,
+        },
+    )
+}
+
+/// Draws what a trial asks for and runs it.
+///
+/// # Errors
+/// As [`examine`].
+pub fn examine_trial(generator: &Generator, trial: Trial<'_>) -> Result<Examined, Box<Failure>> {
+    let number = trial.number;
     let failure = |what: String, text: &str| {
         Box::new(Failure {
             number,
@@ -56,9 +88,11 @@ pub fn examine(generator: &Generator, number: u64) -> Result<Examined, Box<Failu
             text: text.to_owned(),
         })
     };
-    let drawn = catch_unwind(AssertUnwindSafe(|| generator.draw(number)))
-        .map_err(|panic| failure(format!("drawing panicked: {}", message(&*panic)), ""))?;
-    let judged = catch_unwind(AssertUnwindSafe(|| judge(&drawn.scenario, number)));
+    let drawn = catch_unwind(AssertUnwindSafe(|| {
+        generator.draw_with(number, trial.throws)
+    }))
+    .map_err(|panic| failure(format!("drawing panicked: {}", message(&*panic)), ""))?;
+    let judged = catch_unwind(AssertUnwindSafe(|| judge(&drawn.scenario, trial)));
     let (duration, statistics, packets) = judged
         .unwrap_or_else(|panic| Err(format!("panicked: {}", message(&*panic))))
         .map_err(|what| failure(what, &drawn.text))?;
@@ -72,17 +106,27 @@ pub fn examine(generator: &Generator, number: u64) -> Result<Examined, Box<Failu
 
 type Judged = (Span, RunStatistics, [u64; 3]);
 
-fn judge(scenario: &Scenario, number: u64) -> Result<Judged, String> {
+fn judge(scenario: &Scenario, trial: Trial<'_>) -> Result<Judged, String> {
     let print = scenario.canonical();
     match Scenario::parse(&print) {
         Ok(again) if again == *scenario => {}
         Ok(_) => return Err("another scenario is read back from the print".to_owned()),
         Err(problems) => return Err(format!("the print is not valid: {problems}")),
     }
+    let mut judged = judge_run(scenario, trial, trial.number)?;
+    for run in 1..trial.runs {
+        judged = judge_run(scenario, trial, trial.number + run)?;
+    }
+    Ok(judged)
+}
+
+/// One run, with a fraction of the time if it takes too many events.
+fn judge_run(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Judged, String> {
     let mut scenario = scenario.clone();
+    scenario.duration = scenario.duration.min(trial.most);
     for _ in 0..CUTS {
-        if let Some(judged) = attempt(&scenario, number)? {
-            if number.is_multiple_of(REPEATED) && attempt(&scenario, number)? != Some(judged) {
+        if let Some(judged) = attempt(&scenario, trial, seed)? {
+            if seed.is_multiple_of(REPEATED) && attempt(&scenario, trial, seed)? != Some(judged) {
                 return Err("a second run differs from the first".to_owned());
             }
             return Ok(judged);
@@ -90,20 +134,20 @@ fn judge(scenario: &Scenario, number: u64) -> Result<Judged, String> {
         scenario.duration = scenario.duration / CUT;
     }
     Err(format!(
-        "more than {LOOKS} times 4096 events in {}",
-        scenario.duration
+        "more than {} times 4096 events in {}",
+        trial.looks, scenario.duration
     ))
 }
 
 /// Runs the scenario; nothing if that took too many events.
-fn attempt(scenario: &Scenario, number: u64) -> Result<Option<Judged>, String> {
+fn attempt(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Option<Judged>, String> {
     let recorder = Conservation::new(column_recorder(scenario, scenario.record));
     let looks = Cell::new(0);
     let is_cancelled = || {
         looks.set(looks.get() + 1);
-        looks.get() > LOOKS
+        looks.get() > trial.looks
     };
-    let Ok(outcome) = run(scenario, Seed(number), recorder, &is_cancelled) else {
+    let Ok(outcome) = run(scenario, Seed(seed), recorder, &is_cancelled) else {
         return Ok(None);
     };
     let packets = outcome.recorder.packets();

@@ -14,6 +14,7 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 pub struct Generator {
     schema: Value,
+    further_keys: u64,
 }
 
 /// A drawn scenario.
@@ -27,8 +28,7 @@ pub struct Drawn {
     pub kinds: Vec<String>,
 }
 
-/// Attempts at a file with required keys only. Chosen: one of two succeeds without homes and links, one of some
-/// hundred with both.
+/// Attempts at each part of a file. Chosen: one of some succeeds.
 const ATTEMPTS: u32 = 100_000;
 /// Further keys of a scenario, at most. Chosen: enough for keys that work against each other.
 const FURTHER_KEYS: u64 = 16;
@@ -47,24 +47,40 @@ impl Default for Generator {
         let schema = sojourn_scenario::json_schema();
         Self {
             schema: serde_json::from_str(&schema).expect("the schema is JSON"),
+            further_keys: FURTHER_KEYS,
         }
     }
 }
 
 impl Generator {
+    /// Scenarios that are drawn sooner: with fewer keys beside those that files must have.
+    pub fn small() -> Self {
+        Self {
+            further_keys: FURTHER_KEYS / 4,
+            ..Self::default()
+        }
+    }
+
     /// Scenario `number`: the same one in every run of this version.
     ///
     /// # Panics
     /// If no valid scenario is found, which means that the schema and validation have nothing in common.
     pub fn draw(&self, number: u64) -> Drawn {
-        let mut dice = Dice(Seed(number).stream("scenario"));
-        // Decided first: what is rarely valid would be rare among the attempts that are.
-        let (links, homes) = (dice.chance(0.4), dice.chance(0.3));
-        let mut file = (0..ATTEMPTS)
-            .map(|_| self.required(links, homes, &mut dice))
-            .find(|file| parse(file).is_some())
-            .expect("one of many files with required keys only is valid");
-        for _ in 0..dice.below(FURTHER_KEYS) {
+        self.draw_with(number, &[])
+    }
+
+    /// The same, with `throws` for the first throws of the dice, two octets each: what a fuzzer changes there
+    /// changes one key, and leaves the others as they are.
+    ///
+    /// # Panics
+    /// As [`Generator::draw`].
+    pub fn draw_with(&self, number: u64, throws: &[u8]) -> Drawn {
+        let mut dice = Dice {
+            throws: throws.as_chunks().0.iter(),
+            stream: Seed(number).stream("scenario"),
+        };
+        let mut file = self.required(&mut dice);
+        for _ in 0..dice.below(self.further_keys) {
             self.add_key(&mut file, &mut dice);
         }
         Drawn {
@@ -74,38 +90,67 @@ impl Generator {
         }
     }
 
-    /// A file with what files must have, which need not fit together; with further `links`, with `homes`.
-    fn required(&self, links: bool, homes: bool, dice: &mut Dice) -> Value {
-        let root = &self.schema["properties"];
-        let mut file = Map::new();
-        file.insert("schema".to_owned(), json!(1));
-        file.insert("name".to_owned(), json!("random"));
+    /// A valid file with what files must have, part by part: each is drawn until it goes with those before it.
+    fn required(&self, dice: &mut Dice<'_>) -> Value {
+        let (links, homes) = (dice.chance(0.4), dice.chance(0.3));
         let duration = dice.between(1e7, 3e9);
-        file.insert("duration".to_owned(), json!(format!("{duration} ns")));
-        file.insert("access".to_owned(), self.value(&root["access"], dice));
-        let links: Vec<Value> = if links {
-            let numbers = 0..=dice.below(LINKS);
-            numbers.map(|number| self.link(number, dice)).collect()
-        } else {
-            Vec::new()
-        };
+        let plain = json!({
+            "link": { "kind": "serial", "rate": "10 Mb/s" },
+            "queue": { "kind": "drop-tail", "limit": "100 packets" },
+        });
+        let mut file = json!({
+            "schema": 1,
+            "name": "random",
+            "duration": format!("{duration} ns"),
+            "access": { "upstream": plain, "downstream": plain },
+            "traffic": [{ "name": "plain", "app": "voice" }],
+        });
+        let direction = &self.schema["properties"]["access"]["properties"]["upstream"];
+        for side in ["upstream", "downstream"] {
+            settle(&mut file, dice, |file, dice| {
+                file["access"][side] = self.value(direction, dice);
+            });
+        }
         let mut names = vec!["access".to_owned()];
-        names.extend((0..links.len()).map(link_name));
-        if !links.is_empty() {
-            file.insert("link".to_owned(), json!(links));
-            file.insert("path".to_owned(), path(&names, dice));
+        if links {
+            for number in 0..=dice.below(LINKS) {
+                names.push(link_name(number));
+                settle(&mut file, dice, |file, dice| {
+                    push(&mut file["link"], self.link(number, dice));
+                    file["path"] = path(&names, dice);
+                });
+            }
         }
         if homes {
-            let homes = (0..=dice.below(HOMES)).map(|number| self.home(number, &names, dice));
-            file.insert("home".to_owned(), homes.collect());
+            file["home"] = json!([]);
+            for number in 0..=dice.below(HOMES) {
+                settle(&mut file, dice, |file, dice| {
+                    file.as_object_mut().expect("a table").remove("traffic");
+                    push(&mut file["home"], self.home(number, &names, dice));
+                });
+                for entry in 1..=dice.below(ENTRIES) {
+                    settle(&mut file, dice, |file, dice| {
+                        let home = usize::try_from(number).expect("few homes");
+                        let traffic = &mut file["home"][home]["traffic"];
+                        push(traffic, self.entry(entry, &names, dice));
+                    });
+                }
+            }
         } else {
-            file.insert("traffic".to_owned(), self.traffic(&names, dice));
+            settle(&mut file, dice, |file, dice| {
+                file["traffic"] = json!([self.entry(0, &names, dice)]);
+            });
+            for entry in 1..=dice.below(ENTRIES) {
+                settle(&mut file, dice, |file, dice| {
+                    push(&mut file["traffic"], self.entry(entry, &names, dice));
+                });
+            }
         }
-        Value::Object(file)
+        file
     }
 
     /// A link beside the access link, with one direction at least.
-    fn link(&self, number: u64, dice: &mut Dice) -> Value {
+    fn link(&self, number: u64, dice: &mut Dice<'_>) -> Value {
         let direction = &self.schema["properties"]["access"]["properties"]["upstream"];
         let mut link = json!({ "name": link_name(number) });
         let sides = [
@@ -119,12 +164,12 @@ impl Generator {
         link
     }
 
-    /// Homes of one kind.
-    fn home(&self, number: u64, names: &[String], dice: &mut Dice) -> Value {
+    /// Homes of one kind, with one entry of traffic.
+    fn home(&self, number: u64, names: &[String], dice: &mut Dice<'_>) -> Value {
         let mut home = json!({
             "name": format!("home-{number}"),
             "count": 1 + dice.below(HOMES),
-            "traffic": self.traffic(names, dice),
+            "traffic": [self.entry(0, names, dice)],
         });
         if dice.chance(0.3) {
             home["access"] = self.value(&self.schema["properties"]["access"], dice);
@@ -135,27 +180,24 @@ impl Generator {
         home
     }
 
-    /// The traffic entries of a subscriber, over links of these names.
-    fn traffic(&self, names: &[String], dice: &mut Dice) -> Value {
+    /// A traffic entry of a subscriber, over links of these names.
+    fn entry(&self, number: u64, names: &[String], dice: &mut Dice<'_>) -> Value {
         let schema = &self.schema["properties"]["traffic"]["items"];
-        let entries = (0..=dice.below(ENTRIES)).map(|number| {
-            let mut entry = self.value(schema, dice);
-            entry["name"] = json!(format!("entry-{number}"));
-            for key in ["stack", "rtt"] {
-                if dice.chance(0.7) {
-                    entry[key] = self.value(&schema["properties"][key], dice);
-                }
+        let mut entry = self.value(schema, dice);
+        entry["name"] = json!(format!("entry-{number}"));
+        for key in ["stack", "rtt"] {
+            if dice.chance(0.7) {
+                entry[key] = self.value(&schema["properties"][key], dice);
             }
-            if names.len() > 1 && dice.chance(0.2) {
-                entry["path"] = path(names, dice);
-            }
-            entry
-        });
-        entries.collect()
+        }
+        if names.len() > 1 && dice.chance(0.2) {
+            entry["path"] = path(names, dice);
+        }
+        entry
     }
 
     /// Adds a key that `file` does not have, if a value for it is found that goes with the others.
-    fn add_key(&self, file: &mut Value, dice: &mut Dice) {
+    fn add_key(&self, file: &mut Value, dice: &mut Dice<'_>) {
         let mut open = Vec::new();
         self.missing_keys(&self.schema, file, &mut String::new(), &mut open);
         if open.is_empty() {
@@ -242,7 +284,7 @@ impl Generator {
     }
 
     /// A value of `schema`; of a table its required keys, its kind and sometimes a profile.
-    fn value(&self, schema: &Value, dice: &mut Dice) -> Value {
+    fn value(&self, schema: &Value, dice: &mut Dice<'_>) -> Value {
         let schema = self.resolved(schema);
         if let Some(value) = schema.get("const") {
             return value.clone();
@@ -270,7 +312,7 @@ impl Generator {
         }
     }
 
-    fn table(&self, schema: &Value, dice: &mut Dice) -> Value {
+    fn table(&self, schema: &Value, dice: &mut Dice<'_>) -> Value {
         let properties = &schema["properties"];
         let mut table = Map::new();
         let required = schema["required"].as_array().into_iter().flatten();
@@ -293,12 +335,36 @@ impl Generator {
     }
 }
 
+/// Changes `file` until it is valid again.
+///
+/// # Panics
+/// If it never is, which means that the schema and validation have nothing in common.
+fn settle(file: &mut Value, dice: &mut Dice<'_>, change: impl Fn(&mut Value, &mut Dice<'_>)) {
+    for _ in 0..ATTEMPTS {
+        let mut changed = file.clone();
+        change(&mut changed, dice);
+        if parse(&changed).is_some() {
+            *file = changed;
+            return;
+        }
+    }
+    panic!("one of many changes is valid");
+}
+
+/// Adds to a list, which is there or not.
+fn push(list: &mut Value, item: Value) {
+    match list {
+        Value::Array(items) => items.push(item),
+        none => *none = json!([item]),
+    }
+}
+
 fn link_name(number: impl core::fmt::Display) -> String {
     format!("link-{number}")
 }
 
 /// Some of the links in some order.
-fn path(names: &[String], dice: &mut Dice) -> Value {
+fn path(names: &[String], dice: &mut Dice<'_>) -> Value {
     let mut rest = names.to_vec();
     let length = 1 + dice.index(names.len());
     (0..length)
@@ -376,13 +442,26 @@ fn kinds(file: &Value) -> Vec<String> {
     found
 }
 
-/// Draws for one scenario.
+/// Draws for one scenario: those that are given, and then those of a stream.
 #[derive(Debug)]
-struct Dice(RandomStream);
+struct Dice<'a> {
+    throws: core::slice::Iter<'a, [u8; 2]>,
+    stream: RandomStream,
+}
 
-impl Dice {
+impl Dice<'_> {
     fn unit(&mut self) -> f64 {
-        self.0.unit()
+        match self.throws.next() {
+            Some(throw) => f64::from(u16::from_le_bytes(*throw)) / 65_536.0,
+            None => self.stream.unit(),
+        }
+    }
+
+    fn bits(&mut self) -> u64 {
+        match self.throws.next() {
+            Some(throw) => u64::from(u16::from_le_bytes(*throw)),
+            None => self.stream.bits(),
+        }
     }
 
     fn chance(&mut self, probability: f64) -> bool {
@@ -391,7 +470,7 @@ impl Dice {
 
     /// A whole number below `limit`.
     fn below(&mut self, limit: u64) -> u64 {
-        self.0.bits() % limit
+        self.bits() % limit
     }
 
     fn index(&mut self, length: usize) -> usize {
@@ -460,6 +539,17 @@ mod tests {
         let generator = Generator::default();
         assert_eq!(generator.draw(7).text, generator.draw(7).text);
         assert_ne!(generator.draw(7).text, generator.draw(8).text);
+    }
+
+    #[test]
+    fn throws_that_are_given_come_before_those_of_the_number() {
+        let generator = Generator::default();
+        assert_eq!(generator.draw_with(7, &[]).text, generator.draw(7).text);
+        // The first two decide on links and homes: low throws ask for both, high ones for neither.
+        let with_both = generator.draw_with(7, &[0; 4]).scenario;
+        assert!(!with_both.homes.is_empty() && !with_both.links.is_empty());
+        let with_neither = generator.draw_with(7, &[0xff; 4]).scenario;
+        assert!(with_neither.homes.is_empty() && with_neither.links.is_empty());
     }
 
     #[test]

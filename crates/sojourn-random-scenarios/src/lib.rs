@@ -14,5 +14,5 @@ pub mod conservation;
 pub mod examine;
 pub mod generator;
 
-pub use examine::{Examined, examine};
+pub use examine::{Examined, Trial, examine, examine_trial};
 pub use generator::Generator;
