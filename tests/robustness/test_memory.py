@@ -4,12 +4,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from sojourn.engine import simulate
 from sojourn.errors import MemoryExceeded
 from sojourn.memory import budget, memory_size
 from sojourn.scenario import load_scenario
-from support import CommandLine, words_only, write_scenario, write_study
+from support import HOUSEHOLD, CommandLine, words_only, write_scenario, write_study
+
+DIRECTION = {
+    "link": {"kind": "serial", "rate": "10 Mb/s"},
+    "queue": {"kind": "fq-codel", "limit": "1000 packets", "queues": 65_536},
+}
+OWN_QUEUES: dict[str, Any] = {
+    "name": "family",
+    "count": 500,
+    "access": {"upstream": DIRECTION, "downstream": DIRECTION},
+    "traffic": [{"name": "call", "app": {"kind": "voice", "start_jitter": "1 s"}}],
+}
+"""Homes with access links of their own, each with many queues: no bound of a key is exceeded."""
 
 
 @pytest.mark.parametrize(
@@ -36,6 +49,27 @@ from support import CommandLine, words_only, write_scenario, write_study
             },
             "connections",
         ),
+        (
+            {
+                "traffic": [
+                    {
+                        "name": "web",
+                        "app": {
+                            "kind": "web",
+                            "users": 9_000,
+                            "connections_per_server": 1,
+                            "page": {
+                                "kind": "generated",
+                                "servers": 100,
+                                "objects_per_server": 10_000,
+                            },
+                        },
+                        "stack": "linux-cubic",
+                    }
+                ]
+            },
+            'users and what they load (most of it for "web")',
+        ),
     ],
 )
 def test_a_run_that_is_known_to_need_more_is_refused_before_it_begins(
@@ -49,6 +83,18 @@ def test_a_run_that_is_known_to_need_more_is_refused_before_it_begins(
     assert what in done.stderr
     assert "the budget is 400 MB" in done.stderr
     assert "--memory" in done.stderr
+
+
+def test_homes_with_many_queues_of_their_own_are_refused_before_they_are_built(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    document = {key: value for key, value in HOUSEHOLD.items() if key != "traffic"}
+    (tmp_path / "homes.toml").write_text(tomli_w.dumps({**document, "home": [OWN_QUEUES]}))
+    done = sojourn("run", "homes.toml", "--memory", "400MB")
+    assert done.status == 1, done.stderr
+    assert words_only(done)
+    assert "sub-queues of queue managers" in done.stderr
+    assert "fewer queues, bins or buckets" in done.stderr
 
 
 def test_a_run_that_turns_out_to_need_more_is_stopped(tmp_path: Path) -> None:

@@ -35,6 +35,12 @@ pub trait ApplicationKind: Configured + Clone + PartialEq + fmt::Debug + Send + 
         1
     }
 
+    /// Bytes of its users, hosts, pages and the like from the beginning, without connections; what is less than a page
+    /// of memory does not count.
+    fn bytes(&self) -> u64 {
+        0
+    }
+
     /// The way that most of its data go.
     fn direction(&self) -> Direction {
         Direction::Upstream
@@ -132,6 +138,14 @@ macro_rules! applications {
                 match self {
                     $(Self::$variant(config) => ApplicationKind::flows(config),)*
                     Self::Own(config) => config.flows(),
+                }
+            }
+
+            /// Bytes of its users, hosts, pages and the like from the beginning, without connections.
+            pub fn bytes(&self) -> u64 {
+                match self {
+                    $(Self::$variant(config) => ApplicationKind::bytes(config),)*
+                    Self::Own(config) => config.bytes(),
                 }
             }
 

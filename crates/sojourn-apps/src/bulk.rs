@@ -192,6 +192,9 @@ struct Current {
     ends_at: Option<u64>,
 }
 
+/// Bytes of a lane with a transfer in progress.
+const LANE_BYTES: u64 = (size_of::<Lane>() + 4 * size_of::<Current>()) as u64;
+
 impl Bulk {
     /// The loops of `config`, at rest until [`Application::start`].
     pub fn new(config: &BulkConfig) -> Self {

@@ -147,6 +147,11 @@ pub trait ApplicationContext {
     fn arm(&mut self, at: Instant, token: u32);
     /// A uniform draw in [0, 1) from the application's stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
+    /// So much was done within this call, in steps of some nanoseconds; whether to go on. If not, the run is given up.
+    fn work(&mut self, units: u64) -> bool {
+        let _ = units;
+        true
+    }
     /// A transfer has ended, or the run has.
     fn record_transfer(&mut self, transfer: &Transfer);
     /// A page has ended, or the run has.

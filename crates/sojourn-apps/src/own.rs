@@ -32,6 +32,8 @@ pub trait PointedApplication: Pointed<ApplicationConfig> {
     fn datagrams(&self) -> Option<(&'static str, Bytes)>;
     /// See [`ApplicationKind::flows`].
     fn flows(&self) -> u64;
+    /// See [`ApplicationKind::bytes`].
+    fn bytes(&self) -> u64;
     /// See [`ApplicationKind::direction`].
     fn direction(&self) -> Direction;
     /// See [`ApplicationKind::is_in_step`].
@@ -57,6 +59,10 @@ where
 
     fn flows(&self) -> u64 {
         ApplicationKind::flows(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        ApplicationKind::bytes(self)
     }
 
     fn direction(&self) -> Direction {
@@ -158,6 +164,10 @@ impl OwnApplication {
 struct PointedContext<'a>(&'a mut dyn ApplicationContext);
 
 impl ApplicationContext for PointedContext<'_> {
+    fn work(&mut self, units: u64) -> bool {
+        self.0.work(units)
+    }
+
     fn open(&mut self, server: usize) -> ConnectionId {
         self.0.open(server)
     }

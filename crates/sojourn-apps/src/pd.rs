@@ -123,6 +123,9 @@ struct Source {
     next: u32,
 }
 
+/// Bytes of a source.
+const SOURCE_BYTES: u64 = size_of::<Source>() as u64;
+
 /// A video on its way.
 #[derive(Clone, Copy, Debug)]
 struct Download {

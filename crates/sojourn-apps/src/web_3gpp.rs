@@ -182,6 +182,9 @@ struct User {
     counts: RandomStream,
 }
 
+/// Bytes of a user.
+const USER_BYTES: u64 = size_of::<User>() as u64;
+
 /// What the timer or the network will bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {

@@ -136,6 +136,12 @@ struct Host {
     idle_since: Option<Instant>,
 }
 
+/// Objects of a host, in memory. chosen: as many as the ring of a host has places after the mean page.
+const OBJECTS: usize = 16;
+
+/// Bytes of a host while a page is loaded.
+const BYTES_OF_HOST: u64 = (size_of::<Host>() + OBJECTS * size_of::<Object>()) as u64;
+
 impl WebAkhtar {
     /// The users of `config`, at rest until [`Application::start`].
     pub fn new(config: &WebAkhtarConfig) -> Self {

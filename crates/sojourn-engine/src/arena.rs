@@ -205,6 +205,12 @@ impl Arena {
         self.packets.capacity() * each + self.free.capacity() * size_of::<u32>()
     }
 
+    /// Most packets in flight at a time so far.
+    #[inline]
+    pub(crate) const fn most(&self) -> usize {
+        self.packets.len()
+    }
+
     /// Packets in flight now.
     pub(crate) fn in_flight(&self) -> usize {
         self.packets.len() - self.free.len()

@@ -9,6 +9,9 @@ use sojourn_transport::{TcpEndpoint, Timer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Bytes of a new connection.
+pub(crate) const CONNECTION_BYTES: usize = size_of::<Connection>() + 2 * TcpEndpoint::INITIAL_BYTES;
+
 /// Number of timers of an endpoint.
 const TIMERS: usize = 3;
 
@@ -258,9 +261,11 @@ impl Connections {
         was_open
     }
 
-    /// Bytes that the slots take.
+    /// Bytes that the slots take, with what their endpoints remember of segments.
     pub(crate) fn bytes(&self) -> usize {
+        let ends = self.slots.iter().flat_map(|connection| &connection.ends);
         self.slots.capacity() * size_of::<Connection>()
+            + ends.map(|end| end.endpoint.bytes()).sum::<usize>()
     }
 
     /// Slots of the connections that are open, oldest first.

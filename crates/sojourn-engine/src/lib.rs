@@ -9,6 +9,7 @@
 //! | `connections` | endpoint pairs in reusable slots, lazily rescheduled timers |
 //! | `calendar` | the event queue |
 //! | `arena` | packets in flight |
+//! | `work` | how much was done since somebody looked whether to go on |
 //! | [`memory`] | what a run needs of it, before and while it goes on |
 //! | `address` | 5-tuples of simulated flows |
 //! | [`worlds`] | fixed worlds for benchmarks |
@@ -26,9 +27,11 @@ pub mod memory;
 mod network;
 mod ports;
 mod simulation;
+mod work;
 mod world;
 pub mod worlds;
 
 pub use simulation::{
     Cancelled, Outcome, Progress, RunStatistics, column_recorder, run, run_watched,
 };
+pub use work::Interrupt;

@@ -12,6 +12,7 @@
 use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
+use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed, ServiceQueue, Span};
 use sojourn_link::{
     AnyLink, DelayParts, Draw, Framing, Line, Link, LinkConfig, LinkContext, LinkCounters, Loss,
@@ -110,6 +111,12 @@ struct PrivateWire {
     hops: u64,
 }
 
+/// Bytes of the two ways between a subscriber and a server, over so many links in all.
+pub(crate) const fn route_bytes(links: usize) -> usize {
+    // A wire and an end each beside the links.
+    2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
+}
+
 /// Packets on their way to an event.
 #[derive(Debug)]
 struct EventLine {
@@ -184,6 +191,8 @@ pub(crate) struct Paths<R> {
     pub(crate) calendar: Calendar<Event>,
     pub(crate) recorder: R,
     record_delays: bool,
+    /// What was done within events.
+    pub(crate) work: Work,
 }
 
 /// A packet at the end of its route.
@@ -195,7 +204,7 @@ pub(crate) struct Arrival {
 }
 
 impl<R: Recorder> Network<R> {
-    pub(crate) fn new(recorder: R) -> Self {
+    pub(crate) fn new(recorder: R, interrupt: Interrupt) -> Self {
         Self {
             links: Vec::new(),
             record_waiting: recorder.wants_waiting(),
@@ -206,6 +215,7 @@ impl<R: Recorder> Network<R> {
                 calendar: Calendar::new(),
                 record_delays: recorder.wants_delays(),
                 recorder,
+                work: Work::watched(interrupt),
             },
             packet_hops: 0,
         }
@@ -303,6 +313,12 @@ impl<R: Recorder> Network<R> {
     /// Bytes that records and packets in flight take.
     pub(crate) fn bytes(&self) -> usize {
         self.paths.recorder.bytes() + self.paths.packets.bytes()
+    }
+
+    /// What was done within events: steps of links and applications, and packets that found no room among those before.
+    #[inline]
+    pub(crate) fn work(&self) -> u64 {
+        self.paths.work.done() + self.paths.packets.most() as u64
     }
 
     /// Packets in queues and on wires.
@@ -728,5 +744,10 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
 
     fn wants_delay(&self) -> bool {
         self.paths.record_delays
+    }
+
+    #[inline]
+    fn work(&mut self, units: u64) -> bool {
+        self.paths.work.spend(units)
     }
 }

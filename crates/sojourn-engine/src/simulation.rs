@@ -4,6 +4,7 @@ use crate::address::{client_address, flow_hash};
 use crate::event::Event;
 use crate::network::{HopId, Network};
 use crate::ports::PortPool;
+use crate::work::Interrupt;
 use crate::world::{ApplicationCall, TrafficState, World};
 use sojourn_apps::{AnyApplication, Application, ApplicationConfig, End, Interest};
 use sojourn_base::{Direction, Instant, Seed, Span};
@@ -12,10 +13,10 @@ use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorde
 use sojourn_scenario::{PlacedTraffic, Scenario};
 use sojourn_transport::stacks;
 
-/// Events between two looks at the cancellation flag: well under a millisecond.
-const EVENTS_PER_LOOK: u64 = 4096;
+/// Events, and steps within them, between two looks at the cancellation flag: well under a millisecond.
+const STEPS_PER_LOOK: u64 = 4096;
 
-/// Looks between two weighings of what a run keeps. chosen: some tens of thousands of events add a few megabytes,
+/// Looks between two weighings of what a run keeps. chosen: some tens of thousands of steps add a few megabytes,
 /// and the recorder's parts are too many to be added up more often.
 const LOOKS_PER_WEIGHING: u64 = 16;
 
@@ -87,21 +88,24 @@ pub fn run<R: Recorder>(
     recorder: R,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Outcome<R>, Cancelled> {
-    run_watched(scenario, seed, recorder, &|_| is_cancelled())
+    let interrupt = Interrupt::default();
+    run_watched(scenario, seed, recorder, &interrupt, &|_| is_cancelled())
 }
 
 /// The same, for somebody who wants to see how far it is: `is_cancelled` is told the time that the run has
-/// reached, and the memory that it takes.
+/// reached, and the memory that it takes. Between two events nobody is asked, however long one takes, but `interrupt`
+/// is looked at.
 ///
 /// # Errors
-/// [`Cancelled`] if `is_cancelled` said so; nothing of the run is kept.
+/// [`Cancelled`] if `is_cancelled` said so, or `interrupt` was set; nothing of the run is kept.
 pub fn run_watched<R: Recorder>(
     scenario: &Scenario,
     seed: Seed,
     recorder: R,
+    interrupt: &Interrupt,
     is_cancelled: &dyn Fn(Progress) -> bool,
 ) -> Result<Outcome<R>, Cancelled> {
-    let mut simulation = Simulation::new(scenario, seed, recorder);
+    let mut simulation = Simulation::new(scenario, seed, recorder, interrupt)?;
     let end = Instant::ZERO.saturating_add(scenario.duration);
     let events = simulation.run_until(end, is_cancelled)?;
     simulation.finish(end);
@@ -124,22 +128,39 @@ struct Simulation<R> {
 }
 
 impl<R: Recorder> Simulation<R> {
-    fn new(scenario: &Scenario, seed: Seed, recorder: R) -> Self {
-        let mut network = Network::new(recorder);
+    fn new(
+        scenario: &Scenario,
+        seed: Seed,
+        recorder: R,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Cancelled> {
+        // What is set up is bounded one by one, and there may be thousands.
+        let go_on = || {
+            if interrupt.is_set() {
+                Err(Cancelled)
+            } else {
+                Ok(())
+            }
+        };
+        let mut network = Network::new(recorder, interrupt.clone());
         let topology = scenario.topology();
         let links: Vec<LinkId> = topology
             .links
             .iter()
             .map(|link| {
+                go_on()?;
                 let config = (&link.config.link, link.config.framing);
-                network.add_link(&link.subject, link.direction, config, seed)
+                Ok(network.add_link(&link.subject, link.direction, config, seed))
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         let applications: Vec<AnyApplication> = topology
             .traffic
             .iter()
-            .map(|placed| AnyApplication::build(&placed.entry.application))
-            .collect();
+            .map(|placed| {
+                go_on()?;
+                Ok(AnyApplication::build(&placed.entry.application))
+            })
+            .collect::<Result<_, _>>()?;
         let interests = applications.iter().map(Application::interest);
         let traffic = (0..)
             .zip(topology.traffic.iter().zip(interests))
@@ -153,13 +174,14 @@ impl<R: Recorder> Simulation<R> {
                         path.iter().map(|link| links[*link]).collect()
                     }),
                 };
-                TrafficState::build(&place, interest, seed, &mut network)
+                go_on()?;
+                Ok(TrafficState::build(&place, interest, seed, &mut network))
             })
-            .collect();
-        Self {
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
             world: World::new(network, traffic),
             applications,
-        }
+        })
     }
 
     /// Handles all events before `end` and returns how many there were.
@@ -172,21 +194,30 @@ impl<R: Recorder> Simulation<R> {
             self.with_application(Instant::ZERO, index, |application, call| {
                 application.start(Instant::ZERO, call);
             });
+            if self.world.network.paths.work.is_interrupted() {
+                return Err(Cancelled);
+            }
         }
         self.tell_applications(Instant::ZERO);
         self.world.schedule_sample(Instant::ZERO);
         let mut events = 0;
         let mut bytes = 0;
+        let (mut look_at, mut looks) = (STEPS_PER_LOOK, 0_u64);
         while let Some((now, event)) = self.world.network.paths.calendar.pop() {
             if now >= end {
                 break;
             }
             events += 1;
-            if events % EVENTS_PER_LOOK == 0 {
-                if events % (EVENTS_PER_LOOK * LOOKS_PER_WEIGHING) == 0 {
+            let steps = events + self.world.network.work();
+            if steps >= look_at {
+                looks += 1 + (steps - look_at) / STEPS_PER_LOOK;
+                look_at = steps + STEPS_PER_LOOK;
+                if looks >= LOOKS_PER_WEIGHING {
+                    looks = 0;
                     bytes = self.world.bytes();
                 }
-                if is_cancelled(Progress { now, bytes }) {
+                let is_interrupted = self.world.network.paths.work.is_interrupted();
+                if is_interrupted || is_cancelled(Progress { now, bytes }) {
                     return Err(Cancelled);
                 }
             }

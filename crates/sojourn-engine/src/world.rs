@@ -233,6 +233,9 @@ impl<R: Recorder> World<R> {
     /// Tells the recorder of every open connection and each end of it that has sent data.
     pub(crate) fn sample(&mut self, now: Instant) {
         for slot in self.connections.open_slots() {
+            if !self.network.paths.work.spend(1) {
+                return;
+            }
             let connection = self.connections.in_slot(slot);
             for (end, from) in connection.ends.iter().zip([End::Client, End::Server]) {
                 if end.endpoint.statistics().payload_bytes_sent == 0 {
@@ -623,6 +626,10 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
             token,
         };
         self.world.network.paths.calendar.schedule(at, event);
+    }
+
+    fn work(&mut self, units: u64) -> bool {
+        self.world.network.paths.work.spend(units)
     }
 
     fn unit(&mut self, purpose: apps::Draw) -> f64 {

@@ -229,6 +229,12 @@ pub trait LinkContext<T> {
     fn wants_delay(&self) -> bool {
         true
     }
+    /// So much was done within this call, in steps of some nanoseconds to a microsecond; whether to go on. If not, the
+    /// run is given up: the link comes to an end, in whatever state, and is not called again.
+    fn work(&mut self, units: u64) -> bool {
+        let _ = units;
+        true
+    }
 }
 
 /// What a MAC has counted since the start of the run.

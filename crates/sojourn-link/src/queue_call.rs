@@ -72,6 +72,10 @@ impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
     fn loop_delay(&self) -> Span {
         self.loop_delay
     }
+
+    fn worked(&mut self, units: u64) {
+        self.context.work(units);
+    }
 }
 
 /// Tells a link's context of a packet that its queue manager dropped.
@@ -112,6 +116,9 @@ pub(crate) fn run_timers<T, M: QueueManager<T>, C: LinkContext<T>>(
 ) -> Instant {
     let mut due = next_timer(manager);
     while due <= until {
+        if !call.context.work(1) {
+            return Instant::NEVER;
+        }
         call.now = due;
         manager.on_timer(due, call);
         due = next_timer(manager);
@@ -175,6 +182,22 @@ mod tests {
         assert!(punctual.is_sorted_by_key(|(_, at)| *at), "{punctual:?}");
         let timers: Vec<_> = punctual.iter().filter(|c| c.0 == Call::Timer).collect();
         assert_eq!(timers.len(), 142, "0.7 to 99.4 ms");
+    }
+
+    #[test]
+    fn a_run_that_is_given_up_catches_up_with_nothing() {
+        let delay = Span::ZERO;
+        let config = SerialConfig::plain(BitRate::from_mbps(1), delay);
+        let timers = |work| {
+            let mut link = Serial::new(config, Diary::with_timer(Span::from_us(1)));
+            let mut context = Collector::default();
+            context.work = work;
+            link.on_arrival(Instant::from_s(1), packet(1500), 0, &mut context);
+            let calls = &link.manager().calls;
+            calls.iter().filter(|call| call.0 == Call::Timer).count()
+        };
+        assert_eq!(timers(u64::MAX), 1_000_000);
+        assert_eq!(timers(500), 500);
     }
 
     #[test]

@@ -219,7 +219,7 @@ impl Noise {
         let mut impulse = self
             .impulse
             .unwrap_or_else(|| Instant::ZERO + self.draw(context));
-        while impulse < end {
+        while impulse < end && context.work(1) {
             let over = impulse + self.length;
             repeated += over.min(end).saturating_since(impulse.max(start));
             if over > end {

@@ -42,7 +42,7 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
 
     /// Everything that is due by `now`, in order of time; timers first where times are equal.
     fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        while self.queue.due() <= now {
+        while self.queue.due() <= now && context.work(1) {
             let at = self.queue.due();
             self.queue.run_timers(at, NextStage::default(), context);
             self.release(at, context);

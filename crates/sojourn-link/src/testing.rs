@@ -13,6 +13,8 @@ pub(crate) struct Collector<T> {
     pub(crate) marked: Vec<(T, Meta, Mark)>,
     streams: [RandomStream; Draw::ALL.len()],
     pub(crate) draws: [u64; Draw::ALL.len()],
+    /// What may be done until the run is given up.
+    pub(crate) work: u64,
 }
 
 impl<T> Default for Collector<T> {
@@ -29,6 +31,7 @@ impl<T> Collector<T> {
             marked: Vec::new(),
             streams: Draw::ALL.map(|purpose| Seed(seed).stream(purpose.as_str())),
             draws: [0; Draw::ALL.len()],
+            work: u64::MAX,
         }
     }
 }
@@ -44,6 +47,12 @@ impl<T: Clone> LinkContext<T> for Collector<T> {
 
     fn marked(&mut self, item: &T, meta: &Meta, mark: &Mark) {
         self.marked.push((item.clone(), *meta, *mark));
+    }
+
+    fn work(&mut self, units: u64) -> bool {
+        let left = self.work.checked_sub(units);
+        self.work = left.unwrap_or(0);
+        left.is_some()
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{Instant, Seed, Span};
-use sojourn_engine::{Outcome, Progress, RunStatistics, column_recorder};
+use sojourn_engine::{Interrupt, Outcome, Progress, RunStatistics, column_recorder};
 use sojourn_metrics::run::{Datagrams, MetricRow, RunFacts, Watched, metric_rows, metric_table};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -157,7 +157,7 @@ fn run(
                     }
                     let cancelled = flag.as_ref().is_some_and(|f| f.load(Ordering::Relaxed));
                     if cancelled || stopped_for.is_some() {
-                        state.stop.store(true, Ordering::Relaxed);
+                        state.stop.set();
                         patience = patience.saturating_sub(1);
                     }
                     if patience > 0 {
@@ -194,7 +194,7 @@ const PATIENCE: u32 = 3;
 #[derive(Default)]
 struct RunState {
     /// The run shall end.
-    stop: AtomicBool,
+    stop: Interrupt,
     /// The time that it has reached, in ps.
     reached: AtomicU64,
     /// Bytes that it has taken, if that was too much.
@@ -237,10 +237,10 @@ fn simulate(
         if bytes > budget {
             state.exceeded.store(bytes, Ordering::Relaxed);
         }
-        bytes > budget || state.stop.load(Ordering::Relaxed) || managers::has_failed()
+        bytes > budget || state.stop.is_set() || managers::has_failed()
     };
     let (outcome, cost) = timed(scenario, |scenario| {
-        sojourn_engine::run_watched(scenario, seed, recorder, &is_cancelled)
+        sojourn_engine::run_watched(scenario, seed, recorder, &state.stop, &is_cancelled)
     });
     if let Some(error) = managers::take_failure() {
         return Err(Failure::Raised(error));
@@ -289,10 +289,15 @@ fn refuse_what_needs_more(scenario: &sojourn_scenario::Scenario, budget: u64) ->
     }
     Err(too_much(
         format!(
-            "its records would take {}, of which {} {}",
+            "it would take {}, of which {} {}{}",
             gigabytes(total),
             gigabytes(largest.bytes),
-            largest.what
+            largest.what,
+            if largest.most.is_empty() {
+                String::new()
+            } else {
+                format!(" (most of it for \"{}\")", largest.most)
+            }
         ),
         budget,
         largest.hint,

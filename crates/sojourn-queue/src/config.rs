@@ -35,6 +35,11 @@ pub trait ManagerKind: Configured + Clone + PartialEq + fmt::Debug + Send + Sync
     /// If a limit is still a time; see [`ManagerConfig::at`].
     fn build<T: Send + 'static>(&self) -> Self::Queue<T>;
 
+    /// Bytes of its sub-queues, buckets and the like before a packet waits; what is less than a page does not count.
+    fn bytes(&self) -> u64 {
+        0
+    }
+
     /// The limit, if it may be anything but packets.
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         None
@@ -115,6 +120,12 @@ impl ManagerConfig {
             problems.extend(inner.problems());
         }
         problems
+    }
+
+    /// Bytes of sub-queues, buckets and the like before a packet waits.
+    pub fn bytes(&self) -> u64 {
+        let behind = self.behind().map_or(0, |(_, inner)| inner.bytes());
+        behind + each_config!(self, config => config.bytes())
     }
 
     fn behind(&self) -> Option<(&'static str, &Self)> {

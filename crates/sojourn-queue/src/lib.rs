@@ -218,6 +218,11 @@ pub trait QueueContext<T> {
     fn estimated(&mut self, packet: &Held<T>, delay: Span) {
         let _ = (packet, delay);
     }
+    /// So much was done within this call beyond what every call does, in steps of some nanoseconds: queues that were
+    /// gone through. Whoever watches a run counts it.
+    fn worked(&mut self, units: u64) {
+        let _ = units;
+    }
 }
 
 /// A queue with a policy, as a link uses it.

@@ -296,16 +296,34 @@ impl Recorder for ColumnRecorder {
         let link_bins = self.links.iter().filter_map(|link| link.bins.as_ref());
         let traffic_bins = self.traffic_bins.iter().flatten();
         let flows: usize = self.datagram_tallies.iter().map(FlowTallies::flows).sum();
+        let devices = self.links.iter().filter_map(|link| link.device.as_ref());
+        let counted = devices
+            .map(|device| device.counted().count())
+            .sum::<usize>()
+            + self
+                .links
+                .iter()
+                .filter_map(|link| link.sojourn.as_ref())
+                .count()
+            + self
+                .access_delay
+                .iter()
+                .flat_map(|delays| [&delays.upstream, &delays.downstream])
+                .flatten()
+                .count();
         rows(&self.datagrams)
             + rows(&self.pages)
             + rows(&self.objects)
+            + rows(&self.chunks)
+            + rows(&self.streaming_sessions)
+            + rows(&self.download_sessions)
             + rows(&self.transfers)
             + rows(&self.flows)
             + rows(&self.judged_flows)
             + rows(&self.samples)
             + link_bins.map(Bins::bytes).sum::<usize>()
             + traffic_bins.map(|(_, bins)| bins.bytes()).sum::<usize>()
-            + flows * usize::try_from(HISTOGRAM_BYTES).unwrap_or(usize::MAX)
+            + (flows + counted) * usize::try_from(HISTOGRAM_BYTES).unwrap_or(usize::MAX)
     }
 
     fn wants_waiting(&self) -> bool {

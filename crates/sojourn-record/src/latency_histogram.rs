@@ -5,7 +5,7 @@
 //! Deviations: a delay on an edge falls into the bin above it, which the documents leave open; the default edges are
 //! chosen.
 
-use crate::accumulate::DelayHistogram;
+use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES};
 use sojourn_base::{ServiceQueue, Span, math};
 
 /// What a latency histogram counts.
@@ -183,6 +183,11 @@ pub struct DeviceDelays {
     /// What it could have seen.
     pub exact: DelayHistogram,
 }
+
+/// Bytes of what the device of a link counts, for all queues that it may have: what it reports, and the same delays to
+/// three digits.
+pub const DEVICE_HISTOGRAM_BYTES: u64 =
+    ServiceQueue::ALL.len() as u64 * (HISTOGRAM_BYTES + size_of::<DeviceDelays>() as u64);
 
 /// The histograms of one device.
 #[derive(Debug)]

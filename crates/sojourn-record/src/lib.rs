@@ -19,7 +19,8 @@ mod tally;
 pub use accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, LinkTotals, RecordConfig, RecordedLink, Records};
 pub use latency_histogram::{
-    DeviceDelays, HistogramValue, Interpolation, LatencyHistogram, LatencyHistogramConfig,
+    DEVICE_HISTOGRAM_BYTES, DeviceDelays, HistogramValue, Interpolation, LatencyHistogram,
+    LatencyHistogramConfig,
 };
 pub use protection::ProtectionTally;
 pub use series::{LINK_BIN_BYTES, TRAFFIC_BIN_BYTES};

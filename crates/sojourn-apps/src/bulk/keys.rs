@@ -8,7 +8,7 @@ use sojourn_base::{Bytes, Direction, Span};
 use sojourn_keys::value::quoted;
 use sojourn_keys::{Configured, Content, Key, Mismatch, Or, Profile, Shape, Value, Visitor, key};
 
-use super::{Bulk, BulkConfig, FileSize};
+use super::{Bulk, BulkConfig, FileSize, LANE_BYTES};
 use crate::keys::{LONGEST_PAUSE, MOST_FLOWS, direction_key, start_keys};
 use crate::{ApplicationKind, Distribution};
 
@@ -196,6 +196,10 @@ impl ApplicationKind for BulkConfig {
 
     fn flows(&self) -> u64 {
         u64::from(self.lanes)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.lanes) * LANE_BYTES
     }
 
     fn direction(&self) -> Direction {

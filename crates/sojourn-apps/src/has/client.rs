@@ -47,6 +47,14 @@ struct Session {
 }
 
 impl Has {
+    /// Bytes of the players of `config`, and of the sizes of what they play.
+    pub(super) fn bytes(config: &HasConfig) -> u64 {
+        let levels = config.ladder.len() as u64;
+        let session = size_of::<Session>() as u64 + levels * size_of::<u32>() as u64;
+        let sizes = Sizes::bytes(&config.content, levels);
+        u64::from(config.sessions) * session + sizes
+    }
+
     /// The players of `config`, at rest until [`Application::start`].
     pub fn new(config: &HasConfig) -> Self {
         let session = Session {

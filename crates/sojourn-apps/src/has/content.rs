@@ -76,6 +76,16 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// Bytes that the sizes of `content` at so many levels take.
+    pub(crate) fn bytes(content: &Content, levels: u64) -> u64 {
+        let sizes = match content {
+            Content::ConstantRate => levels,
+            Content::Listed(sizes) => sizes.len() as u64,
+            Content::SyntheticVbr(clip) => u64::from(clip.chunks) * levels,
+        };
+        sizes * size_of::<u64>() as u64
+    }
+
     /// The sizes of `content` in chunks of `chunk`.
     pub(crate) fn new(content: &Content, ladder: &[BitRate], chunk: Span) -> Self {
         let nominal = |rate: &BitRate| rate.as_bps() as f64 * chunk.as_secs_f64() / 8.0;

@@ -133,6 +133,10 @@ impl ApplicationKind for HasConfig {
         u64::from(self.sessions)
     }
 
+    fn bytes(&self) -> u64 {
+        Has::bytes(self)
+    }
+
     fn direction(&self) -> Direction {
         Direction::Downstream
     }

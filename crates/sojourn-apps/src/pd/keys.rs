@@ -5,7 +5,7 @@
 use sojourn_base::{Direction, Span};
 use sojourn_keys::{Configured, Kind, Mismatch, OneOf, Or, Profile, Visitor, key};
 
-use super::{Pd, PdConfig, ServerPacing};
+use super::{Pd, PdConfig, SOURCE_BYTES, ServerPacing};
 use crate::ApplicationKind;
 use crate::keys::{LONGEST_PAUSE, request_key, start_keys};
 
@@ -156,6 +156,10 @@ impl ApplicationKind for PdConfig {
     fn flows(&self) -> u64 {
         // A request comes whether or not the one before it is done. chosen: four of a source at a time.
         4 * u64::from(self.sources)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.sources) * SOURCE_BYTES
     }
 
     fn direction(&self) -> Direction {

@@ -62,6 +62,14 @@ struct Fetch {
     answered: bool,
 }
 
+impl WebConfig {
+    /// Bytes of a user.
+    pub(super) fn bytes_of_user(&self) -> u64 {
+        let servers = self.page.servers() * size_of::<ServerState>();
+        (size_of::<User>() + servers) as u64 + self.page.bytes()
+    }
+}
+
 impl Web {
     /// The users of `config`, at rest until [`Application::start`].
     pub fn new(config: &WebConfig) -> Self {

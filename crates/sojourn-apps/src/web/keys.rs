@@ -132,6 +132,10 @@ impl ApplicationKind for WebConfig {
             .saturating_mul(self.servers() as u64)
     }
 
+    fn bytes(&self) -> u64 {
+        u64::from(self.users).saturating_mul(self.bytes_of_user())
+    }
+
     fn direction(&self) -> Direction {
         Direction::Downstream
     }

@@ -103,6 +103,16 @@ impl PageModel {
             Self::Generated(page) => page.servers as usize,
         }
     }
+
+    /// Bytes that the sizes of its objects take.
+    pub(crate) fn bytes(&self) -> u64 {
+        let objects = match self {
+            Self::Equal(page) => u64::from(page.servers) * u64::from(page.objects_per_server),
+            Self::Listed(page) => page.sizes().len() as u64,
+            Self::Generated(page) => u64::from(page.servers) * u64::from(page.objects_per_server),
+        };
+        objects * size_of::<u64>() as u64
+    }
 }
 
 /// The sizes of one page's objects.
@@ -140,6 +150,9 @@ impl PageContents {
         // The sizes hold the bits of the draws until their sum is known.
         let mut sum = 0.0;
         for size in &mut self.sizes {
+            if !context.work(1) {
+                return;
+            }
             let exponent =
                 page.log10_mean + page.log10_sd * dist::standard_normal(context.unit(Draw::Size));
             let value = math::powf(10.0, exponent);

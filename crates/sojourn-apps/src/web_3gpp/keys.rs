@@ -5,7 +5,7 @@
 use sojourn_base::{Bytes, Direction, Span};
 use sojourn_keys::{Configured, Key, Profile, Visitor, Word, Words, key};
 
-use super::{CountMode, Web3gpp, Web3gppConfig};
+use super::{CountMode, USER_BYTES, Web3gpp, Web3gppConfig};
 use crate::keys::{LONGEST_PAUSE, start_keys};
 use crate::{ApplicationKind, Distribution};
 
@@ -163,6 +163,10 @@ impl ApplicationKind for Web3gppConfig {
 
     fn flows(&self) -> u64 {
         u64::from(self.users)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.users) * USER_BYTES
     }
 
     fn direction(&self) -> Direction {

@@ -5,7 +5,7 @@
 use sojourn_base::{Bytes, Direction};
 use sojourn_keys::{Configured, Or, Profile, Visitor, Word, Words, key};
 
-use super::{Lookup, Requests, WebAkhtar, WebAkhtarConfig};
+use super::{BYTES_OF_HOST, Lookup, Requests, WebAkhtar, WebAkhtarConfig};
 use crate::ApplicationKind;
 use crate::keys::{LONGEST_PAUSE, request_key, start_keys};
 
@@ -140,6 +140,12 @@ impl ApplicationKind for WebAkhtarConfig {
 
     fn flows(&self) -> u64 {
         u64::from(self.users).saturating_mul(u64::from(self.hosts))
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.users)
+            .saturating_mul(u64::from(self.hosts))
+            .saturating_mul(BYTES_OF_HOST)
     }
 
     fn direction(&self) -> Direction {

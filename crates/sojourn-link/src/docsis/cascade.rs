@@ -85,7 +85,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
     /// then the rate-shaping queue.
     fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        while self.next <= now {
+        while self.next <= now && context.work(1) {
             let at = self.next;
             self.rate_shaping.run_timers(at, self.next_stage(), context);
             if self.requests.next_grant() == at {

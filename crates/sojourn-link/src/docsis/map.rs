@@ -86,7 +86,7 @@ impl MapDraws {
     /// The draw of MAP `number`; numbers never decrease, and none is asked for twice.
     pub(crate) fn draw<T>(&mut self, number: u64, context: &mut impl LinkContext<T>) -> f64 {
         debug_assert!(number >= self.next, "the draw of MAP {number} is gone");
-        while self.next < number {
+        while self.next < number && context.work(1) {
             let _ = context.unit(self.purpose);
             self.next += 1;
         }

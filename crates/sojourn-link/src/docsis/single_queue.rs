@@ -148,7 +148,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
                     self.plan(context);
                 }
                 Plan::Map | Plan::Grant { .. } => {
-                    if map > now {
+                    if map > now || !context.work(1) {
                         break;
                     }
                     self.run_timers(map, context);

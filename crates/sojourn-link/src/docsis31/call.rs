@@ -58,6 +58,10 @@ impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
     fn proactive_grants(&self) -> ProactiveGrants {
         self.proactive
     }
+
+    fn worked(&mut self, units: u64) {
+        self.context.work(units);
+    }
 }
 
 /// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
@@ -69,6 +73,9 @@ pub(super) fn run_timers<T, M: QueueManager<T>, C: LinkContext<T>>(
 ) -> Instant {
     let mut due = next_timer(manager);
     while due <= until {
+        if !call.context.work(1) {
+            return Instant::NEVER;
+        }
         manager.on_timer(due, call);
         due = next_timer(manager);
     }

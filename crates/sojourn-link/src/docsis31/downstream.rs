@@ -96,7 +96,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
     fn advance(&mut self, until: Instant, and_at: bool, context: &mut impl LinkContext<T>) {
         let end = self.symbol_from(until);
         let end = end + u64::from(and_at && self.starts_at(end) == until);
-        while self.next < end && !self.is_idle() {
+        while self.next < end && !self.is_idle() && context.work(1) {
             let at = self.starts_at(self.next);
             self.run_timers(at, context);
             self.fill(at, context);

@@ -221,7 +221,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             let action = self.agenda.front().map_or(Instant::NEVER, |(at, _)| *at);
             let map = self.timeline.heard_at(self.next_map);
             let at = map.min(action);
-            if !is_past(at) {
+            if !is_past(at) || !context.work(1) {
                 break;
             }
             self.run_timers(at, context);

@@ -227,6 +227,10 @@ impl ManagerKind for DocsisDualQueueConfig {
         DocsisDualQueue::new(*self)
     }
 
+    fn bytes(&self) -> u64 {
+        self.protection.bytes()
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.limit)
     }

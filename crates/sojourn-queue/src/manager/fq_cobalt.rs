@@ -76,6 +76,10 @@ impl ManagerKind for FqCobaltConfig {
         FqCobaltQueue::new(*self)
     }
 
+    fn bytes(&self) -> u64 {
+        self.flows.bytes_with(size_of::<Cobalt>())
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.flows.limit)
     }

@@ -59,6 +59,10 @@ impl ManagerKind for FqCodelConfig {
         FqCodelQueue::new(*self)
     }
 
+    fn bytes(&self) -> u64 {
+        self.flows.bytes_with(size_of::<(Codel, Floor)>())
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.flows.limit)
     }

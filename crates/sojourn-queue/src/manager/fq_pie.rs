@@ -60,6 +60,10 @@ impl ManagerKind for FqPieConfig {
         FqPieQueue::new(*self)
     }
 
+    fn bytes(&self) -> u64 {
+        self.flows.bytes_with(size_of::<Pie>())
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.flows.limit)
     }
@@ -150,8 +154,9 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
         if self.period.is_due(now) {
+            context.worked(self.pies.len() as u64);
             for (queue, pie) in self.pies.iter_mut().enumerate() {
                 pie.on_update(&self.law, self.flows.bins.bytes_in(queue));
             }

@@ -33,6 +33,8 @@ where
 
 /// What [`ManagerKind`] says, as far as a pointer can say it.
 pub trait PointedManager: Pointed<ManagerConfig> {
+    /// See [`ManagerKind::bytes`].
+    fn bytes(&self) -> u64;
     /// See [`ManagerKind::limit_mut`].
     fn limit_mut(&mut self) -> Option<&mut Limit>;
     /// See [`ManagerKind::behind`].
@@ -54,6 +56,10 @@ where
     C: ManagerKind,
     C::Queue<Ticket>: Send + 'static,
 {
+    fn bytes(&self) -> u64 {
+        ManagerKind::bytes(self)
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         ManagerKind::limit_mut(self)
     }

@@ -34,6 +34,10 @@ impl ManagerKind for SfqConfig {
         SfqQueue::new(*self)
     }
 
+    fn bytes(&self) -> u64 {
+        self.bytes_with(0)
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.limit)
     }

@@ -59,6 +59,10 @@ impl ManagerKind for SfqCodelConfig {
         SfqCodelQueue::new(*self)
     }
 
+    fn bytes(&self) -> u64 {
+        self.sub_flows.bytes_with(size_of::<Codel>())
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.sub_flows.limit)
     }

@@ -7,7 +7,7 @@
 
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::refuse;
-use crate::store::bins::Bins;
+use crate::store::bins::{Bins, LINE_BYTES};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -67,6 +67,10 @@ impl ManagerKind for SfqNs2Config {
 
     fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
         SfqNs2Queue::new(*self)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.buckets) * (LINE_BYTES + size_of::<usize>()) as u64
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -85,6 +85,10 @@ impl ManagerKind for SfqPieConfig {
         SfqPieQueue::new(*self)
     }
 
+    fn bytes(&self) -> u64 {
+        self.sub_flows.bytes_with(size_of::<Pie>())
+    }
+
     fn limit_mut(&mut self) -> Option<&mut Limit> {
         Some(&mut self.sub_flows.limit)
     }
@@ -202,8 +206,9 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
         if self.period.is_due(now) {
+            context.worked(self.pies.len() as u64);
             for guard in 0..self.pies.len() {
                 let (guard, backlog) = self.guard_of(guard);
                 self.pies[guard].on_update(&self.law, backlog);

@@ -127,6 +127,13 @@ pub struct QueueProtection {
     buckets: Vec<Bucket>,
 }
 
+impl QueueProtectionLaw {
+    /// Bytes of the buckets.
+    pub(crate) const fn bytes(&self) -> u64 {
+        ((1 << self.bucket_exponent) + 1) * size_of::<Bucket>() as u64
+    }
+}
+
 impl QueueProtection {
     /// No scores.
     pub fn new(law: QueueProtectionLaw) -> Self {

@@ -29,6 +29,9 @@ struct Line {
     bytes: u64,
 }
 
+/// Bytes of a line without packets.
+pub(crate) const LINE_BYTES: usize = size_of::<Line>();
+
 /// A packet's place, its parts side by side so that they are written and read without a copy of the
 /// whole.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 //! next fattest queue is dropped from as well, so that the limit always holds.
 
 use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
-use crate::store::bins::Bins;
+use crate::store::bins::{Bins, LINE_BYTES};
 use crate::store::room::Room;
 use crate::{Held, QueueContext, Reason, Verdict};
 use alloc::collections::VecDeque;
@@ -147,6 +147,14 @@ struct Place {
     status: Status,
     /// Hash of the flow that owns this way of its set.
     owner: u32,
+}
+
+impl FlowListsConfig {
+    /// Bytes of the queues without packets, if a policy takes so many for each.
+    pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
+        let lists = 2 * size_of::<usize>();
+        u64::from(self.queues) * (LINE_BYTES + size_of::<Place>() + lists + policy) as u64
+    }
 }
 
 /// Packets in flow queues, and whose turn it is.

@@ -34,6 +34,9 @@ struct Place {
     scheduled: bool,
 }
 
+/// Bytes of a bin's place.
+pub(crate) const PLACE_BYTES: usize = size_of::<Place>();
+
 impl NicholsRing {
     /// An empty ring for so many bins.
     pub(crate) fn new(bins: u32, quantum: u32) -> Self {

@@ -6,8 +6,8 @@
 
 use crate::config::{ConfigProblem, LIMIT, quantum, require_room};
 use crate::manager::refuse;
-use crate::store::bins::Bins;
-use crate::store::nichols_ring::NicholsRing;
+use crate::store::bins::{Bins, LINE_BYTES};
+use crate::store::nichols_ring::{NicholsRing, PLACE_BYTES};
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, Reason, Verdict};
 use alloc::vec::Vec;
@@ -77,6 +77,14 @@ impl SfqConfig {
                 hint: "between 1 and 1024",
             });
         }
+    }
+}
+
+impl SfqConfig {
+    /// Bytes of the sub-flows without packets, if a policy takes so many for each.
+    pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
+        let each = LINE_BYTES + PLACE_BYTES + policy;
+        (u64::from(self.bins) + u64::from(self.background)) * each as u64
     }
 }
 

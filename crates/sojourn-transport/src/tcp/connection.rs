@@ -9,7 +9,9 @@
 //! Deviations: no waiting after the end, no resets, no simultaneous open. An endpoint answers a
 //! repeated FIN as long as it exists, so keep both until both have reported [`Event::Closed`].
 
-use super::receiver::Receiver;
+use super::delivery_rate::DeliveryRate;
+use super::receiver::{self, Receiver};
+use super::scoreboard;
 use super::sender::Sender;
 use super::transmit::Outlet;
 use crate::config::{Handshake, RoundTripSampling, StackConfig};
@@ -118,6 +120,15 @@ pub struct TcpEndpoint {
 const TIMEOUT_AFTER_SYN_LOSS: Span = Span::from_s(3);
 
 impl TcpEndpoint {
+    /// Bytes that the rings of a new one take.
+    pub const INITIAL_BYTES: usize = scoreboard::INITIAL_BYTES + receiver::INITIAL_BYTES;
+
+    /// Bytes that its rings take; they grow with its window.
+    pub fn bytes(&self) -> usize {
+        let rate = self.sender.delivery_rate.as_deref();
+        self.sender.board.bytes() + self.receiver.bytes() + rate.map_or(0, DeliveryRate::bytes)
+    }
+
     /// The end that opens the connection.
     pub fn client(config: &Arc<StackConfig>) -> Self {
         Self::new(Role::Client, config)

@@ -76,6 +76,11 @@ impl DeliveryRate {
         }
     }
 
+    /// Bytes that it takes, with its ring.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.marks.capacity() * size_of::<Mark>()
+    }
+
     /// Segment `number` leaves, for the first time or again; the scoreboard counts it already.
     pub(crate) fn on_sent(&mut self, now: Instant, number: u32, board: &Scoreboard) {
         if board.flight() == 1 {

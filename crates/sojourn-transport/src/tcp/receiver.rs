@@ -75,7 +75,16 @@ const MARKS_AT_ONCE: u8 = 2;
 /// Segments of a new ring. chosen: as the sender's.
 const INITIAL_SLOTS: u32 = 64;
 
+/// Bytes of new rings.
+pub(crate) const INITIAL_BYTES: usize =
+    INITIAL_SLOTS as usize * size_of::<u16>() + size_of::<u64>();
+
 impl Receiver {
+    /// Bytes that its rings take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bits.capacity() * size_of::<u64>() + self.lengths.capacity() * size_of::<u16>()
+    }
+
     pub(crate) fn new(policy: AckPolicy, segment_size: u32, most_blocks: u8) -> Self {
         Self {
             policy,

@@ -122,6 +122,10 @@ pub(crate) struct Scoreboard {
 /// Slots of a new ring. chosen: one word of marks; an initial window fits many times.
 const INITIAL_SLOTS: u32 = 64;
 
+/// Bytes of new rings.
+pub(crate) const INITIAL_BYTES: usize =
+    INITIAL_SLOTS as usize * size_of::<Sent>() + size_of::<Marks>();
+
 impl Scoreboard {
     /// An empty scoreboard for segments of up to `full_size` bytes.
     pub(crate) fn new(full_size: u32) -> Self {
@@ -131,6 +135,11 @@ impl Scoreboard {
             mask: INITIAL_SLOTS - 1,
             ..Self::empty(full_size)
         }
+    }
+
+    /// Bytes that its rings take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Sent>() + self.marks.capacity() * size_of::<Marks>()
     }
 
     /// Forget everything but the memory.

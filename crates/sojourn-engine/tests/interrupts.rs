@@ -1,0 +1,105 @@
+//! A run that is told to end does, whatever it computes: each world here does its work between two events, so that
+//! whoever looks at events alone sees none of it.
+
+use sojourn_base::Seed;
+use sojourn_engine::{Cancelled, Interrupt, column_recorder, run_watched};
+use sojourn_scenario::Scenario;
+
+/// Events are few: whoever asks `is_cancelled` every 4096 never does.
+const HOME: &str = r#"
+    schema = 1
+    name = "home"
+    duration = "4 s"
+    [access]
+    upstream = { link = { kind = "serial", rate = "10 Mb/s" }, queue = { kind = "drop-tail", limit = "100 packets" } }
+    downstream = { link = { kind = "serial", rate = "10 Mb/s" }, queue = { kind = "drop-tail", limit = "100 packets" } }
+    [[traffic]]
+    name = "call"
+    app = { kind = "voice", interval = "1 s" }
+"#;
+
+const EVERY_MICROSECOND: &str =
+    r#"{ kind = "pie", profile = "rfc8033", limit = "50 packets", update_interval = "1 us" }"#;
+
+/// Whether a run with these settings ends early if it is interrupted when it looks for the first time.
+fn is_ended(settings: &[(&str, &str)]) -> bool {
+    let scenario = Scenario::parse_with(HOME, settings).unwrap_or_else(|told| panic!("{told}"));
+    let interrupt = Interrupt::default();
+    let asked = std::cell::Cell::new(false);
+    let recorder = column_recorder(&scenario, scenario.record);
+    let is_cancelled = |_| {
+        asked.set(true);
+        interrupt.set();
+        false
+    };
+    let ended = run_watched(&scenario, Seed(1), recorder, &interrupt, &is_cancelled);
+    assert!(
+        asked.get() || ended.is_ok(),
+        "nobody asked, and the run ended"
+    );
+    matches!(ended, Err(Cancelled))
+}
+
+#[test]
+fn a_run_of_few_events_and_little_work_goes_on_to_its_end() {
+    assert!(!is_ended(&[]));
+}
+
+#[test]
+fn updates_of_a_queue_manager_are_work() {
+    for link in [
+        r#"{ kind = "serial", rate = "10 Mb/s" }"#,
+        r#"{ kind = "shaped", rate = "10 Mb/s" }"#,
+        r#"{ kind = "docsis30-single", rate = "10 Mb/s" }"#,
+        r#"{ kind = "docsis30-cascade", rate = "10 Mb/s" }"#,
+        r#"{ kind = "docsis31-upstream", rate = "10 Mb/s" }"#,
+    ] {
+        let settings = [
+            ("access.upstream.link", link),
+            ("access.upstream.queue", EVERY_MICROSECOND),
+        ];
+        assert!(is_ended(&settings), "{link}");
+    }
+}
+
+#[test]
+fn queues_that_an_update_goes_through_are_work() {
+    let queue =
+        r#"{ kind = "fq-pie", limit = "50 packets", queues = 65536, update_interval = "500 ms" }"#;
+    assert!(is_ended(&[("access.upstream.queue", queue)]));
+}
+
+#[test]
+fn impulses_on_a_line_without_packets_are_work() {
+    let link =
+        r#"{ kind = "serial", rate = "10 Mb/s", impulse_gap = "1 ms", impulse_length = "1 us" }"#;
+    let settings = [
+        ("access.upstream.link", link),
+        ("traffic.call.app.interval", "10 s"),
+        ("duration", "40 s"),
+    ];
+    assert!(is_ended(&settings));
+}
+
+#[test]
+fn objects_of_a_page_are_work() {
+    let page = r#"{ kind = "web", page = { kind = "generated", servers = 100, objects_per_server = 10000 }, connections_per_server = 1, users = 2, start = "0 s", start_jitter = "1 ms" }"#;
+    let settings = [
+        ("traffic.call.app", page),
+        ("traffic.call.stack", "linux-cubic"),
+        ("duration", "2 ms"),
+    ];
+    assert!(is_ended(&settings));
+}
+
+#[test]
+fn an_interrupt_before_the_run_ends_it_while_it_is_set_up() {
+    let scenario = Scenario::parse(HOME).expect("a valid scenario");
+    let interrupt = Interrupt::default();
+    interrupt.set();
+    let recorder = column_recorder(&scenario, scenario.record);
+    let ended = run_watched(&scenario, Seed(1), recorder, &interrupt, &|_| {
+        panic!("nothing has begun")
+    });
+    assert!(matches!(ended, Err(Cancelled)));
+}
