@@ -80,6 +80,7 @@ JUDGED: dict[str, Any] = {
         (("--seeds", "1"), "partial"),
         (("--duration", "1 s", "--seeds", "1"), "shortened, partial"),
         (("--quick",), "quick"),
+        (("--set", "traffic.bulk.dscp=10"), "changed"),
     ],
 )
 def test_verdicts_of_less_than_the_study_say_so_everywhere(
@@ -92,6 +93,8 @@ def test_verdicts_of_less_than_the_study_say_so_everywhere(
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f"<strong>{label.capitalize()} run.</strong>" in page
     assert f"small, {label} run" in page  # provenance
+    assert ("Runs were shortened" in page) == (label not in ("partial", "changed"))
+    assert ("<code>traffic.bulk.dscp=10</code>" in page) == (label == "changed")
     with (tmp_path / "out" / "claims.csv").open(encoding="utf-8") as file:
         (claim,) = csv.DictReader(file)
     assert (claim["verdict"], claim["note"]) == ("holds", label)
