@@ -16,6 +16,7 @@ import polars as pl
 
 from sojourn.plots.spec import Axis, Line, Mark, Panel, PlotSpec
 from sojourn.studies.asking import Ask
+from sojourn.studies.benefit import benefit_of
 from sojourn.studies.claims import Outcome
 from sojourn.studies.numbers import by_group
 from sojourn.studies.view import StudyView
@@ -28,6 +29,9 @@ WINDOW_S = 30.0
 #: Media in a chunk, and in the buffer before a player goes on.
 CHUNK_S = 2.0
 RESUME_S = 4.0
+
+#: Loads by their names in points; a longer name before one that it ends with.
+LOADS = ("low", "medium", "very-high", "high")
 
 #: What the series of a run show: the first that a reader needs to see what tail-drop does.
 SHOWN = ("taildrop", "red")
@@ -160,6 +164,25 @@ def stalls_beside(view: StudyView, point: str, least: int) -> np.ndarray:
                 whole += len(at)
                 beside += float((active(spans[seed], at) >= least).sum())
     return np.array([beside / whole if whole else np.nan])
+
+
+def benefit(view: StudyView, point: str, what: str) -> np.ndarray:
+    """Underflow of the worst video behind tail-drop and behind the queue of a point at the same load: a number of `Benefit`."""
+    part, _, name = point.partition("/")
+    load = next((one for one in LOADS if name.startswith(f"{one}-")), "")
+    twin = f"published/{load}-taildrop"
+    if part not in ("published", "modern") or twin not in view.points:
+        return np.array([np.nan])
+    seeds = view.seeds(twin)
+    values = {
+        one: dict(zip(view.seeds(one), view.values(one, "video", "underflow_max"), strict=True))
+        for one in (twin, point)
+    }
+    shared = [seed for seed in seeds if seed in values[point]]
+    before, after = ([values[one][seed] for seed in shared] for one in (twin, point))
+    found = benefit_of(before, after)
+    number = getattr(found, what) if found is not None else None
+    return np.array([np.nan if number is None else number])
 
 
 # ---- claims -------------------------------------------------------------------------------------------------
