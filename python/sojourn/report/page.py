@@ -137,7 +137,7 @@ def _group(figures: Sequence[DrawnFigure], group: str) -> list[DrawnFigure]:
 
 
 def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim]) -> list[Scorecard]:
-    """Count verdicts for the overview; empty kinds are left out."""
+    """Count verdicts for the overview; empty kinds are left out, and background that nothing can judge."""
     cards: list[Scorecard] = []
     if cells:
         count = Counter(cell.verdict for cell in cells)
@@ -153,7 +153,7 @@ def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim]) -> list[Sco
     for use, (title, words) in _USES.items():
         outcomes = Counter(j.outcome.verdict for j in claims if j.claim.use == use)
         judged = outcomes[Holds.HOLDS] + outcomes[Holds.FAILS]
-        if not outcomes:
+        if not outcomes or (use == "context" and not judged):
             continue
         left = outcomes[Holds.NOT_RUN]
         tail = f"; {left} not run" if left else ""
