@@ -7,8 +7,8 @@
 //! the time of the first acknowledgement.
 
 use super::bbr_model::{
-    Bursts, Dice, FullPipe, LEAST_WINDOW, PACING_MARGIN, QUANTUM, Repair, Rounds, product, rate_of,
-    round_trip_of,
+    Bursts, Dice, FullPipe, LEAST_WINDOW, QUANTUM, REQUESTS, Repair, RoundTripProbe, Rounds,
+    pace_after, pacing_rate, product, rate_of, round_trip_of, window_after,
 };
 use super::{
     Ack, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests, Window,
@@ -89,15 +89,9 @@ const HIGH_GAIN: f64 = 2.885;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Rounds of the filter of rates (Linux `bbr_bw_rtts`).
 const RATE_ROUNDS: usize = 10;
-/// A probe of the round trip lasts so long and a round at least (Linux `bbr_probe_rtt_mode_ms`).
-const PROBE: Span = Span::from_ms(200);
 
 /// State of BBRv1.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts, named as in Linux"
-)]
 pub struct Bbr1 {
     config: Bbr1Config,
     segment: f64,
@@ -114,8 +108,7 @@ pub struct Bbr1 {
     is_full: bool,
     shortest: Span,
     shortest_at: Instant,
-    probe_ends: Option<Instant>,
-    probe_round_over: bool,
+    probe: RoundTripProbe,
     place: usize,
     place_since: Instant,
     bursts: Bursts,
@@ -141,8 +134,7 @@ impl Bbr1 {
             is_full: false,
             shortest: Span::MAX,
             shortest_at: Instant::ZERO,
-            probe_ends: None,
-            probe_round_over: false,
+            probe: RoundTripProbe::default(),
             place: 0,
             place_since: Instant::ZERO,
             bursts: Bursts::default(),
@@ -238,37 +230,18 @@ impl Bbr1 {
         if expired && !self.restarted && self.phase != Phase::ProbeRoundTrip {
             self.phase = Phase::ProbeRoundTrip;
             self.repair.save(self.window);
-            self.probe_ends = None;
+            self.probe.begin();
         }
-        if self.phase != Phase::ProbeRoundTrip {
-            return;
-        }
-        match (self.probe_ends, &ack.rate) {
-            (None, Some(rate)) if f64::from(rate.in_flight) <= LEAST_WINDOW => {
-                self.probe_ends = Some(ack.now + PROBE);
-                self.probe_round_over = false;
-                self.rounds.restart(rate);
+        if self.phase == Phase::ProbeRoundTrip
+            && self.probe.on_ack(ack, LEAST_WINDOW, &mut self.rounds)
+        {
+            self.shortest_at = ack.now;
+            self.window = self.window.max(self.repair.saved());
+            if self.is_full {
+                self.probe_rate(ack.now);
+            } else {
+                self.phase = Phase::Startup;
             }
-            (Some(end), _) => {
-                self.probe_round_over |= self.rounds.starts;
-                if self.probe_round_over && ack.now > end {
-                    self.shortest_at = ack.now;
-                    self.window = self.window.max(self.repair.saved());
-                    if self.is_full {
-                        self.probe_rate(ack.now);
-                    } else {
-                        self.phase = Phase::Startup;
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn set_pace(&mut self) {
-        let pace = PACING_MARGIN * self.gain() * self.best_rate();
-        if pace > 0.0 && (self.is_full || pace > self.pace) {
-            self.pace = pace;
         }
     }
 
@@ -289,11 +262,8 @@ impl Bbr1 {
             let mut target = self.in_network(gain);
             if self.is_full {
                 target += self.bursts.room(self.best_rate());
-                self.window = (self.window + acked).min(target);
-            } else if self.window < target {
-                self.window += acked;
             }
-            self.window = self.window.max(LEAST_WINDOW);
+            self.window = window_after(self.window, acked, target, self.is_full);
         }
         if self.phase == Phase::ProbeRoundTrip {
             self.window = self.window.min(LEAST_WINDOW);
@@ -303,12 +273,7 @@ impl Bbr1 {
 
 impl CongestionControl for Bbr1 {
     fn requests(&self) -> Requests {
-        Requests {
-            fractions: true,
-            growth_with_marks: true,
-            rate_samples: true,
-            pacing: true,
-        }
+        REQUESTS
     }
 
     fn in_slow_start(&self, _window: &Window) -> bool {
@@ -327,7 +292,7 @@ impl CongestionControl for Bbr1 {
         self.follow_round_trip(ack);
         self.began = true;
         self.restarted = false;
-        self.set_pace();
+        self.pace = pace_after(self.pace, self.gain(), self.best_rate(), self.is_full);
         self.set_window(ack);
         window.size = self.window;
     }
@@ -351,18 +316,8 @@ impl CongestionControl for Bbr1 {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        (self.pace > 0.0).then(|| pace_of(self.pace, self.packet))
+        pacing_rate(self.pace, self.packet)
     }
-}
-
-/// Bits per second of packets of `packet` bytes.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "`as` clamps, and rates are never negative"
-)]
-pub(super) fn pace_of(pace: f64, packet: f64) -> BitRate {
-    BitRate::from_bps(((8.0 * pace * packet) as u64).max(1))
 }
 
 #[cfg(test)]
@@ -461,7 +416,10 @@ mod tests {
             path.round(100.0, 4);
         }
         let lasted = path.now.saturating_since(began);
-        assert!(lasted >= PROBE && lasted < Span::from_ms(300), "{lasted:?}");
+        assert!(
+            lasted >= Span::from_ms(200) && lasted < Span::from_ms(300),
+            "{lasted:?}"
+        );
         assert!(path.window.size > 20.0, "{}", path.window.size);
     }
 

@@ -8,10 +8,9 @@
 //! acknowledgement.
 
 use super::bbr_model::{
-    Bursts, Dice, FullPipe, LEAST_WINDOW, PACING_MARGIN, QUANTUM, Repair, Rounds, product, rate_of,
-    round_trip_of,
+    Bursts, Dice, FullPipe, LEAST_WINDOW, QUANTUM, REQUESTS, Repair, RoundTripProbe, Rounds,
+    pace_after, pacing_rate, product, rate_of, round_trip_of, window_after,
 };
-use super::bbr1::pace_of;
 use super::{
     Ack, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests, Window,
 };
@@ -132,8 +131,6 @@ const UP_WINDOW_GAIN: f64 = 2.25;
 const PROBE_WINDOW_GAIN: f64 = 0.5;
 /// Loss events in a round before losses end startup (`BBR.StartupFullLossCnt`).
 const STARTUP_LOSSES: u32 = 6;
-/// A probe of the round trip lasts so long and a round at least.
-const PROBE: Span = Span::from_ms(200);
 /// How long a shortest round trip is believed (`BBR.MinRTTFilterLen`).
 const ROUND_TRIP_WINDOW: Span = Span::from_s(10);
 /// Wait between probes of the rate: 2 s, and up to another one by chance.
@@ -179,8 +176,7 @@ pub struct Bbr3 {
     shortest_at: Instant,
     probe_shortest: Span,
     probe_shortest_at: Instant,
-    probe_ends: Option<Instant>,
-    probe_round_over: bool,
+    probe: RoundTripProbe,
     phase_since: Instant,
     wait: Span,
     rounds_since_probe: u32,
@@ -223,8 +219,7 @@ impl Bbr3 {
             shortest_at: Instant::ZERO,
             probe_shortest: Span::MAX,
             probe_shortest_at: Instant::ZERO,
-            probe_ends: None,
-            probe_round_over: false,
+            probe: RoundTripProbe::default(),
             phase_since: Instant::ZERO,
             wait: LEAST_WAIT,
             rounds_since_probe: 0,
@@ -516,45 +511,29 @@ impl Bbr3 {
         if expired && !self.restarted && self.phase != Phase::ProbeRoundTrip {
             self.phase = Phase::ProbeRoundTrip;
             self.repair.save(self.window);
-            self.probe_ends = None;
+            self.probe.begin();
             self.feedback = Feedback::Stopping;
         }
-        if self.phase != Phase::ProbeRoundTrip {
-            return;
-        }
-        match (self.probe_ends, &ack.rate) {
-            (None, Some(rate)) if f64::from(rate.in_flight) <= self.probe_window() => {
-                self.probe_ends = Some(ack.now + PROBE);
-                self.probe_round_over = false;
-                self.rounds.restart(rate);
+        if self.phase == Phase::ProbeRoundTrip
+            && let Some(rate) = &ack.rate
+            && self
+                .probe
+                .on_ack(ack, self.probe_window(), &mut self.rounds)
+        {
+            self.probe_shortest_at = ack.now;
+            self.window = self.window.max(self.repair.saved());
+            self.forget_lower_bounds();
+            if self.is_full {
+                self.go_down(ack.now, rate);
+                self.phase = Phase::Cruise;
+            } else {
+                self.phase = Phase::Startup;
             }
-            (Some(end), Some(rate)) => {
-                self.probe_round_over |= self.rounds.starts;
-                if self.probe_round_over && ack.now > end {
-                    self.probe_shortest_at = ack.now;
-                    self.window = self.window.max(self.repair.saved());
-                    self.forget_lower_bounds();
-                    if self.is_full {
-                        self.go_down(ack.now, rate);
-                        self.phase = Phase::Cruise;
-                    } else {
-                        self.phase = Phase::Startup;
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
     fn probe_window(&self) -> f64 {
         self.multiple(PROBE_WINDOW_GAIN).max(LEAST_WINDOW)
-    }
-
-    fn set_pace(&mut self) {
-        let pace = PACING_MARGIN * self.gains().0 * self.rate();
-        if pace > 0.0 && (self.is_full || pace > self.pace) {
-            self.pace = pace;
-        }
     }
 
     /// `BBRSetCwnd`.
@@ -567,12 +546,7 @@ impl Bbr3 {
         self.window = window;
         if !settled {
             let target = self.in_network(self.gains().1) + self.bursts.room(self.rate());
-            if self.is_full {
-                self.window = (self.window + acked).min(target);
-            } else if self.window < target {
-                self.window += acked;
-            }
-            self.window = self.window.max(LEAST_WINDOW);
+            self.window = window_after(self.window, acked, target, self.is_full);
         }
         if self.phase == Phase::ProbeRoundTrip {
             self.window = self.window.min(self.probe_window());
@@ -590,12 +564,7 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     fn requests(&self) -> Requests {
-        Requests {
-            fractions: true,
-            growth_with_marks: true,
-            rate_samples: true,
-            pacing: true,
-        }
+        REQUESTS
     }
 
     fn in_slow_start(&self, _window: &Window) -> bool {
@@ -615,7 +584,7 @@ impl CongestionControl for Bbr3 {
         self.follow_round_trip(ack);
         self.began = true;
         self.restarted = false;
-        self.set_pace();
+        self.pace = pace_after(self.pace, self.gains().0, self.rate(), self.is_full);
         self.set_window(ack);
         window.size = self.window;
     }
@@ -643,7 +612,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
-        (self.pace > 0.0).then(|| pace_of(self.pace, self.packet))
+        pacing_rate(self.pace, self.packet)
     }
 }
 
@@ -818,6 +787,9 @@ mod tests {
             path.round(500.0, 20, 0);
         }
         let lasted = path.now.saturating_since(began);
-        assert!(lasted >= PROBE && lasted < Span::from_ms(320), "{lasted:?}");
+        assert!(
+            lasted >= Span::from_ms(200) && lasted < Span::from_ms(320),
+            "{lasted:?}"
+        );
     }
 }

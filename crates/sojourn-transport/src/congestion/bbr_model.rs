@@ -1,13 +1,21 @@
-//! What both versions of BBR measure: rounds, the best rate of recent ones, bursts of acknowledgements, and the window
-//! while losses are repaired.
+//! What both versions of BBR measure and do alike: rounds, the best rate of recent ones, bursts of acknowledgements, probes of the
+//! round trip, the pace, and the window while losses are repaired.
 //!
 //! Source: draft-ietf-ccwg-bbr sections 5.5 (model) and 5.6.4 (window); Linux `tcp_bbr.c`.
 //! Units: segments, seconds.
 //! Deviations: the window's allowance for bursts of acknowledgements is the largest of the last ten rounds, in two
 //! windows of five, as in Linux.
 
-use super::{Ack, Cause, RateSample};
-use sojourn_base::{Instant, Span};
+use super::{Ack, Cause, RateSample, Requests};
+use sojourn_base::{BitRate, Instant, Span};
+
+/// What BBR asks its sender for.
+pub(super) const REQUESTS: Requests = Requests {
+    fractions: true,
+    growth_with_marks: true,
+    rate_samples: true,
+    pacing: true,
+};
 
 /// Segments released at once, for which the window makes room three times (Linux: two above 1.2 Mb/s).
 pub(super) const QUANTUM: u32 = 2;
@@ -17,7 +25,10 @@ pub(super) const LEAST_WINDOW: f64 = 4.0;
 pub(super) const FULL_GROWTH: f64 = 1.25;
 pub(super) const FULL_ROUNDS: u32 = 3;
 /// Part of the estimated rate that is used, so that a queue can drain (draft, `BBR.PacingMarginPercent`).
-pub(super) const PACING_MARGIN: f64 = 0.99;
+const PACING_MARGIN: f64 = 0.99;
+/// A probe of the round trip lasts so long and a round at least (Linux `bbr_probe_rtt_mode_ms`; draft,
+/// `BBR.ProbeRTTDuration`).
+const PROBE: Span = Span::from_ms(200);
 /// Bursts of acknowledgements are allowed for up to this many seconds at the estimated rate (Linux
 /// `bbr_extra_acked_max_us`).
 const LONGEST_BURST: f64 = 0.1;
@@ -75,6 +86,38 @@ impl FullPipe {
         }
         self.rounds += 1;
         self.rounds >= FULL_ROUNDS
+    }
+}
+
+/// A probe of the round trip: few segments in the network for a while, and for a round.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RoundTripProbe {
+    ends: Option<Instant>,
+    round_over: bool,
+}
+
+impl RoundTripProbe {
+    /// It begins, and waits for the network to empty.
+    pub(super) const fn begin(&mut self) {
+        self.ends = None;
+    }
+
+    /// An acknowledgement during the probe; true if the probe is over. Its time runs from when no more than `few` segments
+    /// are in the network.
+    pub(super) fn on_ack(&mut self, ack: &Ack, few: f64, rounds: &mut Rounds) -> bool {
+        match (self.ends, &ack.rate) {
+            (None, Some(rate)) if f64::from(rate.in_flight) <= few => {
+                self.ends = Some(ack.now + PROBE);
+                self.round_over = false;
+                rounds.restart(rate);
+                false
+            }
+            (Some(end), _) => {
+                self.round_over |= rounds.starts;
+                self.round_over && ack.now > end
+            }
+            _ => false,
+        }
     }
 }
 
@@ -204,6 +247,38 @@ impl Dice {
 /// Segments of a sample by time.
 pub(super) fn rate_of(rate: &RateSample, segment: f64) -> f64 {
     rate.delivered.0 as f64 / segment / rate.interval.as_secs_f64()
+}
+
+/// The pace in segments per second, `gain` times the estimated `rate`, after `pace`: until the pipe is full it only grows.
+pub(super) fn pace_after(pace: f64, gain: f64, rate: f64, is_full: bool) -> f64 {
+    let wanted = PACING_MARGIN * gain * rate;
+    if wanted > 0.0 && (is_full || wanted > pace) {
+        wanted
+    } else {
+        pace
+    }
+}
+
+/// `window` after `acked` segments, on the way to `target`: until the pipe is full it never shrinks to it.
+pub(super) fn window_after(window: f64, acked: f64, target: f64, is_full: bool) -> f64 {
+    let grown = if is_full {
+        (window + acked).min(target)
+    } else if window < target {
+        window + acked
+    } else {
+        window
+    };
+    grown.max(LEAST_WINDOW)
+}
+
+/// Bits per second of packets of `packet` bytes; `None` before there is a pace.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` clamps, and rates are never negative"
+)]
+pub(super) fn pacing_rate(pace: f64, packet: f64) -> Option<BitRate> {
+    (pace > 0.0).then(|| BitRate::from_bps(((8.0 * pace * packet) as u64).max(1)))
 }
 
 /// The round trip of what an acknowledgement says: that of its newest segment, or what its time stamp says.
