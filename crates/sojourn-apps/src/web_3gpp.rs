@@ -1,10 +1,10 @@
 //! Web pages of random size: a main object, then its embedded objects one after the other over one connection that is
-//! kept from page to page.
+//! kept from page to page, or several at a time over connections of their own.
 //!
 //! Source: White 2019 section 4.1 and Appendix B, which cite the HTTP model of 3GPP2 C.R1002; the variables of ns-3
 //! (`three-gpp-http-variables.cc`) and what the public program docsis-ns3 changes of them.
-//! Deviations: one connection per user, not the four of HTTP/1.0 that 3GPP2 allows; the server hands over an object whole,
-//! not in segments of 536 or 1460 B; who loses a connection opens another after a second and begins with a new page.
+//! Deviations: the server hands over an object whole, not in segments of 536 or 1460 B; who loses a connection gives up the page
+//! and begins with a new one after a second.
 
 mod keys;
 
@@ -51,7 +51,10 @@ pub struct Web3gppConfig {
     pub parsing: Distribution<Span>,
     /// Pause from the end of a page to the start of the next.
     pub reading: Distribution<Span>,
-    /// Number of people, each with a browser and a connection of their own to the one server.
+    /// Connections that a browser uses at a time. One is kept from page to page (HTTP/1.1). Of several each brings one object,
+    /// and the server closes it (HTTP/1.0).
+    pub parallel: u32,
+    /// Number of people, each with a browser of their own, all with the one server.
     pub users: u32,
     /// When they start.
     pub start: Span,
@@ -65,7 +68,7 @@ const OBJECTS: (Bytes, Bytes) = (Bytes(1), Bytes(1_000_000_000));
 /// Longest pause of a browser or a server. chosen: longer than any run.
 const PAUSES: (Span, Span) = (Span::ZERO, Span::from_s(18_000_000));
 
-/// Pause before a browser tries again after its connection was lost. chosen: as of bulk transfers.
+/// Pause before a browser tries again after a connection was lost. chosen: as of bulk transfers.
 const RETRY: Span = Span::from_s(1);
 
 const fn log_normal(mean: u64, sd: u64, least: u64) -> Distribution<Bytes> {
@@ -94,6 +97,7 @@ impl Web3gppConfig {
         embedded_delay: Distribution::Constant(Span::ZERO),
         parsing: exponential(Span::from_ms(130)),
         reading: exponential(Span::from_s(30)),
+        parallel: 1,
         users: 1,
         start: Span::from_s(1),
         start_jitter: Span::ZERO,
@@ -156,52 +160,77 @@ pub struct Web3gpp {
     config: Web3gppConfig,
     samplers: Box<Samplers>,
     users: Vec<User>,
-    /// The user that each open connection belongs to.
-    connections: Connections<usize>,
+    /// The user that each open connection belongs to, and which of theirs it is.
+    connections: Connections<(usize, usize)>,
 }
 
 /// One user's browser, and what the server does for it.
 #[derive(Clone, Debug)]
 struct User {
     doing: Doing,
-    connection: Option<ConnectionId>,
     /// When its timer is due; other timers are history.
     due: Instant,
     /// The page in progress or, in a pause, the last one.
     page: Page,
-    /// The object in progress.
-    object: Object,
     /// Embedded objects to come.
     left: u32,
-    /// Bytes that the server, and the browser, have received when the request, and the object, is complete.
-    requested: u64,
-    responded: u64,
+    /// Objects of the page that were asked for.
+    asked: u32,
+    /// What its connections bring.
+    fetches: Vec<Fetch>,
     /// What this user draws, whatever becomes of the others.
     sizes: RandomStream,
     pauses: RandomStream,
     counts: RandomStream,
 }
 
-/// Bytes of a user.
+/// Bytes of a user, and of each of their connections.
 const USER_BYTES: u64 = size_of::<User>() as u64;
+const FETCH_BYTES: u64 = size_of::<Fetch>() as u64;
 
-/// What the timer or the network will bring.
+/// A connection of a browser, and the object that comes over it.
+#[derive(Clone, Debug)]
+struct Fetch {
+    connection: Option<ConnectionId>,
+    stage: Stage,
+    /// When its timer is due.
+    due: Instant,
+    object: Object,
+    /// How long the server takes over the object.
+    delay: Span,
+    /// Bytes that the server, and the browser, have received when the request, and the object, is complete.
+    requested: u64,
+    responded: u64,
+}
+
+/// What a user's timer or network will bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
-    /// Nothing: it has no connection, and asks for one when its timer is due.
+    /// Nothing: it begins when its timer is due.
     Nothing,
-    /// It awaits its connection.
+    /// It awaits the connection that it keeps.
     Connecting,
+    /// Objects are on their way.
+    Fetching,
+    /// It parses the main object.
+    Parsing,
+    /// The user reads.
+    Reading,
+}
+
+/// What a connection's timer or network will bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It has no object to bring.
+    Idle,
+    /// It is opened for its object.
+    Opening,
     /// Its request is on its way.
     Asking,
     /// The server thinks.
     Serving,
     /// The object is on its way.
     Loading,
-    /// It parses the main object.
-    Parsing,
-    /// The user reads.
-    Reading,
 }
 
 impl Web3gpp {
@@ -224,19 +253,38 @@ impl Web3gpp {
         }
     }
 
+    /// Whether a connection is kept from object to object.
+    const fn keeps_connections(&self) -> bool {
+        self.config.parallel == 1
+    }
+
+    /// Timers of a user: the first is their own, the others are of their connections.
+    const fn timers_per_user(&self) -> usize {
+        self.config.parallel as usize + 1
+    }
+
     /// A timer of `user`, in place of the one before.
     fn wait(&mut self, user: usize, until: Instant, context: &mut impl ApplicationContext) {
         self.users[user].due = until;
-        context.arm(until, number(user));
+        context.arm(until, token(user * self.timers_per_user()));
     }
 
-    fn connect(&mut self, user: usize, context: &mut impl ApplicationContext) {
+    fn connect(&mut self, user: usize, place: usize, context: &mut impl ApplicationContext) {
         let connection = context.open(0);
-        let state = &mut self.users[user];
-        state.doing = Doing::Connecting;
-        state.connection = Some(connection);
-        (state.requested, state.responded) = (0, 0);
-        self.connections.insert(connection, user);
+        let fetch = &mut self.users[user].fetches[place];
+        fetch.connection = Some(connection);
+        (fetch.requested, fetch.responded) = (0, 0);
+        self.connections.insert(connection, (user, place));
+    }
+
+    /// The first page, or the first after a connection was lost.
+    fn begin(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+        if self.keeps_connections() {
+            self.users[user].doing = Doing::Connecting;
+            self.connect(user, 0, context);
+        } else {
+            self.begin_page(now, user, context);
+        }
     }
 
     /// The next page: ask for its main object.
@@ -253,19 +301,27 @@ impl Web3gpp {
         state.left = self
             .config
             .count(&self.samplers.counts, state.counts.unit());
-        self.ask(now, user, context);
+        state.asked = 0;
+        self.ask(now, user, 0, context);
     }
 
     /// Ask for the next object, the main one first.
-    fn ask(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+    fn ask(
+        &mut self,
+        now: Instant,
+        user: usize,
+        place: usize,
+        context: &mut impl ApplicationContext,
+    ) {
+        let keeps_connections = self.keeps_connections();
         let state = &mut self.users[user];
-        let index = state.page.objects;
-        let sizes = if index == 0 {
-            &self.samplers.main
+        let index = state.asked;
+        let (sizes, delays) = if index == 0 {
+            (&self.samplers.main, &self.samplers.main_delay)
         } else {
-            &self.samplers.embedded
+            (&self.samplers.embedded, &self.samplers.embedded_delay)
         };
-        state.object = Object {
+        let object = Object {
             user: state.page.user,
             page: state.page.index,
             server: 0,
@@ -275,40 +331,61 @@ impl Web3gpp {
             ended_at: None,
             bytes: sizes.draw_from(&mut state.sizes).0,
         };
-        state.doing = Doing::Asking;
+        let delay = delays.draw_from(&mut state.pauses);
+        state.asked += 1;
+        state.doing = Doing::Fetching;
+        let fetch = &mut state.fetches[place];
+        (fetch.object, fetch.delay) = (object, delay);
+        if keeps_connections {
+            self.request(user, place, context);
+        } else {
+            fetch.stage = Stage::Opening;
+            self.connect(user, place, context);
+        }
+    }
+
+    /// Send the request over the open connection.
+    fn request(&mut self, user: usize, place: usize, context: &mut impl ApplicationContext) {
         let request = self.config.request.0;
-        state.requested += request;
-        let requested = state.requested;
-        if let Some(connection) = state.connection {
-            context.await_delivered(connection, End::Server, requested);
+        let fetch = &mut self.users[user].fetches[place];
+        fetch.stage = Stage::Asking;
+        fetch.requested += request;
+        if let Some(connection) = fetch.connection {
+            context.await_delivered(connection, End::Server, fetch.requested);
             context.write(connection, End::Client, request);
         }
     }
 
     /// The server has the request.
-    fn on_request(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
-        let state = &mut self.users[user];
-        let delays = if state.object.index == 0 {
-            &self.samplers.main_delay
+    fn on_request(
+        &mut self,
+        now: Instant,
+        user: usize,
+        place: usize,
+        context: &mut impl ApplicationContext,
+    ) {
+        let fetch = &mut self.users[user].fetches[place];
+        fetch.stage = Stage::Serving;
+        if fetch.delay.is_zero() {
+            self.answer(user, place, context);
         } else {
-            &self.samplers.embedded_delay
-        };
-        let delay = delays.draw_from(&mut state.pauses);
-        state.doing = Doing::Serving;
-        if delay.is_zero() {
-            self.answer(user, context);
-        } else {
-            self.wait(user, now + delay, context);
+            fetch.due = now + fetch.delay;
+            let due = fetch.due;
+            context.arm(due, token(user * self.timers_per_user() + 1 + place));
         }
     }
 
-    fn answer(&mut self, user: usize, context: &mut impl ApplicationContext) {
-        let state = &mut self.users[user];
-        state.doing = Doing::Loading;
-        state.responded += state.object.bytes;
-        if let Some(connection) = state.connection {
+    fn answer(&mut self, user: usize, place: usize, context: &mut impl ApplicationContext) {
+        let closes = !self.keeps_connections();
+        let fetch = &mut self.users[user].fetches[place];
+        fetch.stage = Stage::Loading;
+        fetch.responded += fetch.object.bytes;
+        if let Some(connection) = fetch.connection {
             context.await_delivered(connection, End::Client, 0);
-            context.write(connection, End::Server, state.object.bytes);
+            context.write(connection, End::Server, fetch.object.bytes);
+            if closes {
+                context.close(connection, End::Server);
+            }
         }
     }
 
@@ -316,24 +393,30 @@ impl Web3gpp {
     fn on_response(
         &mut self,
         now: Instant,
-        user: usize,
+        (user, place): (usize, usize),
         total: u64,
         context: &mut impl ApplicationContext,
     ) {
+        let keeps_connections = self.keeps_connections();
         let state = &mut self.users[user];
-        state.object.first_byte_at.get_or_insert(now);
-        if total < state.responded {
-            let responded = state.responded;
-            if let Some(connection) = state.connection {
-                context.await_delivered(connection, End::Client, responded);
+        let fetch = &mut state.fetches[place];
+        fetch.object.first_byte_at.get_or_insert(now);
+        if total < fetch.responded {
+            if let Some(connection) = fetch.connection {
+                context.await_delivered(connection, End::Client, fetch.responded);
             }
             return;
         }
-        state.object.ended_at = Some(now);
-        context.record_object(&state.object);
-        let is_main = state.object.index == 0;
+        fetch.object.ended_at = Some(now);
+        fetch.stage = Stage::Idle;
+        context.record_object(&fetch.object);
+        if !keeps_connections && let Some(connection) = fetch.connection.take() {
+            self.connections.remove(connection);
+            context.close(connection, End::Client);
+        }
+        let is_main = fetch.object.index == 0;
         state.page.objects += 1;
-        state.page.bytes += state.object.bytes;
+        state.page.bytes += fetch.object.bytes;
         if is_main {
             state.page.index_loaded_at = Some(now);
             state.doing = Doing::Parsing;
@@ -344,12 +427,17 @@ impl Web3gpp {
         }
     }
 
-    /// The next embedded object, or the end of the page.
+    /// The next embedded objects, or the end of the page.
     fn go_on(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+        for place in 0..self.users[user].fetches.len() {
+            let state = &mut self.users[user];
+            if state.left > 0 && state.fetches[place].stage == Stage::Idle {
+                state.left -= 1;
+                self.ask(now, user, place, context);
+            }
+        }
         let state = &mut self.users[user];
-        if state.left > 0 {
-            state.left -= 1;
-            self.ask(now, user, context);
+        if state.fetches.iter().any(|fetch| fetch.stage != Stage::Idle) {
             return;
         }
         state.page.ended_at = Some(now);
@@ -360,46 +448,86 @@ impl Web3gpp {
         self.wait(user, now + reading, context);
     }
 
-    fn on_timer(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
-        if self.users[user].due != now {
+    fn on_timer(&mut self, now: Instant, token: u32, context: &mut impl ApplicationContext) {
+        let timers = self.timers_per_user();
+        let (user, timer) = (token as usize / timers, token as usize % timers);
+        let state = &self.users[user];
+        if let Some(place) = timer.checked_sub(1) {
+            let fetch = &state.fetches[place];
+            if fetch.due == now && fetch.stage == Stage::Serving {
+                self.answer(user, place, context);
+            }
             return;
         }
-        match self.users[user].doing {
-            Doing::Nothing => self.connect(user, context),
-            Doing::Serving => self.answer(user, context),
+        if state.due != now {
+            return;
+        }
+        match state.doing {
+            Doing::Nothing => self.begin(now, user, context),
             Doing::Parsing => self.go_on(now, user, context),
             Doing::Reading => self.begin_page(now, user, context),
-            Doing::Connecting | Doing::Asking | Doing::Loading => {}
+            Doing::Connecting | Doing::Fetching => {}
         }
     }
 
-    /// The connection is gone.
+    /// The connection is gone, and with it the page.
     fn on_lost(
         &mut self,
         now: Instant,
         connection: ConnectionId,
         context: &mut impl ApplicationContext,
     ) {
-        let Some(user) = self.connections.remove(connection) else {
+        let Some((user, lost)) = self.connections.remove(connection) else {
             return;
         };
         self.record_unfinished(user, context);
-        let state = &mut self.users[user];
-        state.connection = None;
-        state.doing = Doing::Nothing;
+        for (place, fetch) in self.users[user].fetches.iter_mut().enumerate() {
+            fetch.stage = Stage::Idle;
+            if let Some(connection) = fetch.connection.take()
+                && place != lost
+            {
+                self.connections.remove(connection);
+                context.abandon(connection);
+            }
+        }
+        self.users[user].doing = Doing::Nothing;
         self.wait(user, now + RETRY, context);
     }
 
-    /// Records the page and the object that `user` waits for, if any.
+    /// Records the page and the objects that `user` waits for, if any.
     fn record_unfinished(&mut self, user: usize, context: &mut impl ApplicationContext) {
         let state = &mut self.users[user];
-        let is_object = matches!(state.doing, Doing::Asking | Doing::Serving | Doing::Loading);
-        if is_object {
-            context.record_object(&state.object);
+        for fetch in &state.fetches {
+            if fetch.stage != Stage::Idle {
+                context.record_object(&fetch.object);
+            }
         }
-        if is_object || state.doing == Doing::Parsing {
+        if matches!(state.doing, Doing::Fetching | Doing::Parsing) {
             context.record_page(&state.page);
             state.page.index += 1;
+        }
+    }
+}
+
+impl Fetch {
+    fn idle(now: Instant, user: u32) -> Self {
+        Self {
+            connection: None,
+            stage: Stage::Idle,
+            due: now,
+            object: Object {
+                user,
+                page: 0,
+                server: 0,
+                index: 0,
+                started_at: now,
+                first_byte_at: None,
+                ended_at: None,
+                bytes: 0,
+            },
+            delay: Span::ZERO,
+            requested: 0,
+            responded: 0,
         }
     }
 }
@@ -418,7 +546,6 @@ impl Application for Web3gpp {
             let own = Seed(context.unit(Draw::Choice).to_bits());
             self.users.push(User {
                 doing: Doing::Nothing,
-                connection: None,
                 due: now,
                 page: Page {
                     user,
@@ -429,19 +556,9 @@ impl Application for Web3gpp {
                     objects: 0,
                     bytes: 0,
                 },
-                object: Object {
-                    user,
-                    page: 0,
-                    server: 0,
-                    index: 0,
-                    started_at: now,
-                    first_byte_at: None,
-                    ended_at: None,
-                    bytes: 0,
-                },
                 left: 0,
-                requested: 0,
-                responded: 0,
+                asked: 0,
+                fetches: vec![Fetch::idle(now, user); self.config.parallel as usize],
                 sizes: own.stream("user/size"),
                 pauses: own.stream("user/gap"),
                 counts: own.stream("user/choice"),
@@ -452,22 +569,29 @@ impl Application for Web3gpp {
 
     fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
         match event {
-            Event::Timer(user) => self.on_timer(now, user as usize, context),
+            Event::Timer(token) => self.on_timer(now, token, context),
             Event::Connected(connection, End::Client) => {
-                if let Some(&mut user) = self.connections.get_mut(connection) {
+                let Some(&mut (user, place)) = self.connections.get_mut(connection) else {
+                    return;
+                };
+                if self.users[user].doing == Doing::Connecting {
                     self.begin_page(now, user, context);
+                } else if self.users[user].fetches[place].stage == Stage::Opening {
+                    self.request(user, place, context);
                 }
             }
             Event::Delivered(connection, end, total) => {
-                let Some(&mut user) = self.connections.get_mut(connection) else {
+                let Some(&mut (user, place)) = self.connections.get_mut(connection) else {
                     return;
                 };
-                let state = &self.users[user];
-                match (end, state.doing) {
-                    (End::Server, Doing::Asking) if total >= state.requested => {
-                        self.on_request(now, user, context);
+                let fetch = &self.users[user].fetches[place];
+                match (end, fetch.stage) {
+                    (End::Server, Stage::Asking) if total >= fetch.requested => {
+                        self.on_request(now, user, place, context);
                     }
-                    (End::Client, Doing::Loading) => self.on_response(now, user, total, context),
+                    (End::Client, Stage::Loading) => {
+                        self.on_response(now, (user, place), total, context);
+                    }
                     _ => {}
                 }
             }
@@ -485,9 +609,9 @@ impl Application for Web3gpp {
     }
 }
 
-/// Users are numbered in 32 bits.
-fn number(user: usize) -> u32 {
-    u32::try_from(user).expect("the number of users fits into 32 bits")
+/// Timers are numbered in 32 bits.
+fn token(timer: usize) -> u32 {
+    u32::try_from(timer).expect("the number of users times that of connections fits into 32 bits")
 }
 
 #[cfg(test)]

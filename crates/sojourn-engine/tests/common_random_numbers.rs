@@ -43,6 +43,12 @@ name = "reader"
 app = { kind = "web-akhtar", users = 2 }
 stack = "akhtar2013"
 rtt = "20 ms"
+
+[[traffic]]
+name = "page of HTTP/1.0"
+app = { kind = "web-3gpp", parallel = 4 }
+stack = "linux-cubic"
+rtt = "8 ms"
 "#;
 
 /// What was drawn: when datagrams left, and the sizes of transfers in their order.
@@ -103,7 +109,7 @@ fn what_is_drawn_does_not_depend_on_the_queue_manager() {
         .keys()
         .filter(|page| managed.pages.contains_key(page))
         .collect();
-    for entry in [2, 3] {
+    for entry in [2, 3, 4] {
         let pages = common.iter().filter(|(traffic, ..)| *traffic == entry);
         assert!(pages.count() > 8, "{}", common.len());
     }

@@ -5,7 +5,7 @@
 use sojourn_base::{Bytes, Direction, Span};
 use sojourn_keys::{Configured, Key, Profile, Visitor, Word, Words, key};
 
-use super::{CountMode, USER_BYTES, Web3gpp, Web3gppConfig};
+use super::{CountMode, FETCH_BYTES, USER_BYTES, Web3gpp, Web3gppConfig};
 use crate::keys::{LONGEST_PAUSE, start_keys};
 use crate::{ApplicationKind, Distribution};
 
@@ -99,8 +99,18 @@ impl Configured for Web3gppConfig {
         );
         visitor.value(
             key(
+                "parallel",
+                "1: one connection is kept from page to page; more: so many at a time, each for one object",
+                "ns-3: 1; 3GPP2 allows 4 (HTTP/1.0)",
+            )
+            .least("1")
+            .most("64"),
+            &mut self.parallel,
+        );
+        visitor.value(
+            key(
                 "users",
-                "number of people, each with a browser and a connection",
+                "number of people, each with a browser of their own",
                 "White 2019 §4.1: one or five",
             )
             .least("1")
@@ -162,11 +172,11 @@ impl ApplicationKind for Web3gppConfig {
     }
 
     fn flows(&self) -> u64 {
-        u64::from(self.users)
+        u64::from(self.users) * u64::from(self.parallel)
     }
 
     fn bytes(&self) -> u64 {
-        u64::from(self.users) * USER_BYTES
+        u64::from(self.users) * (USER_BYTES + u64::from(self.parallel) * FETCH_BYTES)
     }
 
     fn direction(&self) -> Direction {

@@ -203,3 +203,120 @@ fn who_loses_a_connection_opens_another_and_begins_with_a_new_page() {
     assert_eq!(desk.pages[0].ended_at, None);
     assert!(desk.pages[1..].iter().any(|page| page.ended_at.is_some()));
 }
+
+/// Pages of a main object and `count` embedded ones, all of 1000 B.
+fn page_of(count: u32, parallel: u32) -> Web3gppConfig {
+    Web3gppConfig {
+        embedded: Distribution::Constant(Bytes(1000)),
+        // A tail so heavy that a draw is all but always beyond its bound, and becomes it.
+        count_shape: 0.01,
+        count_scale: 1,
+        count_most: count + 1,
+        count_mode: CountMode::Clamped,
+        parallel,
+        ..SMALL
+    }
+}
+
+#[test]
+fn four_connections_at_a_time_bring_one_object_each_in_two_round_trips() {
+    let config = page_of(8, 4);
+    let mut desk = Desk::new(1);
+    desk.run(&mut Web3gpp::new(&config), Instant::from_ms(1_300));
+    let page = desk.pages[0];
+    assert_eq!(page.objects, 9, "another seed");
+    // Main: 20 ms to connect and 20 ms to load, 130 ms of parsing; eight embedded ones, four at a time: twice 40 ms.
+    let ms = |at: Instant| at.as_ns() / 1_000_000;
+    assert_eq!(
+        (
+            ms(page.started_at),
+            page.index_loaded_at.map(ms),
+            page.ended_at.map(ms)
+        ),
+        (1000, Some(1040), Some(1250))
+    );
+    let opened: Vec<u64> = desk.opened.iter().map(|(at, _)| ms(*at)).collect();
+    assert_eq!(
+        opened,
+        [1000, 1170, 1170, 1170, 1170, 1210, 1210, 1210, 1210]
+    );
+    assert_eq!(desk.most_in_use[0], 4);
+    for id in 0..9 {
+        assert_eq!(desk.closed_ends(ConnectionId(id)), [true, true]);
+    }
+    let mut indices: Vec<u32> = desk.objects.iter().map(|object| object.index).collect();
+    indices.sort_unstable();
+    assert_eq!(indices, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[test]
+fn a_browser_has_the_same_objects_however_many_connections_bring_them() {
+    let pages = |parallel: u32| {
+        let mut desk = Desk::new(1);
+        let config = Web3gppConfig {
+            parallel,
+            embedded_delay: Distribution::of(Law::Exponential {
+                mean: Span::from_ms(20),
+            }),
+            ..Web3gppConfig::WHITE2019
+        };
+        desk.run(&mut Web3gpp::new(&config), Instant::from_s(200));
+        let finished = desk.pages.iter().filter(|page| page.ended_at.is_some());
+        let took = |page: &Page| page.ended_at.unwrap().saturating_since(page.started_at);
+        finished
+            .map(|page| (page.objects, page.bytes, took(page)))
+            .collect::<Vec<_>>()
+    };
+    let (one, four) = (pages(1), pages(4));
+    let count = one.len().min(four.len());
+    assert!(count > 30);
+    let mut faster = 0;
+    for (one, four) in one[..count].iter().zip(&four[..count]) {
+        assert_eq!((one.0, one.1), (four.0, four.1));
+        // A page of many objects is faster with four connections, one without any slower by a round trip.
+        faster += u32::from(one.0 > 10 && four.2 < one.2);
+        assert!(one.0 > 1 || four.2 == one.2 + Span::from_ms(20));
+    }
+    assert!(faster > 2);
+}
+
+#[test]
+fn who_loses_one_of_several_connections_gives_up_the_page_and_all_of_them() {
+    let mut desk = Desk::new(1);
+    let mut browser = Web3gpp::new(&page_of(4, 4));
+    browser.start(Instant::ZERO, &mut desk);
+    browser.on_event(Instant::from_s(1), Event::Timer(0), &mut desk);
+    let main = ConnectionId(0);
+    browser.on_event(
+        Instant::from_s(1),
+        Event::Connected(main, End::Client),
+        &mut desk,
+    );
+    browser.on_event(
+        Instant::from_s(1),
+        Event::Delivered(main, End::Server, 328),
+        &mut desk,
+    );
+    browser.on_event(
+        Instant::from_s(1),
+        Event::Delivered(main, End::Client, 1000),
+        &mut desk,
+    );
+    let parsed = Instant::from_ms(1_130);
+    desk.now = parsed;
+    browser.on_event(parsed, Event::Timer(0), &mut desk);
+    assert_eq!(desk.opened.len(), 5, "another seed");
+    browser.on_event(parsed, Event::ConnectFailed(ConnectionId(2)), &mut desk);
+    let abandoned: Vec<u32> = desk.abandoned.iter().map(|(_, id)| id.0).collect();
+    assert_eq!(abandoned, [1, 3, 4]);
+    assert_eq!(desk.pages.len(), 1);
+    assert_eq!(desk.pages[0].ended_at, None);
+    // What comes of them is not heard any more; a second later it begins anew.
+    browser.on_event(
+        parsed,
+        Event::Connected(ConnectionId(1), End::Client),
+        &mut desk,
+    );
+    browser.on_event(parsed + RETRY, Event::Timer(0), &mut desk);
+    assert_eq!(desk.opened.len(), 6);
+}
