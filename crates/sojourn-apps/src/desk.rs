@@ -2,7 +2,7 @@
 //! keeps everything the application did.
 
 use crate::{
-    Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event,
+    Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event, Frame,
     Object, Page, StreamingSession, Transfer,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
@@ -38,6 +38,7 @@ pub(crate) struct Desk {
     pub(crate) pages: Vec<Page>,
     pub(crate) objects: Vec<Object>,
     pub(crate) chunks: Vec<Chunk>,
+    pub(crate) frames: Vec<Frame>,
     pub(crate) sessions: Vec<StreamingSession>,
     pub(crate) downloads: Vec<DownloadSession>,
     /// Connections that were forgotten, and when.
@@ -118,6 +119,7 @@ impl Desk {
             pages: Vec::new(),
             objects: Vec::new(),
             chunks: Vec::new(),
+            frames: Vec::new(),
             sessions: Vec::new(),
             downloads: Vec::new(),
             abandoned: Vec::new(),
@@ -315,6 +317,10 @@ impl ApplicationContext for Desk {
 
     fn record_chunk(&mut self, chunk: &Chunk) {
         self.chunks.push(*chunk);
+    }
+
+    fn record_frame(&mut self, frame: &Frame) {
+        self.frames.push(*frame);
     }
 
     fn record_streaming_session(&mut self, session: &StreamingSession) {

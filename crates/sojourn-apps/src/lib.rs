@@ -7,11 +7,13 @@
 //! | module | applications |
 //! |---|---|
 //! | [`bulk`] | file transfers: endless, repeating, bursty, BitTorrent pieces |
+//! | [`cloud_game`] | games computed elsewhere: video down, input up |
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`game`] | online games: small packets both ways |
 //! | [`has`] | videos whose quality follows the network |
 //! | [`pd`] | videos that are played while they are downloaded |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
+//! | [`video_call`] | picture and sound both ways |
 //! | [`web`] | pages with many objects from several servers |
 //! | [`web_akhtar`] | pages by statistics, over one connection to each of seven hosts |
 //! | [`web_3gpp`] | pages of random size, object after object over one connection |
@@ -21,30 +23,36 @@
 
 mod any;
 pub mod bulk;
+pub mod cloud_game;
 mod connections;
 pub mod constant_rate;
 #[cfg(test)]
 mod desk;
 pub mod distribution;
+mod frames;
 pub mod game;
 pub mod has;
 pub mod keys;
 mod own;
 pub mod pd;
 pub mod probe;
+pub mod video_call;
 pub mod web;
 pub mod web_3gpp;
 pub mod web_akhtar;
 
 pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
+pub use cloud_game::{CloudGame, CloudGameConfig};
 pub use constant_rate::{ConstantRate, ConstantRateConfig, IntervalMode, StreamConfig};
 pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sampler};
+pub use frames::VideoConfig;
 pub use game::{Game, GameConfig};
 pub use has::{Has, HasConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
 pub use pd::{Pd, PdConfig, ServerPacing};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
+pub use video_call::{VideoCall, VideoCallConfig};
 pub use web::{
     Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,
 };
@@ -52,7 +60,9 @@ pub use web::{
 pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
 pub use web_akhtar::{WebAkhtar, WebAkhtarConfig};
 
-pub use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
+pub use sojourn_base::report::{
+    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+};
 
 use sojourn_base::{Direction, Instant, Span};
 
@@ -66,6 +76,8 @@ any::applications! {
     Web3gpp(Web3gppConfig),
     Pd(PdConfig),
     WebAkhtar(WebAkhtarConfig),
+    CloudGame(CloudGameConfig),
+    VideoCall(VideoCallConfig),
 }
 
 /// A connection, as the context names it. Never reused within a run.
@@ -160,6 +172,8 @@ pub trait ApplicationContext {
     fn record_object(&mut self, object: &Object);
     /// A chunk of an adaptive stream has ended, or the run has.
     fn record_chunk(&mut self, chunk: &Chunk);
+    /// A frame of video is complete, or will not be any more.
+    fn record_frame(&mut self, frame: &Frame);
     /// The run has ended: what a session of an adaptive stream was like.
     fn record_streaming_session(&mut self, session: &StreamingSession);
     /// A video that is played while it is downloaded has ended, or the run has.

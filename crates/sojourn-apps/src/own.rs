@@ -9,7 +9,7 @@ use sojourn_keys::{Family, Mismatch, NameTaken, Own, Pointed, Takes};
 
 use crate::{
     Application, ApplicationConfig, ApplicationContext, ApplicationKind, Chunk, ConnectionId,
-    DownloadSession, Draw, End, Event, Interest, Object, Page, StreamingSession, Transfer,
+    DownloadSession, Draw, End, Event, Frame, Interest, Object, Page, StreamingSession, Transfer,
 };
 
 /// Parameters of an own application.
@@ -222,6 +222,10 @@ impl ApplicationContext for PointedContext<'_> {
 
     fn record_chunk(&mut self, chunk: &Chunk) {
         self.0.record_chunk(chunk);
+    }
+
+    fn record_frame(&mut self, frame: &Frame) {
+        self.0.record_frame(frame);
     }
 
     fn record_streaming_session(&mut self, session: &StreamingSession) {

@@ -3,6 +3,7 @@
 //!
 //! Defined here because applications know no records and records know no models.
 
+use crate::direction::Direction;
 use crate::rate::BitRate;
 use crate::time::{Instant, Span};
 
@@ -99,6 +100,31 @@ impl LevelReason {
             Self::Up => "up",
             Self::Stay => "stay",
         }
+    }
+}
+
+/// A frame of video that must arrive while it is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Where it goes.
+    pub direction: Direction,
+    /// Number of the frame within its stream, from 0.
+    pub index: u32,
+    /// When it was captured.
+    pub captured_at: Instant,
+    /// When its last packet arrived; `None` if that was never.
+    pub complete_at: Option<Instant>,
+    /// Its bytes, without headers.
+    pub bytes: u64,
+    /// It is late if it is not complete so long after its capture.
+    pub deadline: Span,
+}
+
+impl Frame {
+    /// Whether it was complete after its deadline, or never.
+    pub fn is_late(&self) -> bool {
+        self.complete_at
+            .is_none_or(|at| at.saturating_since(self.captured_at) > self.deadline)
     }
 }
 

@@ -8,7 +8,9 @@ use crate::network::{Arrival, HopId, Network};
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
-use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
+use sojourn_base::report::{
+    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
 use sojourn_record::{
     Cause, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder,
@@ -658,6 +660,11 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
     fn record_chunk(&mut self, chunk: &Chunk) {
         let traffic = TrafficId(self.traffic);
         self.world.network.paths.recorder.on_chunk(traffic, chunk);
+    }
+
+    fn record_frame(&mut self, frame: &Frame) {
+        let traffic = TrafficId(self.traffic);
+        self.world.network.paths.recorder.on_frame(traffic, frame);
     }
 
     fn record_streaming_session(&mut self, session: &StreamingSession) {

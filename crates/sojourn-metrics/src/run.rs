@@ -179,6 +179,7 @@ fn traffic_metrics(
         rows.add_some(name, "object_time_mean", object, "s");
     }
     videos::video_metrics(rows, records, id, name);
+    videos::frame_metrics(rows, records, id, name);
     if facts.probes[usize::from(id.0)].is_none() {
         transfer_metrics(rows, name, records.transfer_tally(id));
     }

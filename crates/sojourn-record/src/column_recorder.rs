@@ -9,13 +9,15 @@ use crate::latency_histogram::{DeviceHistograms, HistogramValue, LatencyHistogra
 use crate::protection::{FlowProtection, ProtectionTally};
 use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
-use crate::tally::{FlowTallies, ObjectTally, TransferTally};
+use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
 use crate::{
     Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
     LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId,
     Waiting,
 };
-use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
+use sojourn_base::report::{
+    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+};
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
 
 /// What to record.
@@ -157,6 +159,7 @@ pub struct ColumnRecorder {
     traffic_bins: Vec<Vec<(LinkId, Bins<TrafficBin>)>>,
     datagram_tallies: Vec<FlowTallies>,
     transfer_tallies: Vec<TransferTally>,
+    frame_tallies: Vec<PerDirection<Option<Box<FrameTally>>>>,
     object_tallies: Vec<ObjectTally>,
     datagrams: Vec<Datagram>,
     pages: Vec<(TrafficId, Page)>,
@@ -215,6 +218,7 @@ impl ColumnRecorder {
             traffic_bins: vec![Vec::new(); entries],
             datagram_tallies: vec![FlowTallies::default(); entries],
             transfer_tallies: vec![TransferTally::default(); entries],
+            frame_tallies: vec![PerDirection::default(); entries],
             object_tallies: vec![ObjectTally::default(); entries],
             datagrams: Vec::new(),
             pages: Vec::new(),
@@ -311,6 +315,11 @@ impl Recorder for ColumnRecorder {
                 .flat_map(|delays| [&delays.upstream, &delays.downstream])
                 .flatten()
                 .count();
+        let frames = self.frame_tallies.iter();
+        let frames = frames
+            .flat_map(|tallies| [&tallies.upstream, &tallies.downstream])
+            .flatten()
+            .count();
         rows(&self.datagrams)
             + rows(&self.pages)
             + rows(&self.objects)
@@ -323,7 +332,7 @@ impl Recorder for ColumnRecorder {
             + rows(&self.samples)
             + link_bins.map(Bins::bytes).sum::<usize>()
             + traffic_bins.map(|(_, bins)| bins.bytes()).sum::<usize>()
-            + (flows + counted) * usize::try_from(HISTOGRAM_BYTES).unwrap_or(usize::MAX)
+            + (flows + counted + frames) * usize::try_from(HISTOGRAM_BYTES).unwrap_or(usize::MAX)
     }
 
     fn wants_waiting(&self) -> bool {
@@ -501,6 +510,12 @@ impl Recorder for ColumnRecorder {
         if self.config.chunks {
             self.chunks.push((traffic, *chunk));
         }
+    }
+
+    fn on_frame(&mut self, traffic: TrafficId, frame: &Frame) {
+        self.frame_tallies[usize::from(traffic.0)][frame.direction]
+            .get_or_insert_default()
+            .add(frame);
     }
 
     fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {

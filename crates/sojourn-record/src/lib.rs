@@ -26,9 +26,11 @@ pub use protection::ProtectionTally;
 pub use series::{LINK_BIN_BYTES, TRAFFIC_BIN_BYTES};
 pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
-pub use tally::{DatagramTally, ObjectTally, TransferTally};
+pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 
-use sojourn_base::report::{Chunk, DownloadSession, Object, Page, StreamingSession, Transfer};
+use sojourn_base::report::{
+    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+};
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
 
 /// Number of a link, in one direction. A lone subscriber's access link is 0 upstream and 1 downstream; names
@@ -348,6 +350,8 @@ pub trait Recorder {
     fn on_object(&mut self, traffic: TrafficId, object: &Object) {}
     /// A chunk of an adaptive stream has ended, or the run has.
     fn on_chunk(&mut self, traffic: TrafficId, chunk: &Chunk) {}
+    /// A frame of video is complete, or will not be any more.
+    fn on_frame(&mut self, traffic: TrafficId, frame: &Frame) {}
     /// The run ends: what a session of an adaptive stream was like.
     fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {}
     /// A video that is played while it is downloaded has ended, or the run has.

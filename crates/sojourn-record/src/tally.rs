@@ -8,7 +8,7 @@
 
 use crate::accumulate::DelayHistogram;
 use crate::{Datagram, Fate};
-use sojourn_base::report::{Object, Transfer};
+use sojourn_base::report::{Frame, Object, Transfer};
 use sojourn_base::{Direction, PerDirection, Span};
 
 /// What became of the datagrams of one flow in one direction.
@@ -51,6 +51,45 @@ impl DatagramTally {
     }
 
     /// Delays of those that arrived.
+    pub const fn delays(&self) -> &DelayHistogram {
+        &self.delays
+    }
+}
+
+/// What became of the frames of video that a traffic entry sent in one direction.
+#[derive(Clone, Debug, Default)]
+pub struct FrameTally {
+    lost: u64,
+    late: u64,
+    delays: DelayHistogram,
+}
+
+impl FrameTally {
+    /// Counts a frame that is complete or lost.
+    pub fn add(&mut self, frame: &Frame) {
+        match frame.complete_at {
+            Some(at) => self.delays.record(at.saturating_since(frame.captured_at)),
+            None => self.lost += 1,
+        }
+        self.late += u64::from(frame.is_late());
+    }
+
+    /// Frames, those that were lost included.
+    pub fn frames(&self) -> u64 {
+        self.lost + self.delays.packets()
+    }
+
+    /// Frames of which a packet never arrived.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Frames that were not complete by their deadline, those that were lost included.
+    pub const fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// Times from capture to the last packet of those that were complete.
     pub const fn delays(&self) -> &DelayHistogram {
         &self.delays
     }

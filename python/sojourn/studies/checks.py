@@ -38,6 +38,9 @@ METRICS = frozenset(
     goodput_loaded rtt_mean rtt_idle rtt_loaded_mean rtt_loaded_p95 rtt_induced rtt_ratio rpm rpm_foreign rpm_loaded
     transfers_completed transfer_time_median connections retransmissions timeouts connect_retries
     dropped_packets loss_rate marked_packets utilisation backlog_mean requested_volume granted_volume unused_grants
+    frames frames_late frames_lost frame_delay_p50 frame_delay_p95 frame_delay_p99
+    frames_downstream frames_late_downstream frames_lost_downstream
+    frame_delay_p50_downstream frame_delay_p95_downstream frame_delay_p99_downstream
     device_delay_mean device_delay_max device_delay_p50 device_delay_p95 device_delay_p99 device_delay_p999
     device_delay_p50_exact device_delay_p95_exact device_delay_p99_exact device_delay_p999_exact
     device_delay_p99_low device_delay_p99_high

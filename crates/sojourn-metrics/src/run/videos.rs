@@ -1,11 +1,51 @@
-//! The numbers of videos: of adaptive streams, and of those that are played while they are downloaded.
+//! The numbers of videos: of adaptive streams, of those that are played while they are downloaded, and of frames that must
+//! arrive while they are new.
 //!
-//! Source: as of [`crate::streaming`]. Deviations: none known.
+//! Source: as of [`crate::streaming`]; of frames, their own deadline. Deviations: none known.
 
 use super::Rows;
 use crate::streaming::{Viewing, sustained_share};
+use sojourn_base::Direction;
 use sojourn_base::report::DownloadSession;
 use sojourn_record::{Records, TrafficId};
+
+/// Names of the numbers of frames: how many, shares, quantiles of their delay.
+const FRAMES_UP: [&str; 6] = [
+    "frames",
+    "frames_late",
+    "frames_lost",
+    "frame_delay_p50",
+    "frame_delay_p95",
+    "frame_delay_p99",
+];
+const FRAMES_DOWN: [&str; 6] = [
+    "frames_downstream",
+    "frames_late_downstream",
+    "frames_lost_downstream",
+    "frame_delay_p50_downstream",
+    "frame_delay_p95_downstream",
+    "frame_delay_p99_downstream",
+];
+
+/// The rows of the frames that one traffic entry sent; none if it sent none.
+pub(super) fn frame_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str) {
+    for (direction, names) in [
+        (Direction::Upstream, &FRAMES_UP),
+        (Direction::Downstream, &FRAMES_DOWN),
+    ] {
+        let Some(tally) = records.frame_tally(id, direction) else {
+            continue;
+        };
+        let frames = tally.frames() as f64;
+        rows.add(name, names[0], frames, "");
+        rows.add(name, names[1], 100.0 * tally.late() as f64 / frames, "%");
+        rows.add(name, names[2], 100.0 * tally.lost() as f64 / frames, "%");
+        for (metric, p) in names[3..].iter().zip([0.5, 0.95, 0.99]) {
+            let delay = tally.delays().quantile_ns(p);
+            rows.add_some(name, metric, delay.map(|ns| ns as f64 / 1e6), "ms");
+        }
+    }
+}
 
 /// The rows of one traffic entry; none if nobody watched.
 pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, name: &str) {

@@ -6,7 +6,7 @@ use crate::latency_histogram::{DeviceDelays, LatencyBin};
 use crate::protection::ProtectionTally;
 use crate::series::{Bins, LinkBin, TrafficBin};
 use crate::table::{ColumnData, Table};
-use crate::tally::{DatagramTally, ObjectTally, TransferTally};
+use crate::tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 use crate::{
     Cause, ConnectionSample, Datagram, Fate, FlowConnection, FlowRow, LinkId, MacCounters,
     PacketCount, Signal, SignalKind, TrafficId,
@@ -109,6 +109,11 @@ impl Records {
     /// What became of the transfers of a traffic entry. Always there, whatever rows were kept.
     pub fn transfer_tally(&self, traffic: TrafficId) -> &TransferTally {
         &self.recorder.transfer_tallies[usize::from(traffic.0)]
+    }
+
+    /// What became of the frames of video of a traffic entry in one direction; `None` if it sent none.
+    pub fn frame_tally(&self, traffic: TrafficId, direction: Direction) -> Option<&FrameTally> {
+        self.recorder.frame_tallies[usize::from(traffic.0)][direction].as_deref()
     }
 
     /// All transfers, and whose they are, in the order of their ends; if no rows were asked for, samples only.

@@ -1,0 +1,206 @@
+//! Cloud gaming: the picture of a game that is computed elsewhere comes down as video, what the player does goes up.
+//!
+//! Source: RFC 8593 for the shape of the video. Chosen, because no study has one: 30 to 60 Mb/s at 60 pictures a second, what
+//! public services ask for; input 125 times a second, as often as a mouse at a USB port is asked by default.
+//! Deviations: the rate is fixed; a sender that follows the network is not modelled, so what does not fit is lost.
+
+use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
+use crate::frames::{FULL_PACKET, HEADERS, Video, VideoConfig};
+use crate::keys::start_keys;
+use crate::{Application, ApplicationContext, ApplicationKind, Distribution, End, Event, Interest};
+use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
+use sojourn_keys::{Configured, Profile, Visitor};
+
+/// Parameters of [`CloudGame`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CloudGameConfig {
+    /// The picture.
+    pub video: VideoConfig,
+    /// When it starts.
+    pub start: Span,
+    /// It starts later by a time drawn uniformly from zero to this.
+    pub start_jitter: Span,
+}
+
+impl CloudGameConfig {
+    /// chosen: a picture of 2560 by 1440 at 60 Hz. Frames leave within 60 % of the time to the next one, so that packets of
+    /// two never mix; there are no periodic key frames, because lines are refreshed in turn.
+    pub const USUAL: Self = Self {
+        video: VideoConfig {
+            rate: BitRate::from_mbps(45),
+            frames_per_second: 60,
+            frame_cv: 0.15,
+            key_frame: 1.0,
+            spread: 0.6,
+            packet: FULL_PACKET,
+            deadline: Span::from_ms(50),
+        },
+        start: Span::ZERO,
+        start_jitter: Span::ZERO,
+    };
+    /// chosen: 1920 by 1080.
+    pub const SMALLER: Self = Self {
+        video: VideoConfig {
+            rate: BitRate::from_mbps(30),
+            ..Self::USUAL.video
+        },
+        ..Self::USUAL
+    };
+    /// chosen: 3840 by 2160.
+    pub const LARGER: Self = Self {
+        video: VideoConfig {
+            rate: BitRate::from_mbps(60),
+            ..Self::USUAL.video
+        },
+        ..Self::USUAL
+    };
+}
+
+/// chosen: sound at 256 kb/s in packets of 5 ms, 160 B and headers.
+const SOUND: StreamConfig = StreamConfig {
+    packet: Distribution::Constant(Bytes(160 + HEADERS.0)),
+    interval: Distribution::Constant(Span::from_ms(5)),
+};
+
+/// chosen: 100 B for the state of mouse, keys or sticks, every 8 ms.
+const INPUT: StreamConfig = StreamConfig {
+    packet: Distribution::Constant(Bytes(100)),
+    interval: Distribution::Constant(Span::from_ms(8)),
+};
+
+impl Configured for CloudGameConfig {
+    const KIND: &'static str = "cloud-game";
+    const ABOUT: &'static str = "a game computed elsewhere: video and sound down, input up";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "1080p",
+            about: "30 Mb/s",
+            values: || Self::SMALLER,
+        },
+        Profile {
+            name: "1440p",
+            about: "45 Mb/s",
+            values: || Self::USUAL,
+        },
+        Profile {
+            name: "2160p",
+            about: "60 Mb/s",
+            values: || Self::LARGER,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::USUAL
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.video.keys(visitor);
+        start_keys(&mut self.start, &mut self.start_jitter, visitor);
+    }
+}
+
+impl ApplicationKind for CloudGameConfig {
+    type Application = CloudGame;
+
+    fn build(&self) -> CloudGame {
+        CloudGame::new(self)
+    }
+
+    fn datagrams(&self) -> Option<(&'static str, Bytes)> {
+        Some(("packet", self.video.packet))
+    }
+
+    fn flows(&self) -> u64 {
+        2
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Downstream
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
+}
+
+/// What a timer is for.
+const CAPTURE: u32 = 0;
+const PACKET: u32 = 1;
+const PLAY_SOUND: u32 = 2;
+const PRESS: u32 = 3;
+
+/// A session of cloud gaming.
+#[derive(Clone, Debug)]
+pub struct CloudGame {
+    config: CloudGameConfig,
+    video: Video,
+    sound: Streams,
+    input: Streams,
+}
+
+impl CloudGame {
+    /// A session at rest.
+    pub fn new(config: &CloudGameConfig) -> Self {
+        let streams =
+            |stream, direction| Streams::new(stream, direction, IntervalMode::JitterGrid, 1);
+        Self {
+            config: *config,
+            video: Video::new(config.video, Direction::Downstream, 0),
+            sound: streams(&SOUND, Direction::Downstream),
+            input: streams(&INPUT, Direction::Upstream),
+        }
+    }
+}
+
+impl Application for CloudGame {
+    fn interest(&self) -> Interest {
+        Interest {
+            delivered: false,
+            acknowledged: false,
+        }
+    }
+
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+        let at = now.saturating_add(delay);
+        context.arm(at, CAPTURE);
+        let sound = self.sound.first(at, 0, context);
+        context.arm(sound, PLAY_SOUND);
+        let input = self.input.first(at, 0, context);
+        context.arm(input, PRESS);
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+        match event {
+            Event::Timer(CAPTURE) => {
+                let (next, packet) = self.video.capture(now, context);
+                context.arm(next, CAPTURE);
+                if let Some(at) = packet {
+                    context.arm(at, PACKET);
+                }
+            }
+            Event::Timer(PACKET) => {
+                if let Some(next) = self.video.send(now, context) {
+                    context.arm(next, PACKET);
+                }
+            }
+            Event::Timer(PLAY_SOUND) => {
+                let next = self.sound.send(now, 0, context);
+                context.arm(next, PLAY_SOUND);
+            }
+            Event::Timer(_) => {
+                let next = self.input.send(now, 0, context);
+                context.arm(next, PRESS);
+            }
+            Event::Datagram(End::Client, frame) => self.video.on_packet(now, frame, context),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        self.video.finish(now, context);
+    }
+}
+
+#[cfg(test)]
+mod tests;

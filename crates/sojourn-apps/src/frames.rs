@@ -1,0 +1,314 @@
+//! Video that must arrive while it is new: frames at a steady pace, each a burst of packets, and what became of them.
+//!
+//! A frame is complete when its last packet has arrived. One that is not complete by its deadline is late, and lost if it
+//! never is. Nothing is sent again, and the rate is fixed.
+//!
+//! Source: RFC 8593 for the shape of the traffic (frames at a nominal interval, sizes around a mean).
+//! Deviations: a frame that is not complete two seconds after its capture, or at the end of the run with its deadline over,
+//! counts as lost, whatever comes later.
+
+use std::collections::VecDeque;
+
+use sojourn_base::report::Frame;
+use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
+use sojourn_keys::{Visitor, key};
+
+use crate::{ApplicationContext, Distribution, Draw, Law, Sampler};
+
+/// IP, UDP and RTP headers of a packet (RFC 791, RFC 768, RFC 3550).
+pub(crate) const HEADERS: Bytes = Bytes(40);
+
+/// chosen: 1200 B of a frame and headers, as WebRTC senders fill packets so that they fit into any path.
+pub(crate) const FULL_PACKET: Bytes = Bytes(1_200 + HEADERS.0);
+
+/// chosen: nobody waits longer for a frame.
+const GIVEN_UP: Span = Span::from_s(2);
+
+/// What a stream of frames is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VideoConfig {
+    /// Mean rate of the frames, without headers.
+    pub rate: BitRate,
+    /// Frames in a second.
+    pub frames_per_second: u32,
+    /// Standard deviation of a frame's size, relative to its mean; sizes are log-normal.
+    pub frame_cv: f64,
+    /// The first frame is so many times as large.
+    pub key_frame: f64,
+    /// Packets of a mean frame leave within this share of the time to the next one.
+    pub spread: f64,
+    /// Length of a full packet, headers included.
+    pub packet: Bytes,
+    /// After this time from its capture a frame is late.
+    pub deadline: Span,
+}
+
+impl VideoConfig {
+    /// Mean size of a frame, without headers.
+    pub fn mean_frame(&self) -> Bytes {
+        Bytes(self.rate.as_bps() / 8 / u64::from(self.frames_per_second))
+    }
+
+    /// Time from frame to frame.
+    pub fn interval(&self) -> Span {
+        Span::from_s(1) / u64::from(self.frames_per_second)
+    }
+
+    /// Bytes of a frame in a full packet.
+    const fn payload(&self) -> u64 {
+        self.packet.0.saturating_sub(HEADERS.0)
+    }
+
+    /// The keys of a stream of frames.
+    pub(crate) fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "rate",
+                "mean rate of the video, without headers; it does not follow the network",
+                "chosen: what WebRTC sends at most; what services ask for",
+            )
+            .least("10 kb/s")
+            .most("1 Gb/s"),
+            &mut self.rate,
+        );
+        visitor.value(
+            key(
+                "frames_per_second",
+                "pictures in a second",
+                "chosen: 30 of a camera, 60 of a screen",
+            )
+            .least("1")
+            .most("240"),
+            &mut self.frames_per_second,
+        );
+        visitor.value(
+            key(
+                "frame_cv",
+                "standard deviation of a frame's size, relative to its mean; sizes are log-normal",
+                "chosen; RFC 8593: sizes around a mean",
+            )
+            .least("0")
+            .most("2"),
+            &mut self.frame_cv,
+        );
+        visitor.value(
+            key(
+                "key_frame",
+                "the first frame is so many times as large",
+                "chosen; 1 where lines are refreshed in turn",
+            )
+            .least("1")
+            .most("100"),
+            &mut self.key_frame,
+        );
+        visitor.value(
+            key(
+                "spread",
+                "packets of a mean frame leave within this share of the time to the next one",
+                "chosen: a call at 2.5 times its rate, a game within 60 %",
+            )
+            .least("0")
+            .most("1"),
+            &mut self.spread,
+        );
+        visitor.value(
+            key(
+                "packet",
+                "length of a full packet, with 40 B of headers",
+                "chosen: 1200 B of a frame, as of WebRTC",
+            )
+            .least("100 B")
+            .most("64 KiB"),
+            &mut self.packet,
+        );
+        visitor.value(
+            key(
+                "deadline",
+                "a frame that is not complete so long after its capture is late",
+                "chosen: three frames of a game; a quarter of a second in a talk",
+            )
+            .least("1 ms")
+            .most("10 s"),
+            &mut self.deadline,
+        );
+    }
+
+    fn sizes(&self) -> Sampler<Bytes> {
+        /// chosen: a frame is no larger than a picture of eight million pixels that is not compressed.
+        const LARGEST: Bytes = Bytes(24_000_000);
+        let mean = self.mean_frame();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a part of a frame"
+        )]
+        let sd = Bytes((mean.0 as f64 * self.frame_cv) as u64);
+        let frame = if sd == Bytes::ZERO {
+            Distribution::Constant(mean)
+        } else {
+            Distribution::of(Law::LogNormal { mean, sd })
+        };
+        frame.sampler(Bytes(1), LARGEST)
+    }
+}
+
+/// A frame that has not wholly arrived.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    captured_at: Instant,
+    bytes: u64,
+    /// Packets that have not arrived, those that were not sent included.
+    missing: u32,
+}
+
+/// A frame that has not wholly left.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    number: u32,
+    bytes: u64,
+}
+
+/// One stream of frames.
+#[derive(Clone, Debug)]
+pub(crate) struct Video {
+    config: VideoConfig,
+    direction: Direction,
+    server: usize,
+    sizes: Sampler<Bytes>,
+    /// Frames from number `first` on.
+    open: VecDeque<Open>,
+    first: u32,
+    leaving: VecDeque<Leaving>,
+}
+
+impl Video {
+    /// A stream at rest.
+    pub(crate) fn new(config: VideoConfig, direction: Direction, server: usize) -> Self {
+        Self {
+            sizes: config.sizes(),
+            config,
+            direction,
+            server,
+            open: VecDeque::new(),
+            first: 0,
+            leaving: VecDeque::new(),
+        }
+    }
+
+    /// A frame is captured: when the next one is; and when its first packet leaves, unless packets of another frame
+    /// leave already.
+    pub(crate) fn capture(
+        &mut self,
+        now: Instant,
+        context: &mut impl ApplicationContext,
+    ) -> (Instant, Option<Instant>) {
+        self.give_up(now, context);
+        let number = self.first + count(self.open.len());
+        let mut bytes = self.sizes.draw(Draw::Size, context).0;
+        if number == 0 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a few frames"
+            )]
+            let key_frame = (bytes as f64 * self.config.key_frame) as u64;
+            bytes = key_frame.max(1);
+        }
+        self.open.push_back(Open {
+            captured_at: now,
+            bytes,
+            missing: u32::try_from(bytes.div_ceil(self.config.payload())).unwrap_or(u32::MAX),
+        });
+        self.leaving.push_back(Leaving { number, bytes });
+        let begins = self.leaving.len() == 1;
+        (now + self.config.interval(), begins.then_some(now))
+    }
+
+    /// Sends the next packet; when the one after it leaves, if a frame is leaving.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        context: &mut impl ApplicationContext,
+    ) -> Option<Instant> {
+        let most = self.config.payload();
+        let leaving = self.leaving.front_mut()?;
+        let payload = leaving.bytes.min(most);
+        let number = leaving.number;
+        leaving.bytes -= payload;
+        if leaving.bytes == 0 {
+            self.leaving.pop_front();
+        }
+        let length = u32::try_from(payload + HEADERS.0).unwrap_or(u32::MAX);
+        context.send_tagged_datagram(self.server, self.direction, length, number);
+        let seconds = payload as f64 * 8.0 / self.config.rate.as_bps() as f64;
+        let gap = seconds * self.config.spread;
+        (!self.leaving.is_empty()).then(|| now + Span::from_secs_f64(gap))
+    }
+
+    /// A packet of frame `number` has arrived.
+    pub(crate) fn on_packet(
+        &mut self,
+        now: Instant,
+        number: u32,
+        context: &mut impl ApplicationContext,
+    ) {
+        let Some(frame) = number
+            .checked_sub(self.first)
+            .and_then(|place| self.open.get_mut(place as usize))
+        else {
+            return; // it was given up
+        };
+        frame.missing -= 1;
+        if frame.missing == 0 {
+            let frame = *frame;
+            self.record(number, &frame, Some(now), context);
+            while self.open.front().is_some_and(|frame| frame.missing == 0) {
+                self.open.pop_front();
+                self.first += 1;
+            }
+        }
+    }
+
+    /// The run ends: frames whose deadline is over are lost.
+    pub(crate) fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        self.forget(now, self.config.deadline, context);
+    }
+
+    fn give_up(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        self.forget(now, GIVEN_UP.max(self.config.deadline), context);
+    }
+
+    fn forget(&mut self, now: Instant, age: Span, context: &mut impl ApplicationContext) {
+        while let Some(frame) = self.open.front().copied()
+            && now.saturating_since(frame.captured_at) > age
+        {
+            if frame.missing > 0 {
+                self.record(self.first, &frame, None, context);
+            }
+            self.open.pop_front();
+            self.first += 1;
+        }
+    }
+
+    fn record(
+        &self,
+        number: u32,
+        frame: &Open,
+        complete_at: Option<Instant>,
+        context: &mut impl ApplicationContext,
+    ) {
+        context.record_frame(&Frame {
+            direction: self.direction,
+            index: number,
+            captured_at: frame.captured_at,
+            complete_at,
+            bytes: frame.bytes,
+            deadline: self.config.deadline,
+        });
+    }
+}
+
+/// Frames are numbered in 32 bits.
+fn count(frames: usize) -> u32 {
+    u32::try_from(frames).expect("frames of two seconds")
+}

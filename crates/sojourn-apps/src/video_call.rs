@@ -1,0 +1,202 @@
+//! A video call: picture and sound both ways between two people.
+//!
+//! Source: RFC 8593 for the shape (frames at a nominal interval, sizes around a mean, a larger one at first). The numbers are
+//! chosen after WebRTC: 2.5 Mb/s at most at 30 pictures a second, a pacer of 2.5 times the rate, sound in packets of 20 ms.
+//! Deviations: the rate is fixed; neither a sender that follows the network (draft-ietf-rmcat-gcc) nor repairs are modelled,
+//! so what does not fit is lost.
+
+use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
+use crate::frames::{FULL_PACKET, HEADERS, Video, VideoConfig};
+use crate::keys::start_keys;
+use crate::{Application, ApplicationContext, ApplicationKind, Distribution, End, Event, Interest};
+use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
+use sojourn_keys::{Configured, Profile, Visitor};
+
+/// Parameters of [`VideoCall`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VideoCallConfig {
+    /// The picture of either side.
+    pub video: VideoConfig,
+    /// When the call starts.
+    pub start: Span,
+    /// Each side starts later by a time drawn uniformly from zero to this.
+    pub start_jitter: Span,
+}
+
+impl VideoCallConfig {
+    /// chosen: a call of 1280 by 720, as large as WebRTC makes it on a line with room.
+    pub const USUAL: Self = Self {
+        video: VideoConfig {
+            rate: BitRate::from_kbps(2_500),
+            frames_per_second: 30,
+            frame_cv: 0.2,
+            key_frame: 3.0,
+            spread: 0.4,
+            packet: FULL_PACKET,
+            deadline: Span::from_ms(250),
+        },
+        start: Span::ZERO,
+        // One frame: sides and calls are not in step.
+        start_jitter: Span::from_ms(33),
+    };
+    /// chosen: what a call begins with before it knows the network.
+    pub const SMALL: Self = Self {
+        video: VideoConfig {
+            rate: BitRate::from_kbps(300),
+            ..Self::USUAL.video
+        },
+        ..Self::USUAL
+    };
+}
+
+/// chosen: 80 B of sound every 20 ms, 32 kb/s, and headers.
+const SOUND: StreamConfig = StreamConfig {
+    packet: Distribution::Constant(Bytes(80 + HEADERS.0)),
+    interval: Distribution::Constant(Span::from_ms(20)),
+};
+
+impl Configured for VideoCallConfig {
+    const KIND: &'static str = "video-call";
+    const ABOUT: &'static str = "picture and sound both ways between two people";
+    const PROFILES: &'static [Profile<Self>] = &[
+        Profile {
+            name: "usual",
+            about: "2.5 Mb/s each way",
+            values: || Self::USUAL,
+        },
+        Profile {
+            name: "small",
+            about: "300 kb/s each way",
+            values: || Self::SMALL,
+        },
+    ];
+
+    fn base() -> Self {
+        Self::USUAL
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.video.keys(visitor);
+        start_keys(&mut self.start, &mut self.start_jitter, visitor);
+    }
+}
+
+impl ApplicationKind for VideoCallConfig {
+    type Application = VideoCall;
+
+    fn build(&self) -> VideoCall {
+        VideoCall::new(self)
+    }
+
+    fn datagrams(&self) -> Option<(&'static str, Bytes)> {
+        Some(("packet", self.video.packet))
+    }
+
+    fn flows(&self) -> u64 {
+        2
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
+}
+
+/// What a timer is for; of the side that sends downstream one more.
+const CAPTURE: u32 = 0;
+const PACKET: u32 = 2;
+const PLAY_SOUND: u32 = 4;
+
+/// What one side sends.
+#[derive(Clone, Debug)]
+struct Side {
+    video: Video,
+    sound: Streams,
+}
+
+impl Side {
+    fn new(config: &VideoCallConfig, direction: Direction) -> Self {
+        Self {
+            video: Video::new(config.video, direction, 0),
+            sound: Streams::new(&SOUND, direction, IntervalMode::JitterGrid, 1),
+        }
+    }
+}
+
+/// A video call.
+#[derive(Clone, Debug)]
+pub struct VideoCall {
+    config: VideoCallConfig,
+    /// What goes up, and what comes down.
+    sides: [Side; 2],
+}
+
+impl VideoCall {
+    /// A call at rest.
+    pub fn new(config: &VideoCallConfig) -> Self {
+        Self {
+            config: *config,
+            sides: Direction::BOTH.map(|direction| Side::new(config, direction)),
+        }
+    }
+}
+
+impl Application for VideoCall {
+    fn interest(&self) -> Interest {
+        Interest {
+            delivered: false,
+            acknowledged: false,
+        }
+    }
+
+    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        for (number, side) in (0..).zip(&mut self.sides) {
+            let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
+            let at = now.saturating_add(delay);
+            context.arm(at, CAPTURE + number);
+            let sound = side.sound.first(at, 0, context);
+            context.arm(sound, PLAY_SOUND + number);
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+        match event {
+            Event::Timer(token) => {
+                let number = token % 2;
+                let side = &mut self.sides[number as usize];
+                match token - number {
+                    CAPTURE => {
+                        let (next, packet) = side.video.capture(now, context);
+                        context.arm(next, CAPTURE + number);
+                        if let Some(at) = packet {
+                            context.arm(at, PACKET + number);
+                        }
+                    }
+                    PACKET => {
+                        if let Some(next) = side.video.send(now, context) {
+                            context.arm(next, PACKET + number);
+                        }
+                    }
+                    _ => {
+                        let next = side.sound.send(now, 0, context);
+                        context.arm(next, PLAY_SOUND + number);
+                    }
+                }
+            }
+            Event::Datagram(end, frame) => {
+                // What arrives at the server went up.
+                let side = &mut self.sides[usize::from(end == End::Client)];
+                side.video.on_packet(now, frame, context);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        for side in &mut self.sides {
+            side.video.finish(now, context);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
