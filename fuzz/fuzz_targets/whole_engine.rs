@@ -1,6 +1,7 @@
-//! A random valid scenario, drawn by the first throws that the input gives, run sixteen times for some
-//! thousand events or a quarter of a second. It reads back from its print; every packet that was sent has arrived, was dropped or is in
-//! flight; no time runs backwards; the parts of each delay sum to the whole; one run in sixteen is repeated and must not differ; nothing panics.
+//! A random valid scenario, drawn by the first throws that the input gives, and sixteen runs of some thousand events or a
+//! quarter of a second. It reads back from its print; every packet that was sent has arrived, was dropped or is in flight;
+//! no time runs backwards; the parts of each delay sum to the whole; one run in sixteen is repeated and must not differ;
+//! nothing panics.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -13,7 +13,7 @@ use crate::connections::CONNECTION_BYTES;
 use crate::network::route_bytes;
 
 /// Records exist twice for a moment: as they were counted, and as columns of tables.
-const COUNTED_AND_TABLE: u64 = 2;
+pub(crate) const COUNTED_AND_TABLE: usize = 2;
 
 /// One thing that a run keeps, and what it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl<'a> Sum<'a> {
 }
 
 fn of_traffic(scenario: &Scenario, topology: &Topology<'_>) -> Vec<Need> {
-    let row = size_of::<Datagram>() as u64 * COUNTED_AND_TABLE;
+    let row = (size_of::<Datagram>() * COUNTED_AND_TABLE) as u64;
     let mut rows = Sum::default();
     let mut tallies = Sum::default();
     let mut connections = Sum::default();
@@ -144,7 +144,7 @@ fn series(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
         .saturating_mul(LINK_BIN_BYTES)
         .saturating_add((pairs as u64).saturating_mul(TRAFFIC_BIN_BYTES))
         .saturating_mul(bins)
-        .saturating_mul(COUNTED_AND_TABLE)
+        .saturating_mul(COUNTED_AND_TABLE as u64)
 }
 
 /// Of each link, of what each entry sends over its access link in each direction, and of devices.

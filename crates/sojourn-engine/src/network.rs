@@ -12,6 +12,7 @@
 use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
+use crate::memory;
 use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed, ServiceQueue, Span};
 use sojourn_link::{
@@ -312,7 +313,7 @@ impl<R: Recorder> Network<R> {
 
     /// Bytes that records and packets in flight take.
     pub(crate) fn bytes(&self) -> usize {
-        self.paths.recorder.bytes() + self.paths.packets.bytes()
+        memory::COUNTED_AND_TABLE * self.paths.recorder.bytes() + self.paths.packets.bytes()
     }
 
     /// What was done within events: steps of links and applications, and packets that found no room among those before.

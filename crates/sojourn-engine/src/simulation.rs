@@ -25,7 +25,8 @@ const LOOKS_PER_WEIGHING: u64 = 16;
 pub struct Progress {
     /// The time that it has reached.
     pub now: Instant,
-    /// Bytes that records, packets and connections took when they were weighed last.
+    /// Bytes that records, packets and connections took when they were weighed last; records twice, as they will be
+    /// for a moment, counted and as columns of tables.
     pub bytes: usize,
 }
 

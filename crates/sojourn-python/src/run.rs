@@ -232,8 +232,7 @@ fn simulate(
     let is_cancelled = |progress: Progress| {
         let reached = progress.now.saturating_since(Instant::ZERO).as_ps();
         state.reached.store(reached, Ordering::Relaxed);
-        // Counted and as columns of tables: twice for a moment.
-        let bytes = (progress.bytes as u64).saturating_mul(2);
+        let bytes = progress.bytes as u64;
         if bytes > budget {
             state.exceeded.store(bytes, Ordering::Relaxed);
         }

@@ -41,7 +41,7 @@ def arguments(parser: Parser) -> None:
     )
     parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, MOST_SEEDS))
     parser.option("--duration", "T", 'Of each run, such as "60 s".')
-    parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1))
+    parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1, 1024))
     parser.option(
         "--memory",
         "SIZE",
