@@ -18,7 +18,7 @@ pub enum CongestionState {
     Loss,
 }
 
-/// Counters of one end of a connection.
+/// Counters of one end of a connection; first those that nearly every packet changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionStatistics {
     /// Segments sent that occupy a place in the sequence, retransmissions included.
@@ -33,6 +33,10 @@ pub struct ConnectionStatistics {
     pub packets_received: u64,
     /// Bytes of all packets received (IP packets).
     pub wire_bytes_received: u64,
+    /// Packets received with a congestion mark.
+    pub marks_received: u64,
+    /// Smallest and largest round-trip sample.
+    pub round_trip_extremes: Option<(Span, Span)>,
     /// Segments that arrived although this end had them already.
     pub duplicates_received: u64,
     /// Retransmissions in fast recovery.
@@ -49,16 +53,12 @@ pub struct ConnectionStatistics {
     pub spurious_timeouts: u64,
     /// SYNs or SYN-ACKs sent again.
     pub syn_retransmissions: u64,
-    /// Packets received with a congestion mark.
-    pub marks_received: u64,
     /// Acknowledgements received that echo a congestion mark.
     pub echoes_received: u64,
     /// Window reductions after a detected loss.
     pub loss_reductions: u64,
     /// Window reductions after a mark.
     pub mark_reductions: u64,
-    /// Smallest and largest round-trip sample.
-    pub round_trip_extremes: Option<(Span, Span)>,
     /// Time in open and disordered state, in recovery, and in repair after a timeout, up to the last
     /// change of state.
     pub time_open: Span,
