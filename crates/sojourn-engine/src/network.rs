@@ -497,7 +497,7 @@ impl<R: Recorder> Paths<R> {
             traffic,
         } = *arrival;
         let packet = self.packets.get(id);
-        let split = self.packets.split(id);
+        let split = self.recorded_split(id);
         match packet.body {
             Body::Segment { ref header, .. } => {
                 if self.record_delays {
@@ -511,7 +511,7 @@ impl<R: Recorder> Paths<R> {
                         traffic,
                         direction,
                         payload: Bytes(u64::from(header.payload())),
-                        split: *split,
+                        split,
                     });
                 }
             }
@@ -535,9 +535,19 @@ impl<R: Recorder> Paths<R> {
                     fate: Fate::Arrived(now),
                     marked: packet.meta.ecn == Ecn::Ce,
                     lost_for: None,
-                    split: *split,
+                    split,
                 });
             }
+        }
+    }
+
+    /// The delay of a packet so far, if delays are recorded; if not, its place is in no near cache.
+    #[inline]
+    fn recorded_split(&self, id: PacketId) -> DelaySplit {
+        if self.record_delays {
+            *self.packets.split(id)
+        } else {
+            DelaySplit::default()
         }
     }
 
@@ -733,7 +743,7 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
                 },
                 marked: false,
                 lost_for: Some(loss.reason),
-                split: *paths.packets.split(item),
+                split: paths.recorded_split(item),
             });
         }
         paths.packets.free(item);
