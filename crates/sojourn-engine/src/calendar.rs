@@ -1,19 +1,38 @@
 //! The event queue: earliest time first, and in the order of scheduling among equals.
 //!
 //! Nearly all events of a run are deliveries and wake-ups a few milliseconds ahead; behind them wait the
-//! timers of all connections, which hardly ever come due. So the nearest events stand in a short sorted
-//! list, where a new event passes the few that are earlier and the next one is taken from the end. What
-//! does not fit waits in an implicit 4-ary heap. Events are never cancelled; whoever scheduled one
-//! recognises a stale event by comparing its time with the time it waits for.
+//! timers of all connections, which hardly ever come due. The nearest events stand in a short sorted list,
+//! where a new event passes the few that are earlier and the next one is taken from the end. When the list is
+//! full, what is later goes into a wheel of buckets, each a millisecond wide: an event joins its bucket unsorted,
+//! and some buckets are sorted when the list is empty, so that a timer costs the same however many wait. What
+//! lies beyond the wheel waits in an implicit 4-ary heap until the wheel has turned so far. Events are never
+//! cancelled; whoever scheduled one recognises a stale event by comparing its time with the time it waits for.
 
 use sojourn_base::Instant;
 
 /// Children per node of the heap.
 const ARITY: usize = 4;
 
-/// Events in the sorted list at most. chosen: 4 KB stay in the first-level cache, and a world with 50
-/// connections never needs the heap.
+/// Events in the sorted list at most, if they do not all fall into the present bucket. chosen: 4 KB stay in the
+/// first-level cache, and a world with 50 connections never needs the wheel.
 const NEAR: usize = 256;
+
+/// Events that fill the sorted list again, or some more. chosen: a new event passes at most so many, and the wheel
+/// is seldom asked.
+const REFILL: usize = 32;
+
+/// A bucket is 2^30 ps wide. chosen: a household has a few events in a millisecond, a gigabit some hundred.
+const WIDTH_BITS: u32 = 30;
+
+/// Buckets of the wheel. chosen: 8.8 s, as long as nearly all timers of connections, the first ones of old stacks
+/// (6 s) included.
+const BUCKETS: usize = 8192;
+
+/// Events of a bucket that are sorted one by one. chosen: as in the standard library.
+const FEW: usize = 20;
+
+/// No node.
+const NONE: u32 = u32::MAX;
 
 /// An event that waits in the sorted list.
 #[derive(Clone, Copy, Debug)]
@@ -22,12 +41,21 @@ struct Near<E> {
     event: E,
 }
 
+/// An event that waits in a bucket of the wheel.
+#[derive(Clone, Copy, Debug)]
+struct Node<E> {
+    at: Instant,
+    event: E,
+    /// The one that joined its bucket before, or the next free one.
+    next: u32,
+}
+
 /// An event that waits in the heap.
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     at: Instant,
     /// Resolves ties: what is to happen later has the larger number.
-    sequence: i64,
+    sequence: u64,
     event: E,
 }
 
@@ -40,14 +68,16 @@ impl<E> Entry<E> {
 /// Pending events of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar<E> {
-    /// The nearest events, the next one at the end; all of them happen before those in `far`.
+    /// The nearest events, the next one at the end.
     near: Vec<Near<E>>,
+    /// All events in `near` happen before, all others not before; where a bucket begins, or
+    /// [`Instant::NEVER`] while the others are none.
+    near_end: Instant,
+    wheel: Wheel<E>,
+    /// Events beyond the wheel.
     far: Heap<E>,
-    /// Time of the first event in `far`; [`Instant::NEVER`] without one.
-    far_from: Instant,
-    /// Sequence numbers of what joins the heap at its end and at its beginning.
-    last: i64,
-    first: i64,
+    /// Sequence number of what joins the heap next.
+    joins: u64,
     /// Time of the event that was taken last.
     now: Instant,
 }
@@ -56,12 +86,12 @@ impl<E: Copy> Calendar<E> {
     pub(crate) fn new() -> Self {
         Self {
             near: Vec::with_capacity(NEAR),
+            near_end: Instant::NEVER,
+            wheel: Wheel::new(),
             far: Heap {
                 entries: Vec::new(),
             },
-            far_from: Instant::NEVER,
-            last: 0,
-            first: 0,
+            joins: 0,
             now: Instant::ZERO,
         }
     }
@@ -73,11 +103,13 @@ impl<E: Copy> Calendar<E> {
     #[inline(never)] // many places schedule, most of them rarely
     pub(crate) fn schedule(&mut self, at: Instant, event: E) {
         assert!(at >= self.now, "an event is scheduled in the past");
-        // The capacity is `NEAR`; asked this way, the list is known not to grow here.
-        if at >= self.far_from || self.near.len() == self.near.capacity() {
-            self.schedule_far(at, event);
-        } else {
+        if at >= self.near_end {
+            self.schedule_later(at, event);
+        } else if self.near.len() < self.near.capacity() {
+            // Asked this way, the list is known not to grow here.
             self.insert_near(at, event);
+        } else {
+            self.schedule_crowded(at, event);
         }
     }
 
@@ -99,29 +131,54 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
+    /// Not among the nearest.
+    #[inline(never)] // small worlds have nothing there
+    fn schedule_later(&mut self, at: Instant, event: E) {
+        if self.wheel.reaches(bucket_of(at)) {
+            self.wheel.push(at, event);
+        } else {
+            self.schedule_far(at, event);
+        }
+    }
+
     #[cold]
     fn schedule_far(&mut self, at: Instant, event: E) {
-        if at < self.far_from {
-            // The list is full: its later half makes room, the latest event first.
-            for Near { at, event } in self.near.drain(..self.near.len() / 2) {
-                self.first -= 1;
-                self.far.push(Entry {
-                    at,
-                    sequence: self.first,
-                    event,
-                });
-            }
-            self.far_from = self.far.first_at();
-        }
-        if at < self.far_from {
-            self.insert_near(at, event);
+        self.far.push(Entry {
+            at,
+            sequence: self.joins,
+            event,
+        });
+        self.joins += 1;
+    }
+
+    /// Among the nearest as far as there is room for them.
+    #[cold]
+    fn schedule_crowded(&mut self, at: Instant, event: E) {
+        self.make_room();
+        if at >= self.near_end {
+            self.schedule_later(at, event);
         } else {
-            self.far.push(Entry {
-                at,
-                sequence: self.last,
-                event,
-            });
-            self.last += 1;
+            self.insert_near(at, event);
+        }
+    }
+
+    /// The sorted list is full: its later half goes to the wheel, or the list grows if all of it belongs to the
+    /// present bucket.
+    fn make_room(&mut self) {
+        let present = bucket_of(self.now);
+        let middle = bucket_of(self.near[self.near.len() / 2].at);
+        let from = beginning_of(middle.max(present + 1));
+        let later = self.near.partition_point(|event| event.at >= from);
+        if later == 0 {
+            self.near.reserve(self.near.len());
+            return;
+        }
+        self.turn_to(present);
+        self.near_end = from;
+        // In the order of time, and of scheduling among equals.
+        let later: Vec<Near<E>> = self.near.drain(..later).rev().collect();
+        for Near { at, event } in later {
+            self.schedule_later(at, event);
         }
     }
 
@@ -136,16 +193,161 @@ impl<E: Copy> Calendar<E> {
         Some((at, event))
     }
 
-    #[cold]
+    /// Takes the next buckets that hold anything for the sorted list, which is empty.
+    #[inline(never)] // small worlds have nothing there
     fn refill(&mut self) {
-        while self.near.len() < NEAR / 2
-            && let Some(Entry { at, event, .. }) = self.far.pop()
+        let first = match (self.wheel.first_held(), self.far.first_at()) {
+            (Some(bucket), _) => bucket,
+            (None, Some(at)) => bucket_of(at),
+            (None, None) => return,
+        };
+        // Not to a later one: what is scheduled next may be earlier than the others.
+        self.turn_to(first);
+        while self.near.len() < REFILL
+            && let Some(bucket) = self.wheel.first_held()
         {
-            self.near.push(Near { at, event });
+            self.wheel.take(bucket, &mut self.near);
+            self.near_end = beginning_of(bucket + 1);
         }
         self.near.reverse();
-        self.far_from = self.far.first_at();
     }
+
+    /// The wheel begins with `bucket` from now on, and takes from the heap what it then reaches.
+    fn turn_to(&mut self, bucket: u64) {
+        self.wheel.begin = bucket;
+        while let Some(at) = self.far.first_at()
+            && self.wheel.reaches(bucket_of(at))
+            && let Some(Entry { at, event, .. }) = self.far.pop()
+        {
+            self.wheel.push(at, event);
+        }
+    }
+}
+
+/// Number of the bucket for `at`, counted from the start of the run.
+const fn bucket_of(at: Instant) -> u64 {
+    at.as_ps() >> WIDTH_BITS
+}
+
+/// When the bucket of this number begins; [`Instant::NEVER`] after the last one.
+const fn beginning_of(bucket: u64) -> Instant {
+    if bucket > u64::MAX >> WIDTH_BITS {
+        Instant::NEVER
+    } else {
+        Instant::from_ps(bucket << WIDTH_BITS)
+    }
+}
+
+/// Events of the next second, in buckets that are not sorted.
+#[derive(Clone, Debug)]
+struct Wheel<E> {
+    /// Number of the first bucket; there are [`BUCKETS`].
+    begin: u64,
+    /// Of each bucket, the event that joined it last.
+    newest: Vec<u32>,
+    /// One bit for each bucket: it holds something.
+    held: [u64; BUCKETS / 64],
+    nodes: Vec<Node<E>>,
+    /// The first free node.
+    free: u32,
+}
+
+impl<E: Copy> Wheel<E> {
+    fn new() -> Self {
+        Self {
+            begin: 0,
+            newest: vec![NONE; BUCKETS],
+            held: [0; BUCKETS / 64],
+            nodes: Vec::new(),
+            free: NONE,
+        }
+    }
+
+    /// Whether there is a bucket of this number, which is none of the past.
+    const fn reaches(&self, bucket: u64) -> bool {
+        bucket - self.begin < BUCKETS as u64
+    }
+
+    /// An event joins its bucket, which must be there.
+    #[inline]
+    fn push(&mut self, at: Instant, event: E) {
+        let place = place_of(bucket_of(at));
+        let next = self.newest[place];
+        let node = Node { at, event, next };
+        self.newest[place] = match self.nodes.get_mut(self.free as usize) {
+            Some(free) => core::mem::replace(&mut self.free, core::mem::replace(free, node).next),
+            None => self.add_node(node),
+        };
+        self.held[place / 64] |= 1 << (place % 64);
+    }
+
+    #[cold]
+    fn add_node(&mut self, node: Node<E>) -> u32 {
+        self.nodes.push(node);
+        u32::try_from(self.nodes.len() - 1).expect("fewer than 2^32 events are pending")
+    }
+
+    /// Number of the first bucket that holds something.
+    fn first_held(&self) -> Option<u64> {
+        let begin = place_of(self.begin);
+        let mut word = begin / 64;
+        let mut held = self.held[word] & (u64::MAX << (begin % 64));
+        // The word in which the wheel begins is looked at twice, as the wheel ends there, too.
+        for _ in 0..self.held.len() {
+            if held != 0 {
+                break;
+            }
+            word = (word + 1) % self.held.len();
+            held = self.held[word];
+        }
+        let place = word * 64 + held.trailing_zeros() as usize;
+        (held != 0).then(|| self.begin + (place.wrapping_sub(begin) % BUCKETS) as u64)
+    }
+
+    /// Appends the events of a bucket to `sorted`, the earliest first.
+    fn take(&mut self, bucket: u64, sorted: &mut Vec<Near<E>>) {
+        let place = place_of(bucket);
+        let newest = core::mem::replace(&mut self.newest[place], NONE);
+        self.held[place / 64] &= !(1 << (place % 64));
+        let before = sorted.len();
+        let (mut next, mut oldest) = (newest, NONE);
+        while let Some(node) = self.nodes.get(next as usize) {
+            let (at, event) = (node.at, node.event);
+            sorted.push(Near { at, event });
+            oldest = next;
+            next = node.next;
+        }
+        if let Some(oldest) = self.nodes.get_mut(oldest as usize) {
+            oldest.next = self.free;
+            self.free = newest;
+        }
+        let taken = &mut sorted[before..];
+        taken.reverse();
+        if taken.len() > FEW {
+            taken.sort_by_key(|event| event.at);
+        } else {
+            sort_few(taken);
+        }
+    }
+}
+
+/// Earliest first, and as they stand among equals.
+fn sort_few<E: Copy>(events: &mut [Near<E>]) {
+    for end in 1..events.len() {
+        let new = events[end];
+        let mut place = end;
+        while place > 0 && events[place - 1].at > new.at {
+            events[place] = events[place - 1];
+            place -= 1;
+        }
+        events[place] = new;
+    }
+}
+
+/// Where in the wheel the bucket of this number stands.
+#[expect(clippy::cast_possible_truncation, reason = "the remainder is small")]
+const fn place_of(bucket: u64) -> usize {
+    (bucket % BUCKETS as u64) as usize
 }
 
 /// An implicit 4-ary heap: half as deep as a binary one.
@@ -155,10 +357,8 @@ struct Heap<E> {
 }
 
 impl<E: Copy> Heap<E> {
-    fn first_at(&self) -> Instant {
-        self.entries
-            .first()
-            .map_or(Instant::NEVER, |first| first.at)
+    fn first_at(&self) -> Option<Instant> {
+        self.entries.first().map(|first| first.at)
     }
 
     fn push(&mut self, entry: Entry<E>) {
@@ -233,23 +433,26 @@ mod tests {
     }
 
     proptest! {
-        /// Against the standard library's heap, with pushes between pops as in a run, and so many that
-        /// the sorted list overflows and is filled again.
+        /// Against the standard library's heap, with pushes between pops as in a run, and so many that the sorted
+        /// list overflows; in steps of picoseconds, which stay in one bucket, up to some that leave the wheel.
         #[test]
         fn the_calendar_agrees_with_a_binary_heap(
             steps in prop::collection::vec((0_u64..50, 0..3), 1..400),
             crowd in 0_u64..1500,
             spread in 1_u64..3000,
+            unit_bits in 0_u32..37,
         ) {
             let mut calendar = Calendar::new();
             let mut oracle = BinaryHeap::new();
             let mut now = 0;
             for number in 0..crowd {
-                let at = number * 7919 % spread;
+                let at = (number * 7919 % spread) << unit_bits;
                 calendar.schedule(Instant::from_ps(at), number);
                 oracle.push(Reverse((at, number)));
             }
             for (number, (delay, pops)) in (crowd..).zip(steps) {
+                // Some leave the unit: a timer among packets.
+                let delay = if number % 5 == 0 { delay << 38 } else { delay << unit_bits };
                 calendar.schedule(Instant::from_ps(now + delay), number);
                 oracle.push(Reverse((now + delay, number)));
                 for _ in 0..pops {
@@ -263,5 +466,18 @@ mod tests {
             }
             prop_assert!(oracle.is_empty());
         }
+    }
+
+    #[test]
+    fn what_never_happens_waits_behind_everything() {
+        let mut calendar = Calendar::new();
+        calendar.schedule(Instant::NEVER, 0);
+        for event in 1..=1000 {
+            calendar.schedule(Instant::from_ms(event), event);
+        }
+        let order: Vec<u64> = core::iter::from_fn(|| calendar.pop())
+            .map(|(_, event)| event)
+            .collect();
+        assert!(order.into_iter().eq((1..=1000).chain([0])));
     }
 }
