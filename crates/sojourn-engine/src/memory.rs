@@ -5,7 +5,8 @@
 
 use sojourn_apps::{ApplicationConfig, Distribution};
 use sojourn_record::{
-    DEVICE_HISTOGRAM_BYTES, Datagram, HISTOGRAM_BYTES, LINK_BIN_BYTES, TRAFFIC_BIN_BYTES,
+    DEVICE_HISTOGRAM_BYTES, Datagram, HISTOGRAM_BYTES, LINK_BIN_BYTES, SERVICE_BIN_BYTES,
+    TRAFFIC_BIN_BYTES,
 };
 use sojourn_scenario::{Scenario, Topology};
 
@@ -140,8 +141,11 @@ fn series(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
         .iter()
         .map(|placed| placed.path.upstream.len() + placed.path.downstream.len())
         .sum();
+    let divided = topology.links.iter();
+    let divided = divided.filter(|link| link.config.link.queue().has_service_queues());
     (topology.links.len() as u64)
         .saturating_mul(LINK_BIN_BYTES)
+        .saturating_add((divided.count() as u64).saturating_mul(SERVICE_BIN_BYTES))
         .saturating_add((pairs as u64).saturating_mul(TRAFFIC_BIN_BYTES))
         .saturating_mul(bins)
         .saturating_mul(COUNTED_AND_TABLE as u64)

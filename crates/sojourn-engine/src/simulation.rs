@@ -68,6 +68,7 @@ pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecor
     let links = topology.links.into_iter().map(|link| RecordedLink {
         name: link.subject,
         is_access: link.is_access,
+        has_service_queues: link.config.link.queue().has_service_queues(),
         latency_histogram: link.config.latency_histogram.clone(),
     });
     let is_probe = |placed: &PlacedTraffic<'_>| {

@@ -780,3 +780,53 @@ fn a_full_queue_makes_frames_late_in_its_direction_only() {
         late(Direction::Downstream)
     );
 }
+
+#[test]
+fn what_service_flows_are_offered_and_served_over_time_sums_to_what_their_link_forwarded_and_lost()
+{
+    let records = records(&scenario(LIAR), 1);
+    let tables = records.tables();
+    let table = tables
+        .iter()
+        .find(|table| table.name == "service_series")
+        .expect("a link with two queues");
+    let column = |name: &str| match table.column(name) {
+        Some(ColumnData::U64(values)) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let words = |name: &str| match table.column(name) {
+        Some(ColumnData::Words { codes, dictionary }) => codes
+            .iter()
+            .map(|code| dictionary[usize::try_from(*code).expect("no word is missing")].clone())
+            .collect::<Vec<_>>(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let (links, queues) = (words("link"), words("queue"));
+    let sum = |name: &str, queue: &str| -> u64 {
+        let rows = column(name).into_iter().zip(links.iter().zip(&queues));
+        rows.filter(|(_, (link, of))| *link == "upstream" && *of == queue)
+            .map(|(value, _)| value)
+            .sum()
+    };
+    let totals = records.link_totals(LinkId(0));
+    for queue in [ServiceQueue::Classic, ServiceQueue::LowLatency] {
+        let word = queue.as_str();
+        let served = sum("served_bytes", word);
+        assert!(served > 0);
+        // What has been announced to leave after the end is in the totals only: less than 10 ms at 50 Mb/s.
+        let forwarded = totals.forwarded[queue as usize].bytes.0;
+        assert!(
+            (served..served + 62_500).contains(&forwarded),
+            "{word}: {served}, {forwarded}"
+        );
+        let offered = sum("offered_bytes", word);
+        assert_eq!(offered, forwarded + sum("dropped_bytes", word), "{word}");
+    }
+    // 20 s in bins of 100 ms, for each queue that had packets.
+    assert_eq!(links.iter().filter(|link| *link == "upstream").count(), 400);
+    let starts = column("start_ns");
+    assert_eq!((starts[0], starts[1]), (0, 100_000_000));
+    // A link with one queue has none.
+    let plain = self::records(&scenario(PICTURES), 1).tables();
+    assert!(plain.iter().all(|table| table.name != "service_series"));
+}

@@ -61,6 +61,11 @@ pub trait ManagerKind: Configured + Clone + PartialEq + fmt::Debug + Send + Sync
         false
     }
 
+    /// Whether the manager has several service queues, of which packets carry the word.
+    fn has_service_queues(&self) -> bool {
+        false
+    }
+
     /// Adds what is wrong with these parameters, apart from the bounds of single keys.
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         let _ = problems;
@@ -138,6 +143,11 @@ impl ManagerConfig {
             Some((_, inner)) => inner.estimates_delay(),
             None => each_config!(self, config => config.estimates_delay()),
         }
+    }
+
+    /// Whether the manager has several service queues.
+    pub fn has_service_queues(&self) -> bool {
+        each_config!(self, config => config.has_service_queues())
     }
 
     /// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the

@@ -7,7 +7,7 @@ pub use records::Records;
 use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 use crate::latency_histogram::{DeviceHistograms, HistogramValue, LatencyHistogramConfig};
 use crate::protection::{FlowProtection, ProtectionTally};
-use crate::series::{Bins, LinkBin, QueueClock, TrafficBin};
+use crate::series::{Bins, LinkBin, QueueClock, ServiceBin, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
 use crate::{
@@ -90,6 +90,8 @@ pub struct RecordedLink {
     pub name: String,
     /// It is somebody's access link: what an entry forwards, and its access delay, are counted there.
     pub is_access: bool,
+    /// It has several service queues.
+    pub has_service_queues: bool,
     /// The latency histogram that its device keeps of each queue.
     pub latency_histogram: Option<LatencyHistogramConfig>,
 }
@@ -120,6 +122,8 @@ struct LinkRecords {
     sojourn: Option<DelayHistogram>,
     clock: QueueClock,
     bins: Option<Bins<LinkBin>>,
+    /// Of each service queue, if there are several.
+    service_bins: Option<Box<[Bins<ServiceBin>; ServiceQueue::ALL.len()]>>,
     /// What its MAC counted.
     mac: Option<MacCounters>,
     /// And of each of its service flows.
@@ -185,6 +189,7 @@ impl ColumnRecorder {
         let access = Direction::BOTH.map(|direction| RecordedLink {
             name: direction.as_str().to_owned(),
             is_access: true,
+            has_service_queues: false,
             latency_histogram: None,
         });
         Self::over(config, access.to_vec(), traffic_names)
@@ -199,6 +204,10 @@ impl ColumnRecorder {
         let entries = traffic_names.len();
         let links = links.into_iter().map(|link| LinkRecords {
             device: link.latency_histogram.clone().map(DeviceHistograms::boxed),
+            service_bins: config
+                .series
+                .filter(|_| link.has_service_queues)
+                .map(|width| Box::new(ServiceQueue::ALL.map(|_| Bins::new(width)))),
             link,
             totals: LinkTotals::default(),
             sojourn: None,
@@ -298,6 +307,11 @@ impl Recorder for ColumnRecorder {
             rows.capacity() * size_of::<T>()
         }
         let link_bins = self.links.iter().filter_map(|link| link.bins.as_ref());
+        let service_bins = self
+            .links
+            .iter()
+            .filter_map(|link| link.service_bins.as_ref());
+        let service_bins = service_bins.flat_map(|bins| bins.iter());
         let traffic_bins = self.traffic_bins.iter().flatten();
         let flows: usize = self.datagram_tallies.iter().map(FlowTallies::flows).sum();
         let devices = self.links.iter().filter_map(|link| link.device.as_ref());
@@ -331,6 +345,7 @@ impl Recorder for ColumnRecorder {
             + rows(&self.judged_flows)
             + rows(&self.samples)
             + link_bins.map(Bins::bytes).sum::<usize>()
+            + service_bins.map(Bins::bytes).sum::<usize>()
             + traffic_bins.map(|(_, bins)| bins.bytes()).sum::<usize>()
             + (flows + counted + frames) * usize::try_from(HISTOGRAM_BYTES).unwrap_or(usize::MAX)
     }
@@ -363,6 +378,11 @@ impl Recorder for ColumnRecorder {
         let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
         if let Some(device) = &mut link.device {
             device.count(HistogramValue::Sojourn, passage.queue, sojourn);
+        }
+        if let Some(bins) = &mut link.service_bins {
+            let bins = &mut bins[passage.queue as usize];
+            bins.at(passage.entered_at).offered += passage.charged.0;
+            bins.at(passage.dequeued_at).served += passage.charged.0;
         }
         if let Some(bins) = &mut link.bins {
             let bin = bins.at(passage.dequeued_at);
@@ -411,6 +431,11 @@ impl Recorder for ColumnRecorder {
         self.signals.on_drop(drop);
         let link = &mut self.links[usize::from(drop.link.0)];
         link.totals.dropped_packets += 1;
+        if let Some(bins) = &mut link.service_bins {
+            let bin = bins[drop.queue as usize].at(drop.at);
+            bin.offered += drop.length.0;
+            bin.dropped += drop.length.0;
+        }
         if let Some(bins) = &mut link.bins {
             bins.at(drop.at).dropped_packets += 1;
             let width = Span::from_ns(bins.width_ns());
@@ -550,6 +575,13 @@ impl Recorder for ColumnRecorder {
                 link.clock.change(now, waiting, link.bins.as_mut());
             }
             if let Some(bins) = &mut link.bins {
+                bins.finish(now);
+            }
+            for bins in link
+                .service_bins
+                .iter_mut()
+                .flat_map(|bins| bins.iter_mut())
+            {
                 bins.finish(now);
             }
         }

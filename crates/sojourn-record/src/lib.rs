@@ -23,7 +23,7 @@ pub use latency_histogram::{
     LatencyHistogramConfig,
 };
 pub use protection::ProtectionTally;
-pub use series::{LINK_BIN_BYTES, TRAFFIC_BIN_BYTES};
+pub use series::{LINK_BIN_BYTES, SERVICE_BIN_BYTES, TRAFFIC_BIN_BYTES};
 pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};

@@ -184,6 +184,15 @@ pub const TABLES: &[TableSchema] = tables! {
         "dropped_packets" [""] "packets lost in the link"
         "marked_packets" [""] "packets that its queue manager marked"
     }
+    "service_series": "one service queue of a link with several, in one bin of time" {
+        "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"
+        "queue" [""] "service queue of the manager: classic, low_latency or ack_priority"
+        "start_ns" ["ns"] "start of the bin"
+        "width_ns" ["ns"] "width of the bin"
+        "offered_bytes" ["B"] "bytes that came to the queue, as the framing of the link charges them: of packets that left it, when they came; of lost ones, when they were lost; none of what waits when the run ends"
+        "served_bytes" ["B"] "bytes that left it towards the wire"
+        "dropped_bytes" ["B"] "bytes that were lost"
+    }
     "occupancy": "one length of the managed queue of a link" {
         "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"
         "packets" [""] "length"

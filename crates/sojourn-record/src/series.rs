@@ -33,6 +33,18 @@ pub(crate) struct TrafficBin {
     pub(crate) marked_packets: u64,
 }
 
+/// Per-bin sums of one service queue of one link, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ServiceBin {
+    pub(crate) offered: u64,
+    pub(crate) served: u64,
+    pub(crate) dropped: u64,
+}
+
+/// Bytes of one bin of all service queues of a link.
+pub const SERVICE_BIN_BYTES: u64 =
+    (size_of::<ServiceBin>() * sojourn_base::ServiceQueue::ALL.len()) as u64;
+
 /// Bytes of one bin of a link.
 pub const LINK_BIN_BYTES: u64 = size_of::<LinkBin>() as u64;
 

@@ -137,6 +137,10 @@ impl ManagerKind for PrioritisedConfig {
         Some((MANAGER, &self.manager))
     }
 
+    fn has_service_queues(&self) -> bool {
+        true
+    }
+
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.lane.collect_problems(problems);
     }

@@ -239,6 +239,10 @@ impl ManagerKind for DocsisDualQueueConfig {
         true
     }
 
+    fn has_service_queues(&self) -> bool {
+        true
+    }
+
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         self.classic.collect_problems(self.limit, problems);

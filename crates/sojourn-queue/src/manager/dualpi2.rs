@@ -238,6 +238,10 @@ impl ManagerKind for DualPi2Config {
         Some(&mut self.limit)
     }
 
+    fn has_service_queues(&self) -> bool {
+        true
+    }
+
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
     }

@@ -45,6 +45,8 @@ pub trait PointedManager: Pointed<ManagerConfig> {
     fn least_packets(&self) -> Packets;
     /// See [`ManagerKind::estimates_delay`].
     fn estimates_delay(&self) -> bool;
+    /// See [`ManagerKind::has_service_queues`].
+    fn has_service_queues(&self) -> bool;
     /// See [`ManagerKind::collect_problems`].
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>);
     /// See [`ManagerKind::build`].
@@ -70,6 +72,10 @@ where
 
     fn estimates_delay(&self) -> bool {
         ManagerKind::estimates_delay(self)
+    }
+
+    fn has_service_queues(&self) -> bool {
+        ManagerKind::has_service_queues(self)
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -4,7 +4,7 @@ use super::{ColumnRecorder, LinkRecords, LinkTotals, RecordConfig, RecordedLink}
 use crate::accumulate::{DelayHistogram, TrafficCounters};
 use crate::latency_histogram::{DeviceDelays, LatencyBin};
 use crate::protection::ProtectionTally;
-use crate::series::{Bins, LinkBin, TrafficBin};
+use crate::series::{Bins, LinkBin, ServiceBin, TrafficBin};
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 use crate::{
@@ -203,6 +203,7 @@ impl Records {
         if let Some(width) = self.recorder.config.series {
             tables.push(self.series_table(width));
             tables.push(self.traffic_series_table());
+            tables.push(self.service_series_table());
         }
         if self.recorder.config.occupancy {
             tables.push(self.occupancy_table());
@@ -837,6 +838,50 @@ impl Records {
         )
     }
 
+    /// Service queues that had no packet have no rows.
+    fn service_series_table(&self) -> Table {
+        let mut rows: Vec<(LinkId, ServiceQueue, u64, u64, ServiceBin)> = Vec::new();
+        for (id, link) in self.numbered() {
+            let queues = link.service_bins.iter().flat_map(|bins| bins.iter());
+            for (queue, bins) in ServiceQueue::ALL.into_iter().zip(queues) {
+                if bins.iter().any(|(_, bin)| bin.offered > 0) {
+                    let width = bins.width_ns();
+                    rows.extend(
+                        bins.iter()
+                            .map(|(start, bin)| (id, queue, start, width, *bin)),
+                    );
+                }
+            }
+        }
+        let u64s = |value: fn(&ServiceBin) -> u64| {
+            ColumnData::U64(rows.iter().map(|row| value(&row.4)).collect())
+        };
+        Table::new(
+            "service_series",
+            [
+                ("link", self.link_words(rows.iter().map(|row| row.0))),
+                (
+                    "queue",
+                    words(
+                        rows.iter().map(|row| row.1 as usize),
+                        &ServiceQueue::ALL.map(ServiceQueue::as_str),
+                    ),
+                ),
+                (
+                    "start_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.2).collect()),
+                ),
+                (
+                    "width_ns",
+                    ColumnData::U64(rows.iter().map(|row| row.3).collect()),
+                ),
+                ("offered_bytes", u64s(|bin| bin.offered)),
+                ("served_bytes", u64s(|bin| bin.served)),
+                ("dropped_bytes", u64s(|bin| bin.dropped)),
+            ],
+        )
+    }
+
     fn series_table(&self, width: Span) -> Table {
         let rows: Vec<(LinkId, u64, &LinkBin)> = self
             .numbered()
@@ -970,11 +1015,12 @@ fn optional_times<T>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> Option<Insta
 }
 
 /// Tables that are not there without rows.
-const LEFT_OUT: [&str; 4] = [
+const LEFT_OUT: [&str; 5] = [
     "datagrams",
     "has_sessions",
     "pd_sessions",
     "latency_histogram",
+    "service_series",
 ];
 
 /// Code of a missing word.
