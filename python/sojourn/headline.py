@@ -18,6 +18,7 @@ LINKS = ("upstream", "downstream")
 _CALL = ("mos", "loss_total", "delay_p99", "delay_p50")
 _PAGES = ("page_load_time_median", "page_load_time_p95", "pages_unfinished", "delay_p99")
 _VIDEO = ("predicted_mos_min", "underflow_max", "video_rate_mean", "switches_per_minute")
+_LIVE = ("live_latency", "underflow_max", "video_rate_mean", "skips")
 _DOWNLOADS = ("sustained_share", "transfer_time_median", "delay_p50", "retransmissions")
 _STREAM = ("delay_p99", "lost", "delay_p50", "goodput")  # late is a word of calls
 _PROBE = ("rpm", "rtt_loaded_mean", "rtt_idle", "lost")
@@ -61,6 +62,8 @@ def _questions(subject: str, found: dict[str, Row]) -> Sequence[str]:
         return _CALL
     if "sustained_share" in found:
         return _DOWNLOADS
+    if "live_latency" in found:
+        return _LIVE
     if "underflow" in found:
         return _VIDEO
     if "pages_completed" in found:

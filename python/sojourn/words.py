@@ -79,6 +79,12 @@ _WORDS = {
     "video_rate_fairness": "fairness of the rates of videos",
     "switches_per_minute": "changes of quality in a minute of video",
     "low_buffer": "time with less than 10 s of video in the buffer",
+    "live_latency": "how far live video is behind",
+    "live_latency_p95": "how far live video is behind, 95 %",
+    "played_fast": "live video played faster to catch up",
+    "played_slow": "live video played slower to last",
+    "skips": "how often live video leaves something out",
+    "skipped_media": "live video left out",
     "connect_retries": "connection attempts repeated",
 }
 _FIRST = {

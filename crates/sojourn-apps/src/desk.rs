@@ -3,7 +3,7 @@
 
 use crate::{
     Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event, Frame,
-    Object, Page, StreamingSession, Transfer,
+    LiveSecond, LiveSession, Object, Page, StreamingSession, Transfer,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
 use std::collections::BTreeMap;
@@ -40,6 +40,8 @@ pub(crate) struct Desk {
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) sessions: Vec<StreamingSession>,
+    pub(crate) live_seconds: Vec<LiveSecond>,
+    pub(crate) live_sessions: Vec<LiveSession>,
     pub(crate) downloads: Vec<DownloadSession>,
     /// Connections that were forgotten, and when.
     pub(crate) abandoned: Vec<(Instant, ConnectionId)>,
@@ -52,6 +54,8 @@ pub(crate) struct Desk {
 struct Connection {
     server: usize,
     failed: bool,
+    /// The application has been told.
+    gone: bool,
     written: [u64; 2],
     arrives: [Instant; 2],
     closed: [bool; 2],
@@ -121,6 +125,8 @@ impl Desk {
             chunks: Vec::new(),
             frames: Vec::new(),
             sessions: Vec::new(),
+            live_seconds: Vec::new(),
+            live_sessions: Vec::new(),
             downloads: Vec::new(),
             abandoned: Vec::new(),
             in_use: vec![0; 8],
@@ -141,6 +147,9 @@ impl Desk {
         {
             let ((now, _), event) = entry.remove_entry();
             self.now = now;
+            if let Event::Closed(id) | Event::ConnectFailed(id) = event {
+                self.connections[id.0 as usize].gone = true;
+            }
             if let Event::Closed(id) | Event::ConnectFailed(id) = event
                 && !self.connections[id.0 as usize].closed[0]
             {
@@ -213,15 +222,16 @@ impl ApplicationContext for Desk {
         let index = connection.0 as usize;
         let (side, peer) = sides(end);
         assert!(
-            !self.connections[index].failed,
-            "written to a failed connection"
+            !self.connections[index].gone,
+            "written to a connection that is gone"
         );
         assert!(
             !self.connections[index].closed[side],
             "written after closing"
         );
         let half = self.round_trip(self.connections[index].server) / 2;
-        if bytes == u64::MAX {
+        // A server that does not know yet that the connection failed writes in vain.
+        if bytes == u64::MAX || self.connections[index].failed {
             return;
         }
         if end == End::Server && self.resets > 0 {
@@ -325,6 +335,14 @@ impl ApplicationContext for Desk {
 
     fn record_streaming_session(&mut self, session: &StreamingSession) {
         self.sessions.push(*session);
+    }
+
+    fn record_live_second(&mut self, second: &LiveSecond) {
+        self.live_seconds.push(*second);
+    }
+
+    fn record_live_session(&mut self, session: &LiveSession) {
+        self.live_sessions.push(*session);
     }
 
     fn record_download_session(&mut self, session: &DownloadSession) {

@@ -7,12 +7,15 @@
 //! begins are chosen, because the slides do not say.
 
 mod client;
-mod content;
-mod keys;
-mod playback;
-mod rate;
+pub(crate) mod content;
+pub(crate) mod keys;
+pub(crate) mod levels;
+pub(crate) mod pipe;
+pub(crate) mod playback;
+pub(crate) mod rate;
 
 pub use client::Has;
+pub(crate) use client::number;
 pub use content::{Content, VbrContent};
 pub use rate::{Bba0Config, BolaConfig, RateRule, ThroughputBufferConfig};
 
@@ -80,16 +83,7 @@ impl HasConfig {
     /// What does not fit together: the key, and what would be right.
     fn problems(&self) -> Vec<(&'static str, Mismatch)> {
         let mut found = Vec::new();
-        let mut steps = self.ladder.iter().zip(self.ladder.iter().skip(1));
-        if let Some((lower, upper)) = steps.find(|(lower, upper)| lower >= upper) {
-            found.push((
-                "ladder",
-                Mismatch::new(
-                    format!("{upper} comes after {lower}"),
-                    "rates that rise from level to level",
-                ),
-            ));
-        }
+        found.extend(not_rising(&self.ladder));
         if self.chunk > self.buffer {
             found.push((
                 "chunk",
@@ -111,17 +105,7 @@ impl HasConfig {
                 ),
             ));
         }
-        if let Content::Listed(sizes) = &self.content
-            && (sizes.is_empty() || sizes.len() % self.ladder.len() != 0)
-        {
-            found.push((
-                "content.sizes",
-                Mismatch::new(
-                    format!("{} sizes for {} levels", sizes.len(), self.ladder.len()),
-                    "chunk after chunk, of each one size for every level",
-                ),
-            ));
-        }
+        found.extend(not_of_all_levels(&self.content, &self.ladder));
         if let RateRule::Bola(bola) = &self.rule
             && bola.target <= bola.minimum
         {
@@ -135,6 +119,35 @@ impl HasConfig {
         }
         found
     }
+}
+
+/// A problem of a key.
+pub(crate) type Problem = (&'static str, Mismatch);
+
+/// A ladder whose rates do not rise.
+pub(crate) fn not_rising(ladder: &[BitRate]) -> Option<Problem> {
+    let mut steps = ladder.iter().zip(ladder.iter().skip(1));
+    let (lower, upper) = steps.find(|(lower, upper)| lower >= upper)?;
+    let mismatch = Mismatch::new(
+        format!("{upper} comes after {lower}"),
+        "rates that rise from level to level",
+    );
+    Some(("ladder", mismatch))
+}
+
+/// Sizes that do not make whole rows of a ladder.
+pub(crate) fn not_of_all_levels(content: &Content, ladder: &[BitRate]) -> Option<Problem> {
+    let Content::Listed(sizes) = content else {
+        return None;
+    };
+    let fits = !sizes.is_empty() && sizes.len() % ladder.len() == 0;
+    let mismatch = || {
+        Mismatch::new(
+            format!("{} sizes for {} levels", sizes.len(), ladder.len()),
+            "chunk after chunk, of each one size for every level",
+        )
+    };
+    (!fits).then(|| ("content.sizes", mismatch()))
 }
 
 #[cfg(test)]

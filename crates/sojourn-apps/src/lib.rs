@@ -11,6 +11,7 @@
 //! | [`constant_rate`] | voice, game streams, constant bit rate |
 //! | [`game`] | online games: small packets both ways |
 //! | [`has`] | videos whose quality follows the network |
+//! | [`has_ll`] | live streams, a few seconds behind what happens |
 //! | [`pd`] | videos that are played while they are downloaded |
 //! | [`probe`] | round trips: echoed datagrams, or connections and requests |
 //! | [`video_call`] | picture and sound both ways |
@@ -32,6 +33,7 @@ pub mod distribution;
 mod frames;
 pub mod game;
 pub mod has;
+pub mod has_ll;
 pub mod keys;
 mod own;
 pub mod pd;
@@ -49,6 +51,7 @@ pub use distribution::{Bounds, Distribution, Inverse, Law, Measured, Outside, Sa
 pub use frames::VideoConfig;
 pub use game::{Game, GameConfig};
 pub use has::{Has, HasConfig};
+pub use has_ll::{HasLl, HasLlConfig};
 pub use own::{OwnApplication, OwnConfiguration, add_application};
 pub use pd::{Pd, PdConfig, ServerPacing};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
@@ -61,7 +64,8 @@ pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
 pub use web_akhtar::{WebAkhtar, WebAkhtarConfig};
 
 pub use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
+    Transfer,
 };
 
 use sojourn_base::{Direction, Instant, Span};
@@ -73,6 +77,7 @@ any::applications! {
     Probe(ProbeConfig),
     Web(WebConfig),
     Has(HasConfig),
+    HasLl(HasLlConfig),
     Web3gpp(Web3gppConfig),
     Pd(PdConfig),
     WebAkhtar(WebAkhtarConfig),
@@ -176,6 +181,10 @@ pub trait ApplicationContext {
     fn record_frame(&mut self, frame: &Frame);
     /// The run has ended: what a session of an adaptive stream was like.
     fn record_streaming_session(&mut self, session: &StreamingSession);
+    /// A second of a live stream is over.
+    fn record_live_second(&mut self, second: &LiveSecond);
+    /// The run has ended: how near a player of a live stream was.
+    fn record_live_session(&mut self, session: &LiveSession);
     /// A video that is played while it is downloaded has ended, or the run has.
     fn record_download_session(&mut self, session: &DownloadSession);
 }

@@ -9,7 +9,8 @@ use sojourn_keys::{Family, Mismatch, NameTaken, Own, Pointed, Takes};
 
 use crate::{
     Application, ApplicationConfig, ApplicationContext, ApplicationKind, Chunk, ConnectionId,
-    DownloadSession, Draw, End, Event, Frame, Interest, Object, Page, StreamingSession, Transfer,
+    DownloadSession, Draw, End, Event, Frame, Interest, LiveSecond, LiveSession, Object, Page,
+    StreamingSession, Transfer,
 };
 
 /// Parameters of an own application.
@@ -230,6 +231,14 @@ impl ApplicationContext for PointedContext<'_> {
 
     fn record_streaming_session(&mut self, session: &StreamingSession) {
         self.0.record_streaming_session(session);
+    }
+
+    fn record_live_second(&mut self, second: &LiveSecond) {
+        self.0.record_live_second(second);
+    }
+
+    fn record_live_session(&mut self, session: &LiveSession) {
+        self.0.record_live_session(session);
     }
 
     fn record_download_session(&mut self, session: &DownloadSession) {

@@ -182,6 +182,44 @@ pub struct StreamingSession {
     pub switches: u32,
 }
 
+/// A second of a live stream at a player.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LiveSecond {
+    /// Number of the session within the application, from 0.
+    pub session: u32,
+    /// The end of the second.
+    pub at: Instant,
+    /// How far the picture is behind what happens, whether it moves or stands still.
+    pub latency: Span,
+    /// Media in the buffer.
+    pub buffer: Span,
+    /// Seconds of media that are played in a second: 0 if the picture stands still.
+    pub speed: f64,
+    /// Level of the last segment that is complete.
+    pub level: Option<u32>,
+}
+
+/// How near a player of a live stream was, at the end of the run; the rest is in its [`StreamingSession`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveSession {
+    /// Number of the session within the application, from 0.
+    pub session: u32,
+    /// How far the picture was behind what happens: mean over the seconds since the first picture.
+    pub latency_mean: Option<Span>,
+    /// What 95 % of these seconds stay below, to 10 ms.
+    pub latency_p95: Option<Span>,
+    /// The longest of them.
+    pub latency_max: Option<Span>,
+    /// Time in which media were played faster than they were taken.
+    pub fast: Span,
+    /// Time in which they were played slower.
+    pub slow: Span,
+    /// How often media were left out to be near again.
+    pub skips: u32,
+    /// How much.
+    pub skipped: Span,
+}
+
 /// A video that is played while it is downloaded, at its end or at that of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownloadSession {

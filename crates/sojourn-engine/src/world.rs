@@ -9,7 +9,8 @@ use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
 use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
+    Transfer,
 };
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
 use sojourn_record::{
@@ -674,6 +675,24 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
             .paths
             .recorder
             .on_streaming_session(traffic, session);
+    }
+
+    fn record_live_second(&mut self, second: &LiveSecond) {
+        let traffic = TrafficId(self.traffic);
+        self.world
+            .network
+            .paths
+            .recorder
+            .on_live_second(traffic, second);
+    }
+
+    fn record_live_session(&mut self, session: &LiveSession) {
+        let traffic = TrafficId(self.traffic);
+        self.world
+            .network
+            .paths
+            .recorder
+            .on_live_session(traffic, session);
     }
 
     fn record_download_session(&mut self, session: &DownloadSession) {

@@ -124,3 +124,34 @@ fn downloads_are_the_same_requests_behind_every_queue_manager() {
     assert_eq!(sorted(&drop_tail), sorted(&codel));
     assert_ne!(u64s(&drop_tail, "ended_ns"), u64s(&codel, "ended_ns"));
 }
+
+#[test]
+fn a_live_stream_alone_on_its_line_is_as_far_behind_as_its_player_wants() {
+    let live = [
+        ("traffic.videos.app", "has-ll"),
+        (
+            "traffic.download.app",
+            "{ kind = \"bulk\", direction = \"downstream\", lanes = 1, start = \"110 s\" }",
+        ),
+    ];
+    let records = records(LINE, &live, 1);
+    let sessions = table(&records, "has_sessions");
+    assert_eq!(u64s(&sessions, "stalls"), [0]);
+    let live = table(&records, "live_sessions");
+    let latency = u64s(&live, "latency_mean_ns")[0];
+    // Three seconds and the way of a part, and less than that while the buffer was filled from two seconds on.
+    assert!(
+        (2_000_000_000..3_500_000_000).contains(&latency),
+        "{latency}"
+    );
+    assert_eq!(u64s(&live, "skips"), [0]);
+    let seconds = table(&records, "live_seconds");
+    let before = |column: &str| u64s(&seconds, column)[100];
+    // 5 Mb/s is what 8 Mb/s carry; the next level is as fast as the line.
+    assert_eq!(before("level"), 3);
+    let (latency, buffer) = (before("latency_ns"), before("buffer_ns"));
+    assert!(
+        latency > buffer && latency < buffer + 600_000_000,
+        "{latency} {buffer}"
+    );
+}

@@ -6,7 +6,8 @@
 //! Akhtar 2013 it lies between 0.43 and 3.54, not between 1 and 5.
 
 use crate::throughput::jain_index;
-use sojourn_base::report::StreamingSession;
+use sojourn_base::Span;
+use sojourn_base::report::{LiveSession, StreamingSession};
 
 /// Predicted mean opinion score of a session, from mean and standard deviation of its rate in Mb/s; for rates below
 /// 6 Mb/s.
@@ -51,6 +52,8 @@ pub struct Viewing {
     pub switches: Option<f64>,
     /// Share of the time since the first picture with less than 10 s in the buffer, in percent.
     pub low_buffer: Option<f64>,
+    /// Time since the first picture in seconds, over all sessions.
+    pub watched: f64,
 }
 
 impl Viewing {
@@ -88,6 +91,51 @@ impl Viewing {
             rate_fairness: (means.len() > 1).then(|| jain_index(&means)).flatten(),
             switches: (played > 0.0).then(|| 60.0 * switches / played),
             low_buffer: (watched > 0.0).then(|| 100.0 * low / watched),
+            watched,
+        }
+    }
+}
+
+/// The players of a live stream, together: what [`Viewing`] does not say of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LiveViewing {
+    /// How far the picture was behind what happens, in seconds: mean over the sessions of their means.
+    pub latency: Option<f64>,
+    /// What 95 % of the seconds of the worst session stay below.
+    pub latency_p95: Option<f64>,
+    /// Share of the time since the first picture in which media were played faster than they were taken, in percent.
+    pub fast: Option<f64>,
+    /// The same, slower.
+    pub slow: Option<f64>,
+    /// How often media were left out, over all sessions.
+    pub skips: u64,
+    /// How much, in seconds.
+    pub skipped: f64,
+}
+
+impl LiveViewing {
+    /// What `sessions` were like together, of which `watched_s` is the time since the first picture, of all.
+    pub fn of(sessions: &[&LiveSession], watched_s: f64) -> Self {
+        let seconds = |value: &dyn Fn(&LiveSession) -> Option<Span>| -> Vec<f64> {
+            let known = sessions.iter().filter_map(|session| value(session));
+            known.map(Span::as_secs_f64).collect()
+        };
+        let share = |value: &dyn Fn(&LiveSession) -> Span| {
+            let sum: f64 = seconds(&|session| Some(value(session))).iter().sum();
+            (watched_s > 0.0).then(|| 100.0 * sum / watched_s)
+        };
+        Self {
+            latency: crate::quantile::mean(&seconds(&|session| session.latency_mean)),
+            latency_p95: seconds(&|session| session.latency_p95)
+                .into_iter()
+                .reduce(f64::max),
+            fast: share(&|session| session.fast),
+            slow: share(&|session| session.slow),
+            skips: sessions
+                .iter()
+                .map(|session| u64::from(session.skips))
+                .sum(),
+            skipped: seconds(&|session| Some(session.skipped)).iter().sum(),
         }
     }
 }
@@ -96,7 +144,7 @@ impl Viewing {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sojourn_base::{Instant, Span};
+    use sojourn_base::Instant;
 
     fn session(played: u64, stalled: u64, mean: f64, sd: f64) -> StreamingSession {
         StreamingSession {
@@ -151,6 +199,40 @@ mod tests {
         assert!((viewing.switches.unwrap() - 360.0 / 1050.0).abs() < 1e-12);
         assert_eq!(viewing.low_buffer, Some(12.5));
         assert_eq!(Viewing::of(&[&good]).rate_fairness, None);
+    }
+
+    #[test]
+    fn live_players_are_as_far_behind_as_their_mean_and_their_worst_second() {
+        let player = |mean: u64, p95: u64, fast: u64, skips: u32| LiveSession {
+            session: 0,
+            latency_mean: Some(Span::from_ms(mean)),
+            latency_p95: Some(Span::from_ms(p95)),
+            latency_max: None,
+            fast: Span::from_s(fast),
+            slow: Span::from_s(2 * fast),
+            skips,
+            skipped: Span::from_s(u64::from(skips)),
+        };
+        let never = LiveSession {
+            latency_mean: None,
+            latency_p95: None,
+            ..player(0, 0, 0, 0)
+        };
+        let viewing = LiveViewing::of(
+            &[
+                &player(3000, 4000, 10, 0),
+                &player(5000, 9000, 20, 2),
+                &never,
+            ],
+            600.0,
+        );
+        assert_eq!(
+            (viewing.latency, viewing.latency_p95),
+            (Some(4.0), Some(9.0))
+        );
+        assert_eq!((viewing.fast, viewing.slow), (Some(5.0), Some(10.0)));
+        assert_eq!((viewing.skips, viewing.skipped), (2, 2.0));
+        assert_eq!(LiveViewing::of(&[&never], 0.0), LiveViewing::default());
     }
 
     #[test]

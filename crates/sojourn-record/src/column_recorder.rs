@@ -16,7 +16,8 @@ use crate::{
     Waiting,
 };
 use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
+    Transfer,
 };
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
 
@@ -170,6 +171,8 @@ pub struct ColumnRecorder {
     objects: Vec<(TrafficId, Object)>,
     chunks: Vec<(TrafficId, Chunk)>,
     streaming_sessions: Vec<(TrafficId, StreamingSession)>,
+    live_seconds: Vec<(TrafficId, LiveSecond)>,
+    live_sessions: Vec<(TrafficId, LiveSession)>,
     download_sessions: Vec<(TrafficId, DownloadSession)>,
     transfers: Vec<(TrafficId, Transfer)>,
     /// Entries whose transfers are samples, in the order of their numbers.
@@ -234,6 +237,8 @@ impl ColumnRecorder {
             objects: Vec::new(),
             chunks: Vec::new(),
             streaming_sessions: Vec::new(),
+            live_seconds: Vec::new(),
+            live_sessions: Vec::new(),
             download_sessions: Vec::new(),
             transfers: Vec::new(),
             samplers: vec![false; entries],
@@ -545,6 +550,16 @@ impl Recorder for ColumnRecorder {
 
     fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {
         self.streaming_sessions.push((traffic, *session));
+    }
+
+    fn on_live_second(&mut self, traffic: TrafficId, second: &LiveSecond) {
+        if self.config.chunks {
+            self.live_seconds.push((traffic, *second));
+        }
+    }
+
+    fn on_live_session(&mut self, traffic: TrafficId, session: &LiveSession) {
+        self.live_sessions.push((traffic, *session));
     }
 
     fn on_download_session(&mut self, traffic: TrafficId, session: &DownloadSession) {

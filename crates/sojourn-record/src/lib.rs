@@ -29,7 +29,8 @@ pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 
 use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, Object, Page, StreamingSession, Transfer,
+    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
+    Transfer,
 };
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
 
@@ -354,6 +355,10 @@ pub trait Recorder {
     fn on_frame(&mut self, traffic: TrafficId, frame: &Frame) {}
     /// The run ends: what a session of an adaptive stream was like.
     fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {}
+    /// A second of a live stream is over.
+    fn on_live_second(&mut self, traffic: TrafficId, second: &LiveSecond) {}
+    /// The run ends: how near a player of a live stream was.
+    fn on_live_session(&mut self, traffic: TrafficId, session: &LiveSession) {}
     /// A video that is played while it is downloaded has ended, or the run has.
     fn on_download_session(&mut self, traffic: TrafficId, session: &DownloadSession) {}
     /// How often every connection shall be looked at; `None` for never.

@@ -110,6 +110,26 @@ pub const TABLES: &[TableSchema] = tables! {
         "sd_mbps" ["Mb/s"] "standard deviation of their nominal rates, of all and not of a sample; missing without any"
         "switches" [""] "how often a chunk was of another level than the one before it"
     }
+    "live_seconds": "one second of a live stream at a player, from its first picture on" {
+        "traffic" [""] "traffic entry of the scenario"
+        "session" [""] "session within the traffic entry, from 0"
+        "at_ns" ["ns"] "end of the second"
+        "latency_ns" ["ns"] "how far the picture is behind what happens, whether it moves or stands still"
+        "buffer_ns" ["ns"] "media in the buffer"
+        "speed" [""] "seconds of media that are played in a second; 0 if the picture stands still"
+        "level" [""] "level of the last segment that is complete, from 0; missing before there was any"
+    }
+    "live_sessions": "one player of a live stream; what its picture was like is a row of `has_sessions`" {
+        "traffic" [""] "traffic entry of the scenario"
+        "session" [""] "session within the traffic entry, from 0"
+        "latency_mean_ns" ["ns"] "how far the picture was behind what happens, mean over the seconds since the first picture; missing without any"
+        "latency_p95_ns" ["ns"] "what 95 % of these seconds stay below, to 10 ms; missing without any"
+        "latency_max_ns" ["ns"] "the longest of them; missing without any"
+        "fast_ns" ["ns"] "time in which media were played faster than they were taken"
+        "slow_ns" ["ns"] "time in which they were played slower"
+        "skips" [""] "how often media were left out to be near again"
+        "skipped_ns" ["ns"] "how much"
+    }
     "pd_sessions": "one video that is played while it is downloaded" {
         "traffic" [""] "traffic entry of the scenario"
         "source" [""] "source of requests within the traffic entry, from 0"

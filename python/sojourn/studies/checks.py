@@ -49,6 +49,7 @@ METRICS = frozenset(
     delay_mean delay_min delay_p01 delay_p50 delay_p90 delay_p95 delay_p99 delay_p999 delay_max
     predicted_mos predicted_mos_min underflow underflow_max stalls startup_time video_rate_mean video_rate_sd
     video_rate_fairness switches_per_minute low_buffer sustained_share
+    live_latency live_latency_p95 played_fast played_slow skips skipped_media
     sojourn_mean sojourn_p50 sojourn_p95 sojourn_p99 sojourn_max
     """.split()  # noqa: SIM905 - a long list reads better so
 )

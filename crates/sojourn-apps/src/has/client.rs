@@ -5,13 +5,13 @@
 
 use super::HasConfig;
 use super::content::Sizes;
+use super::levels::Levels;
+use super::pipe::Pipe;
 use super::playback::Playback;
-use super::rate::{Choice, Chooser, Offer};
+use super::rate::{Choice, Chooser, Offer, SHORTEST};
 use crate::connections::Connections;
-use crate::{
-    Application, ApplicationContext, Chunk, ConnectionId, End, Event, Interest, StreamingSession,
-};
-use sojourn_base::{Instant, math};
+use crate::{Application, ApplicationContext, Chunk, ConnectionId, End, Event, Interest};
+use sojourn_base::Instant;
 
 /// Players of adaptive streams, and their server.
 #[derive(Clone, Debug)]
@@ -28,22 +28,13 @@ pub struct Has {
 struct Session {
     playback: Playback,
     chooser: Chooser,
+    pipe: Pipe,
+    levels: Levels,
     started_at: Option<Instant>,
-    connection: Option<ConnectionId>,
-    is_established: bool,
-    /// Requests and bytes of media that went over the connection before the present chunk.
-    requests: u64,
-    received: u64,
-    /// The request is with the server.
-    is_answered: bool,
     /// The chunk in progress or, in a pause, the next one.
     index: u32,
     choice: Option<Choice>,
     chunk: Option<Chunk>,
-    /// Chunks that arrived, by level.
-    arrived: Vec<u32>,
-    last_level: Option<u32>,
-    switches: u32,
 }
 
 impl Has {
@@ -60,18 +51,12 @@ impl Has {
         let session = Session {
             playback: Playback::new(config.resume),
             chooser: Chooser::new(config.rule),
+            pipe: Pipe::default(),
+            levels: Levels::new(&config.ladder),
             started_at: None,
-            connection: None,
-            is_established: false,
-            requests: 0,
-            received: 0,
-            is_answered: false,
             index: 0,
             choice: None,
             chunk: None,
-            arrived: vec![0; config.ladder.len()],
-            last_level: None,
-            switches: 0,
         };
         Self {
             sizes: Sizes::new(&config.content, &config.ladder, config.chunk),
@@ -82,12 +67,7 @@ impl Has {
     }
 
     fn open(&mut self, session: usize, context: &mut impl ApplicationContext) {
-        let connection = context.open(0);
-        let state = &mut self.sessions[session];
-        state.connection = Some(connection);
-        state.is_established = false;
-        state.requests = 0;
-        state.received = 0;
+        let connection = self.sessions[session].pipe.open(context);
         self.connections.insert(connection, session);
     }
 
@@ -122,14 +102,7 @@ impl Has {
                 reason: choice.reason,
             });
         }
-        let (Some(connection), true) = (state.connection, state.is_established) else {
-            return;
-        };
-        let request = self.config.request.0;
-        state.requests += request;
-        state.is_answered = false;
-        context.await_delivered(connection, End::Server, state.requests);
-        context.write(connection, End::Client, request);
+        state.pipe.ask(self.config.request, context);
     }
 
     /// The server has more of a request.
@@ -144,9 +117,9 @@ impl Has {
         let Some(chunk) = &state.chunk else {
             return;
         };
-        if !state.is_answered && total >= state.requests {
-            state.is_answered = true;
-            context.await_delivered(connection, End::Client, state.received + chunk.bytes);
+        if state.pipe.is_asked(total) {
+            let all = state.pipe.received + chunk.bytes;
+            context.await_delivered(connection, End::Client, all);
             context.write(connection, End::Server, chunk.bytes);
         }
     }
@@ -162,20 +135,18 @@ impl Has {
         let state = &mut self.sessions[session];
         let Some(chunk) = state
             .chunk
-            .take_if(|chunk| total >= state.received + chunk.bytes)
+            .take_if(|chunk| total >= state.pipe.received + chunk.bytes)
         else {
             return;
         };
-        state.received += chunk.bytes;
+        state.pipe.received += chunk.bytes;
         state.playback.advance(now);
         state.playback.add(self.config.chunk);
         let took = now.saturating_since(chunk.requested_at).as_secs_f64();
         state
             .chooser
             .on_sample(chunk.bytes as f64 * 8.0 / took.max(SHORTEST));
-        state.arrived[chunk.level as usize] += 1;
-        state.switches += u32::from(state.last_level.is_some_and(|last| last != chunk.level));
-        state.last_level = Some(chunk.level);
+        state.levels.add(chunk.level);
         state.index += 1;
         let buffer = state.playback.buffer();
         context.record_chunk(&Chunk {
@@ -191,49 +162,6 @@ impl Has {
             self.ask(now, session, context);
         }
     }
-
-    fn summary(&self, session: usize, started_at: Instant) -> StreamingSession {
-        let state = &self.sessions[session];
-        let moments = moments(
-            state
-                .arrived
-                .iter()
-                .zip(&self.config.ladder)
-                .map(|(chunks, rate)| (f64::from(*chunks), rate.as_bps() as f64 / 1e6)),
-        );
-        let playback = &state.playback;
-        StreamingSession {
-            session: number(session),
-            started_at,
-            startup: playback
-                .first_picture_at
-                .map(|at| at.saturating_since(started_at)),
-            stalls: playback.stalls,
-            stalled: playback.stalled,
-            played: playback.played,
-            low_buffer: playback.low,
-            chunks: state.arrived.iter().sum(),
-            mean_mbps: moments.map(|(mean, _)| mean),
-            sd_mbps: moments.map(|(_, deviation)| deviation),
-            switches: state.switches,
-        }
-    }
-}
-
-/// Mean and standard deviation, of all and not of a sample, of values with their counts.
-pub(super) fn moments(values: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
-    let count: f64 = values.clone().map(|(count, _)| count).sum();
-    if count <= 0.0 {
-        return None;
-    }
-    let mean = values
-        .clone()
-        .map(|(count, value)| count * value)
-        .sum::<f64>()
-        / count;
-    let square = |(count, value): (f64, f64)| count * (value - mean) * (value - mean);
-    let variance = values.map(square).sum::<f64>() / count;
-    Some((mean, math::sqrt(variance)))
 }
 
 impl Application for Has {
@@ -268,7 +196,7 @@ impl Application for Has {
             Event::Connected(connection, End::Client) => {
                 if let Some(&mut session) = self.connections.get_mut(connection) {
                     let state = &mut self.sessions[session];
-                    state.is_established = true;
+                    state.pipe.is_established = true;
                     state.playback.advance(now);
                     // A player that waits for room in its buffer goes on waiting.
                     let is_due = state.playback.buffer() <= self.config.asks_at();
@@ -304,15 +232,15 @@ impl Application for Has {
             if let Some(chunk) = &state.chunk {
                 context.record_chunk(chunk);
             }
-            context.record_streaming_session(&self.summary(session, started_at));
+            let (levels, playback) = (&state.levels, &state.playback);
+            let summary =
+                levels.summary(number(session), started_at, playback, &self.config.ladder);
+            context.record_streaming_session(&summary);
         }
     }
 }
 
-/// A chunk that arrives at once would have no throughput. chosen: a microsecond.
-const SHORTEST: f64 = 1e-6;
-
 /// Sessions, chunks and levels are counted in 32 bits.
-fn number(index: usize) -> u32 {
+pub(crate) fn number(index: usize) -> u32 {
     u32::try_from(index).expect("counts of sessions and levels are small")
 }

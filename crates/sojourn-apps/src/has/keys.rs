@@ -29,16 +29,7 @@ impl Configured for HasConfig {
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key("ladder", "rates of the levels of quality, rising", SLIDES)
-                .least("1 kb/s")
-                .most("1 Gb/s")
-                .unit("Mb/s"),
-            &mut OneOrMany {
-                values: &mut self.ladder,
-                example: BitRate::from_mbps(1),
-            },
-        );
+        ladder_key(&mut self.ladder, SLIDES, visitor);
         self.time_keys(visitor);
         visitor.choice(
             key(
@@ -52,41 +43,89 @@ impl Configured for HasConfig {
                 RateRule::Bba0(_) => "bba-0",
             }),
         );
-        visitor.choice(
-            key(
-                "content",
-                "how large the chunks are",
-                "chosen: the sizes of Akhtar 2013 are not published",
-            ),
-            &mut OneOf::new(&mut self.content, &CONTENTS, |content| match content {
-                Content::ConstantRate => "constant-rate",
-                Content::SyntheticVbr(_) => "synthetic-vbr",
-                Content::Listed(_) => "listed",
-            }),
+        content_key(
+            &mut self.content,
+            "how large the chunks are",
+            "chosen: the sizes of Akhtar 2013 are not published",
+            visitor,
         );
         request_key(&mut self.request, visitor);
-        visitor.value(
-            key(
-                "sessions",
-                "number of players, each with a connection of its own",
+        session_keys(
+            (
+                &mut self.sessions,
                 "chosen: one; Akhtar 2013, Traffic Loads: two to five",
-            )
-            .least("1")
-            .most("10000"),
-            &mut self.sessions,
-        );
-        visitor.value(
-            key(
-                "stagger",
-                "each session begins so long after the one before it",
+            ),
+            (
+                &mut self.stagger,
                 "Akhtar 2013, Simulations - Randomization",
-            )
-            .most(LONGEST_PAUSE)
-            .unit("s"),
-            &mut self.stagger,
+            ),
+            visitor,
         );
         start_keys(&mut self.start, &mut self.start_jitter, visitor);
     }
+}
+
+/// Shows the levels of quality.
+pub(crate) fn ladder_key(
+    ladder: &mut Vec<BitRate>,
+    origin: &'static str,
+    visitor: &mut dyn Visitor,
+) {
+    visitor.value(
+        key("ladder", "rates of the levels of quality, rising", origin)
+            .least("1 kb/s")
+            .most("1 Gb/s")
+            .unit("Mb/s"),
+        &mut OneOrMany {
+            values: ladder,
+            example: BitRate::from_mbps(1),
+        },
+    );
+}
+
+/// Shows where the sizes come from.
+pub(crate) fn content_key(
+    content: &mut Content,
+    about: &'static str,
+    origin: &'static str,
+    visitor: &mut dyn Visitor,
+) {
+    visitor.choice(
+        key("content", about, origin),
+        &mut OneOf::new(content, &CONTENTS, |content| match content {
+            Content::ConstantRate => "constant-rate",
+            Content::SyntheticVbr(_) => "synthetic-vbr",
+            Content::Listed(_) => "listed",
+        }),
+    );
+}
+
+/// Shows how many players there are and when they join, each with its origin.
+pub(crate) fn session_keys(
+    (sessions, of_sessions): (&mut u32, &'static str),
+    (stagger, of_stagger): (&mut Span, &'static str),
+    visitor: &mut dyn Visitor,
+) {
+    visitor.value(
+        key(
+            "sessions",
+            "number of players, each with a connection of its own",
+            of_sessions,
+        )
+        .least("1")
+        .most("10000"),
+        sessions,
+    );
+    visitor.value(
+        key(
+            "stagger",
+            "each session begins so long after the one before it",
+            of_stagger,
+        )
+        .most(LONGEST_PAUSE)
+        .unit("s"),
+        stagger,
+    );
 }
 
 impl HasConfig {
@@ -158,7 +197,12 @@ const RULES: [Kind<RateRule>; 3] = [
         profiles: &[],
         keys: |rule, visitor| {
             if let RateRule::ThroughputBuffer(rule) = rule {
-                throughput_keys(rule, visitor);
+                throughput_keys(
+                    rule,
+                    "chunks whose throughputs make the estimate, by their harmonic mean",
+                    "chosen: about an eighth, a third and two thirds of a buffer of 30 s",
+                    visitor,
+                );
             }
         },
     },
@@ -220,8 +264,14 @@ const RULES: [Kind<RateRule>; 3] = [
     },
 ];
 
-fn throughput_keys(rule: &mut ThroughputBufferConfig, visitor: &mut dyn Visitor) {
-    const SHARES: &str = "chosen: about an eighth, a third and two thirds of a buffer of 30 s";
+/// Shows the rule by throughput and buffer; `samples` says what makes the estimate, `shares` where the buffers come
+/// from.
+pub(crate) fn throughput_keys(
+    rule: &mut ThroughputBufferConfig,
+    samples: &'static str,
+    shares: &'static str,
+    visitor: &mut dyn Visitor,
+) {
     visitor.value(
         key(
             "safety",
@@ -233,16 +283,12 @@ fn throughput_keys(rule: &mut ThroughputBufferConfig, visitor: &mut dyn Visitor)
         &mut rule.safety,
     );
     visitor.value(
-        key(
-            "samples",
-            "chunks whose throughputs make the estimate, by their harmonic mean",
-            "chosen: ten seconds of media",
-        )
-        .least("1")
-        .most("1000"),
+        key("samples", samples, "chosen: ten seconds of media")
+            .least("1")
+            .most("1000"),
         &mut rule.samples,
     );
-    let span = |name, about| key(name, about, SHARES).most(LONGEST_PAUSE).unit("s");
+    let span = |name, about| key(name, about, shares).most(LONGEST_PAUSE).unit("s");
     visitor.value(
         span("panic_below", "with less in the buffer, the lowest level"),
         &mut rule.panic_below,

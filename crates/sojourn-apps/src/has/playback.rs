@@ -25,6 +25,9 @@ pub(crate) struct Playback {
     pub(crate) played: Span,
     /// Time since the first picture with less than [`LOW`] in the buffer.
     pub(crate) low: Span,
+    /// Time in which media were played faster, and slower, than they were taken.
+    pub(crate) fast: Span,
+    pub(crate) slow: Span,
 }
 
 /// A buffer below this is low (Akhtar 2013, "Details: Client Buffer": "drops below 10").
@@ -44,7 +47,32 @@ impl Playback {
             stalled: Span::ZERO,
             played: Span::ZERO,
             low: Span::ZERO,
+            fast: Span::ZERO,
+            slow: Span::ZERO,
         }
+    }
+
+    /// Whether the picture moves.
+    pub(crate) const fn is_playing(&self) -> bool {
+        self.is_playing
+    }
+
+    /// From now on so many seconds of media are played in a thousand; [`Self::advance`] has been called.
+    pub(crate) const fn set_speed(&mut self, per_mille: u64) {
+        self.per_mille = per_mille;
+    }
+
+    /// Media played in a thousand seconds.
+    pub(crate) const fn speed(&self) -> u64 {
+        self.per_mille
+    }
+
+    /// Throws away what is in the buffer; the picture stands still until there is enough again. [`Self::advance`] has
+    /// been called.
+    pub(crate) fn discard(&mut self) {
+        self.stalls += u32::from(self.is_playing);
+        self.is_playing = false;
+        self.buffer = Span::ZERO;
     }
 
     /// Media that have arrived and were not played.
@@ -59,14 +87,22 @@ impl Playback {
         if self.is_playing {
             let lasts = scaled(self.buffer, 1000, self.per_mille);
             let playing = elapsed.min(lasts);
-            let media = scaled(playing, self.per_mille, 1000).min(self.buffer);
+            let media = if elapsed > lasts {
+                self.buffer
+            } else {
+                scaled(playing, self.per_mille, 1000).min(self.buffer)
+            };
+            if self.per_mille > 1000 {
+                self.fast += playing;
+            } else if self.per_mille < 1000 {
+                self.slow += playing;
+            }
             let until_low = scaled(self.buffer.saturating_sub(LOW), 1000, self.per_mille);
             self.low += elapsed.saturating_sub(until_low);
             self.played += media;
             self.buffer = self.buffer.saturating_sub(media);
             if elapsed > lasts {
                 self.is_playing = false;
-                self.buffer = Span::ZERO;
                 self.stalls += 1;
                 self.stalled += elapsed.saturating_sub(lasts);
             }
@@ -141,22 +177,68 @@ mod tests {
         assert_eq!(player.low, Span::from_s(5));
     }
 
+    #[test]
+    fn a_faster_player_uses_its_media_up_earlier_and_a_slower_one_later() {
+        let mut player = Playback::new(Span::ZERO);
+        player.advance(Instant::ZERO);
+        player.add(Span::from_ms(4200));
+        player.set_speed(1050);
+        player.advance(Instant::from_s(2));
+        // 2 s at 1.05 are 2.1 s of media; the other 2.1 s last 2 s. Then a second of nothing.
+        assert_eq!(player.buffer(), Span::from_ms(2100));
+        player.advance(Instant::from_s(5));
+        assert_eq!((player.stalls, player.stalled), (1, Span::from_s(1)));
+        assert_eq!((player.fast, player.slow), (Span::from_s(4), Span::ZERO));
+        player.add(Span::from_ms(950));
+        player.set_speed(950);
+        player.advance(Instant::from_s(6));
+        assert_eq!(
+            (player.buffer(), player.slow),
+            (Span::ZERO, Span::from_s(1))
+        );
+        assert_eq!(player.stalls, 1, "the last picture is just over");
+    }
+
+    #[test]
+    fn what_is_thrown_away_is_not_played_and_the_picture_stands_still() {
+        let mut player = Playback::new(Span::from_s(1));
+        player.advance(Instant::ZERO);
+        player.add(Span::from_s(5));
+        player.advance(Instant::from_s(2));
+        player.discard();
+        assert_eq!(
+            (player.buffer(), player.played),
+            (Span::ZERO, Span::from_s(2))
+        );
+        assert!(!player.is_playing());
+        player.advance(Instant::from_s(3));
+        player.discard();
+        assert_eq!((player.stalls, player.stalled), (1, Span::from_s(1)));
+    }
+
     proptest! {
         #[test]
         fn media_are_played_or_in_the_buffer_and_time_is_played_or_stalled(
-            steps in prop::collection::vec((0_u64..20_000, 0_u64..5_000), 1..80),
+            steps in prop::collection::vec((0_u64..20_000, 0_u64..5_000, 900_u64..1100), 1..80),
             threshold in 0_u64..6_000,
+            is_steady: bool,
         ) {
             let mut player = Playback::new(Span::from_ms(threshold));
             let (mut now, mut added) = (Instant::ZERO, Span::ZERO);
-            for (pause, media) in steps {
+            for (pause, media, speed) in steps {
                 now += Span::from_ms(pause);
                 player.advance(now);
+                player.set_speed(if is_steady { 1000 } else { speed });
                 player.add(Span::from_ms(media));
                 added += Span::from_ms(media);
                 prop_assert_eq!(player.played + player.buffer(), added);
                 if let Some(first) = player.first_picture_at {
-                    prop_assert_eq!(player.played + player.stalled, now.saturating_since(first));
+                    let all = now.saturating_since(first);
+                    if is_steady {
+                        prop_assert_eq!(player.played + player.stalled, all);
+                        prop_assert_eq!(player.fast + player.slow, Span::ZERO);
+                    }
+                    prop_assert!(player.fast + player.slow + player.stalled <= all);
                     prop_assert!(player.stalled <= player.low);
                 }
             }

@@ -52,6 +52,15 @@ impl ThroughputBufferConfig {
         hold_from: Span::from_s(20),
         hold_up_to: 1.25,
     };
+
+    /// For a player of a live stream with three seconds in its buffer. Chosen: five windows of a second; 0.8, 2.2 and
+    /// 2.6 s are about three, seven and eight tenths of the buffer, so that a higher level needs nearly all of it.
+    pub const LOW_LATENCY: Self = Self {
+        panic_below: Span::from_ms(800),
+        up_from: Span::from_ms(2200),
+        hold_from: Span::from_ms(2600),
+        ..Self::AKHTAR2013
+    };
 }
 
 /// Parameters of BOLA.
@@ -273,6 +282,9 @@ impl Chooser {
         (fits, None)
     }
 }
+
+/// A chunk that arrives at once would have no throughput. chosen: a microsecond.
+pub(crate) const SHORTEST: f64 = 1e-6;
 
 /// Share of the throughput that BOLA may use before it is at work. chosen: 0.9, as dash.js.
 const BOLA_SAFETY: f64 = 0.9;

@@ -47,12 +47,12 @@ fn a_fast_network_fills_the_buffer_and_climbs_to_the_highest_level() {
 fn a_session_has_the_moments_of_its_chunks() {
     // Metrics specification 5.1: mean 1.724, deviation of all 0.7507.
     let levels = [0.72, 0.72, 1.0, 1.5, 2.0, 2.0, 2.9, 2.9, 2.0, 1.5];
-    let (mean, deviation) = client::moments(levels.iter().map(|mbps| (1.0, *mbps))).unwrap();
+    let (mean, deviation) = levels::moments(levels.iter().map(|mbps| (1.0, *mbps))).unwrap();
     assert!(
         (mean - 1.724).abs() < 1e-9 && (deviation - 0.7507).abs() < 5e-5,
         "{deviation}"
     );
-    assert_eq!(client::moments([(0.0, 1.0)].into_iter()), None);
+    assert_eq!(levels::moments([(0.0, 1.0)].into_iter()), None);
 }
 
 #[test]

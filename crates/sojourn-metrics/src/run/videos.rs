@@ -4,7 +4,7 @@
 //! Source: as of [`crate::streaming`]; of frames, their own deadline. Deviations: none known.
 
 use super::Rows;
-use crate::streaming::{Viewing, sustained_share};
+use crate::streaming::{LiveViewing, Viewing, sustained_share};
 use sojourn_base::Direction;
 use sojourn_base::report::DownloadSession;
 use sojourn_record::{Records, TrafficId};
@@ -64,6 +64,13 @@ pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
         return;
     }
     let viewing = Viewing::of(&sessions);
+    let live: Vec<_> = records
+        .live_sessions()
+        .iter()
+        .filter_map(|(traffic, session)| (*traffic == id).then_some(session))
+        .collect();
+    // A live player never has 10 s.
+    let low_buffer = viewing.low_buffer.filter(|_| live.is_empty());
     for (metric, value, unit) in [
         ("predicted_mos", viewing.predicted_mos, ""),
         ("predicted_mos_min", viewing.predicted_mos_min, ""),
@@ -75,7 +82,21 @@ pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
         ("video_rate_sd", viewing.rate_sd, "Mb/s"),
         ("video_rate_fairness", viewing.rate_fairness, ""),
         ("switches_per_minute", viewing.switches, "1/min"),
-        ("low_buffer", viewing.low_buffer, "%"),
+        ("low_buffer", low_buffer, "%"),
+    ] {
+        rows.add_some(name, metric, value, unit);
+    }
+    if live.is_empty() {
+        return;
+    }
+    let viewing = LiveViewing::of(&live, viewing.watched);
+    for (metric, value, unit) in [
+        ("live_latency", viewing.latency, "s"),
+        ("live_latency_p95", viewing.latency_p95, "s"),
+        ("played_fast", viewing.fast, "%"),
+        ("played_slow", viewing.slow, "%"),
+        ("skips", Some(viewing.skips as f64), ""),
+        ("skipped_media", Some(viewing.skipped), "s"),
     ] {
         rows.add_some(name, metric, value, unit);
     }

@@ -12,7 +12,8 @@ use crate::{
     PacketCount, Signal, SignalKind, TrafficId,
 };
 use sojourn_base::report::{
-    Chunk, DownloadSession, LevelReason, Object, Page, StreamingSession, Transfer,
+    Chunk, DownloadSession, LevelReason, LiveSecond, LiveSession, Object, Page, StreamingSession,
+    Transfer,
 };
 use sojourn_base::{Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 
@@ -126,6 +127,11 @@ impl Records {
         &self.recorder.streaming_sessions
     }
 
+    /// How near each player of a live stream was, in the order of entries.
+    pub fn live_sessions(&self) -> &[(TrafficId, LiveSession)] {
+        &self.recorder.live_sessions
+    }
+
     /// All videos that were played while they were downloaded, and whose they are, in the order of their ends.
     pub fn download_sessions(&self) -> &[(TrafficId, DownloadSession)] {
         &self.recorder.download_sessions
@@ -190,6 +196,8 @@ impl Records {
             tables.push(self.chunk_table());
         }
         tables.push(self.streaming_session_table());
+        tables.push(self.live_second_table());
+        tables.push(self.live_session_table());
         tables.push(self.download_session_table());
         if self.recorder.config.transfers {
             tables.push(self.transfer_table());
@@ -432,6 +440,57 @@ impl Records {
                 ("mean_mbps", rates(|session| session.mean_mbps)),
                 ("sd_mbps", rates(|session| session.sd_mbps)),
                 ("switches", u32s(|session| session.switches)),
+            ],
+        )
+    }
+
+    fn live_second_table(&self) -> Table {
+        let rows = &self.recorder.live_seconds;
+        let u64s = |value: fn(&LiveSecond) -> u64| ColumnData::U64(values(rows, value).collect());
+        Table::new(
+            "live_seconds",
+            [
+                ("traffic", self.traffic_of(rows)),
+                (
+                    "session",
+                    ColumnData::U32(values(rows, |second| second.session).collect()),
+                ),
+                ("at_ns", u64s(|second| second.at.as_ns())),
+                ("latency_ns", u64s(|second| second.latency.as_ns())),
+                ("buffer_ns", u64s(|second| second.buffer.as_ns())),
+                (
+                    "speed",
+                    ColumnData::F64(values(rows, |second| second.speed).collect()),
+                ),
+                (
+                    "level",
+                    ColumnData::optional_u64(values(rows, |second| second.level.map(u64::from))),
+                ),
+            ],
+        )
+    }
+
+    fn live_session_table(&self) -> Table {
+        let rows = &self.recorder.live_sessions;
+        let u32s = |value: fn(&LiveSession) -> u32| ColumnData::U32(values(rows, value).collect());
+        let spans = |value: fn(&LiveSession) -> Span| {
+            ColumnData::U64(values(rows, |session| value(session).as_ns()).collect())
+        };
+        let latencies = |value: fn(&LiveSession) -> Option<Span>| {
+            ColumnData::optional_u64(values(rows, |session| value(session).map(Span::as_ns)))
+        };
+        Table::new(
+            "live_sessions",
+            [
+                ("traffic", self.traffic_of(rows)),
+                ("session", u32s(|session| session.session)),
+                ("latency_mean_ns", latencies(|session| session.latency_mean)),
+                ("latency_p95_ns", latencies(|session| session.latency_p95)),
+                ("latency_max_ns", latencies(|session| session.latency_max)),
+                ("fast_ns", spans(|session| session.fast)),
+                ("slow_ns", spans(|session| session.slow)),
+                ("skips", u32s(|session| session.skips)),
+                ("skipped_ns", spans(|session| session.skipped)),
             ],
         )
     }
@@ -1015,9 +1074,11 @@ fn optional_times<T>(rows: &[(TrafficId, T)], value: impl Fn(&T) -> Option<Insta
 }
 
 /// Tables that are not there without rows.
-const LEFT_OUT: [&str; 5] = [
+const LEFT_OUT: [&str; 7] = [
     "datagrams",
     "has_sessions",
+    "live_seconds",
+    "live_sessions",
     "pd_sessions",
     "latency_histogram",
     "service_series",
