@@ -1,7 +1,8 @@
 //! FQ-COBALT: every flow has its own queue and its own COBALT, and new flows go first.
 //!
 //! Source: the scheduler of RFC 8290 with the controller of ns-3 `cobalt-queue-disc.cc`; defaults of ns-3
-//! `fq-cobalt-queue-disc.cc`; Linux `sch_cake` (eight ways, and the COBALT of the queue that pays for an overflow is told).
+//! `fq-cobalt-queue-disc.cc`; Linux `sch_cake` (eight ways, decaying flows, and the COBALT of the queue that pays for an
+//! overflow is told).
 //! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. CAKE's shares by host are left out: it
 //! divides the quantum of a flow by the flows of the busier of its two hosts, which at a line with one address is that
 //! address for all of them, so that all shares stay equal.
@@ -13,7 +14,7 @@ use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::{Configured, Profile, Visitor, key};
 
 /// Parameters of FQ-COBALT.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct FqCobaltConfig {
     pub flows: FlowListsConfig,
     /// When a queue is signalled.
     pub law: CobaltLaw,
+    /// COBALTs of empty queues step back, one each time that a packet is looked for, until they are at rest.
+    pub decays: bool,
 }
 
 impl FqCobaltConfig {
@@ -32,13 +35,15 @@ impl FqCobaltConfig {
             ecn: true,
             ..CobaltLaw::LINUX
         },
+        decays: false,
     };
-    /// A tin of CAKE without its shaper: sets of eight queues.
+    /// A tin of CAKE without its shaper: sets of eight queues, whose COBALTs do not stand still while they are empty.
     pub const CAKE: Self = Self {
         flows: FlowListsConfig {
             ways: 8,
             ..FlowListsConfig::RFC8290
         },
+        decays: true,
         ..Self::NS3
     };
 }
@@ -54,7 +59,7 @@ impl Configured for FqCobaltConfig {
         },
         Profile {
             name: "cake",
-            about: "a tin of CAKE without its shaper: the same in sets of eight queues",
+            about: "a tin of CAKE without its shaper: the same in sets of eight queues, with decaying flows",
             values: || Self::CAKE,
         },
     ];
@@ -66,6 +71,14 @@ impl Configured for FqCobaltConfig {
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         self.flows.keys(visitor);
         self.law.keys(visitor);
+        visitor.value(
+            key(
+                "decays",
+                "what COBALT remembers of a queue that ran empty fades, a step each time that a packet is looked for (CAKE); otherwise it stands still until the queue's next packet (ns-3)",
+                "Linux sch_cake; ns-3: off",
+            ),
+            &mut self.decays,
+        );
     }
 }
 
@@ -96,6 +109,7 @@ pub struct FqCobaltQueue<T> {
     law: CobaltLaw,
     flows: FlowLists<T>,
     cobalts: Vec<Cobalt>,
+    decays: bool,
 }
 
 impl<T> FqCobaltQueue<T> {
@@ -109,6 +123,7 @@ impl<T> FqCobaltQueue<T> {
             law: config.law,
             cobalts: alloc::vec![Cobalt::default(); flows.bins.lines()],
             flows,
+            decays: config.decays,
         }
     }
 
@@ -118,6 +133,16 @@ impl<T> FqCobaltQueue<T> {
     /// If there is no such queue.
     pub fn cobalt(&self, queue: usize) -> &Cobalt {
         &self.cobalts[queue]
+    }
+
+    /// One of the queues that ran empty steps back.
+    #[inline]
+    fn decay(&mut self, now: Instant) {
+        if let Some(queue) = self.flows.decaying() {
+            let cobalt = &mut self.cobalts[queue];
+            cobalt.on_empty(&self.law, now);
+            self.flows.on_decayed(queue, cobalt.is_at_rest(now));
+        }
     }
 }
 
@@ -143,12 +168,16 @@ impl<T> QueueManager<T> for FqCobaltQueue<T> {
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        self.decay(now);
         loop {
             let queue = self.flows.ready()?;
             let cobalt = &mut self.cobalts[queue];
             let Some(mut packet) = self.flows.bins.pop(queue) else {
                 cobalt.on_empty(&self.law, now);
                 self.flows.on_empty(queue);
+                if self.decays && !cobalt.is_at_rest(now) {
+                    self.flows.let_decay(queue);
+                }
                 continue;
             };
             let sojourn = now.saturating_since(packet.enqueued_at);

@@ -139,6 +139,8 @@ enum Status {
     Inactive,
     New,
     Old,
+    /// Empty, but its policy has not forgotten its flow.
+    Decaying,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +154,7 @@ struct Place {
 impl FlowListsConfig {
     /// Bytes of the queues without packets, if a policy takes so many for each.
     pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
-        let lists = 2 * size_of::<usize>();
+        let lists = 3 * size_of::<usize>();
         u64::from(self.queues) * (LINE_BYTES + size_of::<Place>() + lists + policy) as u64
     }
 }
@@ -164,6 +166,7 @@ pub(crate) struct FlowLists<T> {
     places: Vec<Place>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
+    decaying: VecDeque<usize>,
     quantum: i64,
     ways: usize,
     drop_batch: u32,
@@ -189,6 +192,7 @@ impl<T> FlowLists<T> {
             places: alloc::vec![place; queues as usize],
             new: VecDeque::with_capacity(queues as usize),
             old: VecDeque::with_capacity(queues as usize),
+            decaying: VecDeque::new(),
             quantum: i64::from(config.quantum.max(1)),
             ways: config.ways.max(1) as usize,
             drop_batch: config.drop_batch.max(1),
@@ -257,7 +261,10 @@ impl<T> FlowLists<T> {
     fn push(&mut self, queue: usize, packet: Held<T>) {
         self.bins.push(queue, packet);
         let place = &mut self.places[queue];
-        if place.status == Status::Inactive {
+        if matches!(place.status, Status::Inactive | Status::Decaying) {
+            if place.status == Status::Decaying {
+                self.decaying.retain(|&other| other != queue);
+            }
             place.status = Status::New;
             place.deficit = self.quantum;
             self.new.push_back(queue);
@@ -299,6 +306,34 @@ impl<T> FlowLists<T> {
         }
     }
 
+    /// The policy of an empty queue has not forgotten its flow: its way stays taken if it is in no list any more, and
+    /// [`FlowLists::decaying`] names it in turn with others of its kind.
+    pub(crate) fn let_decay(&mut self, queue: usize) {
+        let status = &mut self.places[queue].status;
+        if *status == Status::Inactive {
+            *status = Status::Decaying;
+            self.decaying.push_back(queue);
+        }
+    }
+
+    /// The empty queue whose policy is to forget a little now, if packets wait anywhere; then
+    /// [`FlowLists::on_decayed`] is told.
+    #[inline]
+    pub(crate) fn decaying(&self) -> Option<usize> {
+        let queue = *self.decaying.front()?;
+        (self.bins.backlog().packets > Packets(0)).then_some(queue)
+    }
+
+    /// The decaying queue whose turn it was has forgotten everything, or goes on with it later.
+    pub(crate) fn on_decayed(&mut self, queue: usize, is_at_rest: bool) {
+        self.decaying.pop_front();
+        if is_at_rest {
+            self.places[queue].status = Status::Inactive;
+        } else {
+            self.decaying.push_back(queue);
+        }
+    }
+
     /// What a queue may still send before the next one's turn, in bytes.
     #[cfg(test)]
     pub(crate) fn deficit(&self, queue: usize) -> i64 {
@@ -309,7 +344,7 @@ impl<T> FlowLists<T> {
         match self.places[queue].status {
             Status::New => self.new.pop_front(),
             Status::Old => self.old.pop_front(),
-            Status::Inactive => None,
+            Status::Inactive | Status::Decaying => None,
         };
     }
 

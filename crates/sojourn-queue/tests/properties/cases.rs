@@ -429,13 +429,15 @@ fn cobalt() -> Vec<Case> {
         limit: SMALL_PACKETS,
         ..FlowListsConfig::RFC8290
     };
+    let flow_queues = |flows, decays| {
+        let config = FqCobaltConfig { flows, law, decays };
+        within(SMALL_PACKETS, ManagerConfig::FqCobalt(config))
+    };
     vec![
         case(law, SMALL_PACKETS),
         marking(case(marks, Limit::Packets(Packets(1000)))),
-        within(
-            SMALL_PACKETS,
-            ManagerConfig::FqCobalt(FqCobaltConfig { flows, law }),
-        ),
+        flow_queues(flows, false),
+        flow_queues(FlowListsConfig { ways: 2, ..flows }, true),
     ]
 }
 

@@ -546,6 +546,40 @@ fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
     assert_eq!(manager.cobalt(2).blue().to_bits(), 0);
 }
 
+/// Whether a packet that waits for 6 ms gets through, four seconds after its flow was signalled for a second and went silent;
+/// another flow keeps the line busy meanwhile.
+fn is_forgiven(config: FqCobaltConfig) -> bool {
+    let mut manager = FqCobaltQueue::<u32>::new(config);
+    let mut context = TestContext::without_draws();
+    for ms in (0..1000).map(Instant::from_ms) {
+        while manager.backlog().packets < Packets(40) {
+            let _ = manager.enqueue(ms, packet(1500, 1), 1, &mut context);
+        }
+        let _ = manager.dequeue(ms, &mut context);
+    }
+    while manager
+        .dequeue(Instant::from_ms(1000), &mut context)
+        .is_some()
+    {}
+    assert!(context.drops().count() > 3);
+    for ms in (1000..5000).map(Instant::from_ms) {
+        for _ in 0..2 {
+            let _ = manager.enqueue(ms, packet(1500, 2), 2, &mut context);
+            let _ = manager.dequeue(ms, &mut context);
+        }
+    }
+    let _ = manager.enqueue(Instant::from_ms(5000), packet(1500, 1), 3, &mut context);
+    let served = manager.dequeue(Instant::from_ms(5006), &mut context);
+    served.is_some_and(|packet| packet.item == 3)
+}
+
+#[test]
+fn what_cobalt_remembers_of_an_empty_queue_fades_in_cake_and_stands_still_in_ns3() {
+    assert!(is_forgiven(FqCobaltConfig::CAKE));
+    // The state of four seconds ago is due at once, so the only packet of a flow that starts again is dropped.
+    assert!(!is_forgiven(FqCobaltConfig::NS3));
+}
+
 #[test]
 fn a_sub_flow_is_named_only_where_a_flow_has_one_to_keep() {
     let of = |config: ManagerConfig, meta: &Meta| config.build::<()>().sub_flow(meta);
