@@ -437,7 +437,7 @@ fn cobalt() -> Vec<Case> {
         case(law, SMALL_PACKETS),
         marking(case(marks, Limit::Packets(Packets(1000)))),
         flow_queues(flows, false),
-        flow_queues(FlowListsConfig { ways: 2, ..flows }, true),
+        flow_queues(flows, true),
     ]
 }
 
