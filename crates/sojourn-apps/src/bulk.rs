@@ -518,15 +518,5 @@ fn token(lane: usize) -> u32 {
     u32::try_from(lane).expect("the number of lanes fits into 32 bits")
 }
 
-/// A drawn size in whole bytes, at least one.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped by `as`; sizes are positive"
-)]
-pub(crate) fn whole_bytes(size: f64) -> u64 {
-    ((size + 0.5) as u64).max(1)
-}
-
 #[cfg(test)]
 mod tests;

@@ -10,8 +10,9 @@ mod client;
 pub(crate) mod content;
 pub(crate) mod keys;
 pub(crate) mod levels;
-pub(crate) mod pipe;
+mod pipe;
 pub(crate) mod playback;
+pub(crate) mod player;
 pub(crate) mod rate;
 
 pub use client::Has;

@@ -221,6 +221,16 @@ pub trait Application {
     fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext);
 }
 
+/// The nearest whole number, at least one: of drawn sizes and counts.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped by `as`; sizes and counts are positive"
+)]
+fn whole(value: f64) -> u64 {
+    ((value + 0.5) as u64).max(1)
+}
+
 /// `start` plus a uniform share of `jitter`; nothing is drawn without jitter.
 fn jittered(start: Span, jitter: Span, context: &mut impl ApplicationContext) -> Span {
     if jitter.is_zero() {

@@ -266,7 +266,7 @@ impl Pd {
             return;
         };
         let block = self.config.rate.bytes_in(BLOCK).0 as f64 * factor;
-        let block = crate::bulk::whole_bytes(block);
+        let block = crate::whole(block);
         if let Some(connection) = self.paced[place]
             && let Some(download) = self.downloads.get_mut(connection)
         {

@@ -165,14 +165,14 @@ impl WebAkhtar {
     fn draw(&self, context: &mut impl ApplicationContext) -> Vec<Vec<u64>> {
         let config = self.config;
         let size = |statistic: &Statistic, unit: f64| {
-            crate::bulk::whole_bytes(statistic.at(config.lookup, unit) * 1000.0 * config.growth)
+            crate::whole(statistic.at(config.lookup, unit) * 1000.0 * config.growth)
         };
         (0..config.hosts)
             .map(|_| match config.requests {
                 Requests::Pipelined => vec![size(&KILOBYTES_PER_HOST, context.unit(Draw::Size))],
                 Requests::OneByOne | Requests::Multiplexed => {
                     let gets = GETS_PER_HOST.at(config.lookup, context.unit(Draw::Size));
-                    (0..crate::bulk::whole_bytes(gets))
+                    (0..crate::whole(gets))
                         .map(|_| size(&KILOBYTES_PER_GET, context.unit(Draw::Size)))
                         .collect()
                 }

@@ -222,10 +222,13 @@ mod tests {
 
     #[test]
     fn chunks_hosts_and_sources_count() {
-        let app = |app| need(&[("traffic.web.app", app)], USERS).0;
-        let clip =
-            app(r#"{ kind = "has", content = { kind = "synthetic-vbr", chunks = 100000 } }"#);
-        assert!(clip > 7 * 8 * 100_000, "{clip}");
+        let app = |app: &str| need(&[("traffic.web.app", app)], USERS).0;
+        for (kind, levels) in [("has", 7), ("has-ll", 5)] {
+            let clip = app(&format!(
+                "{{ kind = \"{kind}\", content = {{ kind = \"synthetic-vbr\", chunks = 100000 }} }}"
+            ));
+            assert!(clip > levels * 8 * 100_000, "{kind}: {clip}");
+        }
         let hosts = app(r#"{ kind = "web-akhtar", users = 10000, hosts = 100 }"#);
         assert!(hosts > 100_000_000, "{hosts}");
         let sources = app(r#"{ kind = "pd", sources = 10000 }"#);

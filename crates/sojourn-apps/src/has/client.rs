@@ -5,10 +5,8 @@
 
 use super::HasConfig;
 use super::content::Sizes;
-use super::levels::Levels;
-use super::pipe::Pipe;
-use super::playback::Playback;
-use super::rate::{Choice, Chooser, Offer, SHORTEST};
+use super::player::{Player, bytes_of};
+use super::rate::{Choice, Offer, SHORTEST};
 use crate::connections::Connections;
 use crate::{Application, ApplicationContext, Chunk, ConnectionId, End, Event, Interest};
 use sojourn_base::Instant;
@@ -26,11 +24,7 @@ pub struct Has {
 /// One player.
 #[derive(Clone, Debug)]
 struct Session {
-    playback: Playback,
-    chooser: Chooser,
-    pipe: Pipe,
-    levels: Levels,
-    started_at: Option<Instant>,
+    player: Player,
     /// The chunk in progress or, in a pause, the next one.
     index: u32,
     choice: Option<Choice>,
@@ -40,20 +34,13 @@ struct Session {
 impl Has {
     /// Bytes of the players of `config`, and of the sizes of what they play.
     pub(super) fn bytes(config: &HasConfig) -> u64 {
-        let levels = config.ladder.len() as u64;
-        let session = size_of::<Session>() as u64 + levels * size_of::<u32>() as u64;
-        let sizes = Sizes::bytes(&config.content, levels);
-        u64::from(config.sessions) * session + sizes
+        bytes_of::<Session>(config.sessions, &config.ladder, &config.content)
     }
 
     /// The players of `config`, at rest until [`Application::start`].
     pub fn new(config: &HasConfig) -> Self {
         let session = Session {
-            playback: Playback::new(config.resume),
-            chooser: Chooser::new(config.rule),
-            pipe: Pipe::default(),
-            levels: Levels::new(&config.ladder),
-            started_at: None,
+            player: Player::new(config.resume, config.rule, &config.ladder),
             index: 0,
             choice: None,
             chunk: None,
@@ -67,7 +54,7 @@ impl Has {
     }
 
     fn open(&mut self, session: usize, context: &mut impl ApplicationContext) {
-        let connection = self.sessions[session].pipe.open(context);
+        let connection = self.sessions[session].player.pipe.open(context);
         self.connections.insert(connection, session);
     }
 
@@ -75,10 +62,10 @@ impl Has {
     fn choose(&mut self, session: usize) {
         let state = &mut self.sessions[session];
         let (sizes, index) = (&self.sizes, state.index);
-        state.choice = Some(state.chooser.choose(&Offer {
+        state.choice = Some(state.player.chooser.choose(&Offer {
             ladder: &self.config.ladder,
             chunk: self.config.chunk,
-            buffer: state.playback.buffer(),
+            buffer: state.player.playback.buffer(),
             bytes: &|level| sizes.of(index, level),
         }));
     }
@@ -86,23 +73,14 @@ impl Has {
     /// Ask for the chunk whose level was chosen.
     fn ask(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
         let state = &mut self.sessions[session];
-        state.playback.advance(now);
+        state.player.playback.advance(now);
         if let (None, Some(choice)) = (state.chunk, state.choice.take()) {
-            state.chunk = Some(Chunk {
-                session: number(session),
-                index: state.index,
-                level: number(choice.level),
-                nominal: self.config.ladder[choice.level],
-                bytes: self.sizes.of(state.index, choice.level),
-                requested_at: now,
-                ended_at: None,
-                buffer_before: state.playback.buffer(),
-                buffer_after: None,
-                estimate: choice.estimate,
-                reason: choice.reason,
-            });
+            let bytes = self.sizes.of(state.index, choice.level);
+            let place = (session, state.index);
+            let ladder = &self.config.ladder;
+            state.chunk = Some(state.player.asks(now, place, &choice, ladder, bytes));
         }
-        state.pipe.ask(self.config.request, context);
+        state.player.pipe.ask(self.config.request, context);
     }
 
     /// The server has more of a request.
@@ -117,8 +95,8 @@ impl Has {
         let Some(chunk) = &state.chunk else {
             return;
         };
-        if state.pipe.is_asked(total) {
-            let all = state.pipe.received + chunk.bytes;
+        if state.player.pipe.is_asked(total) {
+            let all = state.player.pipe.received + chunk.bytes;
             context.await_delivered(connection, End::Client, all);
             context.write(connection, End::Server, chunk.bytes);
         }
@@ -135,25 +113,21 @@ impl Has {
         let state = &mut self.sessions[session];
         let Some(chunk) = state
             .chunk
-            .take_if(|chunk| total >= state.pipe.received + chunk.bytes)
+            .take_if(|chunk| total >= state.player.pipe.received + chunk.bytes)
         else {
             return;
         };
-        state.pipe.received += chunk.bytes;
-        state.playback.advance(now);
-        state.playback.add(self.config.chunk);
+        state.player.pipe.received += chunk.bytes;
+        state.player.playback.advance(now);
+        state.player.playback.add(self.config.chunk);
         let took = now.saturating_since(chunk.requested_at).as_secs_f64();
         state
+            .player
             .chooser
             .on_sample(chunk.bytes as f64 * 8.0 / took.max(SHORTEST));
-        state.levels.add(chunk.level);
+        state.player.has(now, &chunk, context);
         state.index += 1;
-        let buffer = state.playback.buffer();
-        context.record_chunk(&Chunk {
-            ended_at: Some(now),
-            buffer_after: Some(buffer),
-            ..chunk
-        });
+        let buffer = state.player.playback.buffer();
         self.choose(session);
         if buffer > self.config.asks_at() {
             let pause = buffer.saturating_sub(self.config.asks_at());
@@ -185,8 +159,8 @@ impl Application for Has {
         match event {
             Event::Timer(session) => {
                 let session = session as usize;
-                if self.sessions[session].started_at.is_none() {
-                    self.sessions[session].started_at = Some(now);
+                if self.sessions[session].player.started_at.is_none() {
+                    self.sessions[session].player.started_at = Some(now);
                     self.choose(session);
                     self.open(session, context);
                 } else if self.sessions[session].chunk.is_none() {
@@ -196,10 +170,10 @@ impl Application for Has {
             Event::Connected(connection, End::Client) => {
                 if let Some(&mut session) = self.connections.get_mut(connection) {
                     let state = &mut self.sessions[session];
-                    state.pipe.is_established = true;
-                    state.playback.advance(now);
+                    state.player.pipe.is_established = true;
+                    state.player.playback.advance(now);
                     // A player that waits for room in its buffer goes on waiting.
-                    let is_due = state.playback.buffer() <= self.config.asks_at();
+                    let is_due = state.player.playback.buffer() <= self.config.asks_at();
                     if state.chunk.is_some() || is_due {
                         self.ask(now, session, context);
                     }
@@ -225,17 +199,10 @@ impl Application for Has {
     fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         for session in 0..self.sessions.len() {
             let state = &mut self.sessions[session];
-            let Some(started_at) = state.started_at else {
-                continue;
-            };
-            state.playback.advance(now);
-            if let Some(chunk) = &state.chunk {
-                context.record_chunk(chunk);
-            }
-            let (levels, playback) = (&state.levels, &state.playback);
-            let summary =
-                levels.summary(number(session), started_at, playback, &self.config.ladder);
-            context.record_streaming_session(&summary);
+            let (ladder, unfinished) = (&self.config.ladder, state.chunk.as_ref());
+            state
+                .player
+                .finish(now, session, ladder, unfinished, context);
         }
     }
 }

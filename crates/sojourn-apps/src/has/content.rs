@@ -4,6 +4,7 @@
 //! encoder, whose sizes are not published.
 //! Deviations: a clip with a first-order autoregressive complexity takes its place (chosen, see [`VbrContent`]).
 
+use crate::whole;
 use sojourn_base::{BitRate, Bytes, Seed, Span, dist, math};
 
 /// Where the sizes of chunks come from.
@@ -115,11 +116,6 @@ impl Sizes {
         let chunks = (self.bytes.len() / self.levels).max(1);
         self.bytes[index as usize % chunks * self.levels + level]
     }
-}
-
-/// In whole bytes, at least one.
-fn whole(size: f64) -> u64 {
-    crate::bulk::whole_bytes(size.max(1.0))
 }
 
 #[cfg(test)]

@@ -9,15 +9,13 @@
 use super::HasLlConfig;
 use crate::connections::Connections;
 use crate::has::content::Sizes;
-use crate::has::levels::Levels;
 use crate::has::number;
-use crate::has::pipe::Pipe;
-use crate::has::playback::Playback;
-use crate::has::rate::{Chooser, Offer, RateRule, SHORTEST};
+use crate::has::player::{Player, bytes_of};
+use crate::has::rate::{Offer, RateRule, SHORTEST};
 use crate::{
     Application, ApplicationContext, Chunk, End, Event, Interest, LiveSecond, LiveSession,
 };
-use sojourn_base::{BitRate, Instant, Span};
+use sojourn_base::{Instant, Span};
 use std::collections::BTreeMap;
 
 /// Players of a live stream, and their server.
@@ -108,12 +106,8 @@ struct Segment {
 /// One player.
 #[derive(Clone, Debug)]
 struct Session {
-    playback: Playback,
-    chooser: Chooser,
-    pipe: Pipe,
-    levels: Levels,
+    player: Player,
     throughput: Throughput,
-    started_at: Option<Instant>,
     segment: Option<Segment>,
     /// Segments asked for.
     asked: u32,
@@ -125,15 +119,20 @@ struct Session {
 }
 
 impl HasLl {
+    /// Bytes of the players of `config`, and of the sizes of what they play.
+    pub(super) fn bytes(config: &HasLlConfig) -> u64 {
+        bytes_of::<Session>(config.sessions, &config.ladder, &config.content)
+    }
+
     /// The players of `config`, at rest until [`Application::start`].
     pub fn new(config: &HasLlConfig) -> Self {
         let session = Session {
-            playback: Playback::new(config.resume),
-            chooser: Chooser::new(RateRule::ThroughputBuffer(config.rule)),
-            pipe: Pipe::default(),
-            levels: Levels::new(&config.ladder),
+            player: Player::new(
+                config.resume,
+                RateRule::ThroughputBuffer(config.rule),
+                &config.ladder,
+            ),
             throughput: Throughput::default(),
-            started_at: None,
             segment: None,
             asked: 0,
             edge: None,
@@ -156,14 +155,14 @@ impl HasLl {
             segment.pushed = segment.came;
             segment.before = segment.came;
         }
-        let connection = state.pipe.open(context);
+        let connection = state.player.pipe.open(context);
         self.connections.insert(connection, session);
     }
 
     /// Ask for the segment in progress, or for the next one.
     fn ask(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
         let state = &mut self.sessions[session];
-        state.playback.advance(now);
+        state.player.playback.advance(now);
         if state.segment.is_none() {
             let live = self.stream.live(now);
             let near = self.stream.nearest(live.saturating_sub(self.config.target));
@@ -171,12 +170,12 @@ impl HasLl {
                 None => near,
                 Some(edge) => {
                     let next = edge.as_ps() / self.config.segment.as_ps().max(1);
-                    let playing = edge.saturating_sub(state.playback.buffer());
+                    let playing = edge.saturating_sub(state.player.playback.buffer());
                     let behind = live.saturating_sub(playing);
                     if near > next && self.config.skip_from.is_some_and(|limit| behind > limit) {
                         state.skips += 1;
                         state.skipped += self.stream.start(near).saturating_sub(playing);
-                        state.playback.discard();
+                        state.player.playback.discard();
                         near
                     } else {
                         next
@@ -186,27 +185,16 @@ impl HasLl {
             state.edge = Some(self.stream.start(next));
             // How large a segment will be that is not encoded nobody knows: the nominal size stands for it.
             let nominal = |level: usize| self.config.ladder[level].bytes_in(self.config.segment).0;
-            let choice = state.chooser.choose(&Offer {
+            let choice = state.player.chooser.choose(&Offer {
                 ladder: &self.config.ladder,
                 chunk: self.config.segment,
-                buffer: state.playback.buffer(),
+                buffer: state.player.playback.buffer(),
                 bytes: &nominal,
             });
-            let level = number(choice.level);
+            let bytes = self.stream.bytes(next, number(choice.level));
+            let (place, ladder) = ((session, state.asked), &self.config.ladder);
             state.segment = Some(Segment {
-                chunk: Chunk {
-                    session: number(session),
-                    index: state.asked,
-                    level,
-                    nominal: self.config.ladder[choice.level],
-                    bytes: self.stream.bytes(next, level),
-                    requested_at: now,
-                    ended_at: None,
-                    buffer_before: state.playback.buffer(),
-                    buffer_after: None,
-                    estimate: choice.estimate,
-                    reason: choice.reason,
-                },
+                chunk: state.player.asks(now, place, &choice, ladder, bytes),
                 number: next,
                 pushed: 0,
                 came: 0,
@@ -214,7 +202,7 @@ impl HasLl {
             });
             state.asked += 1;
         }
-        state.pipe.ask(self.config.request, context);
+        state.player.pipe.ask(self.config.request, context);
     }
 
     /// The server has more of a request.
@@ -225,7 +213,7 @@ impl HasLl {
         total: u64,
         context: &mut impl ApplicationContext,
     ) {
-        if self.sessions[session].pipe.is_asked(total) {
+        if self.sessions[session].player.pipe.is_asked(total) {
             self.await_media(session, context);
             self.push(now, session, context);
             self.come_back(session, context);
@@ -235,7 +223,7 @@ impl HasLl {
     /// The next part is encoded: the server sends it, and comes back for the one after it. Timers of an answer that was
     /// cut off find nothing to do.
     fn on_part(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
-        if self.sessions[session].pipe.is_answered() && self.push(now, session, context) {
+        if self.sessions[session].player.pipe.is_answered() && self.push(now, session, context) {
             self.come_back(session, context);
         }
     }
@@ -259,7 +247,8 @@ impl HasLl {
     ) -> bool {
         let stream = &self.stream;
         let state = &mut self.sessions[session];
-        let (Some(connection), Some(segment)) = (state.pipe.connection, &mut state.segment) else {
+        let (Some(connection), Some(segment)) = (state.player.pipe.connection, &mut state.segment)
+        else {
             return false;
         };
         let first = segment.pushed;
@@ -280,11 +269,11 @@ impl HasLl {
     /// Wants to know of the first byte of a part, for the throughput, and of its last.
     fn await_media(&self, session: usize, context: &mut impl ApplicationContext) {
         let state = &self.sessions[session];
-        if let (Some(connection), Some(segment)) = (state.pipe.connection, &state.segment) {
+        if let (Some(connection), Some(segment)) = (state.player.pipe.connection, &state.segment) {
             let total = if state.throughput.mark.is_some() {
-                state.pipe.received + self.span_bytes(segment, segment.came + 1)
+                state.player.pipe.received + self.span_bytes(segment, segment.came + 1)
             } else {
-                state.pipe.received + self.span_bytes(segment, segment.came) + 1
+                state.player.pipe.received + self.span_bytes(segment, segment.came) + 1
             };
             context.await_delivered(connection, End::Client, total);
         }
@@ -310,7 +299,7 @@ impl HasLl {
         let Some(mut segment) = self.sessions[session].segment else {
             return;
         };
-        let received = self.sessions[session].pipe.received;
+        let received = self.sessions[session].player.pipe.received;
         let came = segment.came;
         while segment.came < self.stream.parts
             && total >= received + self.span_bytes(&segment, segment.came + 1)
@@ -323,20 +312,15 @@ impl HasLl {
         state.throughput.on_delivered(now, total, known, boundary);
         if segment.came > came {
             let media = self.config.part.saturating_mul(segment.came - came);
-            state.playback.advance(now);
-            state.playback.add(media);
+            state.player.playback.advance(now);
+            state.player.playback.add(media);
             state.edge = state.edge.map(|edge| edge + media);
         }
         state.segment = Some(segment);
         if segment.came == self.stream.parts {
             state.segment = None;
-            state.pipe.received = boundary;
-            state.levels.add(segment.chunk.level);
-            context.record_chunk(&Chunk {
-                ended_at: Some(now),
-                buffer_after: Some(state.playback.buffer()),
-                ..segment.chunk
-            });
+            state.player.pipe.received = boundary;
+            state.player.has(now, &segment.chunk, context);
         }
         if segment.came > came {
             self.steer(session);
@@ -351,12 +335,12 @@ impl HasLl {
     /// Play faster, slower or as media are taken; the buffer is known.
     fn steer(&mut self, session: usize) {
         let (target, tolerance) = (self.config.target, self.config.tolerance);
-        let playback = &mut self.sessions[session].playback;
+        let playback = &mut self.sessions[session].player.playback;
         let (buffer, speed) = (playback.buffer(), playback.speed());
         let fast = buffer > target.saturating_add(tolerance) || (speed > STEADY && buffer > target);
         let slow = buffer < target.saturating_sub(tolerance) || (speed < STEADY && buffer < target);
         let change = if self.config.catch_up > 0.0 {
-            crate::bulk::whole_bytes(self.config.catch_up * STEADY as f64)
+            crate::whole(self.config.catch_up * STEADY as f64)
         } else {
             0
         };
@@ -371,13 +355,13 @@ impl HasLl {
     fn on_second(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
         let live = self.stream.live(now);
         let state = &mut self.sessions[session];
-        state.playback.advance(now);
-        if let (Some(_), Some(edge)) = (state.playback.first_picture_at, state.edge) {
-            let buffer = state.playback.buffer();
+        state.player.playback.advance(now);
+        if let (Some(_), Some(edge)) = (state.player.playback.first_picture_at, state.edge) {
+            let buffer = state.player.playback.buffer();
             let latency = live.saturating_sub(edge.saturating_sub(buffer));
             state.latencies.add(latency);
-            let speed = if state.playback.is_playing() {
-                state.playback.speed()
+            let speed = if state.player.playback.is_playing() {
+                state.player.playback.speed()
             } else {
                 0
             };
@@ -387,7 +371,7 @@ impl HasLl {
                 latency,
                 buffer,
                 speed: speed as f64 / STEADY as f64,
-                level: state.levels.last(),
+                level: state.player.levels.last(),
             });
         }
         self.steer(session);
@@ -401,8 +385,8 @@ impl HasLl {
             latency_mean: state.latencies.mean(),
             latency_p95: state.latencies.quantile(0.95),
             latency_max: state.latencies.most,
-            fast: state.playback.fast,
-            slow: state.playback.slow,
+            fast: state.player.playback.fast,
+            slow: state.player.playback.slow,
             skips: state.skips,
             skipped: state.skipped,
         }
@@ -534,8 +518,8 @@ impl Application for HasLl {
             Event::Timer(due) => {
                 let session = due as usize / DUE.len();
                 match DUE[due as usize % DUE.len()] {
-                    Due::Second if self.sessions[session].started_at.is_none() => {
-                        self.sessions[session].started_at = Some(now);
+                    Due::Second if self.sessions[session].player.started_at.is_none() => {
+                        self.sessions[session].player.started_at = Some(now);
                         self.open(session, context);
                         context.arm(now + Span::from_s(1), token(session, Due::Second));
                         context.arm(now + self.config.window, token(session, Due::Window));
@@ -545,7 +529,7 @@ impl Application for HasLl {
                     Due::Window => {
                         let state = &mut self.sessions[session];
                         if let Some(throughput) = state.throughput.take() {
-                            state.chooser.on_sample(throughput);
+                            state.player.chooser.on_sample(throughput);
                         }
                         context.arm(now + self.config.window, token(session, Due::Window));
                     }
@@ -553,7 +537,7 @@ impl Application for HasLl {
             }
             Event::Connected(connection, End::Client) => {
                 if let Some(&mut session) = self.connections.get_mut(connection) {
-                    self.sessions[session].pipe.is_established = true;
+                    self.sessions[session].player.pipe.is_established = true;
                     self.ask(now, session, context);
                 }
             }
@@ -577,18 +561,14 @@ impl Application for HasLl {
     fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
         for session in 0..self.sessions.len() {
             let state = &mut self.sessions[session];
-            let Some(started_at) = state.started_at else {
-                continue;
-            };
-            state.playback.advance(now);
-            if let Some(segment) = &state.segment {
-                context.record_chunk(&segment.chunk);
+            let unfinished = state.segment.as_ref().map(|segment| &segment.chunk);
+            let ladder = &self.config.ladder;
+            if state
+                .player
+                .finish(now, session, ladder, unfinished, context)
+            {
+                context.record_live_session(&self.live_session(session));
             }
-            let (levels, playback) = (&state.levels, &state.playback);
-            let ladder: &[BitRate] = &self.config.ladder;
-            let summary = levels.summary(number(session), started_at, playback, ladder);
-            context.record_streaming_session(&summary);
-            context.record_live_session(&self.live_session(session));
         }
     }
 }

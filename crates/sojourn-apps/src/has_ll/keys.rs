@@ -176,6 +176,10 @@ impl ApplicationKind for HasLlConfig {
         u64::from(self.sessions)
     }
 
+    fn bytes(&self) -> u64 {
+        HasLl::bytes(self)
+    }
+
     fn direction(&self) -> Direction {
         Direction::Downstream
     }

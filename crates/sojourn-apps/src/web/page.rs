@@ -4,7 +4,7 @@
 //! distribution it was drawn from).
 //! Deviations: a drawn object has at least one byte, because an empty one would never arrive.
 
-use crate::bulk::whole_bytes;
+use crate::whole;
 use crate::{ApplicationContext, Draw};
 use sojourn_base::{Bytes, dist, math};
 
@@ -161,7 +161,7 @@ impl PageContents {
         }
         let scale = page.total.0 as f64 / sum;
         for size in &mut self.sizes {
-            *size = whole_bytes(scale * f64::from_bits(*size));
+            *size = whole(scale * f64::from_bits(*size));
         }
     }
 
