@@ -138,6 +138,12 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         }
     }
 
+    /// Whether the manager has a timer that is due by `now`.
+    #[inline]
+    pub(crate) fn has_timer_by(&self, now: Instant) -> bool {
+        self.timer <= now
+    }
+
     /// When [`RateShapingQueue::release`] may have a packet.
     pub(crate) const fn due(&self) -> Instant {
         self.due
@@ -175,23 +181,17 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         next_stage: NextStage,
         context: &mut C,
     ) -> Option<Held<T>> {
-        let packet = if self.staged.is_some() {
-            self.staged.take()
-        } else {
-            self.pull(judged_at, next_stage, context)
-        }?;
-        if packet.meta.length != self.due_length {
-            self.set_price(packet.meta.length);
-            let due = self.shaper.earliest(self.price);
-            if due > now {
-                self.due = due;
-                self.due_length = packet.meta.length;
-                self.staged = Some(packet);
+        if self.staged.is_none() {
+            self.pull(now, judged_at, next_stage, context);
+            if self.due > now {
                 return None;
             }
         }
+        // Handed on as it is, because a packet costs ten instructions each time that it is unwrapped.
+        let packet = self.staged.take();
         debug_assert_eq!(
-            packet.meta.length, self.priced_length,
+            packet.as_ref().map(|packet| packet.meta.length),
+            Some(self.priced_length),
             "the price is its own"
         );
         self.shaper.debit(now, self.price);
@@ -200,7 +200,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
             // The shaper could go on and finds nothing.
             self.on_idle(judged_at, next_stage, context);
         }
-        Some(packet)
+        packet
     }
 
     /// Ask the manager in vain: what an idle queue is to it.
@@ -234,18 +234,27 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         backlog
     }
 
+    /// Takes the manager's next packet, and finds out when it has its tokens.
+    #[inline]
     fn pull<C: LinkContext<T>>(
         &mut self,
+        now: Instant,
         judged_at: Instant,
         next_stage: NextStage,
         context: &mut C,
-    ) -> Option<Held<T>> {
+    ) {
         let (manager, mut call) = self.split(judged_at, next_stage, context);
-        let packet = manager.dequeue(judged_at, &mut call);
-        if packet.is_none() {
+        self.staged = manager.dequeue(judged_at, &mut call);
+        let Some(packet) = &self.staged else {
             self.due = Instant::NEVER;
+            return;
+        };
+        let length = packet.meta.length;
+        if length != self.due_length {
+            self.set_price(length);
+            self.due = self.shaper.earliest(self.price).max(now);
+            self.due_length = length;
         }
-        packet
     }
 
     /// Sets `due` for the head of the manager's queue: when it has its tokens, or at once if it is taken
@@ -266,6 +275,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         }
     }
 
+    #[inline]
     fn set_price(&mut self, length: u32) {
         if length != self.priced_length {
             self.price = self.shaper.price(Bytes(length.into()));

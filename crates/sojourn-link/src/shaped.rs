@@ -69,7 +69,9 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
 
 impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
-        self.advance(now, context);
+        if self.queue.due() <= now || self.queue.has_timer_by(now) {
+            self.advance(now, context);
+        }
         let next_stage = NextStage::default();
         if self.queue.is_open(now, meta.length) {
             if let Some(packet) = self.queue.pass(now, meta, item, next_stage, context) {

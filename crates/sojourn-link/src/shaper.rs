@@ -42,8 +42,11 @@ impl RateShaper {
     /// What `bytes` cost.
     #[must_use]
     pub fn price(&self, bytes: Bytes) -> ShaperPrice {
-        let price =
-            |bucket: &Option<TokenBucket>| bucket.map_or_else(Price::default, |b| b.price(bytes));
+        let price = |bucket: &Option<TokenBucket>| {
+            bucket
+                .as_ref()
+                .map_or_else(Price::default, |b| b.price(bytes))
+        };
         ShaperPrice {
             sustained: price(&self.sustained),
             peak: price(&self.peak),

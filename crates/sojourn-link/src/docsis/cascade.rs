@@ -97,6 +97,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
             .run_timers(now, self.next_stage(), context);
     }
 
+    #[inline(never)] // two of three wake-ups are for the shaper
     fn on_map(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         let number = self.requests.on_map();
         let limit = self.limit.at(number, now, context);
@@ -105,7 +106,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
         self.transmit.send(now, grant, context);
         let next_stage = self.next_stage();
         if next_stage.answered_for
-            && self.transmit.backlog().packets.0 == 0
+            && self.transmit.is_empty()
             && self.rate_shaping.due() == Instant::NEVER
         {
             self.last_judged_at = self.last_judged_at.max(now);
@@ -115,22 +116,28 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     }
 
     /// Moves what may move from the rate-shaping queue to the transmit queue.
+    #[inline]
     fn release(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         while self.next_release() <= now {
-            let judged_at = self.judged_at(now);
-            let next_stage = self.next_stage();
-            let Some(packet) = self
-                .rate_shaping
-                .release(now, judged_at, next_stage, context)
-            else {
-                continue;
-            };
-            self.forward(now, packet, context);
+            self.release_head(now, context);
         }
         self.next = self.next_release().min(self.requests.next_grant());
     }
 
+    #[inline(never)] // most arrivals find nothing to release
+    fn release_head(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+        let judged_at = self.judged_at(now);
+        let next_stage = self.next_stage();
+        let head = self
+            .rate_shaping
+            .release(now, judged_at, next_stage, context);
+        if let Some(packet) = head {
+            self.forward(now, packet, context);
+        }
+    }
+
     /// A packet comes from the rate-shaping queue.
+    #[inline]
     fn forward(&mut self, now: Instant, packet: Held<T>, context: &mut impl LinkContext<T>) {
         if self.transmit.is_full() {
             TransmitQueue::refuse(packet, context);
@@ -175,7 +182,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
         let request = self.requests.next_request(now);
         let earliest = request + self.grant_delay;
         let head = self.rate_shaping.head_length().unwrap_or(0);
-        let bytes = self.transmit.backlog().bytes.0 + u64::from(head);
+        let bytes = self.transmit.bytes().0 + u64::from(head);
         let mean = self.limit.mean(now).0.max(1);
         let grants = bytes.div_ceil(mean).max(1);
         let first = self.requests.next_grant().min(earliest);
@@ -187,7 +194,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     fn next_stage(&self) -> NextStage {
         let answered_for = self.variant == CascadeVariant::SojournOverBoth;
         let staged = if answered_for {
-            self.transmit.backlog().bytes
+            self.transmit.bytes()
         } else {
             Bytes::ZERO
         };
@@ -201,7 +208,9 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
 
 impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
-        self.advance(now, context);
+        if self.next <= now || self.rate_shaping.has_timer_by(now) {
+            self.advance(now, context);
+        }
         let next_stage = self.next_stage();
         let waits = now == self.last_arrival && self.forwarding == Forwarding::OneAtATime;
         if !waits && self.is_open(now, meta.length) {

@@ -56,6 +56,7 @@ impl<T, W> Staging<T, W> {
     }
 
     /// Append a packet.
+    #[inline]
     pub(crate) fn push(&mut self, packet: Held<T>, way: W) {
         self.bytes += Bytes(packet.meta.length.into());
         self.packets.push_back((packet, way));

@@ -129,6 +129,17 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         self.shaper.tokens(now)
     }
 
+    /// Whether anything is due by `now`, a MAP that nobody waits for included.
+    #[inline]
+    fn is_behind(&self, now: Instant) -> bool {
+        let grant = match self.plan {
+            Plan::Grant { starts_at, .. } => starts_at,
+            Plan::Idle | Plan::Map => Instant::NEVER,
+        };
+        let map = self.requests.clock().starts_at();
+        map.min(grant).min(self.timer) <= now
+    }
+
     /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
     /// then the grant.
     fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
@@ -318,7 +329,9 @@ fn fraction(span: Span, unit: f64) -> Span {
 
 impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
-        self.advance(now, context);
+        if self.is_behind(now) {
+            self.advance(now, context);
+        }
         let (manager, mut call) = self.split(now, context);
         let _ = manager.enqueue(now, meta, item, &mut call);
         if self.plan == Plan::Idle {

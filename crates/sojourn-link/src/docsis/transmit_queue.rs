@@ -42,12 +42,22 @@ impl<T> TransmitQueue<T> {
         self.waiting.len() as u64 >= u64::from(self.capacity.0)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.len() == 0
+    }
+
+    /// Bytes that are not granted.
+    pub(crate) const fn bytes(&self) -> Bytes {
+        self.waiting.bytes()
+    }
+
     /// Bytes that are not granted, and the packets they belong to.
     pub(crate) fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }
 
     /// A packet that does not fit.
+    #[cold]
     pub(crate) fn refuse(packet: Held<T>, context: &mut impl LinkContext<T>) {
         let loss = Loss {
             entered_at: packet.enqueued_at,
@@ -59,6 +69,7 @@ impl<T> TransmitQueue<T> {
     }
 
     /// Append a packet that came at `now`, and whose bytes are requested at `requested_at`.
+    #[inline]
     pub(crate) fn push(&mut self, now: Instant, requested_at: Instant, packet: Held<T>) {
         let way = Way {
             queued_at: now,
