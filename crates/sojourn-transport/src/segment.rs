@@ -126,11 +126,13 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// It stands in the sequence: data, SYN or FIN.
+    pub(crate) const fn has_place(&self) -> bool {
+        self.payload > 0 || self.flags.has(Flags::FIN) || self.flags.has(Flags::SYN)
+    }
+
     /// A segment that only acknowledges.
     pub const fn is_pure_ack(&self) -> bool {
-        self.payload == 0
-            && self.flags.has(Flags::ACK)
-            && !self.flags.has(Flags::SYN)
-            && !self.flags.has(Flags::FIN)
+        self.flags.has(Flags::ACK) && !self.has_place()
     }
 }

@@ -69,6 +69,14 @@ pub struct ConnectionStatistics {
 }
 
 impl ConnectionStatistics {
+    /// Another round-trip sample.
+    pub(crate) fn note_round_trip(&mut self, sample: Span) {
+        match &mut self.round_trip_extremes {
+            Some((low, high)) => (*low, *high) = (sample.min(*low), sample.max(*high)),
+            extremes @ None => *extremes = Some((sample, sample)),
+        }
+    }
+
     /// Retransmissions of any cause.
     pub const fn retransmissions(&self) -> u64 {
         self.fast_retransmissions

@@ -7,7 +7,7 @@ use path::{End, Fate, Path, Shape};
 use proptest::prelude::*;
 use sojourn_base::{Instant, Span};
 use sojourn_transport::config::{ConnectPolicy, EcnMode, Pacing, StackConfig, TimeoutPolicy};
-use sojourn_transport::{Event, Segment, stacks};
+use sojourn_transport::{Event, Segment, TcpEndpoint, stacks};
 
 /// A stack that never gives up, so that only the path decides whether a connection ends.
 fn persistent(config: StackConfig) -> StackConfig {
@@ -226,6 +226,34 @@ proptest! {
         again.run(60_000, Instant::from_s(3600));
         prop_assert_eq!(&again.events, &fresh.events);
         prop_assert_eq!(&again.arrivals, &fresh.arrivals);
+    }
+
+    #[test]
+    fn the_short_way_comes_to_the_same_as_the_long_one(
+        (name, config) in stack(),
+        shape in shape(),
+        weather in weather(),
+        bytes in [1_u64..400_000, 0_u64..100_000],
+        buffer in prop_oneof![Just(usize::MAX), 3..60_usize],
+    ) {
+        let [short, long] = [true, false].map(|short| {
+            let mut path = Path::new(&config, shape, Box::new(weather.judge()));
+            if !short {
+                path.ends.iter_mut().for_each(TcpEndpoint::take_no_shortcuts);
+            }
+            (path.keep_rows, path.close, path.buffer) = (false, true, buffer);
+            (path.to_answer, path.trace) = (bytes[1], Some(Vec::new()));
+            path.run(bytes[0], Instant::from_s(3600));
+            path
+        });
+        let (one, other) = (short.trace.expect("kept"), long.trace.expect("kept"));
+        prop_assert_eq!(one.len(), other.len(), "{}", name);
+        for (call, (one, other)) in one.iter().zip(&other).enumerate() {
+            prop_assert_eq!(one, other, "{}, call {}", name, call);
+        }
+        for (one, other) in short.ends.iter().zip(&long.ends) {
+            prop_assert_eq!(one.statistics(), other.statistics(), "{}", name);
+        }
     }
 
     #[test]

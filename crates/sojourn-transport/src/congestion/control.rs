@@ -19,6 +19,7 @@ pub(crate) struct WindowControl {
     limit: f64,
     whole_thresholds: bool,
     growth_with_marks: bool,
+    /// The stack or the controller wants segments spread.
     paces: bool,
 }
 
@@ -50,7 +51,7 @@ impl WindowControl {
             limit,
             whole_thresholds: config.window_unit == WindowUnit::Segments && !fractions,
             growth_with_marks,
-            paces: pacing,
+            paces: pacing || config.pacing.is_some(),
         }
     }
 
@@ -129,9 +130,15 @@ impl WindowControl {
     /// How to spread segments: as the stack says, or if it says nothing, as the controller needs it.
     pub(crate) const fn pacing<'a>(&self, config: &'a StackConfig) -> Option<&'a Pacing> {
         match &config.pacing {
-            None if self.paces => Some(&Pacing::BY_CONTROLLER),
+            _ if !self.paces => None,
+            None => Some(&Pacing::BY_CONTROLLER),
             pacing => pacing.as_ref(),
         }
+    }
+
+    /// Whether segments are spread at all.
+    pub(crate) const fn paces(&self) -> bool {
+        self.paces
     }
 
     /// The rate at which the controller wants to send.

@@ -175,6 +175,12 @@ impl TcpEndpoint {
         (self.peer_closed, self.closed) = (false, false);
     }
 
+    /// Do nothing the short way, which is taken where nothing unusual is under way and has to come to the same: for
+    /// tests, which compare both.
+    pub const fn take_no_shortcuts(&mut self) {
+        self.sender.take_no_shortcuts();
+    }
+
     /// Parameters.
     pub fn config(&self) -> &StackConfig {
         &self.config
@@ -211,7 +217,7 @@ impl TcpEndpoint {
             threshold,
             smoothed_round_trip,
             round_trip_variation,
-            timeout: sender.timeout(&self.config).1,
+            timeout: sender.timeout(),
             timeout_at: sender.timeout_at,
             pipe,
             flight: sender.board.flight(),
@@ -276,7 +282,7 @@ impl TcpEndpoint {
         let mut segment = bare_segment(now, Flags::ACK, wire.acknowledgement);
         segment.sequence = self.sender.board.next();
         segment.ecn = self.config.ecn.codepoint_of_control();
-        self.receiver.stamp(&mut segment);
+        self.receiver.stamp_acknowledgement(&mut segment);
         let blocks = u32::from(segment.sack.len());
         if blocks > 0 {
             segment.length += wire.sack_base + wire.sack_block * blocks;
@@ -299,7 +305,9 @@ impl TcpEndpoint {
             self.sender.set_initial_timeout(TIMEOUT_AFTER_SYN_LOSS);
         }
         self.sender.establish(now, sample, &self.config);
-        self.statistics.round_trip_extremes = self.sender.round_trip.extremes();
+        if let Some(sample) = sample {
+            self.statistics.note_round_trip(sample);
+        }
         self.cut_initial_window(self.opening.attempts.saturating_sub(1));
         self.opening.deadline = Instant::NEVER;
         self.phase = Phase::Established;
@@ -391,23 +399,19 @@ impl TcpEndpoint {
     }
 
     fn take_data(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
-        let before = (self.receiver.delivered(), self.receiver.next());
-        if segment.sequence < before.1 {
+        if segment.sequence < self.receiver.next() {
             self.statistics.duplicates_received += 1;
         }
-        // Only stacks with quick acknowledgements ask how long is idle.
-        let idle_limit = if self.config.acknowledge.quick > 0 {
-            self.sender.timeout(&self.config).0
-        } else {
-            Span::MAX
-        };
+        let idle_limit = self.sender.timeout_without_backoff();
         let ecn = self.config.ecn;
         if self.receiver.reports_before(segment, ecn) {
             self.emit_acknowledgement(now, context);
         }
+        let before = self.receiver.delivered();
         self.receiver.on_segment(now, segment, ecn, idle_limit);
-        if self.receiver.delivered() > before.0 {
-            context.notify(Event::Delivered(self.receiver.delivered()));
+        let delivered = self.receiver.delivered();
+        if delivered > before {
+            context.notify(Event::Delivered(delivered));
         }
         if !self.peer_closed && self.receiver.is_finished() {
             self.peer_closed = true;
@@ -415,38 +419,66 @@ impl TcpEndpoint {
         }
     }
 
-    /// What every call ends with: death, the end, and the timers.
+    /// What every call ends with.
+    #[inline(never)] // what arrives settles on its own
     fn settle(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        self.settle_here(now, context);
+    }
+
+    /// Death, the end, and the timers.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for arrivals, once for all else")]
+    fn settle_here(&mut self, now: Instant, context: &mut impl EndpointContext) {
         if self.sender.has_given_up() && self.phase != Phase::Dead {
             self.give_up(context);
         }
         if !self.closed && self.peer_closed && self.sender.is_finished() {
             self.finish(context);
         }
-        let due = if self.phase == Phase::Dead {
-            Armed::NONE
-        } else {
-            // A timer that is due at this instant is not taken back: what waits for it has not been sent yet.
-            let pacing = match self.sender.paced_until(now, &self.config) {
-                at if at == now && self.armed.pacing != now => Instant::NEVER,
-                at => at,
-            };
-            Armed {
-                main: self.opening.deadline.min(self.sender.deadline()),
-                delayed_ack: self.receiver.deadline(),
-                pacing,
-            }
+        if self.phase == Phase::Dead {
+            self.disarm(context);
+            return;
+        }
+        let main = self.opening.deadline.min(self.sender.deadline());
+        if main != self.armed.main {
+            self.armed.main = main;
+            context.arm(Timer::Main, main);
+        }
+        let delayed_ack = self.receiver.deadline();
+        if delayed_ack != self.armed.delayed_ack {
+            self.armed.delayed_ack = delayed_ack;
+            context.arm(Timer::DelayedAck, delayed_ack);
+        }
+        if self.sender.control.paces() {
+            self.settle_pacing(now, context);
+        }
+    }
+
+    #[inline(never)] // few stacks pace, and all settle
+    fn settle_pacing(&mut self, now: Instant, context: &mut impl EndpointContext) {
+        // A timer that is due at this instant is not taken back: what waits for it has not been sent yet.
+        let pacing = match self.sender.paced_until(now, &self.config) {
+            at if at == now && self.armed.pacing != now => Instant::NEVER,
+            at => at,
         };
-        if due.main != self.armed.main {
-            context.arm(Timer::Main, due.main);
+        if pacing != self.armed.pacing {
+            self.armed.pacing = pacing;
+            context.arm(Timer::Pacing, pacing);
         }
-        if due.delayed_ack != self.armed.delayed_ack {
-            context.arm(Timer::DelayedAck, due.delayed_ack);
+    }
+
+    #[cold]
+    fn disarm(&mut self, context: &mut impl EndpointContext) {
+        let armed = core::mem::replace(&mut self.armed, Armed::NONE);
+        for (timer, at) in [
+            (Timer::Main, armed.main),
+            (Timer::DelayedAck, armed.delayed_ack),
+            (Timer::Pacing, armed.pacing),
+        ] {
+            if at != Instant::NEVER {
+                context.arm(timer, Instant::NEVER);
+            }
         }
-        if due.pacing != self.armed.pacing {
-            context.arm(Timer::Pacing, due.pacing);
-        }
-        self.armed = due;
     }
 
     #[cold]
@@ -528,12 +560,10 @@ impl Endpoint for TcpEndpoint {
             self.settle(now, context);
             return;
         }
-        let has_place =
-            segment.payload > 0 || segment.flags.has(Flags::FIN) || segment.flags.has(Flags::SYN);
-        if has_place {
+        if segment.has_place() {
             self.take_data(now, segment, context);
         }
-        if segment.flags.has(Flags::ACK) {
+        if segment.flags.has(Flags::ACK) && self.sender.has_outstanding() {
             self.with_sender(context, |sender, out| sender.on_ack(now, segment, out));
             if self.phase == Phase::Connecting && self.sender.board.first() > 0 {
                 self.on_syn_acknowledged(now, context);
@@ -542,7 +572,7 @@ impl Endpoint for TcpEndpoint {
         if self.receiver.wants_acknowledgement() {
             self.emit_acknowledgement(now, context);
         }
-        self.settle(now, context);
+        self.settle_here(now, context);
     }
 
     fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {

@@ -145,6 +145,41 @@ impl Detector {
         }
     }
 
+    /// Everything from `first` up to `newest` has reached the peer in the order of sending, each segment sent once,
+    /// `newest` at `sent_at`; `next` is the next new segment. It comes to the same as telling of each delivery and
+    /// detecting, if [`Self::is_quiet`] said so before: those below were sent no later, those above no earlier.
+    pub(crate) fn on_delivered_in_order(
+        &mut self,
+        now: Instant,
+        first: u32,
+        (newest, sent_at): (u32, Instant),
+        next: u32,
+    ) {
+        if self.mode != LossDetection::Rack {
+            return;
+        }
+        self.deadline = Instant::NEVER;
+        let rack = &mut self.rack;
+        rack.reordering_seen |= first + 1 < rack.highest;
+        if !rack.valid || (sent_at, newest) > (rack.sent_at, rack.number) {
+            (rack.sent_at, rack.number) = (sent_at, newest);
+            rack.round_trip = now.saturating_since(sent_at);
+            rack.valid = true;
+        }
+        rack.highest = rack.highest.max(newest + 1);
+        if newest + 1 < next {
+            rack.judged_below = rack.judged_below.max(newest + 1);
+        }
+    }
+
+    /// Whether nothing can be found lost as long as the peer gets everything in the order of sending, the oldest
+    /// outstanding segment, `number`, having been sent once, at `sent_at`.
+    pub(crate) fn is_quiet(&self, number: u32, sent_at: Instant) -> bool {
+        self.mode != LossDetection::Rack
+            || (self.retransmissions.is_empty()
+                && (self.rack.sent_at, self.rack.number) < (sent_at, number))
+    }
+
     /// All deliveries of an acknowledgement have been told; `end` is one above the highest of them.
     pub(crate) fn end_of_deliveries(&mut self, end: u32) {
         self.rack.highest = self.rack.highest.max(end);
@@ -248,6 +283,9 @@ impl Detector {
         if !self.rack.valid {
             return 0;
         }
+        if board.is_plain() && self.retransmissions.is_empty() && self.is_ahead(board) {
+            return 0;
+        }
         let patience = self.rack.round_trip + self.reordering_window(state, board, round_trip);
         let latest = (self.rack.sent_at, self.rack.number);
         let mut count = 0;
@@ -275,6 +313,21 @@ impl Detector {
             self.retransmissions.pop_front();
         }
         count
+    }
+
+    /// Whether the oldest segment that was not judged yet, nothing being SACKed, was sent after the newest delivered one;
+    /// then it stays the oldest.
+    fn is_ahead(&mut self, board: &Scoreboard) -> bool {
+        let oldest = self.rack.judged_below.max(board.first());
+        if oldest >= board.next() {
+            return true;
+        }
+        let ahead =
+            (board.segment(oldest).sent_at, oldest) >= (self.rack.sent_at, self.rack.number);
+        if ahead {
+            self.rack.judged_below = oldest;
+        }
+        ahead
     }
 
     fn is_overdue(&mut self, now: Instant, lost_at: Instant) -> bool {

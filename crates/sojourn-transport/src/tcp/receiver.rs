@@ -151,6 +151,7 @@ impl Receiver {
 
     /// A segment with data, a FIN, or a place in the sequence has arrived. `ecn`: how the peer is told of
     /// congestion marks. `idle_limit` is the time after which the connection counts as idle.
+    #[inline]
     pub(crate) fn on_segment(
         &mut self,
         now: Instant,
@@ -158,7 +159,7 @@ impl Receiver {
         ecn: EcnMode,
         idle_limit: Span,
     ) {
-        let tells = self.note_congestion(segment, ecn);
+        let tells = ecn != EcnMode::Off && self.note_congestion(segment, ecn);
         if now.saturating_since(self.last_arrival) > idle_limit {
             self.quick_left = self.policy.quick;
         }
@@ -204,13 +205,9 @@ impl Receiver {
         self.due
     }
 
-    /// Fill in what this end has to say about the peer's data. A pure acknowledgement carries
-    /// everything; data carry the cumulative part.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "without a segment in memory nothing is put together twice"
-    )]
+    /// Fill in what a segment with a place in the sequence says about the peer's data: the cumulative part. What is
+    /// urgent waits for an acknowledgement of its own.
+    #[inline]
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         segment.acknowledgement = self.next;
         segment.echo = self.echo;
@@ -220,22 +217,24 @@ impl Receiver {
         if self.echo_congestion {
             segment.flags = segment.flags.with(Flags::ECE);
         }
-        let pure = segment.is_pure_ack();
-        if pure {
-            if self.held > 0 && self.most_blocks > 0 {
-                segment.sack = self.sack_blocks();
-            }
-            if self.duplicate {
-                segment.flags = segment.flags.with(Flags::DSACK);
-                self.duplicate = false;
-            }
-        }
-        if pure || !self.urgent {
-            (self.due, self.urgent) = (false, false);
-        }
+        self.due &= self.urgent;
         (self.pending_segments, self.pending_bytes) = (0, 0);
         self.unreported = 0;
         self.deadline = Instant::NEVER;
+    }
+
+    /// Fill in everything that this end has to say about the peer's data.
+    #[inline]
+    pub(crate) fn stamp_acknowledgement(&mut self, segment: &mut Segment) {
+        self.stamp(segment);
+        if self.held > 0 && self.most_blocks > 0 {
+            segment.sack = self.sack_blocks();
+        }
+        if self.duplicate {
+            segment.flags = segment.flags.with(Flags::DSACK);
+            self.duplicate = false;
+        }
+        (self.due, self.urgent) = (false, false);
     }
 
     /// When the delayed acknowledgement is due.
@@ -270,6 +269,7 @@ impl Receiver {
     }
 
     /// Put the segment in its place; `Now` if it was out of order, a duplicate, or filled a gap.
+    #[inline]
     fn place(&mut self, segment: &Segment) -> Response {
         let number = segment.sequence;
         if number == self.next {
@@ -281,15 +281,17 @@ impl Receiver {
             self.take_in_order();
             return Response::Now;
         }
-        if number < self.next || self.holds(number) {
-            self.duplicate = true;
-            return Response::Now;
-        }
         self.hold(number, segment.payload);
         Response::Now
     }
 
+    /// Keep a segment that is out of order, if it is not a duplicate.
+    #[inline(never)] // most are in order
     fn hold(&mut self, number: u32, payload: u32) {
+        if number < self.next || self.holds(number) {
+            self.duplicate = true;
+            return;
+        }
         while number - self.next > self.mask {
             self.double();
         }
@@ -369,6 +371,7 @@ impl Receiver {
     }
 
     /// Deliver what has become contiguous.
+    #[inline(never)] // most leave nothing behind them
     fn take_in_order(&mut self) {
         while self.holds(self.next) {
             let slot = (self.next & self.mask) as usize;
@@ -408,7 +411,8 @@ impl Receiver {
             && self.echo_congestion != (segment.ecn == Ecn::Ce)
     }
 
-    /// Returns whether what the ECN field says is to be acknowledged at once.
+    /// With marks in use; returns whether what the ECN field says is to be acknowledged at once.
+    #[inline(never)] // many stacks do not use any
     fn note_congestion(&mut self, segment: &Segment, ecn: EcnMode) -> bool {
         if ecn.echoes_each() {
             self.echo_congestion = segment.ecn == Ecn::Ce;
@@ -420,7 +424,7 @@ impl Receiver {
         if segment.flags.has(Flags::CWR) {
             self.echo_congestion = false;
         }
-        if ecn != EcnMode::Off && segment.ecn == Ecn::Ce {
+        if segment.ecn == Ecn::Ce {
             self.echo_congestion = true;
         }
         false
@@ -493,7 +497,7 @@ mod tests {
     fn acknowledge(receiver: &mut Receiver) -> (u32, Vec<(u32, u32)>) {
         assert!(receiver.wants_acknowledgement());
         let mut ack = data(0, 0);
-        receiver.stamp(&mut ack);
+        receiver.stamp_acknowledgement(&mut ack);
         (ack.acknowledgement, ack.sack.as_slice().to_vec())
     }
 
@@ -575,7 +579,7 @@ mod tests {
             );
         }
         let mut ack = data(0, 0);
-        receiver.stamp(&mut ack);
+        receiver.stamp_acknowledgement(&mut ack);
         assert_eq!(ack.echo, Instant::from_ms(10));
         assert_eq!(ack.one_way_delay_ps, 50_000_000_000);
     }
@@ -587,7 +591,7 @@ mod tests {
         acknowledge(&mut receiver);
         arrive(&mut receiver, Instant::ZERO, 0);
         let mut ack = data(0, 0);
-        receiver.stamp(&mut ack);
+        receiver.stamp_acknowledgement(&mut ack);
         assert!(ack.flags.has(Flags::DSACK));
         assert_eq!(receiver.delivered(), 1460);
     }

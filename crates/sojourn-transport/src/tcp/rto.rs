@@ -8,11 +8,9 @@ use super::rtt::RoundTrip;
 use crate::config::{TimeoutFormula, TimeoutPolicy};
 use sojourn_base::Span;
 
-/// The timeout before back-off; `initial` counts until there is a sample.
-pub(crate) fn base_timeout(policy: &TimeoutPolicy, round_trip: &RoundTrip, initial: Span) -> Span {
-    let Some(smoothed) = round_trip.smoothed() else {
-        return initial;
-    };
+/// The timeout before back-off, once there is a sample.
+pub(crate) fn base_timeout(policy: &TimeoutPolicy, round_trip: &RoundTrip) -> Span {
+    let smoothed = round_trip.smoothed().unwrap_or(Span::ZERO);
     let variations = round_trip.four_variations();
     match policy.formula {
         TimeoutFormula::Rfc6298 => {
@@ -23,6 +21,7 @@ pub(crate) fn base_timeout(policy: &TimeoutPolicy, round_trip: &RoundTrip, initi
 }
 
 /// `base` after `expiries` timeouts in a row: doubled for each, at most `maximum`.
+#[inline]
 pub(crate) fn backed_off(base: Span, expiries: u32, maximum: Span) -> Span {
     // 2^40 times any base is beyond any maximum.
     base.saturating_mul(1 << expiries.min(40)).min(maximum)
@@ -43,7 +42,7 @@ mod tests {
             .iter()
             .map(|&sample| {
                 round_trip.sample(Instant::ZERO, Span::from_ms(sample), false);
-                base_timeout(policy, &round_trip, Span::from_s(1)).as_ms_f64()
+                base_timeout(policy, &round_trip).as_ms_f64()
             })
             .collect()
     }

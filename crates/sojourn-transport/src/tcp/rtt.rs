@@ -16,8 +16,6 @@ pub(crate) struct RoundTrip {
     variation: u64,
     minimum: Span,
     minimum_at: Instant,
-    /// Smallest and largest sample of the connection.
-    extremes: Option<(Span, Span)>,
 }
 
 /// How long a minimum counts as recent (RFC 8985 section 6.2 leaves it open; Linux
@@ -28,7 +26,8 @@ impl RoundTrip {
     /// A sample arrives. `gentle`: one below srtt raises rttvar at an eighth of the gain.
     pub(crate) fn sample(&mut self, now: Instant, sample: Span, gentle: bool) {
         let round_trip = sample.as_ps().max(1);
-        if self.smoothed == 0 {
+        let is_first = self.smoothed == 0;
+        if is_first {
             self.smoothed = round_trip * 8;
             self.variation = round_trip * 2;
         } else {
@@ -42,16 +41,12 @@ impl RoundTrip {
             }
             self.smoothed = self.smoothed - smoothed + round_trip;
         }
-        if self.extremes.is_none()
+        if is_first
             || sample <= self.minimum
             || now.saturating_since(self.minimum_at) > MINIMUM_WINDOW
         {
             (self.minimum, self.minimum_at) = (sample, now);
         }
-        self.extremes = Some(match self.extremes {
-            None => (sample, sample),
-            Some((low, high)) => (low.min(sample), high.max(sample)),
-        });
     }
 
     /// Smoothed round-trip time.
@@ -72,11 +67,6 @@ impl RoundTrip {
     /// Smallest sample of the last ten seconds; zero before the first one.
     pub(crate) const fn minimum(&self) -> Span {
         self.minimum
-    }
-
-    /// Smallest and largest sample of the connection.
-    pub(crate) const fn extremes(&self) -> Option<(Span, Span)> {
-        self.extremes
     }
 }
 

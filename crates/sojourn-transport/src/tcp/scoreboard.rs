@@ -101,7 +101,10 @@ pub(crate) struct Scoreboard {
     full_size: u32,
     first: u32,
     next: u32,
+    first_offset: u32,
     next_offset: u32,
+    /// Everything outstanding from here on was sent once.
+    repeated_below: u32,
     sacked: Tally,
     lost: Tally,
     retransmitted: Tally,
@@ -164,7 +167,9 @@ impl Scoreboard {
             full_size,
             first: 0,
             next: 0,
+            first_offset: 0,
             next_offset: 0,
+            repeated_below: 0,
             sacked: Tally::ZERO,
             lost: Tally::ZERO,
             retransmitted: Tally::ZERO,
@@ -178,6 +183,7 @@ impl Scoreboard {
     }
 
     /// A new segment is sent; returns its number.
+    #[inline]
     pub(crate) fn push(&mut self, segment: Sent) -> u32 {
         if self.next - self.first > self.mask {
             self.double();
@@ -195,40 +201,49 @@ impl Scoreboard {
     }
 
     /// The peer has everything below `end`.
+    #[inline]
     pub(crate) fn acknowledge(&mut self, end: u32) -> Covered {
         debug_assert!(self.first <= end && end <= self.next);
         let segments = end - self.first;
-        let bytes = self.offset_of(end).wrapping_sub(self.offset_of(self.first));
+        let offset = self.offset_of(end);
+        let bytes = offset.wrapping_sub(self.first_offset);
         let mut covered = Covered {
             segments,
             bytes,
             sacked_before: 0,
         };
         if self.has_marks() {
-            let (mut at, stop) = (self.first, end);
-            while at < stop {
-                let (word, bits, after) = self.word(at, stop);
-                let marks = self.marks[word];
-                let sacked = self.weigh(word, marks.sacked & bits);
-                let lost = self.weigh(word, marks.lost & bits);
-                let retransmitted = self.weigh(word, marks.retransmitted & bits);
-                covered.sacked_before += sacked.segments;
-                self.sacked.subtract(sacked);
-                self.lost.subtract(lost);
-                self.retransmitted.subtract(retransmitted);
-                self.pending -= (marks.lost & !marks.retransmitted & bits).count_ones();
-                self.short -= (marks.short & bits).count_ones();
-                self.marks[word] = Marks {
-                    sacked: marks.sacked & !bits,
-                    lost: marks.lost & !bits,
-                    retransmitted: marks.retransmitted & !bits,
-                    short: marks.short & !bits,
-                };
-                at = after;
-            }
+            covered.sacked_before = self.clear_marks_below(end);
         }
-        self.first = end;
+        (self.first, self.first_offset) = (end, offset);
         covered
+    }
+
+    /// Takes the marks of everything below `end` away; returns how many segments were SACKed.
+    fn clear_marks_below(&mut self, end: u32) -> u32 {
+        let mut sacked_before = 0;
+        let mut at = self.first;
+        while at < end {
+            let (word, bits, after) = self.word(at, end);
+            let marks = self.marks[word];
+            let sacked = self.weigh(word, marks.sacked & bits);
+            let lost = self.weigh(word, marks.lost & bits);
+            let retransmitted = self.weigh(word, marks.retransmitted & bits);
+            sacked_before += sacked.segments;
+            self.sacked.subtract(sacked);
+            self.lost.subtract(lost);
+            self.retransmitted.subtract(retransmitted);
+            self.pending -= (marks.lost & !marks.retransmitted & bits).count_ones();
+            self.short -= (marks.short & bits).count_ones();
+            self.marks[word] = Marks {
+                sacked: marks.sacked & !bits,
+                lost: marks.lost & !bits,
+                retransmitted: marks.retransmitted & !bits,
+                short: marks.short & !bits,
+            };
+            at = after;
+        }
+        sacked_before
     }
 
     /// The peer has the segments of a SACK block. Calls `newly` for each that it did not report
@@ -438,13 +453,13 @@ impl Scoreboard {
     }
 
     /// A copy of segment `number` is sent again.
-    pub(crate) fn retransmit(&mut self, number: u32, now: Instant) -> Sent {
+    pub(crate) fn retransmit(&mut self, number: u32, now: Instant) {
         let index = self.slot_of(number);
         let (word, bit) = (index >> 6, 1_u64 << (index & 63));
         let slot = &mut self.slots[index];
         slot.sent_at = now;
         slot.transmissions = slot.transmissions.saturating_add(1);
-        let sent = *slot;
+        self.repeated_below = self.repeated_below.max(number + 1);
         if self.marks[word].retransmitted & bit == 0 {
             let tally = self.weigh(word, bit);
             self.retransmitted.add(tally);
@@ -453,7 +468,6 @@ impl Scoreboard {
                 self.pending -= 1;
             }
         }
-        sent
     }
 
     /// The slot of an outstanding segment.
@@ -494,16 +508,20 @@ impl Scoreboard {
     }
 
     /// Bytes that are probably in the network.
-    pub(crate) fn pipe_bytes(&self) -> u32 {
-        let flight = self.next_offset.wrapping_sub(self.offset_of(self.first));
-        flight + self.retransmitted.bytes(self.full_size)
+    pub(crate) const fn pipe_bytes(&self) -> u32 {
+        self.flight_bytes() + self.retransmitted.bytes(self.full_size)
             - self.sacked.bytes(self.full_size)
             - self.lost.bytes(self.full_size)
     }
 
     /// Outstanding bytes, SACKed ones included.
-    pub(crate) fn flight_bytes(&self) -> u32 {
-        self.next_offset.wrapping_sub(self.offset_of(self.first))
+    pub(crate) const fn flight_bytes(&self) -> u32 {
+        self.next_offset.wrapping_sub(self.first_offset)
+    }
+
+    /// Whether nothing outstanding is SACKed, lost, or was sent more than once.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.sacked.segments | self.lost.segments == 0 && self.first >= self.repeated_below
     }
 
     /// Number of SACKed segments.

@@ -14,6 +14,7 @@ use super::delivery_rate::DeliveryRate;
 use super::loss_detection::Detector;
 use super::marks::Marks;
 use super::recovery::{Progress, Recovery};
+use super::rto::base_timeout;
 use super::rtt::RoundTrip;
 use super::scoreboard::{Covered, Scoreboard};
 use super::stream::Stream;
@@ -45,6 +46,10 @@ pub(super) struct Usage {
 
 /// State of a sender.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about the connection"
+)]
 pub(crate) struct Sender {
     pub(super) board: Scoreboard,
     pub(super) control: WindowControl,
@@ -60,9 +65,10 @@ pub(crate) struct Sender {
     /// Recovery point: next new segment when the last episode began.
     recover: u32,
     pub(super) duplicates: u32,
-    /// Timeout until there is a sample, and its limit.
-    initial_timeout: Span,
-    initial_maximum: Span,
+    /// Retransmission timeout before back-off, and what limits it with back-off; until there is a sample, those of
+    /// the handshake.
+    base_timeout: Span,
+    maximum_timeout: Span,
     /// Expiries since the last valid sample, and since the last progress.
     backoff: u32,
     expiries: u32,
@@ -73,7 +79,8 @@ pub(crate) struct Sender {
     pub(super) probe: Option<Probe>,
     /// The segment being timed, without time stamps.
     pub(super) timed: Option<(u32, Instant)>,
-    pub(super) last_sent_at: Option<Instant>,
+    /// [`Instant::NEVER`] before anything was.
+    pub(super) last_sent_at: Instant,
     /// Bytes acknowledged in total.
     acknowledged: u64,
     /// Nothing may be sent before the handshake is over.
@@ -85,6 +92,8 @@ pub(crate) struct Sender {
     marks: Marks,
     state_since: Instant,
     given_up: bool,
+    /// What is plain may be done the short way; tests compare it with the long one.
+    pub(super) takes_shortcuts: bool,
 }
 
 impl Sender {
@@ -130,8 +139,8 @@ impl Sender {
             state: CongestionState::Open,
             recover: 0,
             duplicates: 0,
-            initial_timeout: config.connect.timeout,
-            initial_maximum: config.connect.maximum_timeout.unwrap_or(Span::MAX),
+            base_timeout: config.connect.timeout,
+            maximum_timeout: config.connect.maximum_timeout.unwrap_or(Span::MAX),
             backoff: 0,
             expiries: 0,
             timeout_at: Instant::NEVER,
@@ -139,7 +148,7 @@ impl Sender {
             probe_at: Instant::NEVER,
             probe: None,
             timed: None,
-            last_sent_at: None,
+            last_sent_at: Instant::NEVER,
             acknowledged: 0,
             waiting: true,
             reduced_until: 0,
@@ -147,6 +156,7 @@ impl Sender {
             marks: Marks::default(),
             state_since: Instant::ZERO,
             given_up: false,
+            takes_shortcuts: true,
         }
     }
 
@@ -166,11 +176,118 @@ impl Sender {
 
     /// Use `timeout` until there is a sample (RFC 6298 section 5.7).
     pub(crate) fn set_initial_timeout(&mut self, timeout: Span) {
-        self.initial_timeout = timeout;
+        if self.round_trip.smoothed().is_none() {
+            self.base_timeout = timeout;
+        }
     }
 
-    /// A segment that acknowledges has arrived.
+    /// Do nothing the short way from now on.
+    pub(crate) const fn take_no_shortcuts(&mut self) {
+        self.takes_shortcuts = false;
+    }
+
+    /// Whether acknowledgements have anything to say.
+    pub(crate) const fn has_outstanding(&self) -> bool {
+        self.board.flight() > 0
+    }
+
+    /// A segment that acknowledges has arrived, and something is outstanding.
+    #[inline]
     pub(crate) fn on_ack<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        out: &mut Outlet<'_, C>,
+    ) {
+        if self.is_plain(segment, out.config) {
+            self.on_plain_ack(now, segment, out);
+        } else {
+            self.on_any_ack(now, segment, out);
+        }
+    }
+
+    /// Whether an acknowledgement says that everything below has arrived in the order of sending, and nothing else,
+    /// and nothing waits for such news but timers and the window.
+    fn is_plain(&self, segment: &Segment, config: &StackConfig) -> bool {
+        let (first, end) = (self.board.first(), segment.acknowledgement);
+        end > first
+            && end <= self.board.next()
+            && self.takes_shortcuts
+            && segment.sack.is_empty()
+            && !segment.flags.has(Flags::ECE)
+            && !segment.flags.has(Flags::DSACK)
+            && !config.ecn.counts_marks()
+            && self.state == CongestionState::Open
+            && self.expiries == 0
+            && self.probe.is_none()
+            && self.delivery_rate.is_none()
+            && self.board.is_plain()
+            && self
+                .detector
+                .is_quiet(first, self.board.segment(first).sent_at)
+    }
+
+    /// [`Self::on_any_ack`], for one that is plain.
+    fn on_plain_ack<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        out: &mut Outlet<'_, C>,
+    ) {
+        let config = out.config;
+        let (first, newest) = (self.board.first(), segment.acknowledgement - 1);
+        let flight_before = self.board.flight();
+        let sent_at = self.board.segment(newest).sent_at;
+        self.detector
+            .on_delivered_in_order(now, first, (newest, sent_at), self.board.next());
+        if config.sampling == RoundTripSampling::NewestAcknowledged {
+            self.timed = Some((newest, sent_at));
+        }
+        let covered = self.board.acknowledge(newest + 1);
+        let sample = self.sample_of(now, segment, covered.segments, config);
+        if let Some(sample) = sample {
+            out.statistics.note_round_trip(sample);
+            self.backoff = 0;
+        }
+        if self.board.flight() == 0 {
+            self.timeout_at = Instant::NEVER;
+        } else {
+            self.restart_timeout(now);
+        }
+        self.duplicates = 0;
+        let mut news = Ack {
+            now,
+            acked: covered.segments,
+            acked_bytes: covered.bytes,
+            marked: false,
+            marks: 0,
+            rate: None,
+            first: newest + 1,
+            next: self.board.next(),
+            round_trip: sample,
+            smoothed: self.round_trip.smoothed().unwrap_or(self.base_timeout),
+            one_way_delay: Some(Span::from_ps(segment.one_way_delay_ps)),
+            flight_before,
+            may_change: true,
+            may_grow: false,
+            open: true,
+            after_timeout: false,
+        };
+        self.tell_controller(&mut news, flight_before, config);
+        self.send_what_may_be_sent(now, out);
+        self.arm_probe(now, config, true);
+        self.report_acknowledged(covered.bytes, out);
+    }
+
+    fn report_acknowledged<C: EndpointContext>(&mut self, bytes: u32, out: &mut Outlet<'_, C>) {
+        if bytes > 0 {
+            self.acknowledged += u64::from(bytes);
+            out.context.notify(Event::Acknowledged(self.acknowledged));
+        }
+    }
+
+    /// Any acknowledgement, whatever it says.
+    fn on_any_ack<C: EndpointContext>(
         &mut self,
         now: Instant,
         segment: &Segment,
@@ -180,7 +297,7 @@ impl Sender {
         let end = segment.acknowledgement;
         let habits = &out.config.habits;
         let stale = end < before && habits.ignores_old_acknowledgements;
-        if end > self.board.next() || self.board.flight() == 0 || stale {
+        if end > self.board.next() || stale {
             return;
         }
         let (pipe_before, flight_before) = (self.board.pipe(), self.board.flight());
@@ -198,14 +315,14 @@ impl Sender {
         }
         self.end_deliveries(segment);
         let sample = self.sample_of(now, segment, delivered, out.config);
-        if sample.is_some() {
-            out.statistics.round_trip_extremes = self.round_trip.extremes();
+        if let Some(sample) = sample {
+            out.statistics.note_round_trip(sample);
         }
         if acked > 0 {
             self.on_progress(now, segment, sample.is_some(), out);
         } else if habits.duplicates_restart_timeout {
             self.backoff = 0;
-            self.restart_timeout(now, out.config);
+            self.restart_timeout(now);
         }
         self.count_duplicate(before, segment, newly_sacked, out.config);
 
@@ -224,11 +341,11 @@ impl Sender {
             acked_bytes: covered.bytes,
             marked,
             marks,
-            rate: self.rate_sample(),
+            rate: None,
             first: self.board.first(),
             next: self.board.next(),
             round_trip: sample,
-            smoothed: self.round_trip.smoothed().unwrap_or(self.initial_timeout),
+            smoothed: self.round_trip.smoothed().unwrap_or(self.base_timeout),
             one_way_delay: (delivered > 0).then(|| Span::from_ps(segment.one_way_delay_ps)),
             flight_before,
             // Those that count before the state changes.
@@ -237,6 +354,9 @@ impl Sender {
             open: self.state == CongestionState::Open,
             after_timeout: false,
         };
+        if self.delivery_rate.is_some() {
+            news.rate = self.rate_sample();
+        }
         if habits.grows_before_state_changes {
             self.tell_controller(&mut news, pipe_before, out.config);
         }
@@ -272,12 +392,9 @@ impl Sender {
             self.on_mark(now, out);
         }
         debug_assert!(self.board.is_consistent(), "marks and counters disagree");
-        self.transmit(now, out);
-        self.arm_probe(now, out.config, acked > 0);
-        if covered.bytes > 0 {
-            self.acknowledged += u64::from(covered.bytes);
-            out.context.notify(Event::Acknowledged(self.acknowledged));
-        }
+        let sent_new = self.send_what_may_be_sent(now, out);
+        self.arm_probe(now, out.config, acked > 0 || sent_new);
+        self.report_acknowledged(covered.bytes, out);
     }
 
     /// Whether an acknowledgement echoes a mark, and how many segments it says were marked.
@@ -449,6 +566,8 @@ impl Sender {
     fn sample(&mut self, now: Instant, sample: Span, config: &StackConfig) {
         let gentle = config.timeout.gentle_on_falling_samples;
         self.round_trip.sample(now, sample, gentle);
+        self.base_timeout = base_timeout(&config.timeout, &self.round_trip);
+        self.maximum_timeout = config.timeout.maximum;
     }
 
     /// New data are acknowledged: timers, back-off, probe.
@@ -472,7 +591,7 @@ impl Sender {
         if self.board.flight() == 0 {
             self.timeout_at = Instant::NEVER;
         } else {
-            self.restart_timeout(now, out.config);
+            self.restart_timeout(now);
         }
         if let Some(probe) = self.probe
             && self.board.first() >= probe.end

@@ -84,7 +84,27 @@ impl Stream {
         })
     }
 
+    /// Whether more than `size` bytes wait to be sent for the first time.
+    pub(crate) const fn holds_more_than(&self, size: u32) -> bool {
+        self.written - self.sent > size as u64
+    }
+
+    /// What [`Self::peek`] shows if more than `size` bytes wait.
+    #[inline]
+    pub(crate) fn full_piece(&self, now: Instant, size: u32) -> Piece {
+        Piece {
+            offset: self.sent,
+            length: size,
+            written_at: match self.writes.front() {
+                Some(&(_, at)) if !self.is_endless() => at,
+                _ => now,
+            },
+            last: false,
+        }
+    }
+
     /// `piece` is sent as segment `number`.
+    #[inline]
     pub(crate) fn take(&mut self, piece: &Piece, number: u32) {
         self.sent += u64::from(piece.length);
         while self

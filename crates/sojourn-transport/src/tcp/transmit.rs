@@ -64,11 +64,42 @@ impl Pacer {
     }
 }
 
+/// What the window allows, in its unit.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    /// In the network.
+    used: u32,
+    limit: u32,
+    /// Nothing is in the network: one segment may leave, whatever its size.
+    first: bool,
+}
+
+/// What a run of full segments of new data came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    sent: bool,
+    /// Window or peer hold back what is left; the send loop would find nothing more to do.
+    exhausted: bool,
+    /// It is the window.
+    limited: bool,
+}
+
 impl Sender {
     /// Send what may be sent.
     pub(crate) fn transmit<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) {
+        if self.send_what_may_be_sent(now, out) {
+            self.arm_probe(now, out.config, true);
+        }
+    }
+
+    /// Send what may be sent, and leave the probe timer to the caller; returns whether there were new data.
+    pub(super) fn send_what_may_be_sent<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+    ) -> bool {
         if self.waiting {
-            return;
+            return false;
         }
         if self.board.flight() == 0 && self.stream.has_more() {
             self.restart_after_idle(now, out.config);
@@ -76,32 +107,11 @@ impl Sender {
         if self.state == CongestionState::Recovery {
             self.recovery.before_sending(self.board.pipe());
         }
-        let mut limited = false;
-        let mut sent_new = false;
-        loop {
-            if let Some(pacing) = self.control.pacing(out.config)
-                && self.is_paced(now, pacing)
-            {
-                // A pace that follows from the window is a limit by the window; slow start asks for the flight.
-                limited = self.control.pacing_rate().is_none() && !self.control.in_slow_start();
-                break;
-            }
-            if let Some(number) = self.board.next_lost() {
-                let length = u32::from(self.board.segment(number).length);
-                if !self.has_room(length, false, out.config) {
-                    limited = true;
-                    break;
-                }
-                self.retransmit(now, number, out);
-            } else if self.stream.has_more()
-                && let Some(piece) = self.next_new(now, out.config, &mut limited)
-            {
-                self.send_piece(now, &piece, out);
-                sent_new = true;
-            } else if limited || !self.send_speculatively(now, out) {
-                break;
-            }
+        let mut run = self.send_run(now, out);
+        if !run.exhausted {
+            self.send_one_by_one(now, out, &mut run);
         }
+        let Run { sent, limited, .. } = run;
         self.note_usage(limited);
         if let Some(rate) = &mut self.delivery_rate
             && !limited
@@ -111,11 +121,80 @@ impl Sender {
             rate.on_application_limited(self.board.pipe_bytes());
         }
         if self.timeout_at == Instant::NEVER && self.board.pipe() > 0 {
-            self.restart_timeout(now, out.config);
+            self.restart_timeout(now);
         }
-        if sent_new {
-            self.arm_probe(now, out.config, true);
+        sent
+    }
+
+    /// The send loop: whatever may leave next, as long as something may.
+    fn send_one_by_one<C: EndpointContext>(
+        &mut self,
+        now: Instant,
+        out: &mut Outlet<'_, C>,
+        run: &mut Run,
+    ) {
+        loop {
+            if let Some(pacing) = self.control.pacing(out.config)
+                && self.is_paced(now, pacing)
+            {
+                // A pace that follows from the window is a limit by the window; slow start asks for the flight.
+                run.limited = self.control.pacing_rate().is_none() && !self.control.in_slow_start();
+                break;
+            }
+            if let Some(number) = self.board.next_lost() {
+                let length = u32::from(self.board.segment(number).length);
+                if !self.has_room(length, false, out.config) {
+                    run.limited = true;
+                    break;
+                }
+                self.retransmit(now, number, out);
+            } else if self.stream.has_more()
+                && let Some(piece) = self.next_new(now, out.config, &mut run.limited)
+            {
+                self.send_piece(now, &piece, out);
+                run.sent = true;
+            } else if run.limited || !self.send_speculatively(now, out) {
+                break;
+            }
         }
+    }
+
+    /// Send the full segments of new data that may leave, if nothing but the window and the peer can hold them back:
+    /// what the send loop does, without asking again what sending them does not change.
+    #[inline]
+    fn send_run<C: EndpointContext>(&mut self, now: Instant, out: &mut Outlet<'_, C>) -> Run {
+        let config = out.config;
+        let mut run = Run::default();
+        let applies = self.board.pending() == 0
+            && self.state != CongestionState::Recovery
+            && !self.control.paces()
+            && self.takes_shortcuts;
+        if !applies {
+            return run;
+        }
+        let size = config.maximum_segment_size;
+        let room = self.room(true, config);
+        let step = match config.window_unit {
+            WindowUnit::Segments => 1,
+            WindowUnit::Bytes => size,
+        };
+        let mut used = room.used;
+        let mut fits = room.first || used + step <= room.limit;
+        while self.stream.holds_more_than(size) {
+            let accepted = !self.exceeds_receive_window(config);
+            if !accepted || !fits {
+                run.limited = accepted;
+                run.exhausted = true;
+                break;
+            }
+            let piece = self.stream.full_piece(now, size);
+            let number = self.take_piece(now, &piece, config);
+            self.emit(now, number, out);
+            used += step;
+            fits = used + step <= room.limit;
+            run.sent = true;
+        }
+        run
     }
 
     /// Whether the pacer holds back what could be sent.
@@ -170,24 +249,27 @@ impl Sender {
         piece: &Piece,
         out: &mut Outlet<'_, C>,
     ) {
-        let mut sent = Sent {
+        let number = self.take_piece(now, piece, out.config);
+        self.emit(now, number, out);
+    }
+
+    /// Make `piece` the next segment.
+    #[inline]
+    fn take_piece(&mut self, now: Instant, piece: &Piece, config: &StackConfig) -> u32 {
+        let number = self.board.push(Sent {
             sent_at: now,
             first_sent_at: now,
             written_at: piece.written_at,
             offset: low_half(piece.offset),
             length: u16::try_from(piece.length).expect("a segment is at most 65,535 bytes"),
             transmissions: 1,
-            flags: Flags::NONE,
-        };
-        if piece.last {
-            sent.flags = Flags::FIN;
-        }
-        let number = self.board.push(sent);
+            flags: if piece.last { Flags::FIN } else { Flags::NONE },
+        });
         self.stream.take(piece, number);
-        if out.config.sampling == RoundTripSampling::OncePerWindow && self.timed.is_none() {
+        if config.sampling == RoundTripSampling::OncePerWindow && self.timed.is_none() {
             self.timed = Some((number, now));
         }
-        self.emit(now, number, &sent, out);
+        number
     }
 
     /// The SYN as a data segment without payload (ns-2 one-way agents).
@@ -196,7 +278,7 @@ impl Sender {
         now: Instant,
         out: &mut Outlet<'_, C>,
     ) {
-        let sent = Sent {
+        let number = self.board.push(Sent {
             sent_at: now,
             first_sent_at: now,
             written_at: now,
@@ -204,10 +286,9 @@ impl Sender {
             length: 0,
             transmissions: 1,
             flags: Flags::SYN,
-        };
-        let number = self.board.push(sent);
-        self.emit(now, number, &sent, out);
-        self.restart_timeout(now, out.config);
+        });
+        self.emit(now, number, out);
+        self.restart_timeout(now);
     }
 
     /// Send `number`, which is lost, again.
@@ -233,15 +314,15 @@ impl Sender {
         number: u32,
         out: &mut Outlet<'_, C>,
     ) {
-        let sent = self.board.retransmit(number, now);
+        self.board.retransmit(number, now);
         self.detector.on_retransmitted(number, &self.board, now);
         // Karn: a timed segment is no longer unambiguous.
         self.timed = None;
         if number == self.board.first() {
-            self.restart_timeout(now, out.config);
+            self.restart_timeout(now);
         }
         self.recovery.retransmitted_below = self.recovery.retransmitted_below.max(number + 1);
-        self.emit(now, number, &sent, out);
+        self.emit(now, number, out);
     }
 
     /// The peer has no room.
@@ -271,6 +352,17 @@ impl Sender {
 
     /// Whether the window has room for a segment of `length` bytes.
     fn has_room(&self, length: u32, new: bool, config: &StackConfig) -> bool {
+        let room = self.room(new, config);
+        let step = match config.window_unit {
+            WindowUnit::Segments => 1,
+            WindowUnit::Bytes => length,
+        };
+        room.first || room.used + step <= room.limit
+    }
+
+    /// The room of the window.
+    #[inline]
+    fn room(&self, new: bool, config: &StackConfig) -> Room {
         let board = &self.board;
         let recovering = self.state == CongestionState::Recovery;
         let selective = config.loss_detection.uses_sack();
@@ -286,19 +378,24 @@ impl Sender {
                 } else {
                     window.whole()
                 };
-                let used = if hold { board.flight() } else { board.pipe() };
-                used < limit
+                Room {
+                    used: if hold { board.flight() } else { board.pipe() },
+                    limit,
+                    first: false,
+                }
             }
             WindowUnit::Bytes => {
                 // A thousandth of a byte makes up for the rounding of segments to bytes and back.
                 let full = f64::from(config.maximum_segment_size);
-                let limit = whole(window.size * full + 0.001);
-                let used = if hold {
-                    board.flight_bytes()
-                } else {
-                    board.pipe_bytes()
-                };
-                board.pipe() == 0 || used + length <= limit
+                Room {
+                    used: if hold {
+                        board.flight_bytes()
+                    } else {
+                        board.pipe_bytes()
+                    },
+                    limit: whole(window.size * full + 0.001),
+                    first: board.pipe() == 0,
+                }
             }
         }
     }
@@ -340,16 +437,16 @@ impl Sender {
         true
     }
 
-    fn emit<C: EndpointContext>(
-        &mut self,
-        now: Instant,
-        number: u32,
-        sent: &Sent,
-        out: &mut Outlet<'_, C>,
-    ) {
+    /// Hand the latest copy of segment `number` to the network.
+    fn emit<C: EndpointContext>(&mut self, now: Instant, number: u32, out: &mut Outlet<'_, C>) {
         let config = out.config;
+        let sent = self.board.segment(number);
         let payload = u32::from(sent.length);
         let first = sent.transmissions == 1;
+        let times = SendTimes {
+            written_at: sent.written_at,
+            first_sent_at: sent.first_sent_at,
+        };
         let syn = sent.flags.has(Flags::SYN);
         let mut segment = Segment {
             sequence: number,
@@ -381,7 +478,7 @@ impl Sender {
         out.statistics.segments_sent += 1;
         out.statistics.payload_bytes_sent += u64::from(payload);
         out.statistics.wire_bytes_sent += u64::from(segment.length);
-        self.last_sent_at = Some(now);
+        self.last_sent_at = now;
         if let Some(rate) = &mut self.delivery_rate {
             rate.on_sent(now, number, &self.board);
         }
@@ -392,10 +489,6 @@ impl Sender {
         if self.state == CongestionState::Recovery {
             self.recovery.on_sent(self.board.pipe());
         }
-        let times = SendTimes {
-            written_at: sent.written_at,
-            first_sent_at: sent.first_sent_at,
-        };
         out.context.emit(&segment, times);
     }
 
@@ -422,10 +515,11 @@ impl Sender {
     /// New data leave with nothing outstanding: perhaps after a pause.
     #[cold]
     fn restart_after_idle(&mut self, now: Instant, config: &StackConfig) {
-        let Some(last) = self.last_sent_at else {
+        if self.last_sent_at == Instant::NEVER {
             return;
-        };
-        let (idle, timeout) = (now.saturating_since(last), self.timeout(config).0);
+        }
+        let idle = now.saturating_since(self.last_sent_at);
+        let timeout = self.timeout_without_backoff();
         if idle > timeout {
             let rule = config.idle_restart;
             let window = self.control.window_mut();

@@ -68,7 +68,7 @@ pub(crate) struct Row {
 }
 
 /// What a call wanted to happen.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Wishes {
     pub(crate) segments: Vec<Segment>,
     /// How long the data of each segment with payload had waited when it was first sent.
@@ -133,6 +133,8 @@ pub(crate) struct Path {
     pub(crate) close: bool,
     pub(crate) keep_rows: bool,
     pub(crate) keep_events: bool,
+    /// Everything that each call wanted to happen, and the state of the end that was called, if kept.
+    pub(crate) trace: Option<Vec<(Instant, Wishes, ConnectionSnapshot)>>,
     /// Places in the queue of each direction, the packet in service included.
     pub(crate) buffer: usize,
     shape: Shape,
@@ -165,6 +167,7 @@ impl Path {
             close: false,
             keep_rows: true,
             keep_events: true,
+            trace: None,
             buffer: usize::MAX,
             queues: [VecDeque::new(), VecDeque::new()],
             shape,
@@ -258,6 +261,10 @@ impl Path {
         let mut wishes = std::mem::take(&mut self.wishes);
         act(&mut self.ends[end.index()], now, &mut wishes);
         assert!(self.ends[end.index()].is_consistent());
+        if let Some(trace) = &mut self.trace {
+            trace.push((now, wishes.clone(), self.ends[end.index()].snapshot()));
+            wishes.waits.clear();
+        }
         let connected = wishes.events.contains(&Event::Connected);
         let answers = end == End::Server
             && self.answer_after > 0

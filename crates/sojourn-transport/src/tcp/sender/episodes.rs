@@ -123,7 +123,7 @@ impl Sender {
         if self.recovery.retransmits_at_once() {
             self.retransmit_first(now, out);
         }
-        self.restart_timeout(now, out.config);
+        self.restart_timeout(now);
     }
 
     fn mark_first_lost(&mut self) {

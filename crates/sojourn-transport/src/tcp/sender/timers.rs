@@ -7,7 +7,7 @@ use super::{Probe, Sender};
 use crate::config::{Handshake, StackConfig};
 use crate::congestion::{Cause, Congestion};
 use crate::tcp::recovery::{Progress, Recovery};
-use crate::tcp::rto::{backed_off, base_timeout};
+use crate::tcp::rto::backed_off;
 use crate::tcp::transmit::Outlet;
 use crate::{CongestionState, EndpointContext};
 use sojourn_base::{Instant, Span};
@@ -51,19 +51,18 @@ impl Sender {
             .min(self.detector.deadline())
     }
 
-    /// The retransmission timeout without and with back-off.
-    pub(crate) fn timeout(&self, config: &StackConfig) -> (Span, Span) {
-        let base = base_timeout(&config.timeout, &self.round_trip, self.initial_timeout);
-        let maximum = if self.round_trip.smoothed().is_some() {
-            config.timeout.maximum
-        } else {
-            self.initial_maximum
-        };
-        (base.min(maximum), backed_off(base, self.backoff, maximum))
+    /// The retransmission timeout.
+    pub(crate) fn timeout(&self) -> Span {
+        backed_off(self.base_timeout, self.backoff, self.maximum_timeout)
     }
 
-    pub(in crate::tcp) fn restart_timeout(&mut self, now: Instant, config: &StackConfig) {
-        self.timeout_at = now.saturating_add(self.timeout(config).1);
+    /// What it is without back-off.
+    pub(crate) fn timeout_without_backoff(&self) -> Span {
+        self.base_timeout.min(self.maximum_timeout)
+    }
+
+    pub(in crate::tcp) fn restart_timeout(&mut self, now: Instant) {
+        self.timeout_at = now.saturating_add(self.timeout());
     }
 
     /// Arm the tail-loss probe after new data or progress, if it applies (RFC 8985 section 7.2).
@@ -107,7 +106,7 @@ impl Sender {
             end: self.board.next(),
             repeated,
         });
-        self.restart_timeout(now, out.config);
+        self.restart_timeout(now);
     }
 
     #[cold]
@@ -157,6 +156,6 @@ impl Sender {
         } else {
             self.transmit(now, out);
         }
-        self.restart_timeout(now, out.config);
+        self.restart_timeout(now);
     }
 }
