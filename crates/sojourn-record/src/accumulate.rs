@@ -94,17 +94,31 @@ impl DelayHistogram {
     /// Counts one delay.
     #[inline]
     pub fn record(&mut self, delay: Span) {
-        let ns = delay.as_ns();
-        if self.counts.increment(ns).is_err() {
-            self.count_as_longest();
+        self.record_all(core::iter::once(delay));
+    }
+
+    /// Counts delays, of which there are much fewer than fit into one count.
+    #[inline]
+    pub(crate) fn record_all(&mut self, delays: impl Iterator<Item = Span>) {
+        let (mut packets, mut sum_ns) = (0, 0);
+        let (mut shortest, mut longest) = (self.shortest, self.longest);
+        for delay in delays {
+            let ns = delay.as_ns();
+            if self.counts.increment(ns).is_err() {
+                self.count_as_longest();
+            }
+            packets += 1;
+            shortest = shortest.min(ns);
+            longest = longest.max(ns);
+            sum_ns += u128::from(ns);
         }
-        self.packets += 1;
-        if self.packets.is_multiple_of(CARRIED_AFTER) {
+        (self.shortest, self.longest) = (shortest, longest);
+        self.sum_ns += sum_ns;
+        let carried = self.packets / CARRIED_AFTER;
+        self.packets += packets;
+        if self.packets / CARRIED_AFTER != carried {
             self.carry();
         }
-        self.shortest = self.shortest.min(ns);
-        self.longest = self.longest.max(ns);
-        self.sum_ns += u128::from(ns);
     }
 
     #[cold]

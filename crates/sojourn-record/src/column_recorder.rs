@@ -1,9 +1,11 @@
 //! The recorder that keeps column tables.
 
+mod passages;
 mod records;
 
 pub use records::Records;
 
+use self::passages::{COUNTED_TOGETHER, Passed};
 use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 use crate::latency_histogram::{DeviceHistograms, HistogramValue, LatencyHistogramConfig};
 use crate::protection::{FlowProtection, ProtectionTally};
@@ -119,6 +121,8 @@ impl LinkTotals {
 #[derive(Debug)]
 struct LinkRecords {
     link: RecordedLink,
+    /// What has left it and is not yet counted.
+    passed: Vec<Passed>,
     totals: LinkTotals,
     sojourn: Option<DelayHistogram>,
     clock: QueueClock,
@@ -135,22 +139,6 @@ struct LinkRecords {
     device: Option<Box<DeviceHistograms>>,
 }
 
-/// Passages whose delays are counted together. chosen: the histograms are not in a near cache, and the processor
-/// fetches the bins of neighbouring passages at the same time.
-const COUNTED_TOGETHER: usize = 64;
-
-/// A passage whose delays are not yet counted.
-#[derive(Clone, Copy, Debug)]
-struct Uncounted {
-    link: LinkId,
-    traffic: TrafficId,
-    direction: Direction,
-    /// In the managed queue.
-    sojourn: Span,
-    /// From one end of the link to the other.
-    passage: Span,
-}
-
 /// Keeps the tables that its configuration asks for.
 #[derive(Debug)]
 pub struct ColumnRecorder {
@@ -160,7 +148,6 @@ pub struct ColumnRecorder {
     delays: Vec<PerDirection<DelaySums>>,
     access_delay: Vec<PerDirection<Option<DelayHistogram>>>,
     links: Vec<LinkRecords>,
-    uncounted: Vec<Uncounted>,
     traffic_bins: Vec<Vec<(LinkId, Bins<TrafficBin>)>>,
     datagram_tallies: Vec<FlowTallies>,
     transfer_tallies: Vec<TransferTally>,
@@ -212,6 +199,7 @@ impl ColumnRecorder {
                 .filter(|_| link.has_service_queues)
                 .map(|width| Box::new(ServiceQueue::ALL.map(|_| Bins::new(width)))),
             link,
+            passed: Vec::new(),
             totals: LinkTotals::default(),
             sojourn: None,
             clock: QueueClock::default(),
@@ -226,7 +214,6 @@ impl ColumnRecorder {
             delays: vec![PerDirection::default(); entries],
             access_delay: vec![PerDirection::default(); entries],
             links: links.collect(),
-            uncounted: Vec::with_capacity(COUNTED_TOGETHER),
             traffic_bins: vec![Vec::new(); entries],
             datagram_tallies: vec![FlowTallies::default(); entries],
             transfer_tallies: vec![TransferTally::default(); entries],
@@ -261,23 +248,8 @@ impl ColumnRecorder {
 
     /// The finished records.
     pub fn into_records(mut self) -> Records {
-        self.count_delays();
+        self.count_all_passed();
         Records { recorder: self }
-    }
-
-    /// Brings the histograms up to date.
-    #[inline(never)]
-    fn count_delays(&mut self) {
-        for passed in &self.uncounted {
-            let link = &mut self.links[usize::from(passed.link.0)];
-            link.sojourn.get_or_insert_default().record(passed.sojourn);
-            if link.link.is_access {
-                self.access_delay[usize::from(passed.traffic.0)][passed.direction]
-                    .get_or_insert_default()
-                    .record(passed.passage);
-            }
-        }
-        self.uncounted.clear();
     }
 
     fn counters(&mut self, traffic: TrafficId, direction: Direction) -> &mut TrafficCounters {
@@ -369,49 +341,12 @@ impl Recorder for ColumnRecorder {
         counters.sent_bytes += length.0;
     }
 
+    #[inline]
     fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {
-        let link = &mut self.links[usize::from(passage.link.0)];
-        let traffic = usize::from(passage.traffic.0);
-        if link.link.is_access {
-            let counters = &mut self.counters[traffic][direction];
-            counters.forwarded_packets += 1;
-            counters.forwarded_bytes += passage.length.0;
-        }
-        let queue = &mut link.totals.forwarded[passage.queue as usize];
-        queue.packets += 1;
-        queue.bytes += passage.charged;
-        let sojourn = passage.dequeued_at.saturating_since(passage.entered_at);
-        if let Some(device) = &mut link.device {
-            device.count(HistogramValue::Sojourn, passage.queue, sojourn);
-        }
-        if let Some(bins) = &mut link.service_bins {
-            let bins = &mut bins[passage.queue as usize];
-            bins.at(passage.entered_at).offered += passage.charged.0;
-            bins.at(passage.dequeued_at).served += passage.charged.0;
-        }
-        if let Some(bins) = &mut link.bins {
-            let bin = bins.at(passage.dequeued_at);
-            bin.forwarded_bytes += passage.charged.0;
-            bin.forwarded_packets += 1;
-            bin.sojourn_ns += sojourn.as_ns();
-            bin.sojourn_max_ns = bin.sojourn_max_ns.max(sojourn.as_ns());
-            let width = Span::from_ns(bins.width_ns());
-            let bins = bins_on(&mut self.traffic_bins[traffic], passage.link, width);
-            let bin = bins.at(passage.dequeued_at);
-            bin.forwarded_bytes += passage.length.0;
-            bin.forwarded_packets += 1;
-        }
-        if self.config.histograms {
-            self.uncounted.push(Uncounted {
-                link: passage.link,
-                traffic: passage.traffic,
-                direction,
-                sojourn,
-                passage: passage.arrives_at.saturating_since(passage.entered_at),
-            });
-            if self.uncounted.len() == COUNTED_TOGETHER {
-                self.count_delays();
-            }
+        let passed = &mut self.links[usize::from(passage.link.0)].passed;
+        passed.push(Passed::new(direction, passage));
+        if passed.len() >= COUNTED_TOGETHER {
+            self.count_passed(passage.link);
         }
     }
 
@@ -584,6 +519,7 @@ impl Recorder for ColumnRecorder {
     }
 
     fn on_end(&mut self, now: Instant) {
+        self.count_all_passed();
         for link in &mut self.links {
             if self.config.occupancy || link.bins.is_some() {
                 let waiting = Waiting::default();
