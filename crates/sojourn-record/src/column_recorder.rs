@@ -398,9 +398,10 @@ impl Recorder for ColumnRecorder {
         }
     }
 
+    #[inline]
     fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {
         let link = &mut self.links[usize::from(link.0)];
-        link.clock.change(now, waiting, link.bins.as_mut());
+        link.clock.change(now, waiting, &mut link.bins);
     }
 
     fn on_datagram(&mut self, datagram: &Datagram) {
@@ -522,8 +523,7 @@ impl Recorder for ColumnRecorder {
         self.count_all_passed();
         for link in &mut self.links {
             if self.config.occupancy || link.bins.is_some() {
-                let waiting = Waiting::default();
-                link.clock.change(now, waiting, link.bins.as_mut());
+                link.clock.finish(now, &mut link.bins);
             }
             if let Some(bins) = &mut link.bins {
                 bins.finish(now);

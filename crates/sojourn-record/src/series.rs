@@ -84,11 +84,6 @@ impl<B: Default + Clone> Bins<B> {
         &mut self.made[self.last]
     }
 
-    /// Whether both times are in the bin that was asked for last.
-    fn last_covers(&self, from: Instant, to: Instant) -> bool {
-        self.last_covers.start <= from && to < self.last_covers.end
-    }
-
     #[cold]
     fn find(&mut self, now: Instant) {
         let index = now.as_ns() / self.width_ns;
@@ -124,56 +119,101 @@ impl<B: Default + Clone> Bins<B> {
 /// Follows the length of one queue through time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueClock {
-    since: Instant,
+    since_ns: u64,
     waiting: Waiting,
     /// Time spent at each length in packets, in ns.
     occupancy_ns: Vec<u64>,
+    /// End of the bin under way; 0 before the first one, and never without bins.
+    bin_ends_ns: u64,
+    /// Of the bin under way.
+    sums: QueueSums,
+}
+
+/// What a bin holds of the length of its queue, see [`LinkBin`].
+#[derive(Clone, Debug, Default)]
+struct QueueSums {
+    byte_ns: u64,
+    packet_ns: u64,
+    staged_ns: u64,
+    packets_max: u32,
 }
 
 impl QueueClock {
     /// The queue has `waiting` from `now` on; books the time at the earlier length.
+    #[inline]
     pub(crate) fn change(
         &mut self,
         now: Instant,
         waiting: Waiting,
-        bins: Option<&mut Bins<LinkBin>>,
+        bins: &mut Option<Bins<LinkBin>>,
     ) {
-        let packets = self.waiting.packets.0 as usize;
-        if packets >= self.occupancy_ns.len() {
-            self.occupancy_ns.resize(packets + 1, 0);
+        let now_ns = now.as_ns();
+        if now_ns >= self.bin_ends_ns {
+            self.leave_bins(now_ns, bins);
         }
-        self.occupancy_ns[packets] += now.as_ns() - self.since.as_ns();
-        if let Some(bins) = bins {
-            self.fill_bins(now, bins);
-            let bin = bins.at(now);
-            bin.packets_max = bin.packets_max.max(waiting.packets.0);
-        }
-        self.since = now;
+        self.book(now_ns);
+        self.sums.packets_max = self.sums.packets_max.max(waiting.packets.0);
         self.waiting = waiting;
     }
 
-    fn fill_bins(&self, now: Instant, bins: &mut Bins<LinkBin>) {
-        let (mut from, now_ns) = (self.since.as_ns(), now.as_ns());
-        if bins.last_covers(self.since, now) {
-            if from < now_ns {
-                self.fill_bin(now_ns - from, bins.at(now));
-            }
-            return;
-        }
-        let width = bins.width_ns();
-        while from < now_ns {
-            let to = now_ns.min((from / width + 1) * width);
-            self.fill_bin(to - from, bins.at(Instant::from_ns(from)));
-            from = to;
+    /// The run ends.
+    pub(crate) fn finish(&mut self, end: Instant, bins: &mut Option<Bins<LinkBin>>) {
+        self.change(end, Waiting::default(), bins);
+        if let Some(bins) = bins {
+            self.write_down(bins);
         }
     }
 
-    /// The queue was as it is for `span` nanoseconds of `bin`.
-    fn fill_bin(&self, span: u64, bin: &mut LinkBin) {
-        bin.byte_ns += self.waiting.bytes.0 * span;
-        bin.packet_ns += u64::from(self.waiting.packets.0) * span;
-        bin.staged_ns += u64::from(self.waiting.staged.0) * span;
-        bin.packets_max = bin.packets_max.max(self.waiting.packets.0);
+    /// The queue was as it is until now, all of the time in the bin under way.
+    #[inline]
+    fn book(&mut self, now_ns: u64) {
+        let span = now_ns - self.since_ns;
+        self.since_ns = now_ns;
+        let packets = self.waiting.packets.0;
+        match self.occupancy_ns.get_mut(packets as usize) {
+            Some(time) => *time += span,
+            None => self.book_longest(span),
+        }
+        self.sums.byte_ns += self.waiting.bytes.0 * span;
+        self.sums.packet_ns += u64::from(packets) * span;
+        self.sums.staged_ns += u64::from(self.waiting.staged.0) * span;
+    }
+
+    /// The queue is longer than ever before.
+    #[cold]
+    fn book_longest(&mut self, span: u64) {
+        let packets = self.waiting.packets.0 as usize;
+        self.occupancy_ns.resize(packets + 1, 0);
+        self.occupancy_ns[packets] = span;
+    }
+
+    /// Goes on to the bin of `now_ns`.
+    #[cold]
+    fn leave_bins(&mut self, now_ns: u64, bins: &mut Option<Bins<LinkBin>>) {
+        let Some(bins) = bins else {
+            self.bin_ends_ns = u64::MAX;
+            return;
+        };
+        while now_ns >= self.bin_ends_ns {
+            self.book(self.bin_ends_ns);
+            self.write_down(bins);
+            if now_ns > self.bin_ends_ns {
+                self.sums.packets_max = self.waiting.packets.0;
+            }
+            self.bin_ends_ns += bins.width_ns();
+        }
+    }
+
+    /// Adds up what is known of the bin under way.
+    fn write_down(&mut self, bins: &mut Bins<LinkBin>) {
+        let sums = core::mem::take(&mut self.sums);
+        if let Some(start_ns) = self.bin_ends_ns.checked_sub(bins.width_ns()) {
+            let bin = bins.at(Instant::from_ns(start_ns));
+            bin.byte_ns += sums.byte_ns;
+            bin.packet_ns += sums.packet_ns;
+            bin.staged_ns += sums.staged_ns;
+            bin.packets_max = bin.packets_max.max(sums.packets_max);
+        }
     }
 
     /// Time spent at each length in packets.
@@ -189,16 +229,17 @@ mod tests {
 
     #[test]
     fn queue_length_is_weighted_by_time_across_bins() {
-        let mut bins = Bins::new(Span::from_ms(100));
+        let mut bins = Some(Bins::new(Span::from_ms(100)));
         let mut clock = QueueClock::default();
         let waiting = |packets| Waiting {
             packets: Packets(packets),
             bytes: Bytes(0),
             ..Waiting::default()
         };
-        clock.change(Instant::from_ms(50), waiting(4), Some(&mut bins));
-        clock.change(Instant::from_ms(250), waiting(1), Some(&mut bins));
-        clock.change(Instant::from_ms(300), waiting(0), Some(&mut bins));
+        clock.change(Instant::from_ms(50), waiting(4), &mut bins);
+        clock.change(Instant::from_ms(250), waiting(1), &mut bins);
+        clock.finish(Instant::from_ms(300), &mut bins);
+        let mut bins = bins.expect("as above");
         bins.finish(Instant::from_ms(300));
         let means: Vec<f64> = bins
             .iter()
