@@ -497,10 +497,10 @@ impl<R: Recorder> Paths<R> {
             traffic,
         } = *arrival;
         let packet = self.packets.get(id);
-        let split = self.recorded_split(id);
         match packet.body {
             Body::Segment { ref header, .. } => {
                 if self.record_delays {
+                    let split = self.packets.split(id);
                     let at_sender = split.get(Cause::Sender) + split.get(Cause::Recovery);
                     debug_assert_eq!(
                         split.total(),
@@ -521,6 +521,7 @@ impl<R: Recorder> Paths<R> {
                 sent_at,
                 ..
             } => {
+                let split = self.recorded_split(id);
                 debug_assert!(
                     !self.record_delays || split.total() == now.saturating_since(sent_at),
                     "the parts of a datagram's delay sum to the whole"

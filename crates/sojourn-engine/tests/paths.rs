@@ -59,7 +59,7 @@ impl Recorder for Census {
         of(&mut self.lost, drop.traffic.0)[drop.direction] += 1;
         count(of(&mut self.lost_on, drop.link.0), drop.traffic.0);
     }
-    fn on_segment(&mut self, arrival: &SegmentArrival) {
+    fn on_segment(&mut self, arrival: &SegmentArrival<'_>) {
         // The engine itself asserts that the parts sum to the whole: it knows when the segment was sent.
         of(&mut self.arrived, arrival.traffic.0)[arrival.direction] += 1;
     }

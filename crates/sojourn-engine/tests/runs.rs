@@ -73,7 +73,7 @@ impl Recorder for Census {
     fn on_drop(&mut self, drop: &LinkDrop) {
         self.lost[drop.direction] += 1;
     }
-    fn on_segment(&mut self, arrival: &SegmentArrival) {
+    fn on_segment(&mut self, arrival: &SegmentArrival<'_>) {
         self.arrived[arrival.direction] += 1;
     }
     fn on_datagram(&mut self, datagram: &Datagram) {

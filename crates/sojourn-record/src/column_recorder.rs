@@ -78,6 +78,7 @@ struct DelaySums {
 }
 
 impl DelaySums {
+    #[inline(never)] // its callers are short without it
     fn add(&mut self, split: &DelaySplit) {
         self.packets += 1;
         for cause in Cause::ALL {
@@ -424,9 +425,10 @@ impl Recorder for ColumnRecorder {
         }
     }
 
-    fn on_segment(&mut self, arrival: &SegmentArrival) {
+    #[inline]
+    fn on_segment(&mut self, arrival: &SegmentArrival<'_>) {
         if self.config.delays && arrival.payload > Bytes::ZERO {
-            self.delays[usize::from(arrival.traffic.0)][arrival.direction].add(&arrival.split);
+            self.delays[usize::from(arrival.traffic.0)][arrival.direction].add(arrival.split);
         }
     }
 

@@ -244,7 +244,7 @@ pub enum Fate {
 
 /// A TCP segment that reached its destination.
 #[derive(Clone, Copy, Debug)]
-pub struct SegmentArrival {
+pub struct SegmentArrival<'a> {
     /// Whose.
     pub traffic: TrafficId,
     /// Its direction.
@@ -252,7 +252,7 @@ pub struct SegmentArrival {
     /// Bytes of application data; 0 for control segments.
     pub payload: Bytes,
     /// Where the time went.
-    pub split: DelaySplit,
+    pub split: &'a DelaySplit,
 }
 
 /// What waits in a link.
@@ -336,7 +336,7 @@ pub trait Recorder {
     /// A datagram has met its fate.
     fn on_datagram(&mut self, datagram: &Datagram) {}
     /// A TCP segment has arrived.
-    fn on_segment(&mut self, arrival: &SegmentArrival) {}
+    fn on_segment(&mut self, arrival: &SegmentArrival<'_>) {}
     /// Bytes of application data were delivered in order.
     fn on_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: Bytes) {}
     /// A connection has ended (or the run has): its counters.
