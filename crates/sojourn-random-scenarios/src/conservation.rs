@@ -120,7 +120,7 @@ impl Recorder for Conservation {
         self.columns.on_datagram(datagram);
     }
 
-    fn on_segment(&mut self, arrival: &SegmentArrival) {
+    fn on_segment(&mut self, arrival: &SegmentArrival<'_>) {
         self.arrived += 1;
         self.columns.on_segment(arrival);
     }
