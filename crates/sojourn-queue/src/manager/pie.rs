@@ -163,21 +163,52 @@ impl<T> PieQueue<T> {
     pub const fn pie(&self) -> &Pie {
         &self.pie
     }
+
+    #[cold]
+    fn on_signal(
+        &mut self,
+        verdict: PieVerdict,
+        packet: Held<T>,
+        context: &mut dyn QueueContext<T>,
+    ) -> Verdict {
+        match signal(verdict, packet, context) {
+            Ok(packet) => {
+                self.fifo.push(packet);
+                Verdict::Accepted
+            }
+            Err(verdict) => verdict,
+        }
+    }
 }
 
 /// Let `pie` judge an arrival: what is accepted (perhaps with a mark) comes back, the rest has left.
 pub(crate) fn admit<T>(
     pie: &mut Pie,
     law: &PieLaw,
-    mut packet: Held<T>,
+    packet: Held<T>,
     backlog: u64,
     context: &mut dyn QueueContext<T>,
 ) -> Result<Held<T>, Verdict> {
     let length = packet.meta.length;
-    match pie.on_arrival(law, length, backlog, || context.unit()) {
-        PieVerdict::Pass => Ok(packet),
-        PieVerdict::Mark if mark(&mut packet, Reason::Early, context) => Ok(packet),
-        PieVerdict::Mark | PieVerdict::Drop => Err(refuse(packet, Reason::Early, context)),
+    let verdict = pie.on_arrival(law, length, backlog, || context.unit());
+    if verdict == PieVerdict::Pass {
+        Ok(packet)
+    } else {
+        signal(verdict, packet, context)
+    }
+}
+
+/// An arrival is marked if it can be and shall be, and leaves otherwise.
+#[cold]
+fn signal<T>(
+    verdict: PieVerdict,
+    mut packet: Held<T>,
+    context: &mut dyn QueueContext<T>,
+) -> Result<Held<T>, Verdict> {
+    if verdict == PieVerdict::Mark && mark(&mut packet, Reason::Early, context) {
+        Ok(packet)
+    } else {
+        Err(refuse(packet, Reason::Early, context))
     }
 }
 
@@ -191,17 +222,20 @@ impl<T> QueueManager<T> for PieQueue<T> {
         context: &mut dyn QueueContext<T>,
     ) -> Verdict {
         let packet = Held::new(now, meta, item);
-        if !self.room.fits(self.fifo.backlog(), meta.length) {
+        let backlog = self.fifo.backlog();
+        if !self.room.fits(backlog, meta.length) {
             self.pie.on_overflow();
             return refuse(packet, Reason::Overlimit, context);
         }
-        match admit(&mut self.pie, &self.law, packet, self.fifo.bytes(), context) {
-            Ok(packet) => {
-                self.fifo.push(packet);
-                Verdict::Accepted
-            }
-            Err(verdict) => verdict,
+        let draw = || context.unit();
+        let verdict = self
+            .pie
+            .on_arrival(&self.law, meta.length, backlog.bytes.0, draw);
+        if verdict != PieVerdict::Pass {
+            return self.on_signal(verdict, packet, context);
         }
+        self.fifo.push(packet);
+        Verdict::Accepted
     }
 
     #[inline(never)]

@@ -189,6 +189,7 @@ impl Pie {
     }
 
     /// A packet of `length` bytes arrives and fits; `backlog` bytes wait already.
+    #[inline]
     pub fn on_arrival(
         &mut self,
         law: &PieLaw,
@@ -359,6 +360,7 @@ impl Pie {
         draw() < probability
     }
 
+    #[cold]
     fn wakes_up(&mut self, law: &PieLaw, backlog: u64) -> bool {
         let is_due = match law.activation {
             None => true,
