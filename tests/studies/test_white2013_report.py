@@ -323,7 +323,7 @@ def test_differences_too_small_to_matter_do_not_decide() -> None:
     def best(measure: str, *values: float) -> frozenset[str]:
         own = STUDY.definition.measures[measure]
         entries = [_Entry(Estimate(value), {1: value}) for value in values]
-        (standing,) = who_wins([_contest(own, entries)])
+        (standing,) = who_wins([_contest(own, entries, 600.0)])
         return standing.best
 
     assert best("mos", 4.4, 4.31, 4.2) == {"0", "1"}

@@ -296,3 +296,76 @@ def test_few_seeds_do_not_make_the_worst_as_good_as_the_best() -> None:
     standings = who_wins([Contest({"fast": fast, "slow": slow}, "lower")] * 20)
     assert {standing.winner for standing in standings} == {""}
     assert {standing.marked for standing in standings} == {frozenset({"fast"})}
+
+
+def test_one_long_run_of_five_does_not_make_a_slow_queue_as_good_as_a_fast_one() -> None:
+    # Pages of White 2012, case 07. Differences: mean 61.5, deviation 78.7, t = 1.75 with 4 degrees of freedom, p = 0.16.
+    # Logarithms of the ratios: 1.989, 2.280, 2.917, 4.173, 1.267; mean 2.525, deviation 1.098, t = 5.14, p = 0.0068.
+    slow, fast = [22.704, 30.583, 58.362, 200.708, 10.994], [3.107, 3.128, 3.156, 3.092, 3.097]
+    values = {"slow": slow, "fast": fast}
+    assert who_wins([Contest(values, "lower")])[0].best == {"slow", "fast"}
+    (standing,) = who_wins([Contest(values, "lower", by_ratio=True)])
+    assert (standing.best, standing.winner) == ({"fast"}, "fast")
+    # Eight such rows: 8 x 0.0068 is more than 5 %, so that none is won, and the slow one is best in none.
+    standings = who_wins([Contest(values, "lower", by_ratio=True)] * 8)
+    assert {(standing.best, standing.winner) for standing in standings} == {
+        (frozenset({"fast"}), "")
+    }
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 1e3), st.floats(0.1, 1e3)), min_size=3, max_size=9))
+def test_the_test_of_ratios_is_scipys_of_logarithms(pairs: list[tuple[float, float]]) -> None:
+    ours, theirs = (np.array(side) for side in zip(*pairs, strict=True))
+    library: Any = stats
+    logarithms = np.log(ours), np.log(theirs)
+    if np.std(logarithms[0] - logarithms[1]) < 1e-6:
+        return
+    p = float(library.ttest_rel(*logarithms).pvalue)
+    (standing,) = who_wins([Contest({"a": ours, "b": theirs}, "lower", by_ratio=True)])
+    if abs(p - 0.05) > 1e-9:
+        assert bool(standing.winner) == (p < 0.05)
+
+
+def test_what_never_came_in_a_run_counts_as_coming_at_its_end() -> None:
+    # Case 04, runs of 600 s: ratios 38.5, at least 167.8, 146.1, 7.7, 7.2.
+    never, fast = [148.9, math.inf, 454.9, 23.6, 27.6], [3.865, 3.576, 3.114, 3.055, 3.834]
+    values = {"never": never, "fast": fast}
+    assert who_wins([Contest(values, "lower", by_ratio=True)])[0].best == {"never", "fast"}
+    (standing,) = who_wins([Contest(values, "lower", by_ratio=True, longest=600.0)])
+    assert standing.winner == "fast"
+    # Never against never is a draw, however long the runs.
+    both = {"never": [math.inf] * 3, "too": [math.inf] * 3}
+    (standing,) = who_wins([Contest(both, "lower", by_ratio=True, longest=600.0)])
+    assert standing.best == {"never", "too"}
+
+
+def test_where_a_time_is_zero_pairs_are_compared_by_their_differences() -> None:
+    stalls = {"a": [0.0, 0.0, 0.1, 0.0], "b": [5.0, 6.0, 5.5, 6.5], "c": [50.0, 60.0, 55.0, 65.0]}
+    by_ratio, by_difference = (
+        who_wins([Contest(stalls, "lower", by_ratio=ratio)])[0] for ratio in (True, False)
+    )
+    assert by_ratio.winner == by_difference.winner == "a"
+
+
+def test_a_ratio_that_makes_no_difference_beats_nobody() -> None:
+    values = {"a": [1.00, 1.10, 1.20], "b": [1.04, 1.15, 1.25]}  # geometric means 1.097 and 1.143
+    assert who_wins([Contest(values, "lower", by_ratio=True)])[0].winner == "a"
+    assert who_wins([Contest(values, "lower", 0.05, by_ratio=True)])[0].winner == ""
+    assert who_wins([Contest(values, "lower", 0.04, by_ratio=True)])[0].winner == "a"
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 1e3), st.floats(0.1, 1e3)), min_size=2, max_size=9),
+    st.floats(0.01, 100.0),
+)
+def test_who_wins_by_ratio_does_not_depend_on_the_unit(
+    pairs: list[tuple[float, float]], factor: float
+) -> None:
+    def standing(scale: float) -> Standing:
+        values = {"a": [scale * a for a, _ in pairs], "b": [scale * b for _, b in pairs]}
+        return who_wins([Contest(values, "lower", by_ratio=True)])[0]
+
+    # Ratios that are all the same to the last bit have no variance; units may take that from them.
+    ratios = [round(math.log(a / b), 6) for a, b in pairs]
+    if len(set(ratios)) > 1:
+        assert standing(1.0) == standing(factor)

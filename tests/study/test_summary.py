@@ -139,7 +139,8 @@ def test_a_value_beyond_the_bounds_of_its_name_takes_the_bounds_away() -> None:
 
 def test_scores_lie_on_their_scale_and_delays_are_better_low() -> None:
     assert quantity_of("mos", "") == Quantity(1.0, 4.5, "higher")
-    assert quantity_of("delay_p99", "ms") == Quantity(0.0, math.inf, "lower")
+    assert quantity_of("delay_p99", "ms") == Quantity(0.0, math.inf, "lower", by_ratio=True)
+    assert quantity_of("goodput", "Mb/s") == Quantity(0.0, math.inf, "higher")
     assert quantity_of("delay_share_under_5ms", "%").better == "higher"
     assert quantity_of("late", "%").better == "lower"
     assert quantity_of("latest", "%").better == ""

@@ -105,6 +105,7 @@ def _contest(measure: Measured, values: dict[str, _BySeed]) -> Contest:
         {name: [one.get(seed, math.nan) for seed in seeds] for name, one in values.items()},
         quantity.better,
         quantity.indifference(best),
+        quantity.by_ratio,
     )
 
 

@@ -3,9 +3,13 @@
 With the same seed two settings see the same arrivals (common random numbers), so their differences vary less
 than their values. The unit of replication is the seed.
 
+Times are spread over decades, and one page that took minutes makes any difference of means uncertain. They are
+compared by the ratio of each pair: the test is that of the logarithms, and centres are geometric means. A run in
+which something never came counts as if it had come at the end of the run; it came later, so the ratio is at least that.
+
 Source: Student's paired t test (Gosset 1908); S. Holm, "A simple sequentially rejective multiple test
-procedure", Scandinavian Journal of Statistics 6 (1979).
-Deviations: where all differences are the same and not zero (a deterministic metric, or one that in every run
+procedure", Scandinavian Journal of Statistics 6 (1979); ratios as in `sojourn.studies.estimate.paired_ratio`.
+Deviations: a pair of settings of which one was zero in some run has no ratios, and is compared by differences; where all differences are the same and not zero (a deterministic metric, or one that in every run
 came with one setting and never with the other), the test has no variance to go by; the difference counts as
 certain. Where there is one run each, values decide alone, and it is said that chance cannot be told.
 """
@@ -76,11 +80,17 @@ class Contest:
         Which way is better.
     indifference
         A difference up to this is no advantage, however significant.
+    by_ratio
+        Whether pairs are compared by their ratios, as times are.
+    longest
+        What stands for something that never came (an infinite value) in a ratio: the length of the run.
     """
 
     values: Mapping[str, Sequence[float] | np.ndarray]
     better: Better
     indifference: float = 0.0
+    by_ratio: bool = False
+    longest: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -145,7 +155,7 @@ def who_wins(contests: Sequence[Contest]) -> list[Standing]:
 
 
 def _meetings(contest: Contest) -> list[tuple[str, str, float, float]]:
-    """Return the pairs that can be tested: names, mean difference and p-value."""
+    """Return the pairs that can be tested: names, difference of their centres, and p-value."""
     if not contest.better:
         return []
     found: list[tuple[str, str, float, float]] = []
@@ -153,18 +163,34 @@ def _meetings(contest: Contest) -> list[tuple[str, str, float, float]]:
     for (first, ours), (second, theirs) in itertools.combinations(arrays.items(), 2):
         known = ~(np.isnan(ours) | np.isnan(theirs))
         ours, theirs = ours[known], theirs[known]
-        with np.errstate(invalid="ignore"):  # never and never: neither is better
-            differences = np.where(ours == theirs, 0.0, ours - theirs)
-        if differences.size < 2:
+        if ours.size < 2:
             continue
-        mean = float(np.mean(differences))
-        if not math.isfinite(mean):
-            certain = bool(np.all(differences == differences[0]))
-            found.append((first, second, mean, 0.0 if certain else 1.0))
-            continue
-        spread = float(np.std(differences, ddof=1))
-        found.append((first, second, mean, paired_test(mean, spread, differences.size)[2]))
+        if contest.by_ratio and min(ours.min(), theirs.min()) > 0:
+            found.append((first, second, *_by_ratio(ours, theirs, contest.longest)))
+        else:
+            found.append((first, second, *_by_difference(ours, theirs)))
     return found
+
+
+def _by_difference(ours: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
+    """Return the mean difference of pairs, and its p-value."""
+    with np.errstate(invalid="ignore"):  # never and never: neither is better
+        differences = np.where(ours == theirs, 0.0, ours - theirs)
+    mean = float(np.mean(differences))
+    if not math.isfinite(mean):
+        certain = bool(np.all(differences == differences[0]))
+        return mean, 0.0 if certain else 1.0
+    spread = float(np.std(differences, ddof=1))
+    return mean, paired_test(mean, spread, differences.size)[2]
+
+
+def _by_ratio(ours: np.ndarray, theirs: np.ndarray, longest: float) -> tuple[float, float]:
+    """Return the difference of geometric means, and the p-value of the mean logarithm of the ratios."""
+    first, second = (np.log(np.minimum(values, longest)) for values in (ours, theirs))
+    mean, p = _by_difference(first, second)
+    if not math.isfinite(mean):
+        return mean, p
+    return float(np.exp(np.mean(first)) - np.exp(np.mean(second))), p
 
 
 def _standing(

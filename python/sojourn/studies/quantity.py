@@ -1,6 +1,7 @@
 """What kind of number a metric is: between which bounds it lies, and which way is better.
 
-Intervals and comparisons ask this, so that no loss falls below zero and no score above its scale.
+Intervals and comparisons ask this, so that no loss falls below zero and no score above its scale, and one page
+that took minutes does not hide that all others took seconds.
 
 Source: units of the table `metrics`; MOS and R of ITU-T G.107 Annex B. Deviations: none known.
 """
@@ -8,10 +9,10 @@ Source: units of the table `metrics`; MOS and R of ITU-T G.107 Annex B. Deviatio
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Better", "Quantity", "quantity_of"]
+__all__ = ["Better", "Quantity", "in_unit", "is_compared_by_ratio", "quantity_of"]
 
 Better = Literal["lower", "higher", ""]
 """Which way a measure is better; empty where neither is (packets sent, connections)."""
@@ -27,11 +28,14 @@ class Quantity:
         Bounds that no value can pass; infinite where there are none.
     better
         Which way is better for a subscriber.
+    by_ratio
+        Whether two of them are compared by their ratio: times, which are spread over decades.
     """
 
     low: float = -math.inf
     high: float = math.inf
     better: Better = ""
+    by_ratio: bool = field(default=False, repr=False)
 
     @property
     def is_share(self) -> bool:
@@ -70,6 +74,10 @@ _SCALES: dict[str, tuple[float, float]] = {
     "predicted_mos": (-math.inf, math.inf),
     "predicted_mos_min": (-math.inf, math.inf),
 }
+
+#: Units of times. chosen: they are positive and spread over decades; shares and scores have ends, rates hardly spread.
+#: The number is how many make a second.
+_TIMES = {"s": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9}
 
 #: Beginnings of names, the longest that fits decides. chosen: what a subscriber would say.
 _BETTER: dict[str, Better] = {
@@ -132,7 +140,29 @@ def quantity_of(metric: str, unit: str) -> Quantity:
         low, high = 0.0, 100.0
     else:
         low, high = 0.0, math.inf
-    return Quantity(low, high, better)
+    return Quantity(low, high, better, is_compared_by_ratio(unit))
+
+
+def is_compared_by_ratio(unit: str) -> bool:
+    """Whether amounts of a unit are compared by their ratio rather than by their difference.
+
+    Examples
+    --------
+    >>> is_compared_by_ratio("ms"), is_compared_by_ratio("Mb/s"), is_compared_by_ratio("%")
+    (True, False, False)
+    """
+    return unit in _TIMES
+
+
+def in_unit(seconds: float, unit: str) -> float:
+    """Return seconds in a unit of times; without end in any other.
+
+    Examples
+    --------
+    >>> in_unit(600.0, "ms"), in_unit(600.0, "Mb/s")
+    (600000.0, inf)
+    """
+    return seconds * _TIMES.get(unit, math.inf)
 
 
 def _begins(metric: str, beginning: str) -> bool:

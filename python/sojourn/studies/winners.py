@@ -15,6 +15,7 @@ from sojourn.studies.estimate import NOTHING, Estimate
 from sojourn.studies.opened import OpenStudy
 from sojourn.studies.pairs import Contest, tally, who_wins
 from sojourn.studies.parts import PlainCell, PlainTable
+from sojourn.studies.quantity import in_unit, is_compared_by_ratio
 from sojourn.studies.selection import LabelledPoint
 from sojourn.studies.table import format_estimate, format_number
 from sojourn.studies.view import NotRecorded
@@ -23,8 +24,8 @@ from sojourn.study.declarations import Measure, Where, Winners
 __all__ = ["TESTED", "Won", "winners"]
 
 TESTED = (
-    "Bold, where anything beats anything: no other is better by the paired t test at 5 % and by more than "
-    "the differences that count as none. A winner beats all others after Holm's correction for the whole table."
+    "Bold, where anything beats anything: no other is better by the paired t test at 5 % (of times: of their "
+    "ratios) and by more than the differences that count as none. A winner beats all others after Holm's correction for the whole table."
 )
 """What bold means, for captions."""
 
@@ -64,10 +65,11 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
         for key in _keys(study, definition, points)
     }
     places = [(key, name) for key in found for name in measures]
+    longest = max(ask.view.duration_s(point.name) for point in points)
     standings = dict(
         zip(
             places,
-            who_wins([_contest(measures[name], found[key][name]) for key, name in places]),
+            who_wins([_contest(measures[name], found[key][name], longest) for key, name in places]),
             strict=True,
         )
     )
@@ -111,12 +113,13 @@ def winners(study: OpenStudy, ask: Ask, definition: Winners) -> Won | None:
     return Won(table, tally(list(standings.values()), words))
 
 
-def _contest(measure: Measure, entries: Sequence[_Entry]) -> Contest:
-    """Return what is tested: values by seed, and what difference is none."""
+def _contest(measure: Measure, entries: Sequence[_Entry], duration_s: float) -> Contest:
+    """Return what is tested: values by seed, how they are compared, and what difference is none."""
     seeds = sorted({seed for entry in entries for seed in entry.by_seed})
     centres = [entry.estimate.value for entry in entries if entry.estimate.value is not None]
     nothing = measure.absent == 0 and not any(centres)
     more = measure.better == "more"
+    usual = "ratio" if is_compared_by_ratio(measure.unit) else "difference"
     best = (max if more else min)(centres, default=0.0)
     return Contest(
         {
@@ -126,6 +129,8 @@ def _contest(measure: Measure, entries: Sequence[_Entry]) -> Contest:
         },
         "higher" if more else "lower",
         max(float(measure.absolute), float(measure.relative) * abs(best)),
+        by_ratio=(measure.compared or usual) == "ratio",
+        longest=in_unit(duration_s, measure.unit),
     )
 
 

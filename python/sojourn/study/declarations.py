@@ -108,6 +108,8 @@ class Measure(Strict):
     """Differences that count as none, as a share of the best."""
     absolute: Number = 0
     """The same in the unit."""
+    compared: Literal["", "difference", "ratio"] = ""
+    """How two of it are compared; left out, times by their ratio and all else by the difference."""
     whole_from: Number | None = None
     """Numbers from here on are written without decimals."""
 
