@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from sojourn.plots import spec
 from sojourn.plots.backends import mpl as backend
 from sojourn.plots.backends.labels import Box, places
+from sojourn.plots.backends.sides import Side
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Axis, Band, Dots, Line, Panel, PlotSpec, Rule
 from sojourn.studies.estimate import Estimate
@@ -83,6 +87,18 @@ def test_drawn_labels_do_not_cover_each_other() -> None:
         assert not first.overlaps(second)
 
 
+def side_of(axes: Axes, which: str) -> Side:
+    """Return the lower (x) or left (y) side of a panel."""
+    lower, left = (artist for artist in axes.artists if isinstance(artist, Side))
+    return lower if which == "x" else left
+
+
+def numbers_of(axes: Axes, which: str) -> list[Text]:
+    """Return the labels of a side's ticks."""
+    side = side_of(axes, which)
+    return [text for text in side.texts() if text.get_text() in side.words()]
+
+
 def text_of(figure: Figure, words: str) -> Bbox:
     """Return where words stand, in data coordinates."""
     (axes,) = figure.axes
@@ -124,13 +140,15 @@ def test_labels_of_an_axis_that_would_touch_are_left_out_and_powers_of_ten_stay(
     panel = Panel(x, Axis("share"), (Line(np.array([1.0, 3000.0]), np.array([0.0, 1.0]), "codel"),))
     figure = backend.draw(PlotSpec("ticks", "", (panel,) * 3, columns=3, width=180, height=60))
     for axes in figure.axes:
-        shown = [label for label in axes.get_xticklabels() if label.get_visible()]
-        assert {"1", "10", "100", "1000"} <= {label.get_text() for label in shown}
+        shown = numbers_of(axes, "x")
+        assert (
+            {"1", "10", "100", "1000"} <= {label.get_text() for label in shown} < set(map(str, at))
+        )
         extents = [label.get_window_extent() for label in shown]
         for left, right in itertools.pairwise(extents):
             assert left.x1 < right.x0
     wide = backend.draw(PlotSpec("ticks", "", (panel,), width=180, height=60))
-    shown = [label.get_text() for label in wide.axes[0].get_xticklabels() if label.get_visible()]
+    shown = [label.get_text() for label in numbers_of(wide.axes[0], "x")]
     assert shown == [text for _, text in ticks]
 
 
@@ -175,14 +193,58 @@ def test_the_lowest_panel_of_each_column_names_a_shared_axis() -> None:
     plot = PlotSpec("shared", "", (panel,) * 5, columns=3, share_x=True)
     axes = backend.draw(plot).axes
     assert [one.get_xlabel() for one in axes[:5]] == ["", "", *["time in s"] * 3]
-    numbered = [
-        any(tick.label1.get_visible() for tick in one.xaxis.get_major_ticks()) for one in axes
-    ]
-    assert numbered[:5] == [False, False, True, True, True]
+    assert [bool(side_of(one, "x").words()) for one in axes] == [False, False, True, True, True]
 
 
 def test_a_log_axis_of_less_than_two_decades_has_more_than_one_number() -> None:
     line = Line(np.array([0.0, 1.0]), np.array([3.0, 80.0]), "codel")
     figure = backend.draw(PlotSpec("log", "", (Panel(Axis("x"), Axis("y", scale="log"), (line,)),)))
-    texts = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert texts == ["5", "10", "20", "50"]
+    assert side_of(figure.axes[0], "y").words() == ["5", "10", "20", "50"]
+
+
+def drawn(x: spec.Axis, y: spec.Axis) -> Axes:
+    line = Line(np.array([1.0, 2000.0]), np.array([0.3, 80.0]), "codel")
+    return backend.draw(PlotSpec("side", "", (Panel(x, y, (line,)),))).axes[0]
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("which", ["x", "y"])
+def test_a_side_has_the_ticks_and_words_of_matplotlib(which: str, scale: spec.Scale) -> None:
+    axes = drawn(Axis("delay", "ms", scale=scale), Axis("share", scale=scale))
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axis.get_view_interval()
+    inside = [
+        label.get_text()
+        for value, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
+        if low <= value <= high
+    ]
+    assert side_of(axes, which).words() == inside != []
+    assert {text.get_text() for text in side_of(axes, which).texts()} >= {axis.get_label_text()}
+
+
+@pytest.mark.parametrize("which", ["x", "y"])
+def test_a_side_knows_how_much_room_its_words_take(which: str) -> None:
+    axes = drawn(Axis("delay", "ms"), Axis("throughput of it all", "Mb/s", scale="log"))
+    side = side_of(axes, which)
+    taken = side.get_window_extent()
+    words = [text.get_window_extent() for text in side.texts()]
+    if which == "x":
+        assert taken.y0 == pytest.approx(min(box.y0 for box in words), abs=2.0)
+        assert taken.x1 == pytest.approx(max(axes.bbox.x1, *(box.x1 for box in words)), abs=2.0)
+    else:
+        assert taken.x0 == pytest.approx(min(box.x0 for box in words), abs=2.0)
+        assert taken.y1 == pytest.approx(axes.bbox.y1, abs=4.0)
+
+
+def test_what_holds_for_all_numbers_of_a_side_is_written_once() -> None:
+    line = Line(np.array([0.0, 1.0]), np.array([0.0, 4e9]), "codel")
+    axes = backend.draw(PlotSpec("big", "", (Panel(Axis("x"), Axis("y"), (line,)),))).axes[0]
+    left = side_of(axes, "y")
+    assert [text.get_text() for text in left.texts()].count("1e9") == 1
+    assert left.get_window_extent().y1 > axes.bbox.y1 + 5.0
+
+
+def test_a_side_that_changes_its_limits_changes_its_words() -> None:
+    axes = drawn(Axis("delay", "ms"), Axis("share"))
+    axes.set_xlim(0.0, 10.0)
+    assert side_of(axes, "x").words()[-1] == "10"

@@ -2,7 +2,6 @@
 
 Everything is in points, with y upwards. Greedy: the label of a dot takes the first free place around it, near
 ones first, and the label of a reference line the first along it; if none is free, the one that covers least.
-Labels of an axis that would touch are left out.
 
 Packages that place labels (adjustText 1.3, textalloc 1.2) move the labels of dots by trial and error for
 seconds, and know of no reference lines.
@@ -20,7 +19,6 @@ from itertools import zip_longest
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.text import Text
 
 from sojourn.plots import spec, styles
 
@@ -46,9 +44,6 @@ _BESIDE = 2.0
 
 #: Distance of the points by which a curve stands, when it is asked what a label would cover.
 _STRIDE = 3.0
-
-#: Least distance of the labels of an axis.
-_APART = 2.0
 
 #: Half the width of a marker, with some air.
 _MARKER = 3.0
@@ -311,27 +306,3 @@ def _grid(box: Box) -> np.ndarray:
     across = np.arange(box.left, box.right, _STRIDE)
     up = np.arange(box.bottom, box.top, _STRIDE)
     return np.array([(x, y) for x in across for y in up])
-
-
-def thin(axes: Axes) -> None:
-    """Leave out labels of the x axis that would touch another; round ones stay."""
-    shown = [
-        tick.label1
-        for tick in axes.xaxis.get_major_ticks()
-        if tick.label1.get_visible() and tick.label1.get_text()
-    ]
-    extents = [label.get_window_extent() for label in shown]
-    apart = _APART * axes.figure.dpi / _POINTS_PER_INCH
-    kept: list[int] = []
-    for place in sorted(range(len(shown)), key=lambda n: (_roundness(shown[n]), n)):
-        ends = extents[place]
-        if all(ends.x1 + apart < extents[n].x0 or ends.x0 - apart > extents[n].x1 for n in kept):
-            kept.append(place)
-    for place, label in enumerate(shown):
-        if place not in kept:
-            label.set_visible(False)
-
-
-def _roundness(label: Text) -> int:
-    """Return 0 for powers of ten, 1 for other labels."""
-    return 0 if set(label.get_text().strip("0.,")) <= {"1"} else 1

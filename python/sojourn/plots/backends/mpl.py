@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullL
 
 from sojourn.plots import spec, styles
 from sojourn.plots.backends import labels
+from sojourn.plots.backends.sides import Side, add_sides, without_ligatures
 
 _MILLIMETRES_PER_INCH = 25.4
 _POINTS_PER_INCH = 72  # the unit of both files
@@ -136,16 +137,22 @@ def save(plot: spec.PlotSpec, directory: Path, *, pdf: bool = False) -> str:
 def _laid_out(plot: spec.PlotSpec) -> Figure:
     """Return a figure whose parts have their places, so that each file only has to be drawn."""
     figure = _figure(plot)
-    _without_ligatures(figure)
+    for text in _texts(figure):
+        without_ligatures(text)
     figure.set_layout_engine("none")
     return figure
 
 
-def _without_ligatures(figure: Figure) -> None:
-    """Write ff, fi and ti letter by letter: in a PDF each ligature takes a copy of the font."""
-    for text in figure.findobj(Text):
-        if hasattr(text, "set_fontfeatures"):  # since Matplotlib 3.11, which has ligatures
-            cast("Any", text).set_fontfeatures(("-liga",))
+def _texts(figure: Figure) -> Iterator[Text]:
+    """Yield what is written beside the sides of panels; asked for all, Matplotlib would make ticks that nobody sees."""
+    yield from figure.texts
+    legends = [*figure.legends]
+    for axes in figure.axes:
+        yield from axes.texts
+        if (legend := axes.get_legend()) is not None:
+            legends.append(legend)
+    for legend in legends:
+        yield from legend.get_texts()
 
 
 def _svg(figure: Figure, plot: spec.PlotSpec) -> str:
@@ -161,20 +168,20 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         dpi=_POINTS_PER_INCH,
         layout="constrained",
     )
-    axes = figure.subplots(
-        rows,
-        plot.columns,
-        squeeze=False,
-        sharex=plot.share_x,
-        sharey=plot.share_y,
-        width_ratios=plot.column_widths or None,
-    ).ravel()
-    for panel, axis in zip(plot.panels, axes, strict=False):
-        _panel(panel, cast("Axes", axis), label_lines=plot.legend == "none")
-    for axis in axes[len(plot.panels) :]:
-        cast("Axes", axis).set_axis_off()
-    if plot.share_x:
-        _name_the_lowest(list(axes), len(plot.panels), plot.columns)
+    grid = figure.add_gridspec(rows, plot.columns, width_ratios=plot.column_widths or None)
+    axes: list[Axes] = []
+    for place, panel in enumerate(plot.panels):
+        shared = {
+            name: axes[0]
+            for name, is_shared in (("sharex", plot.share_x), ("sharey", plot.share_y))
+            if is_shared and axes
+        }
+        axes.append(figure.add_subplot(grid[divmod(place, plot.columns)], **shared))
+        lower, left = _panel(panel, axes[-1], label_lines=plot.legend == "none")
+        if plot.share_x and place + plot.columns < len(plot.panels):
+            lower.numbered = False  # the lowest panel of each column has numbers and name
+            axes[-1].set_xlabel("")
+        left.numbered = not plot.share_y or place % plot.columns == 0
     if plot.title:
         figure.suptitle(
             plot.title, x=0.005, ha="left", fontsize=_FONT_SIZE + 1.5, fontweight="bold"
@@ -191,10 +198,9 @@ def _figure(plot: spec.PlotSpec) -> Figure:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)  # labels need to know how large the panels are
-    for panel, axis in zip(plot.panels, axes, strict=False):
-        labels.thin(cast("Axes", axis))
-        labels.write(panel, cast("Axes", axis), _FONT_SIZE - 1)
-        labels.write_rules(panel, cast("Axes", axis), _FONT_SIZE - 1)
+    for panel, axis in zip(plot.panels, axes, strict=True):
+        labels.write(panel, axis, _FONT_SIZE - 1)
+        labels.write_rules(panel, axis, _FONT_SIZE - 1)
     return figure
 
 
@@ -210,20 +216,13 @@ def _show_marks_at_the_edge(axes: Axes) -> None:
         line.set_in_layout(False)
 
 
-def _name_the_lowest(axes: Sequence[Any], panels: int, columns: int) -> None:
-    """Let the lowest panel of each column have the numbers and the name of a shared x axis."""
-    for place in range(panels):
-        lowest = place + columns >= panels
-        axes[place].tick_params(axis="x", labelbottom=lowest)
-        if not lowest:
-            axes[place].set_xlabel("")
-
-
-def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
+def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> tuple[Side, Side]:
+    """Draw a panel; return its lower and its left side."""
     _axis(panel.x, axes, "x")
     _axis(panel.y, axes, "y")
     if panel.title:
-        axes.set_title(panel.title)
+        # At a height of its own: Matplotlib would look for ticks above.
+        without_ligatures(axes.set_title(panel.title, y=1.0))
     for mark in panel.marks:
         _DRAW[type(mark)](mark, axes)
     # Limits come last: an open end is left to what was drawn.
@@ -243,13 +242,13 @@ def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> None:
             side.set_major_locator(FixedLocator([position for position, _ in ticks]))
             side.set_major_formatter(FixedFormatter([text for _, text in ticks]))
             side.set_minor_formatter(NullFormatter())
-    if panel.y.ticks and any(isinstance(mark, spec.Bars | spec.Dots) for mark in panel.marks):
-        axes.grid(visible=False, axis="y")
-        axes.tick_params(axis="y", length=0)
+    rows = panel.y.ticks and any(isinstance(mark, spec.Bars | spec.Dots) for mark in panel.marks)
+    sides = add_sides(axes, y_ticks=not rows)
     if panel.legend != "none":
         axes.legend(loc="best", handlelength=2.4)
     elif label_lines:
         _label_lines(panel, axes)
+    return sides
 
 
 def _axis(axis: spec.Axis, axes: Axes, which: str) -> None:
