@@ -62,7 +62,8 @@ def test_a_figure_that_cannot_be_drawn_says_so_in_its_place_and_costs_no_other(
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
     good = figures(4)
     bad = replace(good[1], plot=replace(good[1].plot, columns=0))
-    with Drawers(tmp_path) as drawers:
+    with Drawers() as drawers:
+        drawers.folder = tmp_path
         for figure in (good[0], bad, *good[2:]):
             drawers.draw(figure)
         drawn = drawers.finish()
@@ -73,8 +74,8 @@ def test_a_figure_that_cannot_be_drawn_says_so_in_its_place_and_costs_no_other(
     assert len(list(tmp_path.glob("*.svg"))) == 4
 
 
-def test_processes_start_at_once_for_many_figures_and_not_for_a_few(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_processes_start_at_once_for_many_figures_and_not_for_a_few_or_on_one_core(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started: list[Drawers] = []
 
@@ -83,9 +84,12 @@ def test_processes_start_at_once_for_many_figures_and_not_for_a_few(
 
     monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(Drawers, "_start", start)
-    Drawers(tmp_path, expected=6)
+    Drawers(expected=4)
     assert not started
-    Drawers(tmp_path, expected=7)
+    Drawers(expected=5)
+    assert len(started) == 1
+    monkeypatch.setattr(drawing_files.os, "cpu_count", lambda: 1)
+    Drawers(expected=50)
     assert len(started) == 1
 
 

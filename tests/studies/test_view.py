@@ -2,6 +2,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sojourn.studies.token_bucket import TokenBucket
 from sojourn.studies.view import LinkSeries, NotRecorded
@@ -74,6 +76,16 @@ def test_an_unused_bucket_never_holds_more_than_the_burst() -> None:
     assert BUCKET.tokens(series)[50] == 10e6
     # Ten seconds of silence save nothing: the burst again lasts 5.333 s.
     assert BUCKET.end_s(series) == pytest.approx(15.333, abs=0.05)
+
+
+@given(st.lists(st.integers(0, 2_000_000), min_size=1, max_size=60))
+def test_a_bucket_is_filled_and_emptied_bin_by_bin(sent: list[int]) -> None:
+    series = flat([count * 8e-6 / 0.1 for count in sent])
+    level, levels = 10e6, list[float]()
+    for count in series.forwarded_bytes.tolist():
+        level = min(10e6, level + 62_500.0 - count)
+        levels.append(level)
+    assert BUCKET.tokens(series) == pytest.approx(levels, rel=1e-12, abs=1e-3)
 
 
 def test_a_link_that_never_ramps_says_never() -> None:

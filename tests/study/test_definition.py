@@ -63,6 +63,14 @@ def test_a_table_that_nothing_records_gets_the_nearest_name() -> None:
     assert problem.hint == 'did you mean "series"?'
 
 
+def test_points_of_a_table_that_is_not_kept_get_the_nearest_name() -> None:
+    (problem,) = problems_of(
+        'schema = 1\nname = "x"\nscenario = "b"\nkeep = ["series"]\nkeep_points.serie = ["p*"]\n[points.p]\n'
+    )
+    assert (problem.path, problem.message) == ("keep_points.serie", "this table is not in `keep`")
+    assert problem.hint == 'did you mean "series"?'
+
+
 def test_a_study_without_points_says_so() -> None:
     (problem,) = problems_of('schema = 1\nname = "x"\nscenario = "b"\n')
     assert problem.message == "a study needs points, axes or a matrix"

@@ -51,6 +51,27 @@ def test_a_table_is_kept_of_the_runs_that_record_it(sojourn: CommandLine, tmp_pa
     assert series["point"].unique().to_list() == ["loud"]
 
 
+def test_a_table_is_kept_of_the_points_that_the_study_names(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    write_study(
+        tmp_path,
+        seeds={"first": 1, "count": 2},
+        points={"near": {}, "nearer": {}, "far": {}},
+        matrix=[],
+        keep=["series", "delays"],
+        keep_points={"series": ["near*"]},
+    )
+    done = sojourn("study", "run", "study.toml", "--out", "out", "--json")
+    assert done.status == 0, done.stderr
+    records = tmp_path / "out" / "records"
+    kept = {
+        table: pl.read_parquet(records / f"{table}.parquet")["point"].unique().sort().to_list()
+        for table in ("series", "delays")
+    }
+    assert kept == {"series": ["near", "nearer"], "delays": ["far", "near", "nearer"]}
+
+
 def test_a_study_writes_all_that_is_promised(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
     done = sojourn("study", "run", "study.toml", "--out", "out", "--json")

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from sojourn.cli.arguments import Parser
+    from sojourn.report.drawing_files import Drawers
     from sojourn.study.plan import Plan
     from sojourn.study.result import ReportSummary, StudyResult
     from sojourn.study.runner import Outcome
@@ -64,6 +65,8 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Run what is missing of a study and write its report."""
+    import contextlib
+
     from sojourn.cli.console import note, print_json, warn
     from sojourn.cli.progress import StudyProgress
     from sojourn.errors import InterruptedRun
@@ -83,25 +86,33 @@ def execute(options: Namespace) -> None:
     progress = StudyProgress(cluster or ("1 thread" if workers == 1 else f"{workers} threads"))
     kept_runs = Store(options.store, on_damage=warn)
     summaries: list[ReportSummary] = []
+    wanted = {"figures": not options.no_figures, "pdf": bool(options.pdf)}
+    ready: list[Drawers] = []
+
+    def prepare() -> None:
+        from sojourn import report
+
+        ready.append(begun.enter_context(report.make_ready(study.definition, **wanted)))
 
     def finish(result: StudyResult) -> None:
         from sojourn import report
 
         note("writing the report")
-        drawn = not options.no_figures
-        summaries.append(report.build(result, figures=drawn, pdf=options.pdf))
+        summaries.append(report.build(result, drawers=ready[0] if ready else None, **wanted))
 
     try:
-        outcome = run_study(
-            plan,
-            kept_runs,
-            out=out,
-            jobs=workers,
-            cluster=cluster,
-            memory=options.memory,
-            progress=progress,
-            finish=finish,
-        )
+        with contextlib.ExitStack() as begun:
+            outcome = run_study(
+                plan,
+                kept_runs,
+                out=out,
+                jobs=workers,
+                cluster=cluster,
+                memory=options.memory,
+                progress=progress,
+                finish=finish,
+                on_last=prepare,
+            )
     except KeyboardInterrupt as error:
         kept = sum(kept_runs.holds(run.key) for run in plan.runs)
         raise InterruptedRun(

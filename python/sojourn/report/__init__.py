@@ -13,15 +13,47 @@ Rebuild the report of a finished study from its records alone::
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sojourn.report.drawing_files import Drawers
+    from sojourn.study.definition import StudyDefinition
     from sojourn.study.result import ReportSummary, StudyResult
 
-__all__ = ["build"]
+__all__ = ["build", "make_ready"]
 
 
-def build(result: StudyResult, *, figures: bool = True, pdf: bool = False) -> ReportSummary:
+def make_ready(definition: StudyDefinition, *, figures: bool = True, pdf: bool = False) -> Drawers:
+    """Load what a report needs and start what draws, so that it does not wait for that once the runs are done.
+
+    Parameters
+    ----------
+    definition
+        The study.
+    figures, pdf
+        As for `build`.
+
+    Returns
+    -------
+    Drawers
+        For `build`; leave it as a context manager if it never comes to that.
+    """
+    from sojourn.report.drawing_files import Drawers
+
+    drawers = Drawers(pdf=pdf, expected=len(definition.figure) if figures else 0)
+    for name in ("scipy.special", "sojourn.report.builder"):
+        importlib.import_module(name)
+    return drawers
+
+
+def build(
+    result: StudyResult,
+    *,
+    figures: bool = True,
+    pdf: bool = False,
+    drawers: Drawers | None = None,
+) -> ReportSummary:
     """Write comparison.csv, claims.csv, tables/, figures/ and report.html into the result.
 
     Parameters
@@ -32,6 +64,8 @@ def build(result: StudyResult, *, figures: bool = True, pdf: bool = False) -> Re
         Whether to draw; without, the page has its tables and verdicts alone.
     pdf
         Whether to write each figure as PDF beside its SVG, which takes as long again.
+    drawers
+        What `make_ready` has started; the report ends it.
 
     Returns
     -------
@@ -40,4 +74,4 @@ def build(result: StudyResult, *, figures: bool = True, pdf: bool = False) -> Re
     """
     from sojourn.report.builder import build_report
 
-    return build_report(result, figures=figures, pdf=pdf)
+    return build_report(result, figures=figures, drawers=drawers, pdf=pdf)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sojourn.report import generic, page
+from sojourn.report.drawing_files import Drawers
 from sojourn.report.files import (
     write_claims,
     write_comparison,
@@ -33,14 +34,15 @@ from sojourn.study.summary import write_summary
 _COUNTED_USES = ("gate", "unit", "report")
 
 
-def build_report(result: StudyResult, *, figures: bool = True, pdf: bool = False) -> ReportSummary:
+def build_report(
+    result: StudyResult, *, figures: bool = True, drawers: Drawers | None = None, pdf: bool = False
+) -> ReportSummary:
     """Write the report of a result into its directory; see `sojourn.report.build`."""
-    from sojourn.report.drawing_files import Drawers
-
     view = StudyView(result)
     directory = result.directory
     expected = len(result.definition.figure) if figures else 0
-    with Drawers(_fresh(directory / "figures"), pdf=pdf, expected=expected) as drawers:
+    with drawers or Drawers(pdf=pdf, expected=expected) as drawers:
+        drawers.folder = _fresh(directory / "figures")
         # Others draw from the first figure on; this process gathers the next, and all other numbers.
         parts = study_parts(result, view, drawers.draw if figures else None)
         if not figures:

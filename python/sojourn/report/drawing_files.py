@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawers", "draw_files"]
 
-#: What another process costs before it draws, in panels; chosen: as measured, it takes to start and to draw its
-#: first plot as long as ten panels take.
-START = 10
+#: Panels from which another process is worth its start; chosen: as measured, it takes to start as long as a score of
+#: panels take, most of it to load Matplotlib, which this process then need not do.
+START = 8
 
 #: What a plot costs beside its panels, in panels; chosen: as measured.
-FRAME = 2
+FRAME = 1
 
 #: More processes than this are not worth their start; chosen: a report has a few dozen plots.
-MOST_PROCESSES = 4
+MOST_PROCESSES = 3
 
 _WORKER = "from sojourn.report.drawing_files import work; work()"
 
@@ -46,16 +46,19 @@ class Drawers:
 
     Parameters
     ----------
-    folder
-        Where files go; it exists.
     pdf
         Whether to write `<name>.pdf` beside `<name>.svg`.
     expected
         How many figures will come; with many of them, processes start at once and are ready for the first.
+
+    Attributes
+    ----------
+    folder
+        Where files go; it exists when the first figure is drawn.
     """
 
-    def __init__(self, folder: Path, *, pdf: bool = False, expected: int = 0) -> None:
-        self._folder = folder.resolve()
+    def __init__(self, *, pdf: bool = False, expected: int = 0) -> None:
+        self.folder = Path()
         self._pdf = pdf
         self._figures: list[Figure] = []
         self._cost = 0
@@ -100,7 +103,7 @@ class Drawers:
             thread.join()
         for figure in self._figures:
             if figure.item not in self._drawn:  # here, its error is one of ours
-                self._drawn[figure.item] = _drawn(figure, self._folder, pdf=self._pdf)
+                self._drawn[figure.item] = _drawn(figure, self.folder, pdf=self._pdf)
         return {figure.item: self._drawn[figure.item] for figure in self._figures}
 
     def _start(self) -> None:
@@ -121,7 +124,7 @@ class Drawers:
         to, back = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         while (figure := self._waiting.get()) is not None:
             try:
-                pickle.dump((figure, self._folder, self._pdf), to)
+                pickle.dump((figure, self.folder.resolve(), self._pdf), to)
                 to.flush()
                 drawn = pickle.load(back)
             except (OSError, EOFError, ValueError, pickle.PickleError):
@@ -142,19 +145,21 @@ def draw_files(figures: Sequence[Figure], folder: Path, *, pdf: bool = False) ->
     pdf
         Also write `<name>.pdf`.
     """
-    with Drawers(folder, pdf=pdf) as drawers:
+    with Drawers(pdf=pdf) as drawers:
+        drawers.folder = folder
         for figure in figures:
             drawers.draw(figure)
         return drawers.finish()
 
 
 def _is_worth(cost: int) -> bool:
-    """Whether plots take longer, one after the other, than two processes need to start and to draw them."""
-    return cost > 2 * START and _most_processes() > 1
+    """Whether another process has enough to draw, and a core of its own."""
+    return cost > START and _most_processes() > 0
 
 
 def _most_processes() -> int:
-    return min(os.cpu_count() or 1, MOST_PROCESSES) if sys.executable else 1
+    """Return how many others draw: this process gathers numbers meanwhile and needs a core, too."""
+    return min((os.cpu_count() or 1) - 1, MOST_PROCESSES) if sys.executable else 0
 
 
 def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:

@@ -45,12 +45,9 @@ class TokenBucket:
     def tokens(self, series: LinkSeries) -> np.ndarray:
         """Bytes in the bucket at the end of each bin; it starts full and holds no more than the burst."""
         refill = self.sustained_mbps * 1e6 / 8 * series.width_s
-        level = self.burst_bytes
-        levels = np.empty(len(series.forwarded_bytes))
-        for place, sent in enumerate(series.forwarded_bytes.tolist()):
-            level = min(self.burst_bytes, level + refill - sent)
-            levels[place] = level
-        return levels
+        gained = np.cumsum(refill - series.forwarded_bytes)
+        # What overflowed so far is the furthest that it would have come above the full bucket.
+        return self.burst_bytes + gained - np.maximum(np.maximum.accumulate(gained), 0.0)
 
     def end_s(self, series: LinkSeries) -> float:
         """When the bucket is empty for the first time; infinite if it never is.

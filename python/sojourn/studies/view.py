@@ -6,23 +6,28 @@ with the reason, which becomes the note of a claim that was not run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from sojourn.errors import RecordError
 from sojourn.studies.distribution import Distribution, delays
 from sojourn.studies.estimate import Estimate, mean_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from sojourn.study.result import StudyResult
 
 NANOSECONDS_PER_SECOND = 1e9
 NANOSECONDS_PER_MILLISECOND = 1e6
+
+SMALL_TABLE = 500_000
+"""Rows of a record table that is kept in memory; chosen: some 50 MB."""
 
 
 class NotRecorded(Exception):
@@ -87,6 +92,7 @@ class StudyView:
 
     def __init__(self, result: StudyResult) -> None:
         self.result = result
+        self._tables: dict[str, pl.LazyFrame] = {}
         self._series: dict[tuple[str, str], dict[int, LinkSeries]] = {}
         self._delays: dict[tuple[str, str], dict[str, dict[int, Distribution]]] = {}
 
@@ -117,6 +123,8 @@ class StudyView:
 
     @cached_property
     def _seeds(self) -> dict[str, np.ndarray]:
+        import polars as pl
+
         frame = self.result.runs.group_by("point").agg(pl.col("seed").sort())
         return {point: np.asarray(seeds, dtype=np.int64) for point, seeds in frame.iter_rows()}
 
@@ -139,6 +147,8 @@ class StudyView:
 
     @cached_property
     def _durations_s(self) -> dict[str, float]:
+        import polars as pl
+
         frame = self.result.runs.group_by("point").agg(pl.col("simulated_s").max())
         return {point: float(seconds) for point, seconds in frame.iter_rows()}
 
@@ -192,16 +202,30 @@ class StudyView:
         NotRecorded
             If the study kept no such table, or none of its rows belong to the point.
         """
+        import polars as pl
+
         self.require(point)
-        try:
-            frame = self.result.records(name).filter(pl.col("point") == point).collect()
-        except RecordError as error:
-            message = f"needs the record table {name}"
-            raise NotRecorded(message) from error
+        frame = self._whole(name).filter(pl.col("point") == point).collect()
         if frame.is_empty():
             message = f"the record table {name} has no rows of point {point}"
             raise NotRecorded(message)
         return frame
+
+    def _whole(self, name: str) -> pl.LazyFrame:
+        """Return a record table, in memory if it is small: the next question reads no file."""
+        import polars as pl
+
+        found = self._tables.get(name)
+        if found is None:
+            try:
+                found = self.result.records(name)
+            except RecordError as error:
+                message = f"needs the record table {name}"
+                raise NotRecorded(message) from error
+            if found.select(pl.len()).collect().item() <= SMALL_TABLE:
+                found = found.collect().lazy()
+            self._tables[name] = found
+        return found
 
     def time_share(self, point: str, link: str, at_least: int) -> float:
         """Share of the time with so many packets or more in the queue of a link, all seeds together.
@@ -211,6 +235,8 @@ class StudyView:
         NotRecorded
             If the study kept no occupancy, or the point has none of this link.
         """
+        import polars as pl
+
         rows = self.table("occupancy", point).filter(pl.col("link") == link)
         total = float(rows["time_ns"].sum())
         if total <= 0:
@@ -240,6 +266,8 @@ class StudyView:
 
     def _all_delays(self, subject: str, direction: str) -> dict[str, dict[int, Distribution]]:
         """Read the delays of one subject at all points at once: the table is long."""
+        import polars as pl
+
         try:
             rows = (
                 self.result.records("delay_histogram")
@@ -274,6 +302,8 @@ class StudyView:
 
     @cached_property
     def _load_times(self) -> dict[tuple[str, str], dict[int, Distribution]]:
+        import polars as pl
+
         try:
             rows = (
                 self.result.records("pages")
@@ -293,14 +323,35 @@ class StudyView:
 
     def series(self, point: str, link: str = "upstream") -> dict[int, LinkSeries]:
         """Bins of one link, by seed."""
+        import polars as pl
+
         key = (point, link)
         if key not in self._series:
-            frame = self.table("series", point).filter(pl.col("link") == link).sort("start_ns")
-            self._series[key] = {
-                int(seed[0]): _link_series(part)
-                for seed, part in sorted(frame.partition_by("seed", as_dict=True).items())
-            }
+            rows = (
+                self.table("series", point)
+                .lazy()
+                .filter(pl.col("link") == link)
+                .sort("seed", "start_ns")
+                .with_columns(pl.col(_SERIES).cast(pl.Float64).fill_null(math.nan))
+                .collect()
+            )
+            self._series[key] = {seed: _link_series(part) for _, seed, part in _by_run(rows)}
         return self._series[key]
+
+
+_SERIES = (
+    "start_ns",
+    "width_ns",
+    "forwarded_bytes",
+    "forwarded_packets",
+    "dropped_packets",
+    "sojourn_mean_ns",
+    "sojourn_max_ns",
+    "backlog_packets_mean",
+    "backlog_packets_max",
+    "staged_packets_mean",
+)
+"""Columns of `series` that `LinkSeries` holds."""
 
 
 def _by_run(rows: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
@@ -308,6 +359,8 @@ def _by_run(rows: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
 
     Slices are had for nothing, where groups would be copied.
     """
+    import polars as pl
+
     lengths = rows.select(pl.struct("point", "seed").rle().alias("run")).unnest("run")
     start = 0
     for length, run in lengths.iter_rows():
@@ -315,20 +368,17 @@ def _by_run(rows: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
         start += length
 
 
-def _link_series(frame: pl.DataFrame) -> LinkSeries:
-    def column(name: str, scale: float = 1.0) -> np.ndarray:
-        data = frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return data / scale
-
+def _link_series(rows: pl.DataFrame) -> LinkSeries:
+    column = {name: rows[name].to_numpy() for name in _SERIES}
     return LinkSeries(
-        start_s=column("start_ns", NANOSECONDS_PER_SECOND),
-        width_s=float(frame["width_ns"][0]) / NANOSECONDS_PER_SECOND,
-        forwarded_bytes=column("forwarded_bytes"),
-        forwarded_packets=column("forwarded_packets"),
-        dropped_packets=column("dropped_packets"),
-        sojourn_mean_ms=column("sojourn_mean_ns", NANOSECONDS_PER_MILLISECOND),
-        sojourn_max_ms=column("sojourn_max_ns", NANOSECONDS_PER_MILLISECOND),
-        backlog_packets_mean=column("backlog_packets_mean"),
-        backlog_packets_max=column("backlog_packets_max"),
-        staged_packets_mean=column("staged_packets_mean"),
+        start_s=column["start_ns"] / NANOSECONDS_PER_SECOND,
+        width_s=float(column["width_ns"][0]) / NANOSECONDS_PER_SECOND,
+        forwarded_bytes=column["forwarded_bytes"],
+        forwarded_packets=column["forwarded_packets"],
+        dropped_packets=column["dropped_packets"],
+        sojourn_mean_ms=column["sojourn_mean_ns"] / NANOSECONDS_PER_MILLISECOND,
+        sojourn_max_ms=column["sojourn_max_ns"] / NANOSECONDS_PER_MILLISECOND,
+        backlog_packets_mean=column["backlog_packets_mean"],
+        backlog_packets_max=column["backlog_packets_max"],
+        staged_packets_mean=column["staged_packets_mean"],
     )

@@ -7,6 +7,7 @@ that name overlays. All problems are reported at once, each with its key path an
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -135,6 +136,8 @@ class StudyDefinition(Declarations):
     quick: QuickSettings = QuickSettings()
     keep: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
     """Record tables to keep beside the metrics, of the runs that record them."""
+    keep_points: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(default_factory=dict)
+    """Patterns of the points of which a table of `keep` is kept; of all that it does not name."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Values for the tables and figures of the study; the runs do not see them."""
     overlays: dict[Name, dict[str, Any]] = Field(default_factory=dict)
@@ -150,6 +153,11 @@ class StudyDefinition(Declarations):
         """Return all matrices with their paths in the file; that of `axes` comes first."""
         own = [("", MatrixDefinition(axes=self.axes, sample=self.sample))] if self.axes else []
         return own + [(f"matrix[{number}]", one) for number, one in enumerate(self.matrix, 1)]
+
+    def keeps(self, table: str, point: str) -> bool:
+        """Whether the result holds a table of `keep` for the runs of a point."""
+        patterns = self.keep_points.get(table)
+        return patterns is None or any(fnmatchcase(point, pattern) for pattern in patterns)
 
     def label_units(self) -> dict[str, str]:
         """Return the units of labels that are numbers, by label."""
@@ -329,6 +337,12 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
         Problem(f"keep[{number}]", f'unknown table "{table}"', nearest(table, recorded), file=file)
         for number, table in enumerate(definition.keep, 1)
         if table not in recorded
+    ]
+    problems += [
+        Problem(f"keep_points.{table}", "this table is not in `keep`", hint, file=file)
+        for table in definition.keep_points
+        if table not in definition.keep
+        for hint in [nearest(table, definition.keep)]
     ]
     labelled = [
         (f"points.{name}.labels", set(point.labels)) for name, point in definition.points.items()

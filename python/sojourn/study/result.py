@@ -5,7 +5,8 @@ The directory is complete in itself: nothing here looks into the store or runs a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
@@ -78,6 +79,8 @@ class StudyResult:
     """Provenance; see `sojourn.study.manifest`."""
     damages: tuple[str, ...] = ()
     """What of the directory is damaged or not what it should be, and is left out: a sentence each."""
+    damaged_tables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What is wrong with each record table that is not as it was written."""
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -111,8 +114,10 @@ class StudyResult:
         if known.height < metrics.height:
             damages.append("metrics.parquet has runs that runs.parquet does not have")
         definition = load_definition(study_folder_of(directory) / "study.toml")
-        result = cls(directory, definition, known, runs, manifest)
-        return replace(result, damages=(*damages, *result.damaged_tables.values()))
+        damaged = _damaged_tables(directory, listing)
+        return cls(
+            directory, definition, known, runs, manifest, (*damages, *damaged.values()), damaged
+        )
 
     def __repr__(self) -> str:
         """Name the result and its size."""
@@ -190,7 +195,7 @@ class StudyResult:
 
     def tables(self) -> list[str]:
         """Names of the record tables that were kept."""
-        return sorted(path.stem for path in (self.directory / "records").glob("*.parquet"))
+        return _kept_tables(self.directory)
 
     def records(self, table: str) -> pl.LazyFrame:
         """Return one record table over all runs, with `point` and `seed` as first columns.
@@ -211,26 +216,6 @@ class StudyResult:
             )
         return pl.scan_parquet(path, glob=False)
 
-    @cached_property
-    def damaged_tables(self) -> dict[str, str]:
-        """What is wrong with each record table that is not as it was written."""
-        found: dict[str, str] = {}
-        listing = self.manifest.get("files", {})
-        folder = PurePosixPath("records")
-        listed = {
-            PurePosixPath(name).stem for name in listing if PurePosixPath(name).parent == folder
-        }
-        for table in sorted({*self.tables(), *listed}):
-            path = self.directory / "records" / f"{table}.parquet"
-            name = f"records/{path.name}"
-            try:
-                check_listed(path, name, listing)
-                if name not in listing:  # nobody says what it should be: it has to be read to know
-                    read_table(path, ["point", "seed"])
-            except RecordError as error:
-                found[table] = error.message
-        return found
-
 
 MANIFEST_KINDS: dict[str, Any] = {
     "builtin": bool,
@@ -243,6 +228,27 @@ MANIFEST_KINDS: dict[str, Any] = {
     "files": dict[str, dict[str, Any]],
 }
 """Types of what is used of a manifest."""
+
+
+def _kept_tables(directory: Path) -> list[str]:
+    return sorted(path.stem for path in (directory / "records").glob("*.parquet"))
+
+
+def _damaged_tables(directory: Path, listing: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is wrong with each record table of a result that is not as it was written."""
+    found: dict[str, str] = {}
+    folder = PurePosixPath("records")
+    listed = {PurePosixPath(name).stem for name in listing if PurePosixPath(name).parent == folder}
+    for table in sorted({*_kept_tables(directory), *listed}):
+        path = directory / "records" / f"{table}.parquet"
+        name = f"records/{path.name}"
+        try:
+            check_listed(path, name, listing)
+            if name not in listing:  # nobody says what it should be: it has to be read to know
+                read_table(path, ["point", "seed"])
+        except RecordError as error:
+            found[table] = error.message
+    return found
 
 
 def _metrics(path: Path) -> pl.DataFrame:

@@ -21,6 +21,7 @@ from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
 from sojourn.study.manifest import make_manifest
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import StudyResult
+from sojourn.study.summary import write_summary
 from sojourn.study.write import write_result
 
 __all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "run_study"]
@@ -67,6 +68,7 @@ def run_study(
     memory: int | None = None,
     progress: Progress,
     finish: Callable[[StudyResult], None],
+    on_last: Callable[[], None] | None = None,
 ) -> Outcome:
     """Run what is missing and write the result directory.
 
@@ -88,6 +90,8 @@ def run_study(
         Who is told.
     finish
         Called with the complete result before its directory gets its final name: writes the report.
+    on_last
+        Called when no run is left to begin, while the last ones go on.
 
     Raises
     ------
@@ -103,7 +107,13 @@ def run_study(
     directory = out if out is not None else dated(plan.study.definition.name)
     with new_directory(directory, is_ours=out is None) as unfinished:
         entries, computed = execute_plan(
-            plan, store, jobs=jobs, cluster=cluster, memory=memory, progress=progress
+            plan,
+            store,
+            jobs=jobs,
+            cluster=cluster,
+            memory=memory,
+            progress=progress,
+            on_last=on_last,
         )
         last_run = time.perf_counter()
         simulated = sum(entry.statistics["simulated_s"] for entry in entries)
@@ -145,6 +155,7 @@ def _finish(finish: Callable[[StudyResult], None], result: StudyResult) -> Excep
     except (OSError, EnvironmentFailure):
         raise
     except Exception as fault:  # whatever a study's own tables and figures do
+        write_summary(result)  # the report has not come so far
         return fault
     return None
 
@@ -157,6 +168,7 @@ def execute_plan(
     cluster: str | None,
     memory: int | None = None,
     progress: Progress,
+    on_last: Callable[[], None] | None = None,
 ) -> tuple[list[Entry], int]:
     """Make the runs that the store lacks; return all entries in the plan's order and how many were made."""
     store.sweep()
@@ -164,6 +176,9 @@ def execute_plan(
     entries = {key: entry for key, entry in found.items() if entry is not None}
     to_do = list({spec.key: spec for spec in plan.runs if spec.key not in entries}.values())
     failures: list[Finished] = []
+    left = len(to_do)
+    if on_last is not None and left <= jobs:
+        on_last()
     if to_do:
         store.check_writable()
         progress.start(plan, to_do)
@@ -180,6 +195,9 @@ def execute_plan(
                     else:
                         failures.append(finished)
                     progress.advance(finished)
+                    left -= 1
+                    if on_last is not None and left == jobs:
+                        on_last()
         finally:
             progress.stop()
     if failures:

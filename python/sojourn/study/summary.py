@@ -7,6 +7,7 @@ none, stands beside it.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -135,13 +136,19 @@ def _note(count: int, runs: int, *, equal: bool, on_bound: bool) -> str:
     if count == 1:
         words.append("one run: no interval")
     elif on_bound:
-        most = 100 * wilson(0, count)[1]
+        most = 100 * _share_of_differing(count)
         words.append(f"the same in all {count} runs; at most {most:.0f} % of runs differ (Wilson)")
     elif equal:
         words.append("the same in all runs")
     elif count < FEW_RUNS:
         words.append(f"only {count} runs")
     return "; ".join(words)
+
+
+@cache
+def _share_of_differing(count: int) -> float:
+    """Return the largest share of runs that may differ where so many were the same."""
+    return wilson(0, count)[1]
 
 
 def write_summary(result: StudyResult) -> None:

@@ -14,11 +14,11 @@ import polars as pl
 from sojourn.errors import EnvironmentFailure
 from sojourn.on_disk import list_files
 from sojourn.store import Entry
+from sojourn.study.definition import StudyDefinition
 from sojourn.study.files import copy_companions
 from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
-from sojourn.study.summary import write_summary
 
 __all__ = ["write_result", "write_table"]
 
@@ -55,8 +55,7 @@ def write_result(
     write_table(metrics, directory / "metrics.parquet")
     write_table(runs, directory / "runs.parquet")
     result = StudyResult(directory, definition, metrics, runs, manifest)
-    write_summary(result)
-    _write_records(directory / "records", definition.keep, finished)
+    _write_records(directory / "records", definition, finished)
     shutil.copyfile(plan.study.path, directory / "study.toml")
     copy_companions(plan.study.path, definition, directory)
     scenarios = directory / "scenarios"
@@ -88,19 +87,27 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 
 
 def _metrics(study: str, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
-    frames = [
-        entry.table("metrics").select(
-            pl.lit(study).alias("study"),
-            pl.lit(spec.point).alias("point"),
-            pl.lit(spec.seed, pl.UInt64).alias("seed"),
-            "subject",
-            "metric",
-            "value",
-            "unit",
-        )
-        for spec, entry in finished
-    ]
-    return pl.concat(frames).cast(dict(METRICS_SCHEMA)).rechunk()  # pyright: ignore[reportArgumentType]
+    rows = _rows_of("metrics", finished).select(
+        pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
+    )
+    return rows.collect().cast(dict(METRICS_SCHEMA)).rechunk()  # pyright: ignore[reportArgumentType]
+
+
+def _rows_of(table: str, finished: list[tuple[RunSpec, Entry]]) -> pl.LazyFrame:
+    """Return the rows of a table of all runs, in their order, with `point` and `seed` beside them.
+
+    One scan of all files: a scan of each and a chain of them take twenty times as long.
+    """
+    files = [str(entry.path(table)) for _, entry in finished]
+    runs = pl.LazyFrame(
+        {
+            _FILE: files,
+            "point": [spec.point for spec, _ in finished],
+            "seed": pl.Series([spec.seed for spec, _ in finished], dtype=pl.UInt64),
+        }
+    )
+    rows = pl.scan_parquet(files, include_file_paths=_FILE, glob=False, hive_partitioning=False)
+    return rows.join(runs, on=_FILE, how="left", maintain_order="left")
 
 
 def _runs(plan: Plan, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
@@ -132,30 +139,24 @@ def _runs(plan: Plan, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
 
 
 def _write_records(
-    directory: Path, tables: list[str], finished: list[tuple[RunSpec, Entry]]
+    directory: Path, definition: StudyDefinition, finished: list[tuple[RunSpec, Entry]]
 ) -> None:
-    if not tables:
+    if not definition.keep:
         return
     directory.mkdir()
-    for table in tables:
-        kept = [(spec, entry) for spec, entry in finished if entry.path(table).exists()]
+    for table in definition.keep:
+        kept = [
+            (spec, entry)
+            for spec, entry in finished
+            if definition.keeps(table, spec.point) and entry.path(table).exists()
+        ]
         if not kept:
             continue
-        files = [str(entry.path(table)) for _, entry in kept]
-        runs = pl.LazyFrame(
-            {
-                _FILE: files,
-                "point": [spec.point for spec, _ in kept],
-                "seed": pl.Series([spec.seed for spec, _ in kept], dtype=pl.UInt64),
-            }
-        )
-        # One scan of all files: a scan of each and a chain of them take twenty times as long.
-        rows = pl.scan_parquet(
-            files, include_file_paths=_FILE, glob=False, hive_partitioning=False
-        ).join(runs, on=_FILE, how="left", maintain_order="left")
         try:
             # Streamed: the records of a long study need not fit into memory.
-            rows.select("point", "seed", pl.exclude("point", "seed", _FILE)).sink_parquet(
+            _rows_of(table, kept).select(
+                "point", "seed", pl.exclude("point", "seed", _FILE)
+            ).sink_parquet(
                 directory / f"{table}.parquet",
                 compression="zstd",
                 compression_level=COMPRESSION_LEVEL,
