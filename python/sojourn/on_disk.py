@@ -12,11 +12,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, cast
 
 from sojourn.errors import RecordError, plain
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = [
     "NUMBERS",
@@ -157,6 +158,8 @@ def read_table(path: Path, needed: Iterable[str] = ()) -> pl.DataFrame:
     RecordError
         If it is damaged, or its columns are not what their names say.
     """
+    import polars as pl
+
     try:
         table = pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -177,6 +180,8 @@ def refuse_others(name: str, schema: Mapping[str, pl.DataType], needed: Iterable
     RecordError
         If it has not.
     """
+    import polars as pl
+
     missing = [column for column in needed if column not in schema]
     if missing:
         raise RecordError(f"{name} has no column {_listed(missing)}")
@@ -199,7 +204,7 @@ def record_columns(names: Iterable[str]) -> dict[str, str]:
 
 
 def _told(kind: pl.DataType) -> str:
-    if isinstance(kind, pl.String):
+    if str(kind) == "String":
         return "words"
     return "numbers" if kind.is_numeric() else str(kind).split("(", 1)[0].lower()
 

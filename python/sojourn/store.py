@@ -16,14 +16,15 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, cast
 
 from sojourn import _engine
 from sojourn.errors import EnvironmentFailure, RecordError
 from sojourn.on_disk import digest_of
 from sojourn.output import owner, owner_is_gone
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Entry", "Store", "default_directory", "pack"]
 
@@ -70,8 +71,10 @@ class Entry:
         """Return the Parquet file of a table."""
         return self.directory / f"{table}.parquet"
 
-    def table(self, name: str) -> pl.DataFrame:
+    def table(self, name: str) -> "pl.DataFrame":
         """Return a record table."""
+        import polars as pl
+
         return pl.read_parquet(self.path(name))
 
 
@@ -89,6 +92,8 @@ def pack(records: _engine.Records, key: str, seed: int, scenario: str) -> dict[s
     scenario
         Its scenario in canonical form.
     """
+    import polars as pl
+
     files: dict[str, bytes] = {}
     listing: dict[str, dict[str, int | str]] = {}
     for name in records.table_names():

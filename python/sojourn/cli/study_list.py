@@ -20,7 +20,7 @@ def execute(options: Namespace) -> None:
     """List the studies that come with Sojourn."""
     del options
     from sojourn.cli.console import print_table
-    from sojourn.study.library import builtin_names, load_study
+    from sojourn.study.library import builtin_names, builtin_title
 
-    rows = [(name, load_study(name).definition.title) for name in builtin_names()]
+    rows = [(name, builtin_title(name)) for name in builtin_names()]
     print_table(["study", "title"], rows)

@@ -15,4 +15,5 @@ Number = int | float
 class Strict(BaseModel):
     """A table of a study file: unknown keys are problems."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    # Built when the first file is read, and then in one go: tables within tables need no validators of their own.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)

@@ -1,17 +1,23 @@
 """Where studies come from: the package's own by name, a user's by path."""
 
+from __future__ import annotations
+
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest, plain, why
 from sojourn.scenario import decoded
 from sojourn.settings import apply_settings
-from sojourn.study.definition import StudyDefinition, load_definition
-from sojourn.study.expand import Point, expand
 
-__all__ = ["Study", "builtin_names", "load_study", "with_settings"]
+if TYPE_CHECKING:
+    from sojourn.study.definition import StudyDefinition
+    from sojourn.study.expand import Point
+
+__all__ = ["Study", "builtin_names", "builtin_title", "load_study", "with_settings"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,8 @@ class Study:
 
     def points(self) -> list[Point]:
         """Return all points; see `expand`."""
+        from sojourn.study.expand import expand
+
         return expand(self.definition, self.base, str(self.path))
 
 
@@ -43,6 +51,12 @@ def builtin_names() -> list[str]:
     return sorted(path.parent.name for path in _home().glob("*/study.toml"))
 
 
+def builtin_title(name: str) -> str:
+    """Return what a study of the package is called, without reading the rest of it."""
+    content = (_home() / name / "study.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(content).get("title", ""))
+
+
 def load_study(name_or_path: str) -> Study:
     """Load a study of the package by name, or any study by path.
 
@@ -53,6 +67,8 @@ def load_study(name_or_path: str) -> Study:
     StudyError
         If its file, or the base scenario's, is not valid.
     """
+    from sojourn.study.definition import load_definition
+
     path = _home() / name_or_path / "study.toml"
     builtin = name_or_path in builtin_names()
     if not builtin:

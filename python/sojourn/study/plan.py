@@ -7,6 +7,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
 from sojourn.scenario import Scenario, check_scenario
@@ -63,8 +64,12 @@ class RunSpec:
 
     point: str
     seed: int
-    key: str
     scenario: Scenario
+
+    @cached_property
+    def key(self) -> str:
+        """Name under which the store keeps it."""
+        return self.scenario.key(self.seed)
 
 
 @dataclass(frozen=True)
@@ -87,8 +92,17 @@ class Plan:
         return sum(run.scenario.duration_s for run in self.runs)
 
 
-def make_plan(study: Study, options: RunOptions) -> Plan:
+def make_plan(study: Study, options: RunOptions, *, answers: bool = True) -> Plan:
     """Decide which runs a study needs.
+
+    Parameters
+    ----------
+    study
+        The study.
+    options
+        What the user wishes.
+    answers
+        Whether to check that the runs can answer what the study asks; not worth its time to who only looks.
 
     Raises
     ------
@@ -102,7 +116,7 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     patterns = list(options.points) or (list(quick.points) if options.quick else ["*"])
     every, problems = expand_all(definition, study.base, str(study.path))
     # Points that cannot be made would look like labels that no point has.
-    problems = problems or _unanswerable(study, every) or _unquick(study, every)
+    problems = problems or (answers and _unanswerable(study, every)) or _unquick(study, every)
     chosen = every if problems else select(every, patterns)
     planned, invalid = _validated(study, chosen)
     if problems or invalid:
@@ -117,7 +131,7 @@ def make_plan(study: Study, options: RunOptions) -> Plan:
     first = definition.seeds.first
     seeds = list(range(first, first + count))
     runs = [
-        RunSpec(item.point.name, seed, item.scenario.key(seed), item.scenario)
+        RunSpec(item.point.name, seed, item.scenario)
         for item in planned
         for seed in range(first, first + (count if options.quick else max(count, item.point.seeds)))
     ]
