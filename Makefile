@@ -49,7 +49,7 @@ fuzz-long: ## the same, ten million inputs for each target: hours
 	@tools/fuzz-importers 100000
 
 bench: setup ## what one packet costs: measure, write docs/results/speed.md and speed.svg
-	@.venv/bin/python tools/bench-speed
+	@.venv/bin/python tools/bench-speed $(if $(FLOOR),--floor "$(FLOOR)")
 
 bench-keep: setup ## keep this build of the engine, so that `make bench` measures later ones beside it
 	@.venv/bin/python tools/bench-speed --keep

@@ -107,6 +107,22 @@ def test_a_kept_build_is_measured_in_turns_with_this_one(
         measuring.pairs(world, tmp_path / "broken.so", 1)
 
 
+def test_the_floor_is_measured_in_turns_with_the_dumbbell(
+    measuring: ModuleType, worlds: ModuleType, pages: ModuleType
+) -> None:
+    world = worlds.Sized(duration_s=1.0)
+    turns = measuring.beside_floor("echo floor hops 5 min 0.1 s 12.5 ns/hop", world, 2)
+    assert [floor for _, floor in turns] == [12.5, 12.5]
+    assert all(ours > 0 for ours, _ in turns)
+    text = pages.floor_text([(50.0, 12.5), (40.0, 10.0), (45.0, 15.0)])
+    assert "the floor takes 12.5 ns a packet-hop, the dumbbell 45.0" in text
+    assert "4.00 times as long (3.00 to\n4.00 by pair)" in text
+    assert 'FLOOR="PROGRAM ARGUMENTS"' in pages.floor_text([])
+    for command in ("echo nothing", "no-such-program-here"):
+        with pytest.raises(measuring.MeasurementError, match="floor"):
+            measuring.beside_floor(command, world, 1)
+
+
 def test_points_of_a_study_are_worlds(worlds: ModuleType) -> None:
     from sojourn import _engine
 
@@ -134,6 +150,7 @@ def test_the_page_and_the_picture_show_what_was_measured(
         study={"x13": twice},
         kept="abc1234",
         pairs={"dumbbell": [(twice, cost), (cost, cost), (thrice, cost)], "new": []},
+        floor=[(50.0, 12.5)],
         runs=4,
         wall_by_jobs={1: 1.0, 2: 0.5},
         counter="valgrind",
@@ -148,8 +165,8 @@ def test_the_page_and_the_picture_show_what_was_measured(
     assert "| 2 | 0.50 | 2.00 |" in text
     assert "| `x13` | 1,000,000 | 200 | 3,000 | 20.0 |" in text
     assert "of this build and of abc1234, in turns, 3 times" in text
-    assert "| `dumbbell` | 2.000 | 1.000 | 3.000 |" in text
-    assert "| `new` | the kept build does not know a key of it | | |" in text
+    assert "| `dumbbell` | 2.000 | 1.000 | 3.000 | 100 | 100 |" in text
+    assert "| `new` | the kept build does not know a key of it | | | | |" in text
     assert "`make bench-keep` keeps" in pages.pairs_text("", {})
     first, second = tmp_path / "1.svg", tmp_path / "2.svg"
     drawing.draw(results.curves(), first)

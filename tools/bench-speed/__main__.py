@@ -1,10 +1,11 @@
 """Measure the engine, and write docs/results/speed.md and speed.svg.
 
-usage: python tools/bench-speed [--keep | --pairs] [--repetitions N] [--out DIRECTORY]
+usage: python tools/bench-speed [--keep | --pairs] [--repetitions N] [--floor COMMAND] [--out DIRECTORY]
 
 Takes some six minutes. Other work on the machine makes times longer; of the repetitions the fastest counts.
 `--keep` keeps the present build of the engine in target/bench and measures nothing; later builds are measured in
-turns with it. `--pairs` prints these pairs alone.
+turns with it. `--pairs` prints these pairs alone. `--floor` names a program that handles the events of the first dumbbell and
+nothing else, and prints `N ns/hop`: it is measured in turns with ours.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from speed_drawing import draw
 from speed_measure import (
     Cost,
     MeasurementError,
+    beside_floor,
     count_instructions,
     counter,
     fixed_world,
@@ -29,7 +31,7 @@ from speed_measure import (
     sized_world,
     threads,
 )
-from speed_page import Results, page, pairs_text
+from speed_page import Results, floor_text, page, pairs_text
 from speed_worlds import Sized, World, by_duration, by_flows, by_rate, crowded, of_study, quiet_days
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,7 +93,7 @@ def beside_the_kept(repetitions: int) -> tuple[str, dict[str, list[tuple[Cost, C
     return name, found
 
 
-def measure(repetitions: int) -> Results:
+def measure(repetitions: int, floor: str) -> Results:
     """Measure everything."""
     fixed: dict[str, list[Cost]] = {}
     for name in fixed_worlds():
@@ -108,6 +110,7 @@ def measure(repetitions: int) -> Results:
         study=growing("points of a study", of_study(), few),
         kept=kept,
         pairs=both,
+        floor=beside_floor(floor, Sized(), repetitions) if floor else [],
         flows=growing("uploads", by_flows(), few),
         rates=growing("rates", by_rate(), few),
         crowded=alternating(crowded(), repetitions),
@@ -128,6 +131,7 @@ def main() -> int:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--keep", action="store_true", help="keep the present build")
     what.add_argument("--pairs", action="store_true", help="print the pairs with the kept build")
+    parser.add_argument("--floor", default="", metavar="COMMAND", help="what prints `N ns/hop`")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results")
     options = parser.parse_args()
     if options.repetitions < 1:
@@ -138,10 +142,12 @@ def main() -> int:
     if options.pairs:
         kept, both = beside_the_kept(options.repetitions)
         print(pairs_text(kept, both))
+        if options.floor:
+            print(floor_text(beside_floor(options.floor, Sized(), options.repetitions)))
         return 0
     began = time.monotonic()
     try:
-        results = measure(options.repetitions)
+        results = measure(options.repetitions, options.floor)
     except MeasurementError as error:
         say(f"error: {error}")
         return 1

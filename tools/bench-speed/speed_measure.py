@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from speed_worlds import World
 __all__ = [
     "Cost",
     "MeasurementError",
+    "beside_floor",
     "count_instructions",
     "counter",
     "fixed_world",
@@ -118,8 +120,54 @@ def in_turn(worlds: Sequence[World], rounds: int) -> list[list[Cost]]:
 
 
 def pairs(world: World, kept: Path, rounds: int) -> list[tuple[Cost, Cost]]:
-    """Measure a world with this build and with a kept one in turns, so many times: what else runs meets both."""
-    return [(_one_run(world), _one_run(world, kept)) for _ in range(rounds)]
+    """Measure a world with this build and with a kept one in turns, so many times: what else runs meets both.
+
+    Who begins changes from pair to pair, since the first of two may find a cooler processor.
+    """
+    found: list[tuple[Cost, Cost]] = []
+    for number in range(rounds):
+        if number % 2:
+            before = _one_run(world, kept)
+            found.append((_one_run(world), before))
+        else:
+            found.append((_one_run(world), _one_run(world, kept)))
+    return found
+
+
+def beside_floor(command: str, world: World, rounds: int) -> list[tuple[float, float]]:
+    """Measure a world and a program that does no more than it has to in turns, so many times.
+
+    Parameters
+    ----------
+    command
+        The program with its arguments; somewhere in what it prints stands `13.1 ns/hop`.
+    world
+        What it does as well.
+    rounds
+        How often.
+
+    Returns
+    -------
+    list
+        Nanoseconds per packet-hop of the world and of the program.
+
+    Raises
+    ------
+    MeasurementError
+        If one of them fails, or the program prints no such number.
+    """
+    found: list[tuple[float, float]] = []
+    for _ in range(rounds):
+        ours = _one_run(world).ns_per_hop
+        try:
+            said = _run(shlex.split(command))
+        except OSError as error:
+            raise MeasurementError(f"the floor cannot be run: {error}") from error
+        number = re.search(r"([0-9.]+) ns/hop", said)
+        if number is None:
+            raise MeasurementError(f"the floor printed no `ns/hop`: {said[:80]!r}")
+        found.append((ours, float(number[1])))
+    return found
 
 
 def least(costs: Iterable[Cost]) -> Cost:

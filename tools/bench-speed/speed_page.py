@@ -9,7 +9,7 @@ from pathlib import Path
 from speed_measure import INSTRUCTION_DURATIONS_S, Cost, least
 from speed_worlds import RATES
 
-__all__ = ["Results", "page", "pairs_text"]
+__all__ = ["Results", "floor_text", "page", "pairs_text"]
 
 MEBIBYTE = 2**20
 
@@ -44,9 +44,25 @@ Points of White 2013 as the study runs them, with their records, for 600 s:
 PAIRS = """
 ## Beside a kept build
 
-Processor time of this build and of {kept}, in turns, {rounds} times; the median of the pairs' ratios,
-with the least and the largest. Below one, this build is faster. Instructions hide what waits for memory.
+Processor time of this build and of {kept}, in turns, {rounds} times, of which the second begins every other time; the
+median of the pairs' ratios, with the least and the largest, and the least nanoseconds a packet-hop of both. Below one, this build is faster. Instructions hide what waits for memory.
 
+"""
+
+FLOOR = """
+## Beside the floor
+
+The floor is a program written by hand for the first dumbbell alone, which handles the same events with nothing general in
+it: no records, no choice of queue or stack. It says what the hour's processor would need at least. In turns, {rounds} times
+(medians): the floor takes {floor:.1f} ns a packet-hop, the dumbbell {ours:.1f}, which is {times:.2f} times as long ({low:.2f} to
+{high:.2f} by pair).
+"""
+
+NO_FLOOR = """
+## Beside the floor
+
+Nanoseconds hang on the machine and its hour. `make bench FLOOR="PROGRAM ARGUMENTS"` measures a hand-written program for the
+first dumbbell in turns with ours, if you have one that prints `N ns/hop`; none was given.
 """
 
 NO_PAIRS = """
@@ -106,6 +122,8 @@ class Results:
     """What the kept build is called; empty if there is none."""
     pairs: Mapping[str, Sequence[tuple[Cost, Cost]]]
     """This build and the kept one in turns, by world; empty for a world that the kept one does not know."""
+    floor: Sequence[tuple[float, float]]
+    """Nanoseconds per packet-hop of the dumbbell and of a hand-written floor, in turns; empty without one."""
     runs: int
     wall_by_jobs: Mapping[int, float]
     counter: str
@@ -138,6 +156,7 @@ def page(results: Results, repetitions: int) -> str:
         STUDY,
         study_table(results),
         pairs_text(results.kept, results.pairs),
+        floor_text(results.floor),
         GROWTH.format(start=start),
         growth_table("uploads over 1 Gb/s, 10 s", {f"{n:g}": c for n, c in results.flows.items()}),
         growth_table(
@@ -207,16 +226,37 @@ def pairs_text(kept: str, pairs: Mapping[str, Sequence[tuple[Cost, Cost]]]) -> s
     if not kept:
         return NO_PAIRS
     rounds = max(len(both) for both in pairs.values())
-    lines = ["| world | ratio of processor time | least | largest |", "|---|---|---|---|"]
+    lines = [
+        "| world | ratio of processor time | least | largest | ns each | ns each, kept |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, both in pairs.items():
         if not both:
-            lines.append(f"| `{name}` | the kept build does not know a key of it | | |")
+            lines.append(f"| `{name}` | the kept build does not know a key of it | | | | |")
             continue
         ratios = [ours.cpu_s / earlier.cpu_s for ours, earlier in both]
+        ours, earlier = (least(costs).ns_per_hop for costs in zip(*both, strict=True))
         lines.append(
-            f"| `{name}` | {statistics.median(ratios):.3f} | {min(ratios):.3f} | {max(ratios):.3f} |"
+            f"| `{name}` | {statistics.median(ratios):.3f} | {min(ratios):.3f} | {max(ratios):.3f} "
+            f"| {ours:.0f} | {earlier:.0f} |"
         )
     return PAIRS.format(kept=kept, rounds=rounds) + "\n".join(lines) + "\n"
+
+
+def floor_text(turns: Sequence[tuple[float, float]]) -> str:
+    """Say how the dumbbell stands beside what is needed at least."""
+    if not turns:
+        return NO_FLOOR
+    ratios = [ours / floor for ours, floor in turns]
+    ours, floor = (statistics.median(side) for side in zip(*turns, strict=True))
+    return FLOOR.format(
+        rounds=len(turns),
+        floor=floor,
+        ours=ours,
+        times=statistics.median(ratios),
+        low=min(ratios),
+        high=max(ratios),
+    )
 
 
 def instructions_text(results: Results) -> str:
