@@ -402,13 +402,14 @@ impl TcpEndpoint {
         if segment.sequence < self.receiver.next() {
             self.statistics.duplicates_received += 1;
         }
-        let idle_limit = self.sender.timeout_without_backoff();
         let ecn = self.config.ecn;
         if self.receiver.reports_before(segment, ecn) {
             self.emit_acknowledgement(now, context);
         }
         let before = self.receiver.delivered();
-        self.receiver.on_segment(now, segment, ecn, idle_limit);
+        let sender = &self.sender;
+        self.receiver
+            .on_segment(now, segment, ecn, || sender.timeout_without_backoff());
         let delivered = self.receiver.delivered();
         if delivered > before {
             context.notify(Event::Delivered(delivered));

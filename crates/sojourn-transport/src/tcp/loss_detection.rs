@@ -33,7 +33,7 @@ struct Retransmission {
 }
 
 /// What RACK remembers of the segment that was sent last among those delivered.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Rack {
     sent_at: Instant,
     number: u32,
@@ -49,6 +49,21 @@ struct Rack {
     raised_until: u32,
     /// Every segment below has been judged; those sent once are SACKed, lost or repaired.
     judged_below: u32,
+}
+
+impl Rack {
+    const NEW: Self = Self {
+        sent_at: Instant::ZERO,
+        number: 0,
+        round_trip: Span::ZERO,
+        valid: false,
+        highest: 0,
+        reordering_seen: false,
+        multiplier: 1,
+        persistence: 0,
+        raised_until: 0,
+        judged_below: 0,
+    };
 }
 
 /// Loss detection of one sender.
@@ -73,21 +88,14 @@ impl Detector {
             rank: 0,
             answered: 0,
             answered_by_block: None,
-            rack: Rack {
-                multiplier: 1,
-                ..Rack::default()
-            },
+            rack: Rack::NEW,
             deadline: Instant::NEVER,
         }
     }
 
     pub(crate) fn reset(&mut self, mode: LossDetection) {
-        let mut retransmissions = core::mem::take(&mut self.retransmissions);
-        retransmissions.clear();
-        *self = Self {
-            retransmissions,
-            ..Self::new(mode)
-        };
+        self.forget();
+        (self.mode, self.rack, self.deadline) = (mode, Rack::NEW, Instant::NEVER);
     }
 
     /// Whether [`Self::on_delivered`] needs to be told.

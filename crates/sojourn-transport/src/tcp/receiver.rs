@@ -157,13 +157,15 @@ impl Receiver {
         now: Instant,
         segment: &Segment,
         ecn: EcnMode,
-        idle_limit: Span,
+        idle_limit: impl FnOnce() -> Span,
     ) {
         let tells = ecn != EcnMode::Off && self.note_congestion(segment, ecn);
-        if now.saturating_since(self.last_arrival) > idle_limit {
-            self.quick_left = self.policy.quick;
+        if self.policy.quick > 0 {
+            if now.saturating_since(self.last_arrival) > idle_limit() {
+                self.quick_left = self.policy.quick;
+            }
+            self.last_arrival = now;
         }
-        self.last_arrival = now;
         if segment.flags.has(Flags::FIN) {
             self.fin = Some(segment.sequence);
         }
@@ -175,7 +177,9 @@ impl Receiver {
         self.pending_segments += 1;
         self.pending_bytes += segment.payload;
         let quick = self.quick_left > 0;
-        self.quick_left = self.quick_left.saturating_sub(1);
+        if quick {
+            self.quick_left -= 1;
+        }
         match response {
             Response::Now => (self.due, self.urgent) = (true, true),
             Response::Later
@@ -491,7 +495,7 @@ mod tests {
     }
 
     fn arrive(receiver: &mut Receiver, now: Instant, sequence: u32) {
-        receiver.on_segment(now, &data(sequence, 1460), EcnMode::Off, Span::from_s(1));
+        receiver.on_segment(now, &data(sequence, 1460), EcnMode::Off, || Span::from_s(1));
     }
 
     fn acknowledge(receiver: &mut Receiver) -> (u32, Vec<(u32, u32)>) {
@@ -527,7 +531,7 @@ mod tests {
         // Heartbeat of 0.1 s.
         let mut receiver = receiver(AKHTAR2013.acknowledge);
         let at = Instant::from_ms(237);
-        receiver.on_segment(at, &data(0, 500), EcnMode::Off, Span::from_s(1));
+        receiver.on_segment(at, &data(0, 500), EcnMode::Off, || Span::from_s(1));
         assert!(!receiver.wants_acknowledgement());
         assert_eq!(receiver.deadline(), Instant::from_ms(300));
         receiver.on_timer(Instant::from_ms(300));
@@ -571,12 +575,9 @@ mod tests {
                 sent_at: Instant::from_ms(sent),
                 ..data(sequence, 1460)
             };
-            receiver.on_segment(
-                Instant::from_ms(60),
-                &segment,
-                EcnMode::Off,
-                Span::from_s(1),
-            );
+            receiver.on_segment(Instant::from_ms(60), &segment, EcnMode::Off, || {
+                Span::from_s(1)
+            });
         }
         let mut ack = data(0, 0);
         receiver.stamp_acknowledgement(&mut ack);
@@ -625,7 +626,7 @@ mod tests {
             flags: Flags::ACK.with(Flags::FIN),
             ..data(1, 0)
         };
-        receiver.on_segment(Instant::ZERO, &fin, EcnMode::Off, Span::from_s(1));
+        receiver.on_segment(Instant::ZERO, &fin, EcnMode::Off, || Span::from_s(1));
         assert!(!receiver.is_finished());
         arrive(&mut receiver, Instant::ZERO, 0);
         assert!(receiver.is_finished());

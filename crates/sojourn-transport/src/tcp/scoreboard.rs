@@ -136,34 +136,6 @@ impl Scoreboard {
             slots: vec![Sent::NONE; INITIAL_SLOTS as usize],
             marks: vec![Marks::default(); (INITIAL_SLOTS / 64) as usize],
             mask: INITIAL_SLOTS - 1,
-            ..Self::empty(full_size)
-        }
-    }
-
-    /// Bytes that its rings take.
-    pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Sent>() + self.marks.capacity() * size_of::<Marks>()
-    }
-
-    /// Forget everything but the memory.
-    pub(crate) fn reset(&mut self, full_size: u32) {
-        let slots = core::mem::take(&mut self.slots);
-        let mut marks = core::mem::take(&mut self.marks);
-        marks.fill(Marks::default());
-        *self = Self {
-            slots,
-            marks,
-            mask: self.mask,
-            ..Self::empty(full_size)
-        };
-    }
-
-    /// A scoreboard without memory, for the moment of a reset.
-    pub(crate) const fn empty(full_size: u32) -> Self {
-        Self {
-            slots: Vec::new(),
-            marks: Vec::new(),
-            mask: 0,
             full_size,
             first: 0,
             next: 0,
@@ -180,6 +152,42 @@ impl Scoreboard {
             highest: [0; 3],
             known: [(0, 0); 3],
         }
+    }
+
+    /// Bytes that its rings take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Sent>() + self.marks.capacity() * size_of::<Marks>()
+    }
+
+    /// Forget everything but the memory.
+    pub(crate) fn reset(&mut self, full_size: u32) {
+        let Self {
+            slots: _,
+            marks,
+            mask: _,
+            full_size: size,
+            first,
+            next,
+            first_offset,
+            next_offset,
+            repeated_below,
+            sacked,
+            lost,
+            retransmitted,
+            short,
+            pending,
+            pending_hint,
+            lost_below,
+            highest,
+            known,
+        } = self;
+        marks.fill(Marks::default());
+        *size = full_size;
+        (*first, *next, *first_offset, *next_offset) = (0, 0, 0, 0);
+        (*sacked, *lost, *retransmitted) = (Tally::ZERO, Tally::ZERO, Tally::ZERO);
+        (*short, *pending, *pending_hint) = (0, 0, 0);
+        (*lost_below, *repeated_below) = (0, 0);
+        (*highest, *known) = ([0; 3], [(0, 0); 3]);
     }
 
     /// A new segment is sent; returns its number.
@@ -233,8 +241,12 @@ impl Scoreboard {
             self.sacked.subtract(sacked);
             self.lost.subtract(lost);
             self.retransmitted.subtract(retransmitted);
-            self.pending -= (marks.lost & !marks.retransmitted & bits).count_ones();
-            self.short -= (marks.short & bits).count_ones();
+            if marks.lost & bits != 0 {
+                self.pending -= (marks.lost & !marks.retransmitted & bits).count_ones();
+            }
+            if marks.short & bits != 0 {
+                self.short -= (marks.short & bits).count_ones();
+            }
             self.marks[word] = Marks {
                 sacked: marks.sacked & !bits,
                 lost: marks.lost & !bits,
@@ -258,8 +270,14 @@ impl Scoreboard {
         match overlap {
             None => self.sack_range(first, end, &mut newly),
             Some((known_first, known_end)) => {
-                self.sack_range(first, end.min(known_first), &mut newly)
-                    + self.sack_range(first.max(known_end), end, &mut newly)
+                let mut count = 0;
+                if first < known_first {
+                    count += self.sack_range(first, end.min(known_first), &mut newly);
+                }
+                if known_end < end {
+                    count += self.sack_range(first.max(known_end), end, &mut newly);
+                }
+                count
             }
         }
     }
@@ -282,7 +300,9 @@ impl Scoreboard {
                 self.sacked.add(tallies[0]);
                 self.lost.subtract(tallies[1]);
                 self.retransmitted.subtract(tallies[2]);
-                self.pending -= (lost & !retransmitted).count_ones();
+                if lost != 0 {
+                    self.pending -= (lost & !retransmitted).count_ones();
+                }
                 let base = at & !63;
                 let mut left = new;
                 while left != 0 {
@@ -601,7 +621,11 @@ impl Scoreboard {
         (self.slot_of(at) >> 6, bits, after)
     }
 
+    #[inline]
     fn weigh(&self, word: usize, bits: u64) -> Tally {
+        if bits == 0 {
+            return Tally::ZERO; // most marks are not set, and counting ones takes a dozen steps
+        }
         let mut short = bits & self.marks[word].short;
         let mut deficit = 0;
         while short != 0 {

@@ -98,49 +98,23 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(config: &StackConfig) -> Self {
-        Self::assemble(
-            config,
-            Scoreboard::new(config.maximum_segment_size),
-            Detector::new(config.loss_detection),
-            Stream::default(),
-        )
-    }
-
-    /// Start again and keep the memory.
-    pub(crate) fn reset(&mut self, config: &StackConfig) {
-        let mut board = core::mem::replace(&mut self.board, Scoreboard::empty(0));
-        let mut detector =
-            core::mem::replace(&mut self.detector, Detector::new(config.loss_detection));
-        let mut stream = core::mem::take(&mut self.stream);
-        board.reset(config.maximum_segment_size);
-        detector.reset(config.loss_detection);
-        stream.reset();
-        *self = Self::assemble(config, board, detector, stream);
-    }
-
-    fn assemble(
-        config: &StackConfig,
-        board: Scoreboard,
-        detector: Detector,
-        stream: Stream,
-    ) -> Self {
         let control = WindowControl::new(config);
-        let rate = control.wants_rate_samples();
+        let (base_timeout, maximum_timeout) = handshake_timeouts(config);
         Self {
-            board,
+            board: Scoreboard::new(config.maximum_segment_size),
+            delivery_rate: rate_sampler(&control),
             control,
-            delivery_rate: rate.then(|| Box::new(DeliveryRate::new())),
-            detector,
+            detector: Detector::new(config.loss_detection),
             recovery: Recovery::new(config.recovery),
-            stream,
+            stream: Stream::default(),
             round_trip: RoundTrip::default(),
             pacer: Pacer::default(),
             usage: Usage::default(),
             state: CongestionState::Open,
             recover: 0,
             duplicates: 0,
-            base_timeout: config.connect.timeout,
-            maximum_timeout: config.connect.maximum_timeout.unwrap_or(Span::MAX),
+            base_timeout,
+            maximum_timeout,
             backoff: 0,
             expiries: 0,
             timeout_at: Instant::NEVER,
@@ -158,6 +132,64 @@ impl Sender {
             given_up: false,
             takes_shortcuts: true,
         }
+    }
+
+    /// Start again and keep the memory; field by field, since many connections are short.
+    pub(crate) fn reset(&mut self, config: &StackConfig) {
+        let Self {
+            board,
+            control,
+            detector,
+            recovery,
+            stream,
+            round_trip,
+            pacer,
+            usage,
+            delivery_rate,
+            state,
+            recover,
+            duplicates,
+            base_timeout,
+            maximum_timeout,
+            backoff,
+            expiries,
+            timeout_at,
+            repeated_at,
+            probe_at,
+            probe,
+            timed,
+            last_sent_at,
+            acknowledged,
+            waiting,
+            reduced_until,
+            confirm_reduction,
+            marks,
+            state_since,
+            given_up,
+            takes_shortcuts,
+        } = self;
+        board.reset(config.maximum_segment_size);
+        detector.reset(config.loss_detection);
+        stream.reset();
+        *control = WindowControl::new(config);
+        *delivery_rate = rate_sampler(control);
+        *recovery = Recovery::new(config.recovery);
+        *round_trip = RoundTrip::default();
+        *pacer = Pacer::default();
+        *usage = Usage::default();
+        *state = CongestionState::Open;
+        (*recover, *duplicates, *backoff, *expiries) = (0, 0, 0, 0);
+        (*base_timeout, *maximum_timeout) = handshake_timeouts(config);
+        (*timeout_at, *probe_at) = (Instant::NEVER, Instant::NEVER);
+        (*repeated_at, *last_sent_at) = (Instant::ZERO, Instant::NEVER);
+        (*probe, *timed) = (None, None);
+        *acknowledged = 0;
+        *waiting = true;
+        (*reduced_until, *confirm_reduction) = (0, false);
+        *marks = Marks::default();
+        *state_since = Instant::ZERO;
+        *given_up = false;
+        *takes_shortcuts = true;
     }
 
     /// The handshake is over. `sample`: round trip of the handshake, if it may be used.
@@ -208,6 +240,7 @@ impl Sender {
 
     /// Whether an acknowledgement says that everything below has arrived in the order of sending, and nothing else,
     /// and nothing waits for such news but timers and the window.
+    #[inline]
     fn is_plain(&self, segment: &Segment, config: &StackConfig) -> bool {
         let (first, end) = (self.board.first(), segment.acknowledgement);
         end > first
@@ -287,6 +320,7 @@ impl Sender {
     }
 
     /// Any acknowledgement, whatever it says.
+    #[inline(never)] // most are plain
     fn on_any_ack<C: EndpointContext>(
         &mut self,
         now: Instant,
@@ -663,4 +697,16 @@ impl Sender {
             };
         }
     }
+}
+
+/// Timeout until there is a sample, and its limit.
+fn handshake_timeouts(config: &StackConfig) -> (Span, Span) {
+    let policy = &config.connect;
+    (policy.timeout, policy.maximum_timeout.unwrap_or(Span::MAX))
+}
+
+/// What measures how fast segments are delivered, if the controller asks for it.
+fn rate_sampler(control: &WindowControl) -> Option<Box<DeliveryRate>> {
+    let wanted = control.wants_rate_samples();
+    wanted.then(|| Box::new(DeliveryRate::new()))
 }

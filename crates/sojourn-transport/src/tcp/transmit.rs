@@ -11,7 +11,9 @@ use super::restart::restart;
 use super::scoreboard::Sent;
 use super::sender::Sender;
 use super::stream::Piece;
-use crate::config::{EcnMode, LossDetection, Pacing, RoundTripSampling, StackConfig, WindowUnit};
+use crate::config::{
+    EcnMode, GrowthGate, LossDetection, Pacing, RoundTripSampling, StackConfig, WindowUnit,
+};
 use crate::congestion::whole;
 use crate::{
     CongestionState, ConnectionStatistics, EndpointContext, Flags, SackBlocks, Segment, SendTimes,
@@ -112,7 +114,9 @@ impl Sender {
             self.send_one_by_one(now, out, &mut run);
         }
         let Run { sent, limited, .. } = run;
-        self.note_usage(limited);
+        if out.config.growth_gate == GrowthGate::Linux || self.delivery_rate.is_some() {
+            self.note_usage(limited);
+        }
         if let Some(rate) = &mut self.delivery_rate
             && !limited
             && !self.stream.has_more()
@@ -254,7 +258,11 @@ impl Sender {
     }
 
     /// Make `piece` the next segment.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "each segment is one, in a run or alone"
+    )]
     fn take_piece(&mut self, now: Instant, piece: &Piece, config: &StackConfig) -> u32 {
         let number = self.board.push(Sent {
             sent_at: now,
