@@ -118,6 +118,34 @@ def run_here(
     )
 
 
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_who_makes_ready_for_the_report_is_told_once_when_no_run_is_left_to_begin(
+    tmp_path: Path, jobs: int
+) -> None:
+    write_study(tmp_path)
+    plan = make_plan(load_study(str(tmp_path)), RunOptions(points=("near-*",)))
+    store = Store(tmp_path / "store")
+    ended, told = list[Finished](), list[int]()
+
+    class Watching(Silent):
+        def advance(self, finished: Finished) -> None:
+            ended.append(finished)
+
+    for out, left in (("first", [max(0, 4 - jobs)]), ("again", [4])):
+        run_study(
+            plan,
+            store,
+            out=tmp_path / out,
+            jobs=jobs,
+            progress=Watching(),
+            finish=lambda _: None,
+            on_last=lambda: told.append(len(ended)),
+        )
+        assert told == left
+        told.clear()
+        assert (tmp_path / out / "summary.csv").exists()
+
+
 def test_metrics_have_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
     write_study(tmp_path)
     for jobs in (1, 2, 5):
@@ -283,6 +311,7 @@ def test_a_report_that_fails_leaves_the_records(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         run_study(plan, store, out=out, progress=Silent(), finish=fail)
     assert (out / "metrics.parquet").exists()
+    assert (out / "summary.parquet").exists()
     assert any("sojourn report" in note for note in caught.value.__notes__)
 
 

@@ -102,8 +102,7 @@ def render(
         for figure in parts.figures
     ]
     cells = [cell for table in parts.tables for cell in table.ordered_cells()]
-    template = page_environment().get_template("report.html")
-    return template.render(
+    return study_page().render(
         result=result,
         definition=result.definition,
         parts=parts,
@@ -248,6 +247,11 @@ def content_security_policy() -> str:
         f"default-src 'none'; style-src-elem {digests}; style-src-attr 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def study_page() -> jinja2.Template:
+    """Return the template of the page of a study, which is compiled once."""
+    return page_environment().get_template("report.html")
 
 
 @cache

@@ -150,14 +150,16 @@ def run_study(
 
 def _finish(finish: Callable[[StudyResult], None], result: StudyResult) -> Exception | None:
     """Write the report; return its fault, if it has one, so that the records are kept all the same."""
+    found: Exception | None = None
     try:
         finish(result)
     except (OSError, EnvironmentFailure):
         raise
     except Exception as fault:  # whatever a study's own tables and figures do
-        write_summary(result)  # the report has not come so far
-        return fault
-    return None
+        found = fault
+    if not (result.directory / "summary.parquet").exists():
+        write_summary(result)  # nobody wants a report, or it has not come so far
+    return found
 
 
 def execute_plan(
