@@ -77,7 +77,11 @@ def whole() -> StudyView:
 
 
 def all_figures(view: StudyView) -> list[Figure]:
-    return list(figures(STUDY, STUDY.ask(view), ()))
+    return [figure for _, figure in sorted(figures(STUDY, STUDY.ask(view), lambda: ()), key=place)]
+
+
+def place(numbered: tuple[int, Figure]) -> int:
+    return numbered[0]
 
 
 def points(*names: str) -> list[LabelledPoint]:

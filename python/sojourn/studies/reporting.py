@@ -6,6 +6,7 @@ What cannot be made is shown in its place, with the reason, and costs nothing el
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TypeVar
 
 from sojourn.studies.asking import Ask
@@ -54,20 +55,24 @@ def declared_parts(
             failed.append(failure(name, what_failed(error, study.definition.module)))
             return None
 
-    tables: list[Table] = []
-    for definition in study.definition.table:
-        table = make(definition.title, lambda one=definition: printed_table(study, ask, one))
-        if table is not None:
-            tables.append(table)
-    for rated in study.definition.rated:
-        table = make(rated.title, lambda one=rated: rated_table(study, ask, one))
-        if table is not None:
-            tables.append(table)
-    shown: list[Figure] = []
-    for figure in figures(study, ask, tables):
-        shown.append(figure)
+    @cache
+    def tables() -> tuple[Table, ...]:
+        made = [
+            make(one.title, lambda one=one: printed_table(study, ask, one))
+            for one in study.definition.table
+        ]
+        made += [
+            make(one.title, lambda one=one: rated_table(study, ask, one))
+            for one in study.definition.rated
+        ]
+        return tuple(table for table in made if table is not None)
+
+    shown: dict[int, Figure] = {}
+    for place, figure in figures(study, ask, tables):
+        shown[place] = figure
         if on_figure is not None:
             on_figure(figure)
+    printed = tables()
     plain = [
         table
         for one in study.definition.numbers
@@ -79,10 +84,10 @@ def declared_parts(
     return StudyParts(
         headlines=(*said, won.sentence) if won and won.sentence else said,
         summary=won.table if won else None,
-        tables=tuple(tables),
+        tables=printed,
         plain_tables=(*plain, *failed),
         claims=tuple(judge(study, ask)),
-        figures=tuple(shown),
+        figures=tuple(shown[place] for place in sorted(shown)),
         assumptions=tuple(
             Assumption(one.what, one.value, one.origin, one.reason)
             for one in study.definition.assumption

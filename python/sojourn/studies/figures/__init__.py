@@ -40,17 +40,28 @@ KINDS: dict[str, Callable[[OpenStudy, Ask, Any], Figure]] = {
 }
 
 
-def figures(study: OpenStudy, ask: Ask, tables: Sequence[Table]) -> Iterator[Figure]:
-    """Make all figures that the records allow, in the order of the study."""
-    for definition in study.definition.figure:
+def figures(
+    study: OpenStudy, ask: Ask, tables: Callable[[], Sequence[Table]]
+) -> Iterator[tuple[int, Figure]]:
+    """Make all figures that the records allow, each with its place in the study.
+
+    Those that need no printed tables come first: others draw them while `tables` makes these.
+    """
+    numbered = enumerate(study.definition.figure)
+    for place, definition in sorted(numbered, key=lambda one: _needs_tables(one[1])):
+        needed = tables() if _needs_tables(definition) else ()
         try:
-            yield _figure(study, ask, definition, tables)
+            yield place, _figure(study, ask, definition, needed)
         except NotRecorded:
             continue
         except Exception as error:  # whatever a study's own code does
             reason = what_failed(error, study.definition.module)
             title = definition.title or definition.item
-            yield failed(definition.item, title, reason, definition.group)
+            yield place, failed(definition.item, title, reason, definition.group)
+
+
+def _needs_tables(definition: AnyFigure) -> bool:
+    return isinstance(definition, AgreementFigure | dots.DotsFigure)
 
 
 def _figure(study: OpenStudy, ask: Ask, definition: AnyFigure, tables: Sequence[Table]) -> Figure:
