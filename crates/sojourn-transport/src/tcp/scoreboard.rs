@@ -241,12 +241,8 @@ impl Scoreboard {
             self.sacked.subtract(sacked);
             self.lost.subtract(lost);
             self.retransmitted.subtract(retransmitted);
-            if marks.lost & bits != 0 {
-                self.pending -= (marks.lost & !marks.retransmitted & bits).count_ones();
-            }
-            if marks.short & bits != 0 {
-                self.short -= (marks.short & bits).count_ones();
-            }
+            self.pending -= ones(marks.lost & !marks.retransmitted & bits);
+            self.short -= ones(marks.short & bits);
             self.marks[word] = Marks {
                 sacked: marks.sacked & !bits,
                 lost: marks.lost & !bits,
@@ -300,9 +296,7 @@ impl Scoreboard {
                 self.sacked.add(tallies[0]);
                 self.lost.subtract(tallies[1]);
                 self.retransmitted.subtract(tallies[2]);
-                if lost != 0 {
-                    self.pending -= (lost & !retransmitted).count_ones();
-                }
+                self.pending -= ones(lost & !retransmitted);
                 let base = at & !63;
                 let mut left = new;
                 while left != 0 {
@@ -361,7 +355,7 @@ impl Scoreboard {
                 self.lost.add(tally);
                 let pending = new & !marks.retransmitted;
                 if pending != 0 {
-                    self.pending += pending.count_ones();
+                    self.pending += ones(pending);
                     let lowest = (at & !63) + pending.trailing_zeros();
                     self.pending_hint = self.pending_hint.min(lowest);
                 }
@@ -624,7 +618,7 @@ impl Scoreboard {
     #[inline]
     fn weigh(&self, word: usize, bits: u64) -> Tally {
         if bits == 0 {
-            return Tally::ZERO; // most marks are not set, and counting ones takes a dozen steps
+            return Tally::ZERO;
         }
         let mut short = bits & self.marks[word].short;
         let mut deficit = 0;
@@ -634,7 +628,7 @@ impl Scoreboard {
             short &= short - 1;
         }
         Tally {
-            segments: bits.count_ones(),
+            segments: ones(bits),
             deficit,
         }
     }
@@ -672,6 +666,16 @@ impl Scoreboard {
             at = after;
         }
         (self.slots, self.marks, self.mask) = (slots, marks, mask);
+    }
+}
+
+/// How many bits are set. Mostly none is or one, and counting any number takes a dozen steps.
+#[inline]
+const fn ones(bits: u64) -> u32 {
+    if bits & bits.wrapping_sub(1) == 0 {
+        (bits != 0) as u32
+    } else {
+        bits.count_ones()
     }
 }
 

@@ -80,10 +80,18 @@ struct Room {
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     sent: bool,
-    /// Window or peer hold back what is left; the send loop would find nothing more to do.
+    /// Window or peer hold back what is left, or nothing is; the send loop would find nothing more to do.
     exhausted: bool,
     /// It is the window.
     limited: bool,
+}
+
+impl Run {
+    const NOTHING: Self = Self {
+        sent: false,
+        exhausted: true,
+        limited: false,
+    };
 }
 
 impl Sender {
@@ -109,7 +117,11 @@ impl Sender {
         if self.state == CongestionState::Recovery {
             self.recovery.before_sending(self.board.pipe());
         }
-        let mut run = self.send_run(now, out);
+        let mut run = if self.has_nothing_to_send() {
+            Run::NOTHING
+        } else {
+            self.send_run(now, out)
+        };
         if !run.exhausted {
             self.send_one_by_one(now, out, &mut run);
         }
@@ -128,6 +140,14 @@ impl Sender {
             self.restart_timeout(now);
         }
         sent
+    }
+
+    /// Whether the send loop would find nothing, whatever the window: only recovery sends more than what waits.
+    const fn has_nothing_to_send(&self) -> bool {
+        self.board.pending() == 0
+            && !self.stream.has_more()
+            && !matches!(self.state, CongestionState::Recovery)
+            && self.takes_shortcuts
     }
 
     /// The send loop: whatever may leave next, as long as something may.
@@ -173,10 +193,10 @@ impl Sender {
             && self.state != CongestionState::Recovery
             && !self.control.paces()
             && self.takes_shortcuts;
-        if !applies {
+        let size = config.maximum_segment_size;
+        if !applies || !self.stream.holds_more_than(size) {
             return run;
         }
-        let size = config.maximum_segment_size;
         let room = self.room(true, config);
         let step = match config.window_unit {
             WindowUnit::Segments => 1,
