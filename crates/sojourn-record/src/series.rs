@@ -225,6 +225,7 @@ impl QueueClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use sojourn_base::{Bytes, Packets};
 
     #[test]
@@ -252,5 +253,65 @@ mod tests {
             clock.occupancy_ns(),
             [50_000_000, 50_000_000, 0, 0, 200_000_000]
         );
+    }
+
+    /// Moments in ns, some of them on the edge of a bin or together, and the lengths from then on.
+    fn changes() -> impl Strategy<Value = Vec<(u64, Waiting)>> {
+        let step = prop_oneof![Just(0), 1..40_u64, Just(100), 90..450_u64];
+        let waiting = (0..9_u32, 0..5_u32).prop_map(|(packets, staged)| Waiting {
+            packets: Packets(packets),
+            bytes: Bytes(u64::from(packets) * 1500),
+            staged: Packets(staged),
+        });
+        proptest::collection::vec((step, waiting), 0..40).prop_map(|steps| {
+            let mut at = 0;
+            let timed = steps.into_iter().map(|(step, waiting)| {
+                at += step;
+                (at, waiting)
+            });
+            timed.collect()
+        })
+    }
+
+    proptest! {
+        /// Against a look at every nanosecond, and at every change for the longest length.
+        #[test]
+        fn sums_are_those_of_every_nanosecond(changes in changes(), rest in 0..300_u64) {
+            let width = 100;
+            let end = changes.last().map_or(0, |(at, _)| *at) + rest;
+            let mut bins = Some(Bins::new(Span::from_ns(width)));
+            let mut clock = QueueClock::default();
+            for (at, waiting) in &changes {
+                clock.change(Instant::from_ns(*at), *waiting, &mut bins);
+            }
+            clock.finish(Instant::from_ns(end), &mut bins);
+            let mut bins = bins.expect("as above");
+            bins.finish(Instant::from_ns(end));
+            let mut expected = vec![[0_u64; 4]; usize::try_from(end.div_ceil(width)).unwrap()];
+            let mut occupancy = [0_u64; 9];
+            for ns in 0..end {
+                let known = changes.iter().rev().find(|(at, _)| *at <= ns);
+                let waiting = known.map_or_else(Waiting::default, |(_, waiting)| *waiting);
+                let packets = u64::from(waiting.packets.0);
+                let bin = &mut expected[usize::try_from(ns / width).unwrap()];
+                bin[0] += waiting.bytes.0;
+                bin[1] += packets;
+                bin[2] += u64::from(waiting.staged.0);
+                bin[3] = bin[3].max(packets);
+                occupancy[waiting.packets.0 as usize] += 1;
+            }
+            for (at, waiting) in changes.iter().filter(|(at, _)| *at < end) {
+                let bin = &mut expected[usize::try_from(at / width).unwrap()];
+                bin[3] = bin[3].max(u64::from(waiting.packets.0));
+            }
+            let found: Vec<[u64; 4]> = bins
+                .iter()
+                .map(|(_, bin)| [bin.byte_ns, bin.packet_ns, bin.staged_ns, bin.packets_max.into()])
+                .collect();
+            prop_assert_eq!(found, expected);
+            let mut booked = clock.occupancy_ns().to_vec();
+            booked.resize(9, 0);
+            prop_assert_eq!(booked, occupancy);
+        }
     }
 }
