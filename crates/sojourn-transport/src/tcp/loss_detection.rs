@@ -154,14 +154,13 @@ impl Detector {
     }
 
     /// Everything from `first` up to `newest` has reached the peer in the order of sending, each segment sent once,
-    /// `newest` at `sent_at`; `next` is the next new segment. It comes to the same as telling of each delivery and
-    /// detecting, if [`Self::is_quiet`] said so before: those below were sent no later, those above no earlier.
+    /// `newest` at `sent_at`. It comes to the same as telling of each delivery and detecting, if [`Self::is_quiet`] said
+    /// so before: those below were sent no later, those above no earlier.
     pub(crate) fn on_delivered_in_order(
         &mut self,
         now: Instant,
         first: u32,
         (newest, sent_at): (u32, Instant),
-        next: u32,
     ) {
         if self.mode != LossDetection::Rack {
             return;
@@ -175,9 +174,6 @@ impl Detector {
             rack.valid = true;
         }
         rack.highest = rack.highest.max(newest + 1);
-        if newest + 1 < next {
-            rack.judged_below = rack.judged_below.max(newest + 1);
-        }
     }
 
     /// Whether nothing can be found lost as long as the peer gets everything in the order of sending, the oldest
@@ -323,19 +319,11 @@ impl Detector {
         count
     }
 
-    /// Whether the oldest segment that was not judged yet, nothing being SACKed, was sent after the newest delivered one;
-    /// then it stays the oldest.
-    fn is_ahead(&mut self, board: &Scoreboard) -> bool {
+    /// Whether the oldest segment that was not judged yet, nothing being SACKed, was sent after the newest delivered one.
+    fn is_ahead(&self, board: &Scoreboard) -> bool {
         let oldest = self.rack.judged_below.max(board.first());
-        if oldest >= board.next() {
-            return true;
-        }
-        let ahead =
-            (board.segment(oldest).sent_at, oldest) >= (self.rack.sent_at, self.rack.number);
-        if ahead {
-            self.rack.judged_below = oldest;
-        }
-        ahead
+        oldest >= board.next()
+            || (board.segment(oldest).sent_at, oldest) >= (self.rack.sent_at, self.rack.number)
     }
 
     fn is_overdue(&mut self, now: Instant, lost_at: Instant) -> bool {
@@ -376,5 +364,47 @@ impl Detector {
             self.retransmissions.pop_front();
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Flags;
+
+    #[test]
+    fn a_repetition_that_arrives_may_have_overtaken_what_was_sent_before_it() {
+        let mut board = Scoreboard::new(1000);
+        for number in 0..3 {
+            let sent_at = Instant::from_ms(10 * u64::from(number));
+            board.push(Sent {
+                sent_at,
+                first_sent_at: sent_at,
+                written_at: sent_at,
+                offset: 1000 * number,
+                length: 1000,
+                transmissions: 1,
+                flags: Flags::NONE,
+            });
+        }
+        // Sent at 0, 10 and 20 ms; the first again at 15 ms, which arrives.
+        let mut detector = Detector::new(LossDetection::Rack);
+        let mut round_trip = RoundTrip::default();
+        round_trip.sample(Instant::ZERO, Span::from_ms(20), false);
+        board.mark_lost(0);
+        board.retransmit(0, Instant::from_ms(15));
+        detector.on_retransmitted(0, &board, Instant::from_ms(15));
+        let now = Instant::from_ms(45);
+        detector.on_delivered(now, 0, board.segment(0), &round_trip);
+        board.acknowledge(1);
+        assert!(board.is_plain());
+        let quiet =
+            |detector: &Detector, number| detector.is_quiet(number, board.segment(number).sent_at);
+        assert!(!quiet(&detector, 2), "the repetition is not forgotten yet");
+        let mut later = board.clone();
+        let found = detector.detect((now, CongestionState::Open), &mut later, &round_trip);
+        assert_eq!((found, later.is_lost(1)), (1, true));
+        assert!(!quiet(&detector, 1), "sent before the repetition");
+        assert!(quiet(&detector, 2), "sent after it");
     }
 }

@@ -272,7 +272,7 @@ impl Sender {
         let flight_before = self.board.flight();
         let sent_at = self.board.segment(newest).sent_at;
         self.detector
-            .on_delivered_in_order(now, first, (newest, sent_at), self.board.next());
+            .on_delivered_in_order(now, first, (newest, sent_at));
         if config.sampling == RoundTripSampling::NewestAcknowledged {
             self.timed = Some((newest, sent_at));
         }
