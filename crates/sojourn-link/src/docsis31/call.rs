@@ -3,15 +3,18 @@
 //! Source: the contract of [`sojourn_queue::QueueContext`]. Deviations: none known.
 
 use crate::queue_call::{next_timer, tell_drop, tell_mark};
+use crate::token_bucket::TokenBucket;
 use crate::{Draw, LinkContext};
-use sojourn_base::{Bytes, Instant, ServiceQueue, Span};
+use sojourn_base::{BitRate, Bytes, Instant, ServiceQueue, Span};
 use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, Score, Shaper};
 
 /// The context of a managed queue during one call.
 #[derive(Debug)]
 pub(super) struct Call<'a, C> {
-    /// How fast the queue can drain.
-    pub(super) shaper: Shaper,
+    /// The bucket of the sustained rate, if there is one, and the time there.
+    pub(super) bucket: (Option<&'a TokenBucket>, Instant),
+    /// The sustained rate and the peak rate.
+    pub(super) rates: (BitRate, BitRate),
     /// Bytes of frames pulled for the classic and for the low-latency flow, and not sent.
     pub(super) staged: [Bytes; 2],
     /// Time from request to grant.
@@ -44,7 +47,12 @@ impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
     }
 
     fn shaper(&self) -> Shaper {
-        self.shaper
+        let (bucket, now) = self.bucket;
+        Shaper {
+            tokens: bucket.map_or(Bytes::MAX, |bucket| bucket.tokens(now)),
+            sustained: self.rates.0,
+            peak: self.rates.1,
+        }
     }
 
     fn staged(&self, queue: ServiceQueue) -> Bytes {

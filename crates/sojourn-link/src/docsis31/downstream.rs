@@ -20,7 +20,7 @@ use crate::queue_call::next_timer;
 use crate::token_bucket::TokenBucket;
 use crate::{DelayParts, Link, LinkContext, Passage};
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
-use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Shaper};
+use sojourn_queue::{Backlog, ProactiveGrants, QueueManager};
 
 /// See the module. `T` is the caller's packet, `M` the queue manager.
 #[derive(Clone, Debug)]
@@ -123,14 +123,18 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
         let room = self.allowance(at, context);
         let mut used = 0;
         while used < room {
-            let Some(mut fragment) = self.next_fragment(at, context) else {
+            if self.fragment.is_none() {
+                self.pull(at, context);
+            }
+            // It stays where it is until its last byte is scheduled.
+            let Some(fragment) = &mut self.fragment else {
                 break;
             };
             used += fragment.send(room - used);
-            if fragment.rest() > 0 {
-                self.fragment = Some(fragment);
-            } else {
-                self.deliver(fragment, at, context);
+            if fragment.rest() == 0
+                && let Some(done) = self.fragment.take()
+            {
+                self.deliver(done, at, context);
             }
         }
         for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
@@ -138,18 +142,11 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
         }
     }
 
-    fn next_fragment(
-        &mut self,
-        now: Instant,
-        context: &mut impl LinkContext<T>,
-    ) -> Option<Fragment<T>> {
-        if let Some(fragment) = self.fragment.take() {
-            return Some(fragment);
-        }
+    fn pull(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
         let header = u64::from(self.header);
         let (manager, mut call) = self.split(now, context);
-        let packet = manager.dequeue(now, &mut call)?;
-        Some(Fragment::new(packet, header, now))
+        let packet = manager.dequeue(now, &mut call);
+        self.fragment = packet.map(|packet| Fragment::new(packet, header, now));
     }
 
     /// The packet's last byte is scheduled at `at`.
@@ -195,14 +192,8 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
         let queue = self.fragment.as_ref().map(|f| f.packet.meta.queue);
         staged_of[usize::from(queue == Some(ServiceQueue::LowLatency))] = rest;
         let call = Call {
-            shaper: Shaper {
-                tokens: self
-                    .sustained
-                    .as_ref()
-                    .map_or(Bytes::MAX, |bucket| bucket.tokens(now)),
-                sustained: self.rates.0,
-                peak: self.rates.1,
-            },
+            bucket: (self.sustained.as_ref(), now),
+            rates: self.rates,
             staged: staged_of,
             loop_delay: Span::ZERO,
             proactive: ProactiveGrants::default(),
@@ -213,7 +204,8 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
 
     /// The next symbol in which a packet can be taken or completed, unless others take its room.
     fn look_ahead(&mut self) {
-        if self.is_idle() {
+        let waits = self.manager.backlog().packets.0 > 0;
+        if !waits && self.fragment.is_none() {
             self.wakeup = Instant::NEVER;
             return;
         }
@@ -223,7 +215,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
             from = from.max(bucket.earliest(bucket.price(Bytes(rest))));
         }
         self.wakeup = self.starts_at(self.symbol_from(from));
-        if self.manager.backlog().packets.0 > 0 {
+        if waits {
             self.wakeup = self.wakeup.min(self.timer);
         }
     }

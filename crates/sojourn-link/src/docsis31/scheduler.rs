@@ -125,11 +125,10 @@ impl Scheduler {
         self.proactive.is_none() && self.requests.is_empty() && self.backlog == [0; 2]
     }
 
-    /// Tokens of the bucket of the sustained rate at `now`; [`Bytes::MAX`] without one.
-    pub(super) fn tokens(&self, now: Instant) -> Bytes {
+    /// The bucket of the sustained rate, if there is one, and the time there at `now`.
+    pub(super) fn bucket(&self, now: Instant) -> (Option<&TokenBucket>, Instant) {
         // Buckets live on the time of intervals, which is that of their MAPs and the lead.
-        let bucket = self.sustained.as_ref();
-        bucket.map_or(Bytes::MAX, |b| b.tokens(now + self.timeline.lead))
+        (self.sustained.as_ref(), now + self.timeline.lead)
     }
 
     /// Makes the MAP of interval `map`, into `grants`. Numbers increase.

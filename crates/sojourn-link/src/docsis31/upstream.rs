@@ -25,7 +25,7 @@ use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span, math};
-use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Shaper};
+use sojourn_queue::{Backlog, ProactiveGrants, QueueManager};
 
 /// Requests remembered to split delays. chosen: fifteen seconds of a queue that is never empty.
 const REMEMBERED_REQUESTS: usize = 16_384;
@@ -143,10 +143,6 @@ impl RequestShaper {
         bucket.debit(now, bucket.price(admitted));
         admitted.0
     }
-
-    fn tokens(&self, now: Instant) -> Option<Bytes> {
-        self.sustained.as_ref().map(|bucket| bucket.tokens(now))
-    }
 }
 
 impl<T, M: QueueManager<T>> Upstream<T, M> {
@@ -205,8 +201,17 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         }
     }
 
-    fn holds(&self, flow: usize) -> bool {
-        self.flows[flow].fragment.is_some() || self.waiting(flow).packets.0 > 0
+    /// Which flows hold packets.
+    fn holds(&self) -> [bool; 2] {
+        let all = self.manager.backlog().packets;
+        let waiting = match self.service {
+            Service::Single => [all.0 > 0; 2],
+            Service::LowLatency => {
+                let low_latency = self.manager.backlog_of(ServiceQueue::LowLatency).packets;
+                [all > low_latency, low_latency.0 > 0]
+            }
+        };
+        [CLASSIC, LOW_LATENCY].map(|flow| waiting[flow] || self.flows[flow].fragment.is_some())
     }
 
     /// Everything that is due before `until`, in order of time; `and_at` if that instant belongs to it. Where times
@@ -248,15 +253,15 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
 
     /// MAPs of intervals that are over by `now` do nothing if nobody wants anything.
     fn skip_idle_maps(&mut self, now: Instant) {
-        let map = now.as_ps() / self.timeline.interval.as_ps();
+        if now < self.timeline.starts_at(self.next_map + 1) {
+            return;
+        }
         let is_grant = |action: &(Instant, Action)| matches!(action.1, Action::Prepare { .. });
-        if map > self.next_map
-            && self.scheduler.is_idle()
-            && !self.holds(CLASSIC)
-            && !self.holds(LOW_LATENCY)
+        if self.scheduler.is_idle()
+            && self.holds() == [false; 2]
             && !self.agenda.iter().any(is_grant)
         {
-            self.next_map = map;
+            self.next_map = now.as_ps() / self.timeline.interval.as_ps();
             self.agenda.clear();
         }
     }
@@ -376,7 +381,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     ) {
         let flow = grant.flow;
         self.flows[flow].granted.pop_front();
-        if !self.holds(flow) {
+        if self.flows[flow].fragment.is_none() && self.waiting(flow).packets.0 == 0 {
             let unused = grant.length * self.timeline.minislot_bytes;
             self.counters[flow].unused_grant += Bytes(unused);
             self.scheduler.refund(known_at, flow, unused);
@@ -417,14 +422,18 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     ) -> u64 {
         let mut used = 0;
         while used < room {
-            let Some(mut fragment) = self.next_fragment(now, flow, context) else {
+            if self.flows[flow].fragment.is_none() {
+                self.pull(now, flow, context);
+            }
+            // It stays where it is until its last byte is sent.
+            let Some(fragment) = &mut self.flows[flow].fragment else {
                 break;
             };
             used += fragment.send(room - used);
-            if fragment.rest() > 0 {
-                self.flows[flow].fragment = Some(fragment);
-            } else {
-                self.deliver(flow, fragment, frame_at, context);
+            if fragment.rest() == 0
+                && let Some(done) = self.flows[flow].fragment.take()
+            {
+                self.deliver(flow, done, frame_at, context);
             }
         }
         if used > 0 {
@@ -436,18 +445,10 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         used
     }
 
-    /// What the flow goes on with.
-    fn next_fragment(
-        &mut self,
-        now: Instant,
-        flow: usize,
-        context: &mut impl LinkContext<T>,
-    ) -> Option<Fragment<T>> {
-        if let Some(fragment) = self.flows[flow].fragment.take() {
-            return Some(fragment);
-        }
+    /// Takes what the flow goes on with from the manager.
+    fn pull(&mut self, now: Instant, flow: usize, context: &mut impl LinkContext<T>) {
         if self.waiting(flow).packets.0 == 0 {
-            return None;
+            return;
         }
         let service = self.service;
         let header = u64::from(self.header);
@@ -464,8 +465,8 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
                 };
                 manager.dequeue_from(now, queue, &mut call)
             }
-        }?;
-        Some(Fragment::new(packet, header, now))
+        };
+        self.flows[flow].fragment = packet.map(|packet| Fragment::new(packet, header, now));
     }
 
     /// The packet's last byte leaves in the frame that starts at `frame_at`.
@@ -531,14 +532,12 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     }
 
     fn split<'a, C>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
-        let tokens = self.request_shaper.tokens(now);
+        let own = self.request_shaper.sustained.as_ref();
+        let bucket = own.map_or_else(|| self.scheduler.bucket(now), |own| (Some(own), now));
         let staged = |flow: &Flow<T>| flow.fragment.as_ref().map(Fragment::frame_rest);
         let call = Call {
-            shaper: Shaper {
-                tokens: tokens.unwrap_or_else(|| self.scheduler.tokens(now)),
-                sustained: self.rates.0,
-                peak: self.rates.1,
-            },
+            bucket,
+            rates: self.rates,
             staged: [CLASSIC, LOW_LATENCY]
                 .map(|flow| staged(&self.flows[flow]).unwrap_or_default()),
             loop_delay: self.timeline.loop_delay(),
@@ -553,7 +552,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         let map = self.timeline.heard_at(self.next_map);
         let action = self.agenda.front().map_or(Instant::NEVER, |(at, _)| *at);
         self.due = map.min(action).min(self.timer);
-        let holds = [CLASSIC, LOW_LATENCY].map(|flow| self.holds(flow));
+        let holds = self.holds();
         if holds == [false; 2] {
             self.wakeup = Instant::NEVER;
             return;
@@ -565,8 +564,8 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         let burst = self.agenda.iter().find_map(wanted);
         self.wakeup = map.min(burst.unwrap_or(Instant::NEVER));
         // A timer matters only if something waits.
-        if self.manager.backlog().packets.0 > 0 {
-            self.wakeup = self.wakeup.min(self.timer);
+        if self.timer < self.wakeup && self.manager.backlog().packets.0 > 0 {
+            self.wakeup = self.timer;
         }
     }
 }
