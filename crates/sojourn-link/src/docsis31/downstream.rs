@@ -137,6 +137,9 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
                 self.deliver(done, at, context);
             }
         }
+        if used == 0 {
+            return;
+        }
         for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
             bucket.debit(at, bucket.price(Bytes(used)));
         }

@@ -25,7 +25,7 @@ use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span, math};
-use sojourn_queue::{Backlog, ProactiveGrants, QueueManager};
+use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Verdict};
 
 /// Requests remembered to split delays. chosen: fifteen seconds of a queue that is never empty.
 const REMEMBERED_REQUESTS: usize = 16_384;
@@ -54,6 +54,8 @@ pub struct Upstream<T, M> {
     /// When the agenda, the next MAP or a timer is due.
     due: Instant,
     wakeup: Instant,
+    /// For which flows packets waited in the manager when that was looked at.
+    waited: [bool; 2],
     grants: Vec<Grant>,
     /// Of each service flow.
     counters: [LinkCounters; 2],
@@ -168,6 +170,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             agenda: VecDeque::new(),
             due: Instant::ZERO,
             wakeup: Instant::NEVER,
+            waited: [false; 2],
             grants: Vec::new(),
             counters: [LinkCounters::default(); 2],
             timeline,
@@ -201,17 +204,21 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         }
     }
 
-    /// Which flows hold packets.
-    fn holds(&self) -> [bool; 2] {
+    /// For which flows packets wait in the manager. A single queue is that of either.
+    fn waits(&self) -> [bool; 2] {
         let all = self.manager.backlog().packets;
-        let waiting = match self.service {
+        match self.service {
             Service::Single => [all.0 > 0; 2],
             Service::LowLatency => {
                 let low_latency = self.manager.backlog_of(ServiceQueue::LowLatency).packets;
                 [all > low_latency, low_latency.0 > 0]
             }
-        };
-        [CLASSIC, LOW_LATENCY].map(|flow| waiting[flow] || self.flows[flow].fragment.is_some())
+        }
+    }
+
+    /// Which flows hold packets, if `waits` says for which of them packets wait.
+    fn holds(&self, waits: [bool; 2]) -> [bool; 2] {
+        [CLASSIC, LOW_LATENCY].map(|flow| waits[flow] || self.flows[flow].fragment.is_some())
     }
 
     /// Everything that is due before `until`, in order of time; `and_at` if that instant belongs to it. Where times
@@ -258,7 +265,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         }
         let is_grant = |action: &(Instant, Action)| matches!(action.1, Action::Prepare { .. });
         if self.scheduler.is_idle()
-            && self.holds() == [false; 2]
+            && self.holds(self.waits()) == [false; 2]
             && !self.agenda.iter().any(is_grant)
         {
             self.next_map = now.as_ps() / self.timeline.interval.as_ps();
@@ -552,7 +559,8 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         let map = self.timeline.heard_at(self.next_map);
         let action = self.agenda.front().map_or(Instant::NEVER, |(at, _)| *at);
         self.due = map.min(action).min(self.timer);
-        let holds = self.holds();
+        self.waited = self.waits();
+        let holds = self.holds(self.waited);
         if holds == [false; 2] {
             self.wakeup = Instant::NEVER;
             return;
@@ -564,21 +572,33 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         let burst = self.agenda.iter().find_map(wanted);
         self.wakeup = map.min(burst.unwrap_or(Instant::NEVER));
         // A timer matters only if something waits.
-        if self.timer < self.wakeup && self.manager.backlog().packets.0 > 0 {
-            self.wakeup = self.timer;
+        if self.waited != [false; 2] {
+            self.wakeup = self.wakeup.min(self.timer);
         }
     }
 }
 
 impl<T, M: QueueManager<T>> Link<T> for Upstream<T, M> {
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
-        // Who comes in the moment in which a burst is prepared may still go with it.
-        self.advance(now, false, context);
-        self.run_timers(now, context);
+        let is_due = self.due <= now;
+        if is_due {
+            // Who comes in the moment in which a burst is prepared may still go with it.
+            self.advance(now, false, context);
+            self.run_timers(now, context);
+        }
         let meta = with_header(meta, self.header);
         let (manager, mut call) = self.split(now, context);
-        let _ = manager.enqueue(now, meta, item, &mut call);
-        self.look_ahead();
+        let is_behind_others = match manager.enqueue(now, meta, item, &mut call) {
+            Verdict::Placed(place) => {
+                self.waited[usize::from(place.queue == ServiceQueue::LowLatency)]
+            }
+            Verdict::Accepted => self.waited == [true; 2],
+            Verdict::Dropped(_) => true,
+        };
+        // Behind others it changes no plan.
+        if is_due || !is_behind_others {
+            self.look_ahead();
+        }
     }
 
     fn next_wakeup(&self) -> Instant {

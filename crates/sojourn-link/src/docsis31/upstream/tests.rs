@@ -122,6 +122,24 @@ fn a_packet_that_meets_its_grant_takes_445_us() {
 }
 
 #[test]
+fn a_modem_in_which_classic_packets_wait_wakes_for_the_grant_of_a_low_latency_one() {
+    let config = &UpstreamConfig::WHITE2019_PGS;
+    let timeline = config.timeline();
+    for frame in 0..timeline.frames {
+        let prepared = timeline.prepared_at(timeline.frame_at(100, frame));
+        let classic = (0..200).map(|n| (Instant::from_ms(90) + Span::from_us(n), classic(1_000)));
+        let arrivals = classic.chain([(prepared - Span::from_us(1), low_latency(40))]);
+        let (mut modem, mut context) = (modem(config), Collector::default());
+        drive_packets(&mut modem, arrivals, prepared, &mut context);
+        assert!(modem.backlog().packets.0 > 0, "classic packets wait");
+        let mut left = context.delivered.iter().filter(|(item, ..)| *item == 200);
+        let passage = left.next().map(|(.., passage)| *passage);
+        let dequeued_at = passage.map(|passage| passage.dequeued_at);
+        assert_eq!(dequeued_at, Some(prepared), "frame {frame}");
+    }
+}
+
+#[test]
 fn a_longer_packet_takes_two_proactive_grants() {
     // Vector C8: 110 B are 138 B on the wire, a grant is 96 B: 580 to 715 us.
     let config = &UpstreamConfig::WHITE2019_PGS;
