@@ -4,17 +4,13 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup setup-tuned wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers docs audit lock clean
+.PHONY: help setup wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths docs audit lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv, install locked dependencies, build the engine (release)
 	@tools/setup setup
-
-setup-tuned: ## the same with an engine tuned by profile: takes three times as long, simulates 5 to 20 % faster
-	@rustup component add llvm-tools
-	@MATURIN_PGO=1 tools/setup setup
 
 wheel: setup ## what others install without a compiler: a wheel and a source distribution, into dist/
 	@tools/build-wheel
@@ -56,6 +52,9 @@ bench-keep: setup ## keep this build of the engine, so that `make bench` measure
 
 bench-peers: setup ## Sojourn beside ns-2 and ns-3, where they are installed: write docs/results/agreement.md
 	@.venv/bin/python benches/peers/compare.py
+
+hot-paths: setup ## note anew for the compiler which paths of the engine are hot: after larger changes, and with a new compiler
+	@tools/note-hot-paths
 
 docs: ## the documentation, into docs/_build/html
 	@tools/setup docs

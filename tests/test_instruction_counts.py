@@ -1,7 +1,8 @@
 """What a packet-hop costs may not rise by stealth: instructions are counted, not time.
 
-The counts of `benches/instructions.toml` are those of the release build with the pinned toolchain. A change that
-costs more for a good reason moves them, and says so in its commit.
+The counts of `benches/instructions.toml` are those of the release build with the pinned toolchain, which knows the hot
+paths that were noted. A change that costs more for a good reason moves them, and says so in its commit; after larger
+changes `make hot-paths` may bring them back.
 """
 
 import importlib
