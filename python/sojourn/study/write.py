@@ -5,6 +5,8 @@ Rows stand in the order of the plan and carry no wall-clock time (that is in `ru
 """
 
 import io
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -163,6 +165,12 @@ def _write_records(
             )
         except pl.exceptions.ComputeError as error:
             raise EnvironmentFailure(
-                f'cannot write the records of table "{table}": {str(error).splitlines()[0]}',
+                f'cannot write the records of table "{table}": {_why(error)}',
                 "the disk may be full; finished runs are in the store",
             ) from error
+
+
+def _why(error: Exception) -> str:
+    """Return what the system said; Polars may call a full disk a file against its specification."""
+    told = re.search(r"\(os error (\d+)\)", str(error))
+    return os.strerror(int(told[1])).lower() if told else str(error).splitlines()[0]
