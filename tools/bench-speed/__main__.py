@@ -151,6 +151,7 @@ def main() -> int:
     except MeasurementError as error:
         say(f"error: {error}")
         return 1
+    options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "speed.md").write_text(page(results, options.repetitions), encoding="utf-8")
     draw(results.curves(), options.out / "speed.svg")
     say(f"wrote speed.md and speed.svg after {time.monotonic() - began:.0f} s")
