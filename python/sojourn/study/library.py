@@ -52,7 +52,7 @@ def builtin_names() -> list[str]:
 
 
 def builtin_title(name: str) -> str:
-    """Return what a study of the package is called, without reading the rest of it."""
+    """Return what a study of the package is called; nothing else of it is looked at."""
     content = (_home() / name / "study.toml").read_text(encoding="utf-8")
     return str(tomllib.loads(content).get("title", ""))
 
