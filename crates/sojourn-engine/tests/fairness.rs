@@ -51,7 +51,7 @@ fn jain(rates: &[f64]) -> f64 {
 
 #[test]
 fn equal_flows_get_equal_shares_and_fill_the_link() {
-    // Transport specification 15: >= 0.99 over 900 s with a buffer of one bandwidth-delay product; two
+    // An index >= 0.99 is expected over 900 s with a buffer of one bandwidth-delay product; two
     // minutes of five flows leave some of the start, so 0.95 bounds the mean over three seeds here.
     for stack in ["linux-reno", "linux-cubic"] {
         let runs: Vec<Vec<f64>> = (1..=3).map(|seed| goodputs(stack, 5, seed)).collect();

@@ -1,8 +1,7 @@
 //! All metrics of one run, from its records: what each traffic entry experienced, and what the access
 //! links did.
 //!
-//! Source: metrics specification 1 to 6; the names, units and definitions of the rows are listed in
-//! the reference page of metrics. A metric that has no value (no packet arrived, no page completed)
+//! The reference page of metrics lists names, units, definitions and their sources. A metric that has no value (no packet arrived, no page completed)
 //! has no row.
 
 mod device;

@@ -1,7 +1,8 @@
 //! Time series in bins, and the time-weighted length of a queue.
 //!
-//! Source: metrics specification 6.4 (bin of a packet = its dequeue time; queue length = time-weighted
-//! mean), which follows White 2013 sections 3.8 and 4.4.
+//! A packet counts in the bin of its dequeue time. Queue length is the time-weighted mean.
+//!
+//! Source: White 2013 sections 3.8 and 4.4.
 
 use crate::Waiting;
 use core::ops::Range;

@@ -1,8 +1,7 @@
 //! Marks and what stacks make of them, seen from outside: the echo of DCTCP's receiver, the count of AccECN's, and the
 //! windows and rates that marks at a known rate leave.
 //!
-//! Source: RFC 8257 section 3.2; RFC 9768 section 3.2.2.5.1; Alizadeh, Javanmard and Prabhakar, "Analysis of DCTCP", 2011 (2/p); transport
-//! specification section 15.
+//! Source: RFC 8257 section 3.2; RFC 9768 section 3.2.2.5.1; Alizadeh, Javanmard and Prabhakar, "Analysis of DCTCP", 2011 (2/p).
 
 mod path;
 

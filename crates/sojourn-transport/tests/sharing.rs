@@ -1,7 +1,6 @@
 //! How flows share a tail-drop queue: LEDBAT alone and beside Reno, and equal flows with each other.
 //!
-//! Source: transport specification section 15 (values of an independent reference model); RFC 6817
-//! section 4.4 for what LEDBAT promises and what it does not.
+//! Source: values of an independent reference model; RFC 6817 section 4.4 for what LEDBAT promises and what it does not.
 
 mod dumbbell;
 

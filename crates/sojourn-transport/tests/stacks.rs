@@ -1,8 +1,7 @@
 //! What distinguishes the named stacks, seen from outside: handshakes, first windows, small objects,
 //! repair of losses, marks, pacing.
 //!
-//! Source: transport specification sections 1.2 (quirks of the simulators that the studies used),
-//! 1.3 (round trips of small objects) and 2; White 2012 4.3; RFC 3168.
+//! Source: White 2012 section 4.3 (round trips of small objects); RFC 3168; the simulators that the studies used.
 
 mod path;
 

@@ -1,6 +1,6 @@
 //! Do flows keep the laws that theory derives and that others have measured?
 //!
-//! Source: transport specification section 15: the square-root law of Mathis et al. (1997), the
+//! Source: the square-root law of Mathis et al. (1997), the
 //! response function of RFC 9438 section 5.1, and values of an independent reference model.
 //! Units: k = (segments/s) x (round-trip time) x sqrt(loss probability).
 

@@ -1,6 +1,6 @@
-//! The transport specification's test vectors that involve time: packet by packet on test path P1
+//! Vectors by hand that involve time, packet by packet on one test path
 //! (data take 1 ms of service and 50 ms of propagation, acknowledgements 50 ms). Handshake: SYN at 0,
-//! data from 100 ms on. Vectors about a single mechanism (TV-8, TV-10, TV-11, TV-14, TV-15, TV-17) are
+//! data from 100 ms on. Vectors about a single mechanism are
 //! tested beside their code.
 
 #![expect(clippy::float_cmp, reason = "whole segments are exact")]
@@ -72,7 +72,7 @@ fn assert_sends(path: &Path, expected: &[(f64, &[u32])]) {
 }
 
 #[test]
-fn tv_1_slow_start_without_losses() {
+fn slow_start_without_losses() {
     let path = run(&vector(3), 10, &[]);
     assert_eq!(
         path.sends(),
@@ -127,7 +127,7 @@ fn every_second(delay: u64) -> AckPolicy {
 }
 
 #[test]
-fn tv_2_every_second_segment_is_acknowledged() {
+fn every_second_segment_is_acknowledged() {
     for delay in [40, 200] {
         let path = run(
             &StackConfig {
@@ -146,7 +146,7 @@ fn tv_2_every_second_segment_is_acknowledged() {
 }
 
 #[test]
-fn tv_3_delayed_acknowledgements_with_byte_counting() {
+fn delayed_acknowledgements_with_byte_counting() {
     let path = run(
         &StackConfig {
             acknowledge: every_second(40),
@@ -201,7 +201,7 @@ fn after(path: &Path, at: f64) -> sojourn_transport::ConnectionSnapshot {
 }
 
 #[test]
-fn tv_4_one_loss_with_pipe() {
+fn one_loss_with_pipe() {
     let path = run(&vector(10), 40, &[(4, 1)]);
     assert_sends(&path, BEFORE_RECOVERY);
     let entry = after(&path, 207.0);
@@ -240,7 +240,7 @@ fn tv_4_one_loss_with_pipe() {
 }
 
 #[test]
-fn tv_4_one_loss_with_proportional_reduction() {
+fn one_loss_with_proportional_reduction() {
     let path = run(
         &StackConfig {
             recovery: RecoveryMode::Proportional,
@@ -298,7 +298,7 @@ fn without_sack(recovery: RecoveryMode) -> StackConfig {
 }
 
 #[test]
-fn tv_4_inflation_sends_at_the_same_times_as_pipe() {
+fn inflation_sends_at_the_same_times_as_pipe() {
     let pipe = run(&vector(10), 40, &[(4, 1)]);
     for mode in [RecoveryMode::Reno, RecoveryMode::NewReno] {
         let path = run(&without_sack(mode), 40, &[(4, 1)]);
@@ -330,14 +330,14 @@ fn assert_repairs(path: &Path, expected: &[(f64, u32)], exit: f64) {
 }
 
 #[test]
-fn tv_5_two_losses_with_sack_and_pipe() {
+fn two_losses_with_sack_and_pipe() {
     let path = run(&vector(10), 40, TWO);
     assert_repairs(&path, &[(207.0, 4), (306.0, 7)], 407.0);
     assert_ends(&path, 565.0, 615.0);
 }
 
 #[test]
-fn tv_5_two_losses_with_proportional_reduction() {
+fn two_losses_with_proportional_reduction() {
     let config = StackConfig {
         recovery: RecoveryMode::Proportional,
         ..vector(10)
@@ -348,14 +348,14 @@ fn tv_5_two_losses_with_proportional_reduction() {
 }
 
 #[test]
-fn tv_5_two_losses_with_new_reno() {
+fn two_losses_with_new_reno() {
     let path = run(&without_sack(RecoveryMode::NewReno), 40, TWO);
     assert_repairs(&path, &[(207.0, 4), (312.0, 7)], 413.0);
     assert_ends(&path, 566.0, 616.0);
 }
 
 #[test]
-fn tv_5_two_losses_with_reno_end_in_a_timeout() {
+fn two_losses_with_reno_end_in_a_timeout() {
     let path = run(&without_sack(RecoveryMode::Reno), 40, TWO);
     assert_repairs(&path, &[(207.0, 4), (512.0, 7)], 312.0);
     let timeout = path
@@ -389,7 +389,7 @@ fn tail(
 }
 
 #[test]
-fn tv_6a_a_lost_last_segment() {
+fn a_lost_last_segment() {
     use LossDetection::{Rack, Sack6675};
     use TimeoutFormula::{Linux, Rfc6298};
     for (name, config, repair, last_byte) in [
@@ -418,7 +418,7 @@ fn tv_6a_a_lost_last_segment() {
 }
 
 #[test]
-fn tv_6b_two_lost_at_the_tail_without_a_probe() {
+fn two_lost_at_the_tail_without_a_probe() {
     let config = tail(TimeoutFormula::Linux, 200, LossDetection::Sack6675, false);
     let path = run(&config, 10, &[(8, 1), (9, 1)]);
     assert_sends(&path, &[(511.405, &[8]), (612.405, &[9])]);
@@ -426,7 +426,7 @@ fn tv_6b_two_lost_at_the_tail_without_a_probe() {
 }
 
 #[test]
-fn tv_6c_a_probe_without_time_based_detection_makes_it_worse() {
+fn a_probe_without_time_based_detection_makes_it_worse() {
     let config = tail(TimeoutFormula::Linux, 200, LossDetection::Sack6675, true);
     let path = run(&config, 10, &[(8, 1), (9, 1)]);
     assert_sends(&path, &[(414.811, &[9]), (718.216, &[8])]);
@@ -434,7 +434,7 @@ fn tv_6c_a_probe_without_time_based_detection_makes_it_worse() {
 }
 
 #[test]
-fn tv_6d_a_probe_with_time_based_detection() {
+fn a_probe_with_time_based_detection() {
     let config = tail(TimeoutFormula::Linux, 200, LossDetection::Rack, true);
     let path = run(&config, 10, &[(8, 1), (9, 1)]);
     assert_sends(&path, &[(414.811, &[9]), (515.811, &[8])]);
@@ -443,7 +443,7 @@ fn tv_6d_a_probe_with_time_based_detection() {
 }
 
 #[test]
-fn tv_7_a_lost_retransmission_waits_for_the_timeout() {
+fn a_lost_retransmission_waits_for_the_timeout() {
     let config = tail(TimeoutFormula::Rfc6298, 250, LossDetection::Sack6675, false);
     let path = run(&config, 40, &[(4, 1), (4, 2)]);
     let expected: [(f64, &[u32]); 18] = [
@@ -520,7 +520,7 @@ fn attempts(config: &StackConfig, limit: u64) -> (Vec<u64>, Option<u64>) {
 }
 
 #[test]
-fn tv_9_attempts_to_connect() {
+fn attempts_to_connect() {
     // White 2012 (4.3.2) lists nine attempts, shifted by 1 s: 1, 4, 10, 22, 46, 94, 154, 214, 274.
     let ns2 = (vec![0, 3, 9, 21, 45, 93, 153, 213, 273, 333], None);
     assert_eq!(attempts(&stacks::NS2_BSD_SACK, 340), ns2);
@@ -548,7 +548,7 @@ fn tv_9_attempts_to_connect() {
 }
 
 #[test]
-fn tv_9_back_off_of_data() {
+fn back_off_of_data() {
     // A round trip of 2 ms makes the timeout the minimum of 200 ms.
     let shape = Shape {
         service: Span::ZERO,
@@ -577,7 +577,7 @@ fn tv_9_back_off_of_data() {
 }
 
 #[test]
-fn tv_17_a_short_segment_is_acknowledged_at_the_heartbeat() {
+fn a_short_segment_is_acknowledged_at_the_heartbeat() {
     // Short segment sent so that it arrives at 237 ms; heartbeat every 100 ms.
     let shape = Shape {
         service: Span::ZERO,
@@ -597,7 +597,7 @@ fn tv_17_a_short_segment_is_acknowledged_at_the_heartbeat() {
 }
 
 #[test]
-fn tv_18_nagle_holds_the_last_short_segment_back() {
+fn nagle_holds_the_last_short_segment_back() {
     // 25,000 B in segments of 1460 B: 17 full ones and one of 180 B.
     let shape = Shape {
         service: Span::ZERO,

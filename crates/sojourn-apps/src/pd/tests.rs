@@ -50,7 +50,7 @@ fn first(config: &PdConfig, desk: &mut Desk, seconds: u64) -> DownloadSession {
 
 #[test]
 fn sizes_and_pauses_are_those_of_the_distributions() {
-    // Traffic specification 5.2: Pareto with mean 38 MB and cv 1.5, mean 350 s and cv 2.
+    // Worked out by hand: Pareto with mean 38 MB and cv 1.5, mean 350 s and cv 2.
     let size = PdConfig::AKHTAR2013.size.sampler(Bytes(1), MOST);
     let gap = PdConfig::AKHTAR2013.gap.sampler(GAPS.0, GAPS.1);
     let (Sampler::Random(size), Sampler::Random(gap)) = (size, gap) else {

@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn draws_are_looked_up_on_lines_or_in_columns() {
-        // Worked out from the table: traffic specification 4.3.
+        // Worked out by hand from the table of Akhtar 2013.
         for (unit, [gets, kilobytes, host]) in [
             (0.37, [(4.83, 5.1), (1.18, 1.3), (5.86, 6.7)]),
             (0.85, [(15.05, 18.0), (13.25, 18.5), (94.15, 132.8)]),

@@ -1,4 +1,4 @@
-//! CD-3, CD-5 and CD-6: CoDel with its queue.
+//! CoDel with its queue: vectors by hand.
 
 use super::packet;
 use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, Packets, Span};

@@ -1,4 +1,4 @@
-//! SF-1 to SF-5, SQ-1 to SQ-4, FQ-2 and FQ-3, and the claims of White 2013 §2.2 and §4.1.1.
+//! Flow queues: vectors by hand, and the claims of White 2013 §2.2 and §4.1.1.
 
 use super::packet;
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Packets, Serializer, Span};

@@ -1,4 +1,4 @@
-//! PIE with its queue, FP-1 to FP-3, and DOCSIS-PIE's view of the shaper.
+//! PIE and FQ-PIE with their queues, and DOCSIS-PIE's view of the shaper.
 
 use super::{packet, verdicts};
 use proptest::prelude::*;

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_11_the_curve_after_a_loss_at_100() {
+    fn the_curve_after_a_loss_at_100() {
         let (mut cubic, window) = reduced_from(100.0);
         assert!((window.size - 70.0).abs() < 1e-9);
         let epoch = cubic.begin(Instant::ZERO, window.size);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_11_a_second_loss_below_the_first_releases_bandwidth() {
+    fn a_second_loss_below_the_first_releases_bandwidth() {
         let (mut cubic, mut window) = reduced_from(100.0);
         window.size = 80.0;
         let event = congestion(80.0, Cause::Loss);

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_11_threshold_and_origin_in_integers() {
+    fn threshold_and_origin_in_integers() {
         for (beta, threshold, second) in [(819, 79.0, 71), (717, 70.0, 68)] {
             assert_eq!(lost_at(beta, &[100]).1, threshold);
             assert_eq!(lost_at(beta, &[100, 80]).0.last_maximum, second);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_11_time_to_the_origin() {
+    fn time_to_the_origin() {
         // From 79 to 100 segments in 3.743 s.
         let seconds = ticks_to_origin(21) as f64 / 1024.0;
         assert!((seconds - 3.743).abs() < 1e-3, "{seconds}");

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_12_the_estimate_follows_the_marks() {
+    fn the_estimate_follows_the_marks() {
         for (initial, marked, expected) in [
             (1.0, [0, 0, 0, 0], [0.9375, 0.878_906, 0.823_975, 0.772_476]),
             (
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_12_a_tenth_of_marks_costs_a_twentieth_of_the_window() {
+    fn a_tenth_of_marks_costs_a_twentieth_of_the_window() {
         let config = DctcpConfig {
             initial_alpha: 0.1,
             ..DctcpConfig::RFC8257

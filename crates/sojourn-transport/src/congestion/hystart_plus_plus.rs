@@ -126,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn tv_15_rise_that_counts() {
+    fn the_rise_that_counts_follows_the_round_trip() {
         for (last, rise) in [(100, 12_500), (20, 4_000), (200, 16_000)] {
             assert_eq!(rise_that_counts(Span::from_ms(last)), Span::from_us(rise));
         }
     }
 
     #[test]
-    fn tv_15_eight_samples_above_the_rise_start_the_conservative_phase() {
+    fn eight_samples_above_the_rise_start_the_conservative_phase() {
         for (last, at_least) in [(100.0, 112.5), (20.0, 24.0), (200.0, 216.0)] {
             for (delay, samples, conservative) in [
                 (at_least, 8, true),

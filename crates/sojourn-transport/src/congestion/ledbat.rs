@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_13_change_per_acknowledgement() {
+    fn change_per_acknowledgement() {
         for (ms, expected) in [
             (0, 0.1),
             (25, 0.075),

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_13_growth_in_whole_segments() {
+    fn growth_in_whole_segments() {
         let mut ledbat = with_queueing(0);
         let mut window = Window {
             size: 10.0,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_13_decrease() {
+    fn decrease() {
         let mut ledbat = with_queueing(150);
         ledbat.collected = 30;
         let mut window = Window {

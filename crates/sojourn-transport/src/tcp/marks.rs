@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tv_16_three_bits_are_taken_for_the_most_that_they_can_mean() {
+    fn three_bits_are_taken_for_the_most_that_they_can_mean() {
         for (count, delivered, expected) in [
             (8, 2, 3),
             (8, 12, 11),

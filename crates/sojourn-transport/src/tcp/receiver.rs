@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_10_sack_generation() {
+    fn sack_generation() {
         let mut receiver = receiver(NS2_LINUX_CUBIC.acknowledge);
         for (sequence, next, blocks) in [
             (0, 1, Vec::new()),
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_17_a_short_segment_waits_for_the_heartbeat_and_full_ones_do_not() {
+    fn a_short_segment_waits_for_the_heartbeat_and_full_ones_do_not() {
         // Heartbeat of 0.1 s.
         let mut receiver = receiver(AKHTAR2013.acknowledge);
         let at = Instant::from_ms(237);

@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn proportional_reduction_sends_one_segment_per_two_delivered() {
-        // TV-4: 16 outstanding, threshold 7, three SACKed and one lost: pipe 12, RecoverFS 14.
+        // 16 outstanding, threshold 7, three SACKed and one lost: pipe 12, RecoverFS 14.
         let mut board = board(16);
         board.sack(1, 4, |_, _| ());
         board.mark_lost(0);

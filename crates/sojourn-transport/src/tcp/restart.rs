@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_14_restart() {
+    fn the_window_after_a_pause() {
         let rfc2861 = |floor| IdleRestart::Rfc2861 { floor };
         for (rule, size, idle, expected) in [
             (IdleRestart::Reset { window: 4 }, 40.0, 1000, 4.0),

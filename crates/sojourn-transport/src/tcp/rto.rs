@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn tv_8_timeouts() {
+    fn timeouts_follow_the_samples() {
         assert_close(
             &timeouts(&NS2_BSD_SACK.timeout),
             [300.0, 272.5, 240.9375, 317.3828, 278.0225, 246.6290],

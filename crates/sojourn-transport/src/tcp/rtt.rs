@@ -75,8 +75,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tv_8_srtt_and_rttvar() {
-        // Specification TV-8: samples and expected values in ms.
+    fn srtt_and_rttvar() {
+        // Worked out by hand from RFC 6298 section 2: samples and expected values in ms.
         let table = [
             (100, 100.0, 50.0),
             (120, 102.5, 42.5),
