@@ -217,6 +217,12 @@ def mean_opinion_score(rating: float) -> float:
 def jain_index(values: Sequence[float]) -> float | None:
     """Jain's fairness index; nothing without values."""
 
+def metric_schemas() -> list[dict[str, Any]]:
+    """Metrics of a run: name, words, unit, bounds `low` and `high`, `better`, meaning, source."""
+
+def delay_causes() -> list[tuple[str, str, str]]:
+    """Causes of delay in the order in which a packet meets them: name, words, meaning."""
+
 def provisioning_examine(
     octets: bytes, secret: bytes | None = None, strict: bool = False, docsis40: bool = False
 ) -> str:

@@ -15,6 +15,7 @@
 //! | [`throughput`] | series, ramps, utilisation, fairness, byte budget |
 //! | [`responsiveness`] | round trips under load, and per minute |
 //! | [`run`] | all of them applied to the records of a run |
+//! | [`schema`] | their names, units, words and bounds |
 #![forbid(unsafe_code)]
 
 pub mod distribution;
@@ -23,6 +24,7 @@ pub mod loss;
 pub mod quantile;
 pub mod responsiveness;
 pub mod run;
+pub mod schema;
 pub mod streaming;
 pub mod throughput;
 pub mod voice;

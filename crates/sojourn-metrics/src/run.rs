@@ -1,8 +1,8 @@
 //! All metrics of one run, from its records: what each traffic entry experienced, and what the access
 //! links did.
 //!
-//! The reference page of metrics lists names, units, definitions and their sources. A metric that has no value (no packet arrived, no page completed)
-//! has no row.
+//! The reference page of metrics lists names, units, definitions and their sources.
+//! A metric that has no value (no packet arrived, no page completed) has no row.
 
 mod device;
 mod probes;
@@ -12,6 +12,7 @@ mod videos;
 
 use crate::loss::share;
 use crate::quantile;
+use crate::schema;
 use crate::throughput::utilisation;
 use crate::voice::{Call, DelayTerm};
 use crate::web::LoadTimes;
@@ -67,19 +68,14 @@ struct Rows {
 }
 
 impl Rows {
-    fn add(&mut self, subject: &str, metric: &'static str, value: f64, unit: &'static str) {
+    fn add(&mut self, subject: &str, metric: &'static str, value: f64) {
+        let unit = schema::group_of(metric).expect("declared in METRICS").unit;
         self.rows.push((subject.to_owned(), metric, value, unit));
     }
 
-    fn add_some(
-        &mut self,
-        subject: &str,
-        metric: &'static str,
-        value: Option<f64>,
-        unit: &'static str,
-    ) {
+    fn add_some(&mut self, subject: &str, metric: &'static str, value: Option<f64>) {
         if let Some(value) = value {
-            self.add(subject, metric, value, unit);
+            self.add(subject, metric, value);
         }
     }
 }
@@ -119,20 +115,10 @@ fn traffic_metrics(
         ),
     ] {
         let counters = &counters[direction];
-        rows.add(
-            name,
-            metrics[0],
-            counters.forwarded_bytes as f64 / 1e3,
-            "kB",
-        );
+        rows.add(name, metrics[0], counters.forwarded_bytes as f64 / 1e3);
         let bits = counters.goodput_bytes as f64 * 8.0;
-        rows.add(
-            name,
-            metrics[1],
-            bits / 1e6 / facts.duration.as_secs_f64(),
-            "Mb/s",
-        );
-        rows.add(name, metrics[2], counters.marks_received as f64, "");
+        rows.add(name, metrics[1], bits / 1e6 / facts.duration.as_secs_f64());
+        rows.add(name, metrics[2], counters.marks_received as f64);
     }
     for (direction, names) in [
         (Direction::Upstream, &protection::NAMES),
@@ -144,7 +130,7 @@ fn traffic_metrics(
     if let Some(lasted) = facts.lasted[usize::from(id.0)] {
         let bytes = counters.upstream.goodput_bytes + counters.downstream.goodput_bytes;
         let rate = bytes as f64 * 8.0 / 1e6 / lasted.as_secs_f64();
-        rows.add(name, "goodput_loaded", rate, "Mb/s");
+        rows.add(name, "goodput_loaded", rate);
     }
     if let Some(watched) = facts.probes[usize::from(id.0)] {
         probes::probe_metrics(rows, records, id, name, watched);
@@ -175,7 +161,7 @@ fn traffic_metrics(
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);
         let object = records.object_tally(id).mean_s();
-        rows.add_some(name, "object_time_mean", object, "s");
+        rows.add_some(name, "object_time_mean", object);
     }
     videos::video_metrics(rows, records, id, name);
     videos::frame_metrics(rows, records, id, name);
@@ -184,10 +170,10 @@ fn traffic_metrics(
     }
     if counters.upstream.connections > 0 {
         let counters = &counters.upstream;
-        rows.add(name, "connections", counters.connections as f64, "");
-        rows.add(name, "retransmissions", counters.retransmissions as f64, "");
-        rows.add(name, "timeouts", counters.timeouts as f64, "");
-        rows.add(name, "connect_retries", counters.connect_retries as f64, "");
+        rows.add(name, "connections", counters.connections as f64);
+        rows.add(name, "retransmissions", counters.retransmissions as f64);
+        rows.add(name, "timeouts", counters.timeouts as f64);
+        rows.add(name, "connect_retries", counters.connect_retries as f64);
     }
 }
 
@@ -209,42 +195,36 @@ fn data_direction(counters: &PerDirection<TrafficCounters>) -> Direction {
 fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[Call], what: Datagrams) {
     let total = |count: fn(&Call) -> u64| calls.iter().map(count).sum::<u64>() as f64;
     let sent = total(|call| call.sent);
-    rows.add(name, "sent", sent, "");
-    rows.add(name, "lost", 100.0 * total(|call| call.lost) / sent, "%");
+    rows.add(name, "sent", sent);
+    rows.add(name, "lost", 100.0 * total(|call| call.lost) / sent);
     if what == Datagrams::Messages {
         return;
     }
-    rows.add(name, "late", 100.0 * total(|call| call.late) / sent, "%");
+    rows.add(name, "late", 100.0 * total(|call| call.late) / sent);
     rows.add(
         name,
         "loss_total",
         100.0 * total(|call| call.lost + call.late) / sent,
-        "%",
     );
-    let mut over_calls = |metric, value: &dyn Fn(&Call) -> Option<f64>, unit| {
+    let mut over_calls = |metric, value: &dyn Fn(&Call) -> Option<f64>| {
         let values: Vec<f64> = calls.iter().filter_map(value).collect();
-        rows.add_some(name, metric, quantile::mean(&values), unit);
+        rows.add_some(name, metric, quantile::mean(&values));
         values.into_iter().reduce(f64::min)
     };
-    over_calls("delay_in_time_mean", &|call| call.mean_delay_ms, "ms");
+    over_calls("delay_in_time_mean", &|call| call.mean_delay_ms);
     if what != Datagrams::Call {
         return;
     }
-    over_calls("rating", &|call| call.rating(DelayTerm::Counted), "");
-    over_calls("mos_loss_only", &|call| call.score(DelayTerm::Absent), "");
-    let least = over_calls("mos", &|call| call.score(DelayTerm::Counted), "");
-    rows.add_some(name, "mos_min", least, "");
+    over_calls("rating", &|call| call.rating(DelayTerm::Counted));
+    over_calls("mos_loss_only", &|call| call.score(DelayTerm::Absent));
+    let least = over_calls("mos", &|call| call.score(DelayTerm::Counted));
+    rows.add_some(name, "mos_min", least);
 }
 
 /// Access delay in the direction of the data: from the queue to the far end of the access link.
 fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
     let ms = |ns: u64| ns as f64 / 1e6;
-    rows.add_some(
-        name,
-        "delay_mean",
-        histogram.mean_ns().map(|ns| ns / 1e6),
-        "ms",
-    );
+    rows.add_some(name, "delay_mean", histogram.mean_ns().map(|ns| ns / 1e6));
     for (metric, p) in [
         ("delay_min", 0.0),
         ("delay_p01", 0.01),
@@ -254,12 +234,12 @@ fn delay_metrics(rows: &mut Rows, name: &str, histogram: &DelayHistogram) {
         ("delay_p99", 0.99),
         ("delay_p999", 0.999),
     ] {
-        rows.add_some(name, metric, histogram.quantile_ns(p).map(ms), "ms");
+        rows.add_some(name, metric, histogram.quantile_ns(p).map(ms));
     }
-    rows.add_some(name, "delay_max", histogram.max_ns().map(ms), "ms");
+    rows.add_some(name, "delay_max", histogram.max_ns().map(ms));
     for (metric, limit) in SHARES_UNDER {
         let share = share_under(histogram, limit).map(|share| 100.0 * share);
-        rows.add_some(name, metric, share, "%");
+        rows.add_some(name, metric, share);
     }
 }
 
@@ -326,7 +306,7 @@ fn histogram_metrics(
         histogram.max_ns().map(ms),
     ];
     for (metric, value) in names.iter().zip(values) {
-        rows.add_some(subject, metric, value, "ms");
+        rows.add_some(subject, metric, value);
     }
 }
 
@@ -341,9 +321,9 @@ fn transfer_metrics(rows: &mut Rows, name: &str, transfers: &TransferTally) {
         .map(|(ns, count)| (ns as f64 / 1e9, count))
         .collect();
     let completed: u64 = times.iter().map(|(_, count)| count).sum();
-    rows.add(name, "transfers_completed", completed as f64, "");
+    rows.add(name, "transfers_completed", completed as f64);
     let median = quantile::linear_counted(&times, 0.5);
-    rows.add_some(name, "transfer_time_median", median, "s");
+    rows.add_some(name, "transfer_time_median", median);
 }
 
 fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&Page]) {
@@ -363,41 +343,34 @@ fn page_metrics(rows: &mut Rows, facts: &RunFacts, name: &str, pages: &[&Page]) 
         .push(until);
     }
     let times = LoadTimes::new(&completed, &unfinished);
-    rows.add(name, "pages_completed", times.completed as f64, "");
-    rows.add(name, "pages_unfinished", times.unfinished as f64, "");
-    rows.add_some(name, "page_load_time_median", times.median, "s");
-    rows.add_some(
-        name,
-        "page_load_time_mad",
-        times.median_absolute_deviation,
-        "s",
-    );
-    rows.add_some(name, "page_load_time_mean", times.mean, "s");
-    rows.add_some(name, "page_load_time_p95", times.p95, "s");
+    rows.add(name, "pages_completed", times.completed as f64);
+    rows.add(name, "pages_unfinished", times.unfinished as f64);
+    rows.add_some(name, "page_load_time_median", times.median);
+    rows.add_some(name, "page_load_time_mad", times.median_absolute_deviation);
+    rows.add_some(name, "page_load_time_mean", times.mean);
+    rows.add_some(name, "page_load_time_p95", times.p95);
     rows.add_some(
         name,
         "page_load_time_max",
         completed.into_iter().reduce(f64::max),
-        "s",
     );
     rows.add_some(
         name,
         "page_load_time_median_censored",
         times.kaplan_meier_median,
-        "s",
     );
 }
 
 fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId, subject: &str) {
     let totals = records.link_totals(id);
     let bytes = totals.forwarded_bytes().0 as f64;
-    rows.add(subject, "forwarded_volume", bytes / 1e3, "kB");
+    rows.add(subject, "forwarded_volume", bytes / 1e3);
     let dropped = totals.dropped_packets as f64;
-    rows.add(subject, "dropped_packets", dropped, "");
+    rows.add(subject, "dropped_packets", dropped);
     let forwarded: u64 = totals.forwarded.iter().map(|queue| queue.packets).sum();
     let offered = dropped + forwarded as f64;
     let loss_rate = (offered > 0.0).then(|| 100.0 * dropped / offered);
-    rows.add_some(subject, "loss_rate", loss_rate, "%");
+    rows.add_some(subject, "loss_rate", loss_rate);
     signals::signal_metrics(rows, records, id, subject);
     device::device_metrics(rows, records, id, subject);
     let tally = records.link_protection(id);
@@ -410,10 +383,10 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     }
     if let Some(allowance) = facts.allowance.get(usize::from(id.0)).copied().flatten() {
         let used = utilisation(totals.forwarded_bytes(), allowance);
-        rows.add_some(subject, "utilisation", used, "");
+        rows.add_some(subject, "utilisation", used);
     }
     let backlog = records.mean_backlog_packets(id);
-    rows.add_some(subject, "backlog_mean", backlog, "packets");
+    rows.add_some(subject, "backlog_mean", backlog);
     let Some(sojourn) = records.sojourn(id) else {
         return;
     };
@@ -424,16 +397,15 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
         subject,
         "sojourn_mean",
         sojourn.mean_ns().map(|ns| ns / 1e6),
-        "ms",
     );
     for (metric, p) in [
         ("sojourn_p50", 0.5),
         ("sojourn_p95", 0.95),
         ("sojourn_p99", 0.99),
     ] {
-        rows.add_some(subject, metric, sojourn.quantile_ns(p).map(ms), "ms");
+        rows.add_some(subject, metric, sojourn.quantile_ns(p).map(ms));
     }
-    rows.add_some(subject, "sojourn_max", sojourn.max_ns().map(ms), "ms");
+    rows.add_some(subject, "sojourn_max", sojourn.max_ns().map(ms));
 }
 
 fn mac_metrics(rows: &mut Rows, subject: &str, mac: &MacCounters) {
@@ -442,7 +414,7 @@ fn mac_metrics(rows: &mut Rows, subject: &str, mac: &MacCounters) {
         ("granted_volume", mac.granted),
         ("unused_grants", mac.unused),
     ] {
-        rows.add(subject, metric, bytes.0 as f64 / 1e3, "kB");
+        rows.add(subject, metric, bytes.0 as f64 / 1e3);
     }
 }
 

@@ -43,58 +43,52 @@ pub struct LinkId(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrafficId(pub u16);
 
-/// What a packet's delay is made of, in the order in which a packet meets it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// In the sender: from the application's write to the first transmission.
-    Sender,
-    /// Loss recovery: from the first transmission to the one that arrived.
-    Recovery,
-    /// In the modem's or CMTS's managed queue.
-    Queue,
-    /// From the head of that queue to the request for bandwidth.
-    RequestWait,
-    /// From the request to the grant.
-    GrantWait,
-    /// Waiting for MAC framing, fragmentation included.
-    Framing,
-    /// In the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded; on a DSL line also waiting
-    /// for what is sent again.
-    Pipeline,
-    /// Bits onto the wire.
-    Serialisation,
-    /// Propagation.
-    Wire,
+macro_rules! causes {
+    ($($variant:ident $name:literal $words:literal: $meaning:literal)*) => {
+        /// What a packet's delay is made of, in the order in which a packet meets it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Cause {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Cause {
+            /// All causes in order.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The word used in records.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// What figures call it.
+            pub const fn words(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $words,)*
+                }
+            }
+
+            /// What it is, in a line.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $meaning,)*
+                }
+            }
+        }
+    };
 }
 
-impl Cause {
-    /// All causes in order.
-    pub const ALL: [Self; 9] = [
-        Self::Sender,
-        Self::Recovery,
-        Self::Queue,
-        Self::RequestWait,
-        Self::GrantWait,
-        Self::Framing,
-        Self::Pipeline,
-        Self::Serialisation,
-        Self::Wire,
-    ];
-
-    /// The word used in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sender => "sender",
-            Self::Recovery => "recovery",
-            Self::Queue => "queue",
-            Self::RequestWait => "request_wait",
-            Self::GrantWait => "grant_wait",
-            Self::Framing => "framing",
-            Self::Pipeline => "pipeline",
-            Self::Serialisation => "serialisation",
-            Self::Wire => "wire",
-        }
-    }
+causes! {
+    Sender "sender" "sender": "in the sender: from the application's write to the first transmission"
+    Recovery "recovery" "loss recovery": "from the first transmission to the one that arrived"
+    Queue "queue" "queue": "in the managed queue of the modem or CMTS"
+    RequestWait "request_wait" "wait for request": "from the head of that queue to the request for bandwidth"
+    GrantWait "grant_wait" "wait for grant": "from the request to the grant"
+    Framing "framing" "framing": "waiting for MAC framing, fragmentation included"
+    Pipeline "pipeline" "pipelines": "in the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded or sent again"
+    Serialisation "serialisation" "serialisation": "bits onto the wire"
+    Wire "wire" "propagation": "propagation and fixed processing"
 }
 
 /// One packet's delay from the application's write to its arrival, split by cause.

@@ -30,30 +30,15 @@ fn queue_metrics(rows: &mut Rows, subject: &str, delays: &DeviceDelays) {
     let ms = |ns: f64| ns / 1e6;
     for (estimated, exact, p) in QUANTILES {
         let estimate = delays.bins.quantile_ns(p, Interpolation::Linear).map(ms);
-        rows.add_some(subject, estimated, estimate, "ms");
+        rows.add_some(subject, estimated, estimate);
         let value = delays.exact.quantile_ns(p).map(|ns| ms(ns as f64));
-        rows.add_some(subject, exact, value, "ms");
+        rows.add_some(subject, exact, value);
     }
     if let Some((low, high)) = delays.bins.bracket(0.99) {
-        rows.add(
-            subject,
-            "device_delay_p99_low",
-            ms(low.as_ns() as f64),
-            "ms",
-        );
-        rows.add(
-            subject,
-            "device_delay_p99_high",
-            ms(high.as_ns() as f64),
-            "ms",
-        );
+        rows.add(subject, "device_delay_p99_low", ms(low.as_ns() as f64));
+        rows.add(subject, "device_delay_p99_high", ms(high.as_ns() as f64));
     }
-    rows.add_some(
-        subject,
-        "device_delay_mean",
-        delays.bins.mean_ns().map(ms),
-        "ms",
-    );
+    rows.add_some(subject, "device_delay_mean", delays.bins.mean_ns().map(ms));
     let longest = delays.bins.longest().as_ns() as f64;
-    rows.add(subject, "device_delay_max", ms(longest), "ms");
+    rows.add(subject, "device_delay_max", ms(longest));
 }

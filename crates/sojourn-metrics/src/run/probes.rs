@@ -32,19 +32,19 @@ pub(super) fn probe_metrics(
         .iter()
         .map(|(_, took)| *took as f64 / 1e6)
         .collect();
-    for (metric, value, unit) in [
-        ("rtt_mean", quantile::mean(&all), "ms"),
-        ("rtt_idle", latency.idle, "ms"),
-        ("rtt_loaded_mean", latency.loaded_mean, "ms"),
-        ("rtt_loaded_p95", latency.loaded_p95, "ms"),
-        ("rtt_induced", latency.induced(), "ms"),
-        ("rtt_ratio", latency.ratio(), ""),
+    for (metric, value) in [
+        ("rtt_mean", quantile::mean(&all)),
+        ("rtt_idle", latency.idle),
+        ("rtt_loaded_mean", latency.loaded_mean),
+        ("rtt_loaded_p95", latency.loaded_p95),
+        ("rtt_induced", latency.induced()),
+        ("rtt_ratio", latency.ratio()),
     ] {
-        rows.add_some(name, metric, value, unit);
+        rows.add_some(name, metric, value);
     }
     if let Some(found) = Responsiveness::at_end([round_trips, foreign, own], until) {
-        rows.add(name, "rpm", found.combined(), "1/min");
-        rows.add(name, "rpm_foreign", found.foreign, "1/min");
-        rows.add(name, "rpm_loaded", found.loaded, "1/min");
+        rows.add(name, "rpm", found.combined());
+        rows.add(name, "rpm_foreign", found.foreign);
+        rows.add(name, "rpm_loaded", found.loaded);
     }
 }

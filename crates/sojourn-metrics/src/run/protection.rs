@@ -35,8 +35,8 @@ pub(super) fn protection_metrics(
         return;
     };
     let score = tally.highest_score.as_ns() as f64 / 1e6;
-    rows.add(subject, names[0], tally.judged as f64, "");
-    rows.add(subject, names[1], tally.sanctioned as f64, "");
-    rows.add(subject, names[2], 100.0 * share, "%");
-    rows.add(subject, names[3], score, "ms");
+    rows.add(subject, names[0], tally.judged as f64);
+    rows.add(subject, names[1], tally.sanctioned as f64);
+    rows.add(subject, names[2], 100.0 * share);
+    rows.add(subject, names[3], score);
 }

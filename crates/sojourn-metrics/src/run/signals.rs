@@ -30,15 +30,15 @@ pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, id: LinkId, sub
         wanted.map(|(_, count)| count.packets).sum::<u64>() as f64
     };
     let marked = packets(&|signal, _, _| signal == Signal::Mark);
-    rows.add(subject, "marked_packets", marked, "");
+    rows.add(subject, "marked_packets", marked);
     for reason in Reason::ALL {
         let (dropped, marked) = metrics_of(reason);
         let of_reason = |wanted: bool| {
             packets(&|signal, why, _| (signal == Signal::Mark) == wanted && why == reason)
         };
-        rows.add(subject, dropped, of_reason(false), "");
+        rows.add(subject, dropped, of_reason(false));
         if let Some(marked) = marked {
-            rows.add(subject, marked, of_reason(true), "");
+            rows.add(subject, marked, of_reason(true));
         }
     }
     let queues = records.link_totals(id).forwarded;
@@ -53,13 +53,8 @@ pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, id: LinkId, sub
         let of_queue = |wanted: bool| {
             packets(&|signal, _, of| (signal == Signal::Mark) == wanted && of == queue)
         };
-        rows.add(
-            &subject,
-            "forwarded_volume",
-            forwarded.bytes.0 as f64 / 1e3,
-            "kB",
-        );
-        rows.add(&subject, "dropped_packets", of_queue(false), "");
-        rows.add(&subject, "marked_packets", of_queue(true), "");
+        rows.add(&subject, "forwarded_volume", forwarded.bytes.0 as f64 / 1e3);
+        rows.add(&subject, "dropped_packets", of_queue(false));
+        rows.add(&subject, "marked_packets", of_queue(true));
     }
 }

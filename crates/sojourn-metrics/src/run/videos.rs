@@ -37,12 +37,12 @@ pub(super) fn frame_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
             continue;
         };
         let frames = tally.frames() as f64;
-        rows.add(name, names[0], frames, "");
-        rows.add(name, names[1], 100.0 * tally.late() as f64 / frames, "%");
-        rows.add(name, names[2], 100.0 * tally.lost() as f64 / frames, "%");
+        rows.add(name, names[0], frames);
+        rows.add(name, names[1], 100.0 * tally.late() as f64 / frames);
+        rows.add(name, names[2], 100.0 * tally.lost() as f64 / frames);
         for (metric, p) in names[3..].iter().zip([0.5, 0.95, 0.99]) {
             let delay = tally.delays().quantile_ns(p);
-            rows.add_some(name, metric, delay.map(|ns| ns as f64 / 1e6), "ms");
+            rows.add_some(name, metric, delay.map(|ns| ns as f64 / 1e6));
         }
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
     let judged: Vec<bool> = downloads
         .filter_map(DownloadSession::is_sustained)
         .collect();
-    rows.add_some(name, "sustained_share", sustained_share(&judged), "%");
+    rows.add_some(name, "sustained_share", sustained_share(&judged));
     let sessions: Vec<_> = records
         .streaming_sessions()
         .iter()
@@ -71,33 +71,33 @@ pub(super) fn video_metrics(rows: &mut Rows, records: &Records, id: TrafficId, n
         .collect();
     // A live player never has 10 s.
     let low_buffer = viewing.low_buffer.filter(|_| live.is_empty());
-    for (metric, value, unit) in [
-        ("predicted_mos", viewing.predicted_mos, ""),
-        ("predicted_mos_min", viewing.predicted_mos_min, ""),
-        ("underflow", viewing.underflow, "%"),
-        ("underflow_max", viewing.underflow_max, "%"),
-        ("stalls", Some(viewing.stalls as f64), ""),
-        ("startup_time", viewing.startup, "s"),
-        ("video_rate_mean", viewing.rate_mean, "Mb/s"),
-        ("video_rate_sd", viewing.rate_sd, "Mb/s"),
-        ("video_rate_fairness", viewing.rate_fairness, ""),
-        ("switches_per_minute", viewing.switches, "1/min"),
-        ("low_buffer", low_buffer, "%"),
+    for (metric, value) in [
+        ("predicted_mos", viewing.predicted_mos),
+        ("predicted_mos_min", viewing.predicted_mos_min),
+        ("underflow", viewing.underflow),
+        ("underflow_max", viewing.underflow_max),
+        ("stalls", Some(viewing.stalls as f64)),
+        ("startup_time", viewing.startup),
+        ("video_rate_mean", viewing.rate_mean),
+        ("video_rate_sd", viewing.rate_sd),
+        ("video_rate_fairness", viewing.rate_fairness),
+        ("switches_per_minute", viewing.switches),
+        ("low_buffer", low_buffer),
     ] {
-        rows.add_some(name, metric, value, unit);
+        rows.add_some(name, metric, value);
     }
     if live.is_empty() {
         return;
     }
     let viewing = LiveViewing::of(&live, viewing.watched);
-    for (metric, value, unit) in [
-        ("live_latency", viewing.latency, "s"),
-        ("live_latency_p95", viewing.latency_p95, "s"),
-        ("played_fast", viewing.fast, "%"),
-        ("played_slow", viewing.slow, "%"),
-        ("skips", Some(viewing.skips as f64), ""),
-        ("skipped_media", Some(viewing.skipped), "s"),
+    for (metric, value) in [
+        ("live_latency", viewing.latency),
+        ("live_latency_p95", viewing.latency_p95),
+        ("played_fast", viewing.fast),
+        ("played_slow", viewing.slow),
+        ("skips", Some(viewing.skips as f64)),
+        ("skipped_media", Some(viewing.skipped)),
     ] {
-        rows.add_some(name, metric, value, unit);
+        rows.add_some(name, metric, value);
     }
 }

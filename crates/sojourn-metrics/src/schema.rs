@@ -1,0 +1,495 @@
+//! The metrics of a run, declared once: name, unit, which way is better, bounds, words, meaning and source.
+//!
+//! Whatever [`crate::run::metric_rows`] gives is declared here. The reference page of metrics, the headings of reports, intervals and
+//! verdicts are made from these rows.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Which way a metric is better for a subscriber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Delays, losses, stalls.
+    Lower,
+    /// Rates, scores, shares of what is wanted.
+    Higher,
+    /// Neither: packets sent, connections.
+    Neither,
+}
+
+impl Better {
+    /// The word for it: `lower`, `higher`, or nothing.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Lower => "lower",
+            Self::Higher => "higher",
+            Self::Neither => "",
+        }
+    }
+}
+
+/// A declared metric.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricSchema {
+    /// Name, as in the table `metrics`.
+    pub name: &'static str,
+    /// What headings call it.
+    pub words: &'static str,
+}
+
+/// Metrics that share a meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricGroup {
+    /// The metrics.
+    pub metrics: &'static [MetricSchema],
+    /// Unit; empty for counts and fractions.
+    pub unit: &'static str,
+    /// Which way they are better. chosen: what a subscriber would say.
+    pub better: Better,
+    /// Bounds that no value can pass.
+    pub bounds: (f64, f64),
+    /// What a value means, and when it is missing.
+    pub meaning: &'static str,
+    /// Document and section; empty if the definition is this project's own.
+    pub source: &'static str,
+}
+
+macro_rules! metrics {
+    ($($meaning:literal from $source:literal [$unit:literal] $better:ident $(within($low:expr, $high:expr))? {
+        $($name:literal $words:literal)*
+    })*) => {
+        &[$(MetricGroup {
+            metrics: &[$(MetricSchema { name: $name, words: $words }),*],
+            unit: $unit,
+            better: better!($better),
+            bounds: [$(($low, $high),)? usual_bounds($unit)][0],
+            meaning: $meaning,
+            source: $source,
+        }),*]
+    };
+}
+
+macro_rules! better {
+    (lower) => {
+        Better::Lower
+    };
+    (higher) => {
+        Better::Higher
+    };
+    (neither) => {
+        Better::Neither
+    };
+}
+
+/// Bounds of what has no others: no metric is negative, no percentage above 100.
+const fn usual_bounds(unit: &str) -> (f64, f64) {
+    match unit.as_bytes() {
+        b"%" => (0.0, 100.0),
+        _ => (0.0, f64::INFINITY),
+    }
+}
+
+/// All metrics.
+pub const METRICS: &[MetricGroup] = metrics! {
+    "bytes of the entry's packets that the access link forwarded, headers included; 1 kB = 1000 B"
+        from "White 2012 Tables 7 and 8" ["kB"] higher {
+        "forwarded_volume" "forwarded volume"
+        "forwarded_volume_downstream" "forwarded volume downstream"
+    }
+    "application bytes delivered over the duration of the run: of TCP in order, of datagrams what arrived without IP and UDP headers (28 B)"
+        from "White 2013 4.4" ["Mb/s"] higher {
+        "goodput" "goodput upstream"
+        "goodput_downstream" "goodput downstream"
+    }
+    "packets of the entry that arrived with a congestion mark (CE), whoever marked them: those of connections that ended or were open at the end, and datagrams"
+        from "RFC 3168" [""] neither {
+        "marks_received" "marks received"
+        "marks_received_downstream" "marks received downstream"
+    }
+    "datagrams sent"
+        from "" [""] neither {
+        "sent" "datagrams sent"
+    }
+    "datagrams that never arrived, of those sent"
+        from "White 2012 Table 3" ["%"] lower {
+        "lost" "packets lost"
+    }
+    "of streams (calls, games, constant bit rate): datagrams that came more than 60 ms after the shortest delay of their flow, of those sent"
+        from "White 2012 3.2.2" ["%"] lower {
+        "late" "packets late"
+    }
+    "lost or late"
+        from "White 2012 Table 3" ["%"] lower {
+        "loss_total" "packets lost or late"
+    }
+    "mean delay of the datagrams that were neither"
+        from "White 2012 3.2.2" ["ms"] lower {
+        "delay_in_time_mean" "mean delay of packets in time"
+    }
+    "of calls (`is_call`): R with that delay plus 20 ms and that loss, mean over the flows"
+        from "White 2012 3.2.2" [""] higher within(0.0, 100.0) {
+        "rating" "rating of the call (R)"
+    }
+    "of calls: score of R, mean and least over the flows"
+        from "ITU-T G.107 Annex B" [""] higher within(1.0, 4.5) {
+        "mos" "score of the call (MOS)"
+        "mos_min" "least score of a call (MOS)"
+    }
+    "the same without delay: what White 2012 printed"
+        from "see [voice](../models/voice.md)" [""] higher within(1.0, 4.5) {
+        "mos_loss_only" "score of the call without delay (MOS)"
+    }
+    "access delay one way, in the direction in which most of the entry's data flow: from the queue to the far end of the access link"
+        from "White 2013 4.1, White 2019 5" ["ms"] lower {
+        "delay_mean" "mean delay"
+        "delay_min" "shortest delay"
+        "delay_p01" "1st percentile of delay"
+        "delay_p50" "median delay"
+        "delay_p90" "90th percentile of delay"
+        "delay_p95" "95th percentile of delay"
+        "delay_p99" "99th percentile of delay"
+        "delay_p999" "99.9th percentile of delay"
+        "delay_max" "longest delay"
+    }
+    "the same, of the entry's packets upstream and downstream: of a download, `delay_down_…` is that of its data and `delay_up_…` that of its acknowledgements"
+        from "" ["ms"] lower {
+        "delay_up_mean" "mean delay upstream"
+        "delay_up_min" "shortest delay upstream"
+        "delay_up_p50" "median delay upstream"
+        "delay_up_p95" "95th percentile of delay upstream"
+        "delay_up_p99" "99th percentile of delay upstream"
+        "delay_up_p999" "99.9th percentile of delay upstream"
+        "delay_up_max" "longest delay upstream"
+        "delay_down_mean" "mean delay downstream"
+        "delay_down_min" "shortest delay downstream"
+        "delay_down_p50" "median delay downstream"
+        "delay_down_p95" "95th percentile of delay downstream"
+        "delay_down_p99" "99th percentile of delay downstream"
+        "delay_down_p999" "99.9th percentile of delay downstream"
+        "delay_down_max" "longest delay downstream"
+    }
+    "packets with an access delay below that, of the entry's packets that were forwarded in the direction of the data"
+        from "chosen: what CoDel aims at (RFC 8289 4.4), and the interval of voice packets" ["%"] higher {
+        "delay_share_under_5ms" "packets with a delay under 5 ms"
+        "delay_share_under_20ms" "packets with a delay under 20 ms"
+    }
+    "pages that ended, and pages under way when the run ended"
+        from "White 2012 Tables 5 and 6" [""] higher {
+        "pages_completed" "pages completed"
+    }
+    "pages that ended, and pages under way when the run ended"
+        from "White 2012 Tables 5 and 6" [""] lower {
+        "pages_unfinished" "pages unfinished"
+    }
+    "median over the completed pages (type 7)"
+        from "White 2012 Tables 5 and 6" ["s"] lower {
+        "page_load_time_median" "median page load time"
+    }
+    "median absolute deviation from it, unscaled"
+        from "White 2012 Tables 5 and 6" ["s"] lower {
+        "page_load_time_mad" "median deviation of page load time"
+    }
+    "over the completed pages"
+        from "White 2013 4.2" ["s"] lower {
+        "page_load_time_mean" "mean page load time"
+        "page_load_time_p95" "95th percentile of page load time"
+        "page_load_time_max" "longest page load time"
+    }
+    "Kaplan–Meier median: an unfinished page took at least as long as it was seen"
+        from "Kaplan and Meier 1958" ["s"] lower {
+        "page_load_time_median_censored" "median page load time, unfinished pages counted"
+    }
+    "from asking for an object of a page, or for its connection if it is the first over it, to its last byte; over the objects that were completed"
+        from "Akhtar 2013, PLT and PD QoE: a page is 14 of these" ["s"] lower {
+        "object_time_mean" "mean time of an object"
+    }
+    "of adaptive streams: 0.6 × mean − 0.32 × standard deviation of the nominal rate in Mb/s over the chunks that arrived, mean over the sessions and worst of them; no offset, no clamp: 0.432 to 3.540 with the ladder of Akhtar 2013"
+        from "Akhtar 2013, Predicting HAS QoE (after De Vriendt 2013)" [""] higher within(f64::NEG_INFINITY, f64::INFINITY) {
+        "predicted_mos" "predicted score of videos (P-MOS)"
+        "predicted_mos_min" "predicted score of the worst video (P-MOS)"
+    }
+    "of adaptive streams: time in which the picture stood still, of the time since the first picture; mean over the sessions and worst of them"
+        from "Akhtar 2013, HAS QoE" ["%"] lower {
+        "underflow" "time in which videos stand still"
+        "underflow_max" "time in which the worst video stands still"
+    }
+    "how often it did, all sessions together"
+        from "" [""] lower {
+        "stalls" "how often videos stand still"
+    }
+    "from the start of a session to its first picture, mean over the sessions"
+        from "" ["s"] lower {
+        "startup_time" "time to the first picture"
+    }
+    "mean and standard deviation of the nominal rate of the chunks of a session, mean over the sessions"
+        from "Akhtar 2013, Predicting HAS QoE" ["Mb/s"] higher {
+        "video_rate_mean" "mean rate of videos"
+    }
+    "mean and standard deviation of the nominal rate of the chunks of a session, mean over the sessions"
+        from "Akhtar 2013, Predicting HAS QoE" ["Mb/s"] neither {
+        "video_rate_sd" "deviation of the rate of videos"
+    }
+    "Jain's index of the mean rates of the sessions, if there are two or more"
+        from "Akhtar 2013, Details: VQ Levels" [""] higher within(0.0, 1.0) {
+        "video_rate_fairness" "fairness of the rates of videos"
+    }
+    "chunks of another level than the one before them, in a minute of played media"
+        from "" ["1/min"] lower {
+        "switches_per_minute" "changes of quality in a minute of video"
+    }
+    "time since the first picture with less than 10 s of media in the buffer, all sessions together; not of live streams"
+        from "Akhtar 2013, Details: Client Buffer" ["%"] lower {
+        "low_buffer" "time with less than 10 s of video in the buffer"
+    }
+    "of low-latency live streams: how far the picture is behind what happens, mean over the seconds since the first picture, then over the sessions"
+        from "chosen: what a viewer calls delay" ["s"] lower {
+        "live_latency" "how far live video is behind"
+    }
+    "what 95 % of these seconds stay below, to 10 ms, of the worst session"
+        from "" ["s"] lower {
+        "live_latency_p95" "how far live video is behind, 95 %"
+    }
+    "time in which media were played faster or slower than they were taken, of the time since the first picture, all sessions together"
+        from "" ["%"] lower {
+        "played_fast" "live video played faster to catch up"
+        "played_slow" "live video played slower to last"
+    }
+    "how often media were left out to be near again, and how much, all sessions together"
+        from "" [""] lower {
+        "skips" "how often live video leaves something out"
+    }
+    "how often media were left out to be near again, and how much, all sessions together"
+        from "" ["s"] lower {
+        "skipped_media" "live video left out"
+    }
+    "of progressive downloads: videos whose playback never had to wait for data, of those that came whole or had to wait; unfinished ones that did not wait do not count"
+        from "Akhtar 2013, PLT and PD QoE (480p)" ["%"] higher {
+        "sustained_share" "downloaded videos that never wait"
+    }
+    "of video calls and cloud games: frames of video sent up and down that are complete or lost"
+        from "" [""] neither {
+        "frames" "frames upstream"
+        "frames_downstream" "frames downstream"
+    }
+    "of these, not complete by their deadline, those that were lost included"
+        from "" ["%"] lower {
+        "frames_late" "frames late upstream"
+        "frames_late_downstream" "frames late downstream"
+    }
+    "of these, a packet never came"
+        from "" ["%"] lower {
+        "frames_lost" "frames lost upstream"
+        "frames_lost_downstream" "frames lost downstream"
+    }
+    "time from the capture of a frame to its last packet, of those that were complete"
+        from "" ["ms"] lower {
+        "frame_delay_p50" "median frame delay upstream"
+        "frame_delay_p95" "95th percentile of frame delay upstream"
+        "frame_delay_p99" "99th percentile of frame delay upstream"
+    }
+    "the same, downstream"
+        from "" ["ms"] lower {
+        "frame_delay_p50_downstream" "median frame delay downstream"
+        "frame_delay_p95_downstream" "95th percentile of frame delay downstream"
+        "frame_delay_p99_downstream" "99th percentile of frame delay downstream"
+    }
+    "files that were acknowledged completely"
+        from "" [""] higher {
+        "transfers_completed" "transfers completed"
+    }
+    "their median time (type 7), right to 0.1 %"
+        from "" ["s"] lower {
+        "transfer_time_median" "median transfer time"
+    }
+    "of transfers with a `stop`: application bytes delivered, both ways, over the time from `start` to `stop`"
+        from "Flent: mean of a stream over its load" ["Mb/s"] higher {
+        "goodput_loaded" "goodput under load"
+    }
+    "of probes: mean round trip over the whole run; over connections, of handshakes"
+        from "Klatsky 2016, What metrics did we look at?" ["ms"] lower {
+        "rtt_mean" "mean round trip"
+    }
+    "of probes: median in the last 5 s before `loaded_from`; mean and 95th percentile from 2 s after it to `loaded_until`"
+        from "Flent's DELAY; chosen: two seconds until queues have filled" ["ms"] lower {
+        "rtt_idle" "round trip without load"
+        "rtt_loaded_mean" "mean round trip under load"
+        "rtt_loaded_p95" "95 % of round trips under load"
+    }
+    "`rtt_loaded_mean` less, and over, `rtt_idle`: what a load does to latency (working latency)"
+        from "White 2013 1.4" ["ms"] lower {
+        "rtt_induced" "round trip that the load adds"
+    }
+    "`rtt_loaded_mean` less, and over, `rtt_idle`: what a load does to latency (working latency)"
+        from "White 2013 1.4" [""] lower {
+        "rtt_ratio" "round trip under load over without"
+    }
+    "of probes over connections, in the last 4 s of the load: 60 s over the mean of handshakes and of questions over new connections; 60 s over that of questions over a kept one; the mean of both. Means leave out the largest 5 %"
+        from "draft-ietf-ippm-responsiveness, working copy; earlier revisions aggregate differently" ["1/min"] higher {
+        "rpm" "round trips per minute"
+        "rpm_foreign" "round trips per minute, new connections"
+        "rpm_loaded" "round trips per minute, kept connection"
+    }
+    "connections that ended, segments sent again, timer expiries, SYNs sent again"
+        from "White 2012 4.3.2" [""] neither {
+        "connections" "connections"
+    }
+    "connections that ended, segments sent again, timer expiries, SYNs sent again"
+        from "White 2012 4.3.2" [""] lower {
+        "retransmissions" "retransmissions"
+        "timeouts" "timeouts"
+        "connect_retries" "connection attempts repeated"
+    }
+    "packets lost in the link"
+        from "White 2012 4.2" [""] lower {
+        "dropped_packets" "packets dropped"
+    }
+    "of links: packets lost, of those lost or forwarded"
+        from "Akhtar 2013, Packet Loss Rate and CODEL" ["%"] lower {
+        "loss_rate" "packets lost"
+    }
+    "packets that the link's queue manager marked; one may still be lost there"
+        from "RFC 3168" [""] neither {
+        "marked_packets" "packets marked"
+    }
+    "of those dropped: did not fit; victims of another arrival, because their flow was the largest; drawn at the tail (PIE); average above a hard threshold; head of a queue whose delay stayed above target (CoDel); in place of a mark; drawn by BLUE (COBALT); acknowledgements replaced by newer ones"
+        from "" [""] neither {
+        "dropped_overlimit" "packets dropped: overlimit"
+        "dropped_fat_flow" "packets dropped: fat flow"
+        "dropped_early" "packets dropped: early"
+        "dropped_forced" "packets dropped: forced"
+        "dropped_target" "packets dropped: target"
+        "dropped_overload" "packets dropped: overload"
+        "dropped_blue" "packets dropped: blue"
+        "dropped_suppressed" "packets dropped: suppressed"
+    }
+    "of those marked, by the same reasons"
+        from "" [""] neither {
+        "marked_early" "packets marked: early"
+        "marked_forced" "packets marked: forced"
+        "marked_target" "packets marked: target"
+    }
+    "of links with a `latency_histogram`, for each queue if there are several: quantiles of the delay as its bins tell them, linear between edges, up to the longest delay"
+        from "White 2019 5.4" ["ms"] lower {
+        "device_delay_p50" "median delay, by the modem's histogram"
+        "device_delay_p95" "95th percentile of delay, by the modem's histogram"
+        "device_delay_p99" "99th percentile of delay, by the modem's histogram"
+        "device_delay_p999" "99.9th percentile of delay, by the modem's histogram"
+    }
+    "the same quantiles of the same delays without bins, right to 0.1 %"
+        from "" ["ms"] lower {
+        "device_delay_p50_exact" "median delay, exact"
+        "device_delay_p95_exact" "95th percentile of delay, exact"
+        "device_delay_p99_exact" "99th percentile of delay, exact"
+        "device_delay_p999_exact" "99.9th percentile of delay, exact"
+    }
+    "edges of the bin that holds the 99th percentile: all that is certain"
+        from "" ["ms"] lower {
+        "device_delay_p99_low" "99th percentile of delay, lower edge of its bin"
+        "device_delay_p99_high" "99th percentile of delay, upper edge of its bin"
+    }
+    "mean and longest of these delays"
+        from "White 2019 5.4" ["ms"] lower {
+        "device_delay_mean" "mean delay, by the modem's histogram"
+        "device_delay_max" "longest delay, by the modem's histogram"
+    }
+    "of entries and of links with Queue Protection (links have the first name): packets that came to a low-latency queue and were judged there; without any, the next three have no row"
+        from "RFC 9957 5" [""] neither {
+        "judged_packets" "packets judged"
+        "judged_packets_downstream" "packets judged downstream"
+    }
+    "those that Queue Protection moved to the classic queue, whether or not they were lost there"
+        from "RFC 9957 5.4" [""] neither {
+        "sanctioned_packets" "packets sanctioned"
+        "sanctioned_packets_downstream" "packets sanctioned downstream"
+    }
+    "of those judged, how many were moved"
+        from "White 2019 2.4" ["%"] neither {
+        "sanctioned_share" "sanctioned share"
+        "sanctioned_share_downstream" "sanctioned share downstream"
+    }
+    "highest queuing score that one of its flows had, at most 5 s"
+        from "RFC 9957 4.2" ["ms"] neither {
+        "queuing_score_max" "queuing score max"
+        "queuing_score_max_downstream" "queuing score max downstream"
+    }
+    "what the MAC asked the CMTS for, was granted (a grant that is known and has not begun included), and had nothing to send in; only of links with a MAC, and of each service flow (`upstream/low_latency`) where there are two"
+        from "White 2012 2.2.2" ["kB"] neither {
+        "requested_volume" "requested volume"
+        "granted_volume" "granted volume"
+        "unused_grants" "unused grants"
+    }
+    "bytes forwarded over what the shaper would have let through at most"
+        from "White 2012 4.1" [""] higher {
+        "utilisation" "utilisation"
+    }
+    "time-weighted mean of the managed queue"
+        from "White 2012 Figure 9" ["packets"] lower {
+        "backlog_mean" "mean backlog"
+    }
+    "waiting time in the managed queue"
+        from "White 2012 4.1" ["ms"] lower {
+        "queue_delay_mean" "mean queuing delay"
+        "queue_delay_min" "shortest queuing delay"
+        "queue_delay_p50" "median queuing delay"
+        "queue_delay_p95" "95th percentile of queuing delay"
+        "queue_delay_p99" "99th percentile of queuing delay"
+        "queue_delay_p999" "99.9th percentile of queuing delay"
+        "queue_delay_max" "longest queuing delay"
+    }
+    "the same, under the name that the published studies use"
+        from "White 2012 4.1" ["ms"] lower {
+        "sojourn_mean" "mean queuing delay"
+        "sojourn_p50" "median queuing delay"
+        "sojourn_p95" "95th percentile of queuing delay"
+        "sojourn_p99" "99th percentile of queuing delay"
+        "sojourn_max" "longest queuing delay"
+    }
+
+};
+
+/// The group of a metric.
+pub fn group_of(metric: &str) -> Option<&'static MetricGroup> {
+    static GROUPS: LazyLock<BTreeMap<&str, &MetricGroup>> = LazyLock::new(|| {
+        let of = |group: &'static MetricGroup| group.metrics.iter().map(move |it| (it.name, group));
+        METRICS.iter().flat_map(of).collect()
+    });
+    GROUPS.get(metric).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_declared_once_and_with_words() {
+        let mut names: Vec<&str> = Vec::new();
+        for group in METRICS {
+            assert!(!group.meaning.is_empty() && group.bounds.0 < group.bounds.1);
+            for metric in group.metrics {
+                assert!(!metric.words.is_empty(), "{}", metric.name);
+                names.push(metric.name);
+            }
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn groups_say_which_way_is_better() {
+        for (metric, unit, better) in [
+            ("delay_p99", "ms", Better::Lower),
+            ("mos", "", Better::Higher),
+            ("sent", "", Better::Neither),
+            ("frames_late_downstream", "%", Better::Lower),
+            ("rpm", "1/min", Better::Higher),
+        ] {
+            let group = group_of(metric).unwrap();
+            assert_eq!((group.unit, group.better), (unit, better), "{metric}");
+        }
+        assert_eq!(group_of("mos").unwrap().bounds, (1.0, 4.5));
+        assert_eq!(group_of("lost").unwrap().bounds, (0.0, 100.0));
+        assert!(group_of("delay_p98").is_none());
+    }
+}
