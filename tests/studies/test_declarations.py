@@ -164,7 +164,22 @@ holds = [{ value = "tail", at_least = 1000 }]
     opened = OpenStudy.of_result(some)
     (one,) = judge(opened, opened.ask(StudyView(some)))
     assert str(one.outcome.verdict) == "not-run"
-    assert one.outcome.note == "needs points with queue tail"
+    assert one.outcome.note == "needs point tail-near"
+
+
+def test_a_claim_about_all_places_is_not_judged_by_those_that_were_run(tmp_path: Path) -> None:
+    claim = (
+        CLAIM
+        + """
+values.all = { measure = "delay", where = { queue = "codel" }, by = ["place"] }
+holds = [{ value = "all", at_most = 20 }]
+"""
+    )
+    study = write(tmp_path, MEASURE + claim)
+    near = result_of(study, {name: DELAYS[name] for name in ("codel-near", "tail-near")})
+    opened = OpenStudy.of_result(near)
+    (one,) = judge(opened, opened.ask(StudyView(near)))
+    assert (str(one.outcome.verdict), one.outcome.note) == ("not-run", "needs point codel-far")
 
 
 def test_values_build_on_values_group_by_group(tmp_path: Path) -> None:

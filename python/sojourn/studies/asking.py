@@ -15,7 +15,14 @@ import numpy as np
 
 from sojourn.studies.distribution import Distribution, convolved, mixture, pooled
 from sojourn.studies.estimate import Estimate, mean_of, median_of
-from sojourn.studies.numbers import Numbers, combined, group_by_group, look_up, reduced
+from sojourn.studies.numbers import (
+    Numbers,
+    combined,
+    complete,
+    group_by_group,
+    look_up,
+    reduced,
+)
 from sojourn.studies.selection import LabelledPoint, Points
 from sojourn.studies.view import NotRecorded, StudyView
 from sojourn.study.declarations import LabelValue, Measure, Value, Where
@@ -54,10 +61,11 @@ class Ask:
         self._mixtures: dict[tuple[str, str, tuple[str, ...]], dict[int, Distribution]] = {}
 
     # ---- in the study's module --------------------------------------------------------------------
+    # What a run did not give raises `NotRecorded`: no comparison of a module decides by a number that is unknown.
 
     def number(self, measure: str, *, over: str | None = None, **where: Any) -> float:  # noqa: ANN401
         """Return one number; labels given as lists are reduced by `over`."""
-        value = reduced(self._groups(measure, where, over=over), over)
+        value = reduced(self.numbers(measure, **where), over)
         if isinstance(value, dict):
             (value,) = value.values()
         return value
@@ -72,31 +80,24 @@ class Ask:
         **where: Any,  # noqa: ANN401
     ) -> dict[str, float]:
         """Return numbers by group; labels given as lists make the groups unless `by` names others."""
-        return self._groups(measure, where, by=by, name=name, across=across)
-
-    def _groups(
-        self,
-        measure: str,
-        where: Where,
-        *,
-        by: Sequence[str] | None = None,
-        name: str = "",
-        across: str | None = None,
-        over: str | None = None,
-    ) -> dict[str, float]:
-        del over
         definition = self.measures[measure]
         labels = _listed(where) if by is None else by
         groups = self.points.groups({**definition.where, **where}, labels, name)
+        if not groups:
+            raise _no_points(where)
         return {
-            text: self._number(definition, points, across, definition.seeds)
+            text: _known(
+                self._number(definition, points, across, definition.seeds),
+                f"{measure} of {text or points[0].name}",
+            )
             for text, points in groups.items()
         }
 
     def at(self, measure: str, point: str) -> float:
         """Return the number of one point by its name."""
         definition = self.measures[measure]
-        return self._number(definition, [self.points.point(point)], None, definition.seeds)
+        found = self._number(definition, [self.points.point(point)], None, definition.seeds)
+        return _known(found, f"{measure} of {point}")
 
     # ---- declared values --------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ class Ask:
             return slope if one.slope else fit
         whole = look_up(found, one.of)
         if one.only and isinstance(whole, dict):
-            return {name: whole[name] for name in one.only}
+            return {name: whole.get(name, math.nan) for name in one.only}
         return whole
 
     def _asked(self, one: Value) -> Numbers:
@@ -167,8 +168,7 @@ class Ask:
         labels = _listed(one.where) if one.by is None else one.by
         groups = self.points.groups({**measure.where, **one.where}, labels, one.name)
         if not groups:
-            chosen = ", ".join(f"{label} {value}" for label, value in one.where.items())
-            raise NotRecorded(f"needs points with {chosen}")
+            raise _no_points(one.where)
         found = {text: asked(points, one.across) for text, points in groups.items()}
         if list(found) == [""]:
             return found[""]
@@ -196,15 +196,19 @@ class Ask:
             number = combined(self.per_seed(measure, point.name), seeds)
             labels = tuple(str(point.labels.get(label)) for label in measure.cells)
             cells.setdefault(labels, []).append(number)
-        return combined([combined(numbers, across) for numbers in cells.values()], across)
+        return complete([complete(numbers, across) for numbers in cells.values()], across)
 
     def _end(
         self, measure: Measure, points: Sequence[LabelledPoint], seeds: str, end: str
     ) -> float:
-        """Return an end of the interval over seeds; needs two runs or more."""
+        """Return an end of the interval over seeds; needs two runs or more, none of which never came."""
         for point in points:
             if self.seconds:
                 self.view.require_duration(point.name, self.seconds)
+        if measure.samples:
+            self.distributions(measure, points, strict=True)
+        elif np.isinf(self._seed_means(measure, points)).any():
+            raise NotRecorded("it never came in some runs, so there is no interval")
         estimate = self.estimate(measure, points, seeds)
         found = estimate.low if end == "low" else estimate.high
         if found is None:
@@ -314,7 +318,7 @@ class Ask:
             cells.setdefault(labels, []).append(point)
         pools = [self._pooled(measure, members, strict=strict) for members in cells.values()]
         weights = [float(measure.weights.get(labels[0], 1)) if labels else 1.0 for labels in cells]
-        seeds = sorted({seed for pool in pools for seed in pool})
+        seeds = _seeds_of(pools, strict=strict)
         if not seeds:
             message = f"no samples of {measure.subject}"
             raise NotRecorded(message)
@@ -340,7 +344,7 @@ class Ask:
                 if strict:
                     raise
                 self.view.require(point.name)
-        seeds = sorted({seed for part in parts for seed in part})
+        seeds = _seeds_of(parts, strict=strict)
         return {seed: pooled(part[seed] for part in parts if seed in part) for seed in seeds}
 
     # ---- with intervals ---------------------------------------------------------------------------
@@ -431,10 +435,34 @@ class Ask:
 _DIRECTIONS = ("upstream", "downstream")
 
 
+def _seeds_of(parts: Sequence[Mapping[int, Distribution]], *, strict: bool) -> list[int]:
+    """Return the seeds of all parts, or those that every part has."""
+    every = sorted({seed for part in parts for seed in part})
+    return [seed for seed in every if not strict or all(seed in part for part in parts)]
+
+
 def _both_ways(
     up: Mapping[int, Distribution], down: Mapping[int, Distribution]
 ) -> dict[int, Distribution]:
     return {seed: convolved(one, down[seed]) for seed, one in up.items() if seed in down}
+
+
+def _no_points(where: Where) -> NotRecorded:
+    chosen = ", ".join(f"{label} {value}" for label, value in where.items())
+    return NotRecorded(f"needs points with {chosen}")
+
+
+def _known(value: float, what: str) -> float:
+    """Return a number that is one.
+
+    Raises
+    ------
+    NotRecorded
+        If it is unknown.
+    """
+    if math.isnan(value):
+        raise NotRecorded(f"{what} is unknown: no run gave it")
+    return value
 
 
 def _listed(where: Where) -> list[str]:

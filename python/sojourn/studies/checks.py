@@ -12,6 +12,7 @@ from string import Formatter
 from typing import Any
 
 from sojourn.errors import Problem, StudyError, nearest
+from sojourn.studies.groups import ONE, Groups, condition_problems, groups_of, value_problems
 from sojourn.studies.opened import OpenStudy
 from sojourn.study.declarations import ClaimDefinition, Condition, Measure, Value
 from sojourn.study.declarations_base import Where
@@ -58,6 +59,8 @@ METRICS = frozenset(
 _FAMILIES = re.compile(
     r"(?:queue_|delay_)(?:up|down|delay)\w*_(?:mean|min|max|p\d{2,3})|(?:dropped|marked)_[a-z_]+"
 )
+
+_MEET = "labels have to meet at one point"
 
 #: Record tables that a kind of measure reads.
 _TABLES = {
@@ -126,9 +129,10 @@ class _Checker:
         yield from self._claims()
         for number, headline in enumerate(self._own.headline, 1):
             path = f"headline[{number}]"
+            groups: dict[str, Groups] = {}
             yield from self._function(f"{path}.function", headline.function)
-            yield from self._values(path, headline.values)
-            yield from self._template(f"{path}.text", headline.text, headline.values, ())
+            yield from self._values(path, headline.values, groups)
+            yield from self._template(f"{path}.text", headline.text, groups, ())
         yield from self._tables()
         yield from self._figures()
 
@@ -177,7 +181,20 @@ class _Checker:
         yield from found
         if not found and where and not self._study.points.select(where):
             words = ", ".join(f"{label} = {value}" for label, value in where.items())
-            yield self._problem(path, f"no point has {words}", "labels have to meet at one point")
+            yield self._problem(path, f"no point has {words}", _MEET)
+
+    def _grouped(self, path: str, measure: Measure, value: Value) -> Iterator[Problem]:
+        """Find values of labels that are to make a group and that no point has."""
+        where = {**measure.where, **value.where}
+        yield from (found := list(self._selected(path, where)))
+        chosen = [] if found else self._study.points.select(where)
+        for label in (value.where if value.by is None else value.by) if chosen else ():
+            given = value.where.get(label)
+            met = {str(point.labels.get(label)) for point in chosen}
+            for wanted in given if isinstance(given, list) else []:
+                if str(wanted) not in met:
+                    message = f"no point has {label} = {wanted} with the other labels"
+                    yield self._problem(path, message, _MEET)
 
     # ---- measures and values ----------------------------------------------------------------------
 
@@ -234,13 +251,18 @@ class _Checker:
             hint = f'add "{table}" to `keep`'
             yield self._problem(path, f"needs the record table {table}", hint)
 
-    def _values(self, path: str, values: Mapping[str, Value]) -> Iterator[Problem]:
-        known: list[str] = []
+    def _values(
+        self, path: str, values: Mapping[str, Value], groups: dict[str, Groups]
+    ) -> Iterator[Problem]:
+        """Check values in their order, and learn the groups of each."""
         for name, value in values.items():
-            yield from self._value(f"{path}.values.{name}", value, known)
-            known.append(name)
+            found = list(self._value(f"{path}.values.{name}", value, groups))
+            yield from found
+            right = not found
+            own = groups_of(value, groups, self._own.measures, self._study.points)
+            groups[name] = own if right else None
 
-    def _value(self, path: str, value: Value, known: list[str]) -> Iterator[Problem]:
+    def _value(self, path: str, value: Value, known: Mapping[str, Groups]) -> Iterator[Problem]:
         yield from self._function(f"{path}.function", value.function)
         yield from self._label(f"{path}.by", *(value.by or []))
         if value.measure:
@@ -249,7 +271,7 @@ class _Checker:
                 hint = nearest(value.measure, self._own.measures)
                 yield self._problem(path, f'no measure "{value.measure}"', hint)
             elif not value.points:
-                yield from self._selected(f"{path}.where", {**measure.where, **value.where})
+                yield from self._grouped(f"{path}.where", measure, value)
             for point in value.points.values():
                 if point not in self._study.points.names:
                     hint = nearest(point, self._study.points.names)
@@ -259,15 +281,25 @@ class _Checker:
             yield from self._known(path, other, known)
         if not (value.measure or value.function or any(used) or value.together):
             yield self._problem(path, "asks for nothing", 'for example: { measure = "delay" }')
+        for message, hint in value_problems(value, known):
+            yield self._problem(path, message, hint)
 
-    def _known(self, path: str, name: str, known: Iterable[str]) -> Iterator[Problem]:
-        names = list(known)
-        if name and name not in names and name.partition(".")[0] not in names:
-            hint = nearest(name.partition(".")[0], names)
+    def _known(self, path: str, name: str, known: Mapping[str, Groups]) -> Iterator[Problem]:
+        if not name or name in known:
+            return
+        value, _, group = name.partition(".")
+        groups = known.get(value)
+        if value not in known:
+            hint = nearest(value, known)
             yield self._problem(path, f'no value "{name}" stands before', hint)
+        elif groups is not None and group not in groups:
+            message = (
+                f'{value} has no group "{group}"' if groups != ONE else f"{value} is one number"
+            )
+            yield self._problem(path, message, nearest(group, groups) if groups != ONE else "")
 
     def _template(
-        self, path: str, text: str, values: Mapping[str, Value], named: Iterable[str]
+        self, path: str, text: str, values: Mapping[str, Groups], named: Iterable[str]
     ) -> Iterator[Problem]:
         try:
             fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
@@ -275,7 +307,7 @@ class _Checker:
             yield self._problem(path, f"not a template: {error}", "write {{ and }} for braces")
             return
         for field in fields:
-            yield from self._known(path, field, [*values, *named])
+            yield from self._known(path, field, {**values, **dict.fromkeys(named)})
 
     # ---- claims -----------------------------------------------------------------------------------
 
@@ -290,23 +322,47 @@ class _Checker:
             yield from self._claim(f"claim {claim.identifier}", claim, known)
 
     def _claim(self, path: str, claim: ClaimDefinition, known: list[str]) -> Iterator[Problem]:
+        groups: dict[str, Groups] = {}
+        ways = {
+            "holds": bool(claim.holds),
+            "function": bool(claim.function),
+            "all_of": bool(claim.all_of),
+            "not_run": bool(claim.not_run),
+        }
+        given = [way for way, is_given in ways.items() if is_given]
+        if len(given) > 1:
+            yield self._problem(path, f"is judged in one way, not by {' and '.join(given)}")
         yield from self._function(f"{path}.function", claim.function)
-        yield from self._values(path, claim.values)
+        yield from self._values(path, claim.values, groups)
         for condition in claim.holds:
-            yield from self._condition(f"{path}.holds", condition, claim.values)
+            yield from self._condition(f"{path}.holds", condition, groups)
         named = [condition.name for condition in claim.holds if condition.name]
-        yield from self._template(f"{path}.ours", claim.ours, claim.values, named)
-        yield from self._template(f"{path}.note", claim.note, claim.values, named)
+        yield from self._template(f"{path}.ours", claim.ours, groups, named)
+        yield from self._template(f"{path}.note", claim.note, groups, named)
         for other in claim.all_of:
             if other not in known:
                 yield self._problem(f"{path}.all_of", f'no claim "{other}"', nearest(other, known))
+        if claim.identifier in self._behind(claim):
+            yield self._problem(f"{path}.all_of", "the claim stands behind itself")
         for measure in (*claim.instead, *claim.instead.values()):
             if measure not in self._own.measures:
                 hint = nearest(measure, self._own.measures)
                 yield self._problem(f"{path}.instead", f'no measure "{measure}"', hint)
 
+    def _behind(self, claim: ClaimDefinition) -> set[str]:
+        """Return all claims that have to hold for one, directly or not."""
+        by_name = {one.identifier: one for one in self._own.claim}
+        found: set[str] = set()
+        open_ones = list(claim.all_of)
+        while open_ones:
+            name = open_ones.pop()
+            if name not in found and name in by_name:
+                open_ones += by_name[name].all_of
+            found.add(name)
+        return found
+
     def _condition(
-        self, path: str, condition: Condition, values: Mapping[str, Value]
+        self, path: str, condition: Condition, values: Mapping[str, Groups]
     ) -> Iterator[Problem]:
         for one in condition.any_of:
             yield from self._condition(path, one, values)
@@ -315,8 +371,8 @@ class _Checker:
         used += [limit for limit in (*limits, condition.near) if isinstance(limit, str)]
         for name in used:
             yield from self._known(path, name, values)
-        if not (condition.any_of or any(used)):
-            yield self._problem(path, "names no value", nearest("", values))
+        for message, hint in condition_problems(condition, values):
+            yield self._problem(path, message, hint)
 
     # ---- tables -----------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 
 class Holds(StrEnum):
     """What judging a claim says."""
@@ -52,7 +54,15 @@ class Outcome:
 
     @classmethod
     def of(cls, condition: object, ours: str, note: str = "") -> Outcome:
-        """Hold if `condition` is true, fail otherwise."""
+        """Hold if `condition` is true, fail if it is false.
+
+        Raises
+        ------
+        TypeError
+            If it is neither: a list, or a number that may be unknown, decides nothing.
+        """
+        if not isinstance(condition, bool | np.bool_):
+            raise TypeError(f"a verdict is True or False, not {condition!r}")
         return cls(Holds.HOLDS if condition else Holds.FAILS, ours, note)
 
     @classmethod

@@ -1,13 +1,17 @@
-"""Judging the claims that a study declares, one by one."""
+"""Judging the claims that a study declares, one by one.
+
+A claim holds or fails by numbers that runs gave; by what is unknown it is not judged.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from sojourn.studies.asking import Ask
 from sojourn.studies.claims import Claim, Holds, JudgedClaim, Outcome
-from sojourn.studies.criteria import judge_conditions
-from sojourn.studies.numbers import fill
+from sojourn.studies.criteria import all_hold, judge_conditions
+from sojourn.studies.numbers import Numbers, fill
 from sojourn.studies.opened import OpenStudy, what_failed
 from sojourn.studies.view import NotRecorded
 from sojourn.study.declarations import ClaimDefinition, Value
@@ -66,12 +70,15 @@ def _together(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcom
     """Judge a claim that other claims make: all of them have to hold."""
     known = {claim.identifier: claim for claim in study.definition.claim}
     found = {name: _outcome(study, ask, known[name]) for name in definition.all_of}
-    for outcome in found.values():
-        if outcome.verdict is Holds.NOT_RUN:
-            return outcome
-    held = all(outcome.verdict is Holds.HOLDS for outcome in found.values())
-    ours = ", ".join(f"{name} {outcome.verdict}" for name, outcome in found.items())
+    held = all_hold([_HELD[outcome.verdict] for outcome in found.values()])
+    if held is None:
+        return next(one for one in found.values() if one.verdict is Holds.NOT_RUN)
+    ours = ", ".join(f"{name} {_VERBS[outcome.verdict]}" for name, outcome in found.items())
     return Outcome.of(held, ours, ask.view.reduced)
+
+
+_HELD = {Holds.HOLDS: True, Holds.FAILS: False, Holds.NOT_RUN: None}
+_VERBS = {Holds.HOLDS: "holds", Holds.FAILS: "fails", Holds.NOT_RUN: "is not judged"}
 
 
 def _decided(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome:
@@ -89,14 +96,33 @@ def _decided(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
     other = _by_conditions(ask, definition, replaced)
     if other.verdict is outcome.verdict:
         return outcome
-    words = f"{definition.instead_words or 'otherwise'} it {other.verdict}: {other.ours}"
-    return Outcome(outcome.verdict, f"{outcome.ours}; {words}", outcome.note)
+    words = f"{definition.instead_words or 'otherwise'} it {_VERBS[other.verdict]}"
+    told = f"{words}: {other.ours}" if other.ours else words
+    return Outcome(outcome.verdict, f"{outcome.ours}; {told}".removeprefix("; "), outcome.note)
 
 
 def _by_conditions(ask: Ask, definition: ClaimDefinition, asked: Mapping[str, Value]) -> Outcome:
     values = ask.values(asked)
     met = judge_conditions(definition.holds, values)
+    if met.held is None:
+        return Outcome.not_run(f"not judged: {_open(values)}")
     template = definition.ours or "; ".join(f"{name} {{{name}}}" for name in values)
     return Outcome.of(
         met.held, fill(template, values, met.names), fill(definition.note, values, met.names)
     )
+
+
+def _open(values: Mapping[str, Numbers]) -> str:
+    """Say why conditions are open: which numbers are unknown, if any is."""
+    unknown = [
+        f"{name}.{group}" if group else name
+        for name, value in values.items()
+        for group, number in (value if isinstance(value, dict) else {"": value}).items()
+        if math.isnan(number)
+    ]
+    if not unknown:
+        return "nothing is left to compare, or what is compared never came on either side"
+    listed = 6  # chosen: more are not read
+    more = f" and {len(unknown) - listed} more" if len(unknown) > listed else ""
+    verb = "is" if len(unknown) == 1 else "are"
+    return f"{', '.join(unknown[:listed])}{more} {verb} unknown"

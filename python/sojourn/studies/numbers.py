@@ -15,14 +15,23 @@ import numpy as np
 
 from sojourn.digits import significant
 
-__all__ = ["Numbers", "by_group", "combined", "fill", "group_by_group", "number", "reduced"]
+__all__ = [
+    "Numbers",
+    "by_group",
+    "combined",
+    "complete",
+    "fill",
+    "group_by_group",
+    "number",
+    "reduced",
+]
 
 #: A number, or numbers by group.
 Numbers = float | dict[str, float]
 
 
 def combined(values: Sequence[float] | np.ndarray, how: str) -> float:
-    """Make one number of several; NaN if there is none.
+    """Make one number of those of several runs; NaN if there is none.
 
     Means and medians leave out what is unknown or never came. A median of which the middle never came
     is infinite.
@@ -50,11 +59,27 @@ def _median(ordered: np.ndarray) -> float:
     return float(0.5 * (ordered[middle - 1] + ordered[middle]))
 
 
+def complete(values: Sequence[float], how: str) -> float:
+    """Make one number of those of several points or groups, none of which may be missing.
+
+    With one that is unknown the whole is; a mean of which one never came is infinite.
+
+    Examples
+    --------
+    >>> complete([1.0, float("nan")], "max"), complete([1.0, float("inf")], "mean")
+    (nan, inf)
+    """
+    data = np.asarray(values, dtype=float)
+    if np.isnan(data).any():
+        return math.nan
+    return math.inf if how == "mean" and np.isinf(data).any() else combined(data, how)
+
+
 def reduced(value: Numbers, how: str | None) -> Numbers:
-    """Make one number of all groups, if `how` says by what."""
+    """Make one number of all groups, if `how` says by what; see `complete`."""
     if how is None or not isinstance(value, dict):
         return value
-    return combined(list(value.values()), how)
+    return complete(list(value.values()), how)
 
 
 def group_by_group(

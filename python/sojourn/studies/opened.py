@@ -18,9 +18,8 @@ from sojourn.studies.selection import LabelledPoint, Points
 from sojourn.studies.tolerance import Rule, read_rules
 from sojourn.studies.trusted import is_trusted, trust
 from sojourn.studies.view import StudyView
-from sojourn.study.declarations import LabelValue
 from sojourn.study.definition import StudyDefinition
-from sojourn.study.expand import Point
+from sojourn.study.expand import Point, labels_of_points
 from sojourn.study.files import companions, is_inside
 from sojourn.study.library import Study, builtin_names, load_study
 from sojourn.study.result import StudyResult
@@ -51,12 +50,14 @@ class OpenStudy:
         """Open the study of a result: of the package if it came with it, else as it was run."""
         if result.builtin and result.name in builtin_names():
             return cls.of(load_study(result.name))
-        labels: dict[str, dict[str, LabelValue]] = {
+        definition = result.definition
+        # A claim is about all points, so those that were not run have to be known.
+        labels = labels_of_points(definition)
+        labels |= {
             str(row.pop("point")): {name: v for name, v in row.items() if v is not None}
             for row in result.points.iter_rows(named=True)
         }
         points = [LabelledPoint(name, own) for name, own in labels.items()]
-        definition = result.definition
         outside = [name for name in companions(definition) if not is_inside(name)]
         if outside:
             problems = [Problem(name, "lies outside the result") for name in outside]

@@ -8,6 +8,7 @@ and not judged.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,6 +36,11 @@ class Bounds:
 
     low: float | None
     high: float | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether any value lies inside, as around a print of 0 with nothing but a factor."""
+        return self.low is None and self.high is None
 
     def holds(self, value: float) -> bool:
         """Whether `value` lies inside, ends included."""
@@ -208,7 +214,7 @@ def judge(
     if ours.above is not None:
         outside = bounds.high is not None and ours.above >= bounds.high
         return Verdict.MISS if outside else Verdict.UNJUDGED
-    if ours.value is None:
+    if ours.value is None or math.isnan(ours.value) or bounds.is_open:
         return Verdict.UNJUDGED
     return Verdict.MATCH if bounds.holds(ours.value) else Verdict.MISS
 

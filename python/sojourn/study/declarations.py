@@ -178,7 +178,7 @@ class Condition(Strict):
     only: list[str] = Field(default_factory=list)
     besides: list[str] = Field(default_factory=list)
     """Groups that the condition is not for."""
-    in_at_least: Annotated[int | None, Field(ge=0)] = None
+    in_at_least: Annotated[int | None, Field(ge=1)] = None
     """How many groups have to meet it; all if left out."""
     rising: list[str] = Field(default_factory=list)
     """Values, each below the next; one grouped value means its groups in their order."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sojourn.study.axes import Level
     from sojourn.study.definition import LabelValue, MatrixDefinition, StudyDefinition
 
-__all__ = ["Document", "Point", "expand", "expand_all", "select"]
+__all__ = ["Document", "Point", "expand", "expand_all", "labels_of_points", "select"]
 
 MOST_POINTS = 100_000
 """Points of a matrix. chosen: reading so many scenarios takes a minute."""
@@ -104,6 +104,11 @@ def expand_all(
             named = made.with_values({"name": f"{definition.name}/{outline.name}"})
             points[outline.name] = named
     return list(points.values()), [replace(p, file=file) for p in dict.fromkeys(problems)]
+
+
+def labels_of_points(definition: StudyDefinition) -> dict[str, dict[str, LabelValue]]:
+    """Return the labels of all points of a study by name, without the scenarios; what cannot be made is left out."""
+    return {outline.name: outline.labels for outline in _outlines(definition, [])}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sojourn.studies.asking import Ask
 from sojourn.studies.benefit import benefit_of
 from sojourn.studies.claims import Outcome
 from sojourn.studies.numbers import by_group
-from sojourn.studies.view import StudyView
+from sojourn.studies.view import NotRecorded, StudyView
 
 SECOND = 1e9
 
@@ -206,6 +206,8 @@ def beside_downloads(ask: Ask) -> Outcome:
             for n in range(4)
             if (count == n).any()
         }
+    if any(len(values) < 2 for values in found.values()):
+        raise NotRecorded("needs videos beside different numbers of downloads")
     falling = all(
         values == sorted(values, reverse=True)
         for values in (list(v.values()) for v in found.values())

@@ -339,6 +339,8 @@ def same_cause(ask: Ask) -> Outcome:
             f"needs games that share with different numbers of uploads; all share with {games['uploads'][0]}"
         )
     correlation = float(np.corrcoef(games["uploads"].to_numpy(), games["lost"].to_numpy())[0, 1])
+    if math.isnan(correlation):
+        return Outcome.not_run("all games lose as much, or some sent nothing")
     by_number = games.group_by("uploads").agg(pl.col("lost").mean()).sort("uploads")
     beside = {str(uploads): lost for uploads, lost in by_number.iter_rows()}
     return Outcome.of(
@@ -384,6 +386,8 @@ def alike(ask: Ask) -> Outcome:
         a, b = (one[seed].binned(1.0)[1][:30] for one in (first, second))
         shares.append(float(np.sqrt(np.mean((a - b) ** 2)) / np.mean((a + b) / 2)))
     share = combined(shares, "mean")
+    if math.isnan(share):
+        raise NotRecorded("needs runs of both with the same seed that carry something")
     return Outcome.of(share <= 0.15, f"{number(100 * share)} % of the mean")
 
 
