@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 from pathlib import Path
 
 from field.trials import FILES, flent_document, write_packed
@@ -13,17 +14,47 @@ def test_real_files_become_a_report(sojourn: CommandLine, tmp_path: Path) -> Non
     imported = sojourn("trial", "import", str(FILES), "--out", str(out))
     assert imported.status == 0
     assert imported.stdout.strip() == str(out)
-    assert "5 tests of 1 homes from 5 files, 0 skipped" in imported.stderr
+    assert "18 tests of 1 homes from 18 files, 0 skipped" in imported.stderr
     done = sojourn("trial", "analyse", str(out))
     assert done.status == 0, done.stderr
     assert done.stdout.strip() == str(out / "report.html")
     assert "Upload latency (ICMP ping), against treatment 8KB: 48KB +" in done.stderr
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "day is left out: it has one level" in page
-    assert "Not judged: download latency: all 1 tests are of one week." in page
     rows = list(csv.DictReader(io.StringIO((out / "effects.csv").read_text(encoding="utf-8"))))
-    assert {row["target"] for row in rows} == {"upload_throughput", "upload_latency"}
+    assert len({row["target"] for row in rows}) == 4
+    # One home is measured: nothing is clear, and no interval is called one over homes.
+    assert {(row["verdict"], row["interval"]) for row in rows} == {
+        ("one home", "tests of one home")
+    }
+    assert "clustered by home" not in page
+    assert "96KB −0.1 points" in done.stderr
     assert (out / "figures" / "percent-deltas.svg").is_file()
+
+
+def test_flents_own_numbers_stand_beside_ours_and_differences_are_counted(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    source = next(FILES.glob("tcp_upload*96KB_rep_1*"))
+    program = tmp_path / "bin" / "flent"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho ' TCP upload     :   9.99   4.81   12.29 Mbits/s   100'\n")
+    program.chmod(0o755)
+    sojourn.environment["PATH"] = f"{program.parent}:{os.environ['PATH']}"
+    done = sojourn("trial", "import", str(source), "--out", "trial", "--check-flent")
+    assert done.status == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if "TCP upload" in line]
+    assert len(rows) == 1
+    assert "4.77 | 9.99" in rows[0]
+    assert rows[0].endswith("differs")
+    assert "2 series, 2 differ from what Flent prints" in done.stderr
+    shown = sojourn("trial", "import", str(source), "--out", "again", "--check-flent", "--json")
+    assert {row["series"] for row in shown.json()["checks"]} == {"TCP upload", "Ping (ms) ICMP"}
+    sojourn.environment["PATH"] = str(tmp_path)
+    absent = sojourn("trial", "import", str(source), "--out", "third", "--check-flent")
+    assert absent.status == 1
+    assert "there is no program flent" in absent.stderr
+    assert not (tmp_path / "third").exists()
 
 
 def test_what_is_skipped_is_named_and_the_rest_imported(

@@ -22,7 +22,7 @@ from sojourn.field.collector.app import create_app
 from sojourn.field.collector.page import page
 from sojourn.field.collector.service import export
 from sojourn.field.collector.storage import Storage, token_hash
-from sojourn.field.importer import import_files, read_imported
+from sojourn.field.importer import import_files, read_imported, read_upload
 from sojourn.field.probe.spool import Spool
 from sojourn.field.probe.upload import Uploader
 
@@ -344,13 +344,11 @@ def test_a_browser_shows_the_page_and_has_nothing_to_object(tmp_path: Path) -> N
     database = f"sqlite:///{tmp_path}/trial.db"
     storage = Storage(database)
     number, _ = storage.probe_of(storage.add_probe("home-01")) or (0, "")
-    from sojourn.field.collector.app import _tests_in  # pyright: ignore[reportPrivateUsage]
-
     for upload, treatment in enumerate(("8KB", "48KB", "96KB")):
         body = flent_file(upload, title=f"buffer={treatment}")
         digest = hashlib.sha256(body).hexdigest()
         storage.add(
-            number, digest, "a.flent.gz", body, _tests_in(body, "a.flent.gz", "home-01"), 300.0
+            number, digest, "a.flent.gz", body, read_upload(body, "a.flent.gz", "home-01"), 300.0
         )
     viewer = storage.add_viewer()
     collector = Collector(database, tmp_path)
@@ -391,3 +389,21 @@ def test_the_collectors_tables_are_tests_of_the_importer(storage: Storage) -> No
     assert storage.tests().schema == pl.Schema(
         import_files(Path(__file__).parent / "files").tests.schema
     )
+
+
+def test_a_database_of_an_earlier_version_has_its_uploads_read_again(tmp_path: Path) -> None:
+    import sqlalchemy as sql
+
+    url = f"sqlite:///{tmp_path}/trial.db"
+    storage = Storage(url)
+    token = storage.add_probe("home-01")
+    assert put(Client(storage), token, flent_file(1)).status_code == 201
+    before = storage.tests()
+    with storage.engine.begin() as connection:
+        connection.execute(sql.text("ALTER TABLE tests DROP COLUMN throughput_grid_mbps"))
+        connection.execute(sql.text("UPDATE tests SET throughput_mbps = 99.0"))
+    storage.close()
+    storage = Storage(url)
+    assert storage.tests().equals(before)
+    storage.close()
+    assert before["throughput_grid_mbps"].null_count() == 0

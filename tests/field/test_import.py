@@ -2,9 +2,12 @@
 
 import bz2
 import contextlib
+import csv
 import gzip
 import json
 import os
+import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,31 +18,157 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from field.trials import FILES, flent_document, write_packed
-from sojourn.errors import StudyError, UsageError
-from sojourn.field.flent import read_flent
+from sojourn.errors import EnvironmentFailure, StudyError, UsageError
+from sojourn.field.flent import flent_series, read_flent
+from sojourn.field.flent_check import check_file
 from sojourn.field.importer import import_files, read_file, read_imported, write_imported
 from sojourn.field.iperf3 import read_iperf3
 from sojourn.field.irtt import read_irtt
 from sojourn.field.labels import labels_of, read_labels
 from sojourn.field.reading import LARGEST_TEXT, Unreadable, parse_document, read_document
 
+PRINTED = list(
+    csv.DictReader((FILES.parent / "flent-summary.csv").read_text(encoding="utf-8").splitlines())
+)
+"""What `flent -f summary` 2.1.1 prints of the files, with NumPy installed."""
 
-def test_real_files_of_flent_give_what_its_own_summary_says() -> None:
-    tests = import_files(FILES).tests.filter(pl.col("file").str.contains("rep_1"))
-    tests = tests.sort("direction", "treatment")
-    # Flent's summary: means of whole series, to two decimals or three digits.
-    assert tests.select("direction", "treatment", "test").rows() == [
-        ("down", "8KB", "tcp_download"),
-        ("up", "48KB", "tcp_upload"),
-        ("up", "8KB", "tcp_upload"),
-    ]
-    assert tests["throughput_mbps"].to_list() == pytest.approx([19.03, 4.9, 4.79], abs=0.011)
-    assert tests["latency_ms"].to_list() == pytest.approx([23.4, 25.8, 3.6], abs=0.06)
+
+def test_the_numbers_of_real_files_are_those_that_flent_prints() -> None:
+    # Pings are read from raw samples; fping gives Flent a mean of three significant digits.
+    ours = {
+        (path.name, one.name): one
+        for path in sorted(FILES.iterdir())
+        for one in flent_series(read_document(path))
+    }
+    assert len(ours) == len(PRINTED) == 36
+    for row in PRINTED:
+        one = ours[row["file"], row["series"]]
+        assert one.is_raw
+        ping = one.name.startswith("Ping")
+        mean = one.samples.mean() if ping else one.mean
+        assert mean is not None
+        assert float(f"{mean:.3g}" if ping else f"{mean:.2f}") == float(row["mean"]), row
+        for share, column in ((0.5, "median"), (0.99, "p99")):
+            # Half a unit of the last digit: Flent's own interpolation rounds in another order.
+            assert one.samples.quantile(share) == pytest.approx(float(row[column]), abs=0.00501)
+
+
+def test_a_larger_buffer_that_carries_no_more_is_not_said_to() -> None:
+    tests = import_files(FILES).tests
+    by_file = {(row["file"], row["series"]): row for row in PRINTED}
+    for test in tests.iter_rows(named=True):
+        word = {"up": "upload", "down": "download"}[test["direction"]]
+        assert test["throughput_mbps"] == float(by_file[test["file"], f"TCP {word}"]["mean"])
+    mean = (
+        tests.filter(direction="up")
+        .group_by("treatment")
+        .agg(pl.col("throughput_mbps", "throughput_grid_mbps").mean())
+    )
+    of: dict[str, tuple[float, float]] = {row[0]: (row[1], row[2]) for row in mean.iter_rows()}
+    # What arrived: 4.77 Mb/s for 8 KB and 96 KB alike. The grid counts a long sample by its points, so that a sender
+    # that stalls seems fast.
+    assert of["96KB"][0] / of["8KB"][0] == pytest.approx(1.0, abs=0.002)
+    assert of["96KB"][1] / of["8KB"][1] == pytest.approx(1.047, abs=0.001)
+
+
+def test_pings_of_real_files_are_means_and_quantiles_of_raw_samples() -> None:
+    tests = import_files(FILES).tests.filter(pl.col("file").str.contains("upload.*rep_1"))
+    tests = tests.sort("latency_ms")
+    assert tests["treatment"].to_list() == ["8KB", "48KB", "96KB"]
     assert set(tests["latency_kind"]) == {"ICMP"}
     assert set(tests["flags"]) == {""}
+    assert tests["latency_ms"].to_list() == pytest.approx([3.61, 26.16, 49.43], abs=0.006)
+    assert tests["latency_median_ms"].to_list() == pytest.approx([2.51, 21.65, 28.3], abs=0.006)
+    assert tests["latency_p99_ms"].to_list() == pytest.approx([9.87, 73.72, 154.01], abs=0.006)
     # Under load the ping waits in the buffer: at most 48 KB at 5 Mb/s, 79 ms.
-    assert tests["latency_loaded_ms"].to_list() == pytest.approx([45.8, 50.5, 7.0], abs=0.06)
+    assert tests["latency_loaded_ms"].to_list() == pytest.approx([6.96, 50.95, 95.78], abs=0.006)
     assert all(idle < 0.1 for idle in tests["latency_idle_ms"])
+
+
+def _with_raw(**series: tuple[list[dict[str, float]], float | None]) -> dict[str, Any]:
+    """Return the document with raw samples, and with means of the tool."""
+    document = flent_document()
+    names = {"be": "TCP upload BE", "bk": "TCP upload BK", "ping": "Ping (ms) UDP BE"}
+    document["results"].pop("Ping (ms) UDP EF")
+    document["raw_values"] = {names[key]: entries for key, (entries, _) in series.items()}
+    document["metadata"]["SERIES_META"] = {
+        names[key]: {"MEAN_VALUE": mean} for key, (_, mean) in series.items() if mean is not None
+    }
+    return document
+
+
+def test_a_sample_counts_for_as_long_as_it_lasted() -> None:
+    # Nine seconds at 5 Mb/s and one at 15: 6 Mb/s, whatever the grid of ten points makes of two samples.
+    stream = [{"t": 114.0, "val": 5.0, "dur": 9.0}, {"t": 115.0, "val": 15.0, "dur": 1.0}]
+    ping = [{"t": 100.0, "val": 20.0}, {"t": 101.0, "val": 30.0}, {"t": 108.0, "val": 70.0}]
+    document = _with_raw(be=(stream, None), bk=(stream, None), ping=(ping, 39.0))
+    (test,) = read_flent(document, "a")
+    assert test.throughput_mbps == pytest.approx(6.0)
+    assert test.throughput_grid_mbps == 3.0
+    # Pings: the raw samples, whatever the tool says of them. The load begins five seconds after the first.
+    assert (test.latency_ms, test.latency_median_ms) == (pytest.approx(40.0), 30.0)
+    assert (test.latency_idle_ms, test.latency_loaded_ms) == (25.0, 70.0)
+    assert test.latency_p99_ms == pytest.approx(69.2)
+    assert test.samples == 3
+
+
+def test_what_the_tool_received_comes_before_what_its_samples_say() -> None:
+    stream = [{"t": 115.0, "val": 5.0, "dur": 10.0}]
+    document = _with_raw(be=(stream, 4.5), bk=(stream, None))
+    (test,) = read_flent(document, "a")
+    assert test.throughput_mbps == pytest.approx((4.5 + 5.0) / 2)
+    document["results"]["TCP upload avg"] = [3.0] * 20
+    document["metadata"]["SERIES_META"]["TCP upload avg"] = {"MEAN_VALUE": 4.75}
+    (test,) = read_flent(document, "a")
+    assert test.throughput_mbps == 4.75
+    document["metadata"]["SERIES_META"]["TCP upload avg"] = {"MEAN_VALUE": 5e6, "UNITS": "bits/s"}
+    (test,) = read_flent(document, "a")
+    assert test.throughput_mbps == 5.0
+    assert test.throughput_grid_mbps == 3.0
+
+
+@pytest.mark.parametrize(("version", "value"), [(4, 200.0), (3, 5.0), (1, 5.0)])
+def test_netperfs_round_trips_count_by_time_and_not_by_transaction(
+    version: int, value: float
+) -> None:
+    # Five seconds of 20 ms and fifteen of 200: 155 ms over time, 61.5 over 325 transactions. Files before version 4 hold
+    # transactions a second, version 1 elsewhere.
+    quick = 20.0 if version == 4 else 50.0
+    ping = [{"t": 105.0, "val": quick, "dur": 5.0}, {"t": 120.0, "val": value, "dur": 15.0}]
+    document = _with_raw(ping=(ping, 61.5))
+    document["version"] = version
+    if version == 1:
+        document["metadata"]["SERIES_META"]["Ping (ms) UDP BE"] = {"RAW_VALUES": ping}
+        del document["raw_values"]
+    (test,) = read_flent(document, "a")
+    assert test.latency_ms == pytest.approx(155.0)
+    assert (test.samples, test.flags) == (20, "")
+
+
+def test_flents_summary_is_read_as_it_is_printed(tmp_path: Path) -> None:
+    name = next(row["file"] for row in PRINTED if "96KB_rep_1" in row["file"])
+    rows = [row for row in PRINTED if row["file"] == name]
+    program = tmp_path / "flent"
+    lines = "".join(
+        f" {row['series']:14} : {row['mean']:>12} {row['median']:>12} {row['p99']:>12} Mbits/s  100\n"
+        for row in rows
+    )
+    program.write_text(f"#!/bin/sh\nprintf '%s' '\nSummary of {name}\n\n{lines}'\n")
+    program.chmod(0o755)
+    checks = list(check_file(FILES / name, name, str(program)))
+    assert [one.series for one in checks] == sorted(row["series"] for row in rows)
+    assert all(one.agrees for one in checks)
+    assert not any(replace(one, flent_p99=one.flent_p99 + 0.02).agrees for one in checks)  # type: ignore[operator]
+    assert not any(replace(one, flent_mean=None).agrees for one in checks)
+    with pytest.raises(EnvironmentFailure, match="there is no program"):
+        list(check_file(FILES / name, name, str(tmp_path / "absent")))
+
+
+@pytest.mark.skipif(shutil.which("flent") is None, reason="flent is not installed")
+def test_flent_itself_prints_these_means() -> None:
+    path = next(FILES.glob("tcp_upload*96KB_rep_1*"))
+    for one in check_file(path, path.name):
+        assert one.agrees or one.flent_median != one.median, one
 
 
 def test_throughput_is_that_of_the_average_stream_and_latency_that_of_udp() -> None:
@@ -205,19 +334,47 @@ def test_iperf3_gives_the_throughput_of_the_average_stream() -> None:
         read_iperf3(document | {"end": {}}, "a.json")
 
 
+def test_iperf3_is_read_by_what_arrived() -> None:
+    # As iperf3 3.12 wrote it: 10 Mb/s of UDP sent over 5 Mb/s; `sum` says what was sent, half of it was lost.
+    start = {"timestamp": {"timesecs": 1458043210}, "test_start": {"protocol": "UDP"}}
+    sent = {"bits_per_second": 10e6, "lost_percent": 50.5}
+    received = {"bits_per_second": 4.84e6, "lost_percent": 50.45}
+    end = {"sum": sent, "sum_sent": sent, "sum_received": received}
+    document: dict[str, Any] = {"start": start, "intervals": [], "end": end}
+    (test,) = read_iperf3(document, "a.json")
+    assert test.throughput_mbps == pytest.approx(4.84)
+    # Old versions have no `sum_received` for UDP.
+    (test,) = read_iperf3(document | {"end": {"sum": sent}}, "a.json")
+    assert test.throughput_mbps == pytest.approx(4.95)
+
+
+def test_both_directions_of_a_bidirectional_iperf3_are_rows() -> None:
+    start = {"timestamp": {"timesecs": 1458043210}, "test_start": {"num_streams": 2}}
+    end = {
+        "sum_received": {"bits_per_second": 4e6},
+        "sum_received_bidir_reverse": {"bits_per_second": 14e6},
+    }
+    document: dict[str, Any] = {"start": start, "intervals": [], "end": end}
+    up, down = read_iperf3(document, "a.json")
+    assert (up.direction, up.throughput_mbps, up.test) == ("up", 2.0, "iperf3 TCP upload")
+    assert (down.direction, down.throughput_mbps, down.test) == ("down", 7.0, "iperf3 TCP download")
+
+
 def test_irtt_gives_round_trip_times_in_milliseconds() -> None:
     document: dict[str, Any] = {
         "system_info": {"hostname": "h2"},
         "config": {},
         "stats": {
             "start_time": "2016-03-15T12:00:10.123456789Z",
-            "rtt": {"n": 90, "mean": 25_500_000},
+            "rtt": {"n": 90, "mean": 25_500_000, "median": 25_000_000},
             "packets_sent": 100,
         },
-        "round_trips": [],
+        "round_trips": [{"delay": {"rtt": 1_000_000 * k}} for k in range(101)]
+        + [{"delay": {}}, {"delay": {"rtt": 10**400}}, {"delay": 5}, None],
     }
     (test,) = read_irtt(document, "h2-upload.json")
     assert (test.probe, test.direction, test.latency_ms) == ("h2", "up", 25.5)
+    assert (test.latency_median_ms, test.latency_p99_ms) == (25.0, 99.0)
     assert (test.samples, test.expected_samples, test.flags) == (90, 100, "")
     with pytest.raises(Unreadable, match=r"stats\.rtt"):
         read_irtt(

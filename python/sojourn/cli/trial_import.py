@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from sojourn.cli.arguments import Parser
+    from sojourn.field.flent_check import Check
 
 __all__ = ["arguments", "execute"]
 
@@ -23,11 +24,17 @@ def arguments(parser: Parser) -> None:
         "CSV with the columns file, probe, treatment, week, zone: who measured under what.",
         type=Path,
     )
+    parser.flag(
+        "--check-flent",
+        "Print our numbers of each of Flent's files beside those of its own summary; needs flent.",
+    )
     parser.flag("--json", "Print one JSON object.")
 
 
 def execute(options: Namespace) -> int:
     """Import Flent, iperf3 and irtt files; each is imported, or named with the reason why not."""
+    from dataclasses import asdict
+
     from sojourn.cli.console import note, print_json
     from sojourn.cli.progress import RunProgress
     from sojourn.errors import ExitStatus
@@ -36,6 +43,7 @@ def execute(options: Namespace) -> int:
     from sojourn.output import refuse_used
 
     refuse_used(options.out)
+    checks = _checks(options.path) if options.check_flent else []
     table = read_labels(options.labels) if options.labels else []
     progress = RunProgress(str(options.path))
     imported = import_files(options.path, table, lambda done, total: progress(done / total))
@@ -52,12 +60,50 @@ def execute(options: Namespace) -> int:
                 "tests": tests.height,
                 "probes": tests["probe"].n_unique(),
                 "skipped": [{"file": file, "reason": reason} for file, reason in imported.skipped],
+                **({"checks": [asdict(one) for one in checks]} if options.check_flent else {}),
             }
         )
     else:
+        if options.check_flent:
+            _show(checks)
         note(
             f"{tests.height} tests of {tests['probe'].n_unique()} homes from {imported.files} files, "
             f"{len(imported.skipped)} skipped"
         )
         print(options.out)
     return ExitStatus.DONE if tests.height else ExitStatus.INVALID
+
+
+def _checks(path: Path) -> list[Check]:
+    from sojourn.field.flent_check import check_file
+    from sojourn.field.importer import measurement_files
+
+    return [check for file, name in measurement_files(path) for check in check_file(file, name)]
+
+
+def _show(checks: list[Check]) -> None:
+    from sojourn.cli.console import note, print_table
+
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:.2f}"
+
+    def both(ours: float | None, theirs: float | None) -> str:
+        return f"{number(ours)} | {number(theirs)}"
+
+    print_table(
+        ("file", "series", "mean | Flent", "median | Flent", "P99 | Flent", "grid mean", ""),
+        [
+            (
+                one.file,
+                one.series,
+                both(one.mean, one.flent_mean),
+                both(one.median, one.flent_median),
+                both(one.p99, one.flent_p99),
+                number(one.grid),
+                "" if one.agrees else "differs",
+            )
+            for one in checks
+        ],
+    )
+    differ = sum(not one.agrees for one in checks)
+    note(f"{len(checks)} series, {differ} differ from what Flent prints")

@@ -1,16 +1,18 @@
 """Flent's result files, all versions of the format that Flent itself reads (1 to 4).
 
-Source: Flent's page on its data format; the versions differ in `raw_values`, which are used only to learn
-the clock's offset, so one reader serves all. Throughput is the mean over the load of the average stream,
-latency the mean round-trip time of the UDP pings (Klatsky 2016, "What metrics did we look at?").
-Deviations: a test without UDP pings (all `tcp_*` tests) has the latency of its ICMP ping, and says so.
+Source: Flent's page on its data format. Throughput is the mean over the load of the average stream as Flent's own
+summary prints it (`MEAN_VALUE`: what netperf received over the time that it took), latency the mean round-trip
+time of the raw samples of the UDP pings (Klatsky 2016, "What metrics did we look at?").
+Deviations: a test without UDP pings (all `tcp_*` tests) has the latency of its ICMP ping, and says so. Samples that
+last for some time, as netperf's, count for as long as they lasted; Flent's summary gives their mean over
+transactions, of which there are more while answers come fast. Files without raw samples are read from their grid.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, cast
 
@@ -20,8 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sojourn.field.labels import LabelRow, labels_of
 from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
+from sojourn.field.samples import LARGEST, Samples, pooled_mean, pooled_quantile, samples_of
 
-__all__ = ["looks_like_flent", "read_flent"]
+__all__ = ["FlentSeries", "flent_series", "looks_like_flent", "read_flent"]
 
 NEWEST_VERSION = 4
 """Of the file format (Flent 2.1)."""
@@ -32,7 +35,11 @@ DELAY = 5.0
 FEW = 0.5
 """Share of expected samples below which a test is doubtful; metrics of the talk do not say, chosen."""
 
+WORDS: dict[Direction, str] = {"up": "upload", "down": "download"}
+"""Directions of load, and Flent's words for them."""
+
 _STREAM = re.compile(r"TCP (upload|download)( [A-Z]+[0-9]*( \S+)?|::[0-9]+)?")
+_AVERAGE = re.compile(r"TCP (upload|download) avg")
 _UDP = re.compile(r"Ping \(ms\) UDP( \S+)*")
 _ICMP = re.compile(r"Ping \(ms\) ICMP[0-9]*( \S+)?")
 
@@ -51,6 +58,7 @@ class _Metadata(BaseModel):
     LENGTH: _Seconds
     TOTAL_LENGTH: _Seconds | None = None
     STEP_SIZE: _Seconds = 0.2
+    SERIES_META: dict[str, dict[str, Any]] = {}
 
 
 class _File(BaseModel):
@@ -60,6 +68,37 @@ class _File(BaseModel):
     metadata: _Metadata
     x_values: list[Annotated[float, Field(allow_inf_nan=False)]]
     results: dict[str, list[float | None]]
+
+
+@dataclass(frozen=True)
+class FlentSeries:
+    """One stream or ping of a result.
+
+    Attributes
+    ----------
+    name
+        As Flent calls it, such as `TCP upload BE`.
+    samples
+        What the tool printed one by one, in seconds since the test's first sample; the points of the grid if the file
+        holds nothing else.
+    grid
+        The points of the grid.
+    tool_mean
+        What the tool itself gave as the mean over its whole run; `None` if it did not.
+    is_raw
+        Whether samples are the tool's own.
+    """
+
+    name: str
+    samples: Samples
+    grid: Samples
+    tool_mean: float | None
+    is_raw: bool
+
+    @property
+    def mean(self) -> float | None:
+        """What the tool received over its whole run, or else the mean of its samples, Mb/s."""
+        return self.samples.mean() if self.tool_mean is None else self.tool_mean
 
 
 def looks_like_flent(document: dict[str, Any]) -> bool:
@@ -86,6 +125,31 @@ def read_flent(
     Unreadable
         If something that must be there is missing or of another kind.
     """
+    content = _content(document)
+    series = _series(content, document)
+    directions: list[Direction] = [
+        direction
+        for direction, word in WORDS.items()
+        if any(one.name.startswith(f"TCP {word}") for one in series)
+    ]
+    return [
+        _test(content, document, file, table, direction, series)
+        for direction in directions or ("none",)
+    ]
+
+
+def flent_series(document: dict[str, Any]) -> list[FlentSeries]:
+    """Return the streams and pings of a Flent result.
+
+    Raises
+    ------
+    Unreadable
+        If something that must be there is missing or of another kind.
+    """
+    return _series(_content(document), document)
+
+
+def _content(document: dict[str, Any]) -> _File:
     try:
         content = _File.model_validate(document)
     except ValidationError as error:
@@ -94,20 +158,54 @@ def read_flent(
         raise Unreadable(
             f"has version {content.version} of Flent's format; known are 1 to {NEWEST_VERSION}"
         )
-    x = np.asarray(content.x_values, dtype=float)
+    count = len(content.x_values)
     for name, values in content.results.items():
-        if len(values) != len(x):
-            raise Unreadable(f'has {len(values)} values in the series "{name}" and {len(x)} times')
-    if not len(x):
+        if len(values) != count:
+            raise Unreadable(f'has {len(values)} values in the series "{name}" and {count} times')
+    if not count:
         raise Unreadable("has no samples")
-    streams = {
-        direction: _average_stream(content.results, word)
-        for direction, word in (("up", "upload"), ("down", "download"))
-    }
-    directions: list[Direction] = [d for d in ("up", "down") if streams[d] is not None]
-    if not directions:
-        directions = ["none"]
-    return [_test(content, document, file, table, d, streams.get(d), x) for d in directions]
+    return content
+
+
+def _series(content: _File, document: dict[str, Any]) -> list[FlentSeries]:
+    """Return streams, their averages and pings, in the order of the file."""
+    names = [
+        name
+        for name in content.results
+        if any(pattern.fullmatch(name) for pattern in (_AVERAGE, _STREAM, _UDP, _ICMP))
+    ]
+    raw = {name: _raw_samples(content, document, name) for name in names}
+    first = min((float(one.at.min()) for one in raw.values() if len(one)), default=0.0)
+    x = np.asarray(content.x_values, dtype=float)
+    found: list[FlentSeries] = []
+    for name in names:
+        values = np.asarray(content.results[name], dtype=float)
+        known = np.abs(values) <= LARGEST
+        grid = Samples(x[known], values[known])
+        own = raw[name]
+        samples = Samples(own.at - first, own.values, own.durations) if len(own) else grid
+        found.append(FlentSeries(name, samples, grid, _tool_mean(content, name), bool(len(own))))
+    return found
+
+
+def _raw_samples(content: _File, document: dict[str, Any], name: str) -> Samples:
+    """Return what the tool printed; version 1 kept it elsewhere, and versions below 4 transactions a second."""
+    raw: Any = document.get("raw_values")
+    if content.version == 1:
+        raw = {name: content.metadata.SERIES_META.get(name, {}).get("RAW_VALUES")}
+    entries: Any = cast("dict[str, Any]", raw).get(name) if isinstance(raw, dict) else None
+    return samples_of(
+        cast("list[Any]", entries) if isinstance(entries, list) else (),
+        are_rates=content.version < NEWEST_VERSION and "UDP" in name,
+    )
+
+
+def _tool_mean(content: _File, name: str) -> float | None:
+    meta = content.metadata.SERIES_META.get(name, {})
+    value = meta.get("MEAN_VALUE")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LARGEST:
+        return None
+    return value / 1e6 if meta.get("UNITS") == "bits/s" else float(value)
 
 
 def _test(
@@ -116,26 +214,21 @@ def _test(
     file: str,
     table: Sequence[LabelRow],
     direction: Direction,
-    stream: np.ndarray | None,
-    x: np.ndarray,
+    series: Sequence[FlentSeries],
 ) -> FieldTest:
     metadata = content.metadata
     began = _delay_before_load(metadata)
-    loaded = (x >= began) & (x <= began + metadata.LENGTH)
-    kind, latency = _pings(content.results)
-    throughput = _mean(stream, loaded)
-    expected = round((metadata.TOTAL_LENGTH or float(x[-1])) / metadata.STEP_SIZE)
-    samples = 0 if latency is None else int(np.isfinite(latency).sum())
+    ended = began + metadata.LENGTH
+    throughput, grid = _throughput(content, series, direction, began, ended)
+    kind, pings = _pings(series)
+    expected = round((metadata.TOTAL_LENGTH or content.x_values[-1]) / metadata.STEP_SIZE)
+    samples = max((_count(one, metadata.STEP_SIZE) for one in pings), default=0)
     flags: list[str] = []
-    if stream is not None and not throughput:
+    if direction != "none" and not throughput:
         flags.append("no-throughput")
-    if latency is not None and samples < FEW * expected:
+    if pings and samples < FEW * expected:
         flags.append("few-samples")
-    if (
-        latency is not None
-        and samples
-        and x[np.isfinite(latency)][-1] < began + FEW * metadata.LENGTH
-    ):
+    if samples and max(one.at.max() for one in pings if len(one)) < began + FEW * metadata.LENGTH:
         flags.append("pings-stop-early")
     labels = labels_of(file, metadata.TITLE or "", metadata.LOCAL_HOST or "", table)
     return FieldTest(
@@ -143,10 +236,15 @@ def _test(
         time=_time(metadata.TIME, document),
         direction=direction,
         throughput_mbps=throughput,
-        latency_ms=_mean(latency, np.ones_like(loaded)),
+        throughput_grid_mbps=grid,
+        latency_ms=pooled_mean(pings),
+        latency_median_ms=pooled_quantile(pings, 0.5),
+        latency_p99_ms=pooled_quantile(pings, 0.99),
         latency_kind=kind,
-        latency_loaded_ms=_mean(latency, loaded),
-        latency_idle_ms=_mean(latency, x < began),
+        latency_loaded_ms=pooled_mean(
+            one.where((one.at >= began) & (one.at <= ended)) for one in pings
+        ),
+        latency_idle_ms=pooled_mean(one.where(one.at < began) for one in pings),
         samples=samples,
         expected_samples=expected,
         treatment=labels.treatment,
@@ -166,42 +264,48 @@ def _delay_before_load(metadata: _Metadata) -> float:
     return min(DELAY, max(0.0, (metadata.TOTAL_LENGTH - metadata.LENGTH) / 2))
 
 
-def _average_stream(results: dict[str, list[float | None]], word: str) -> np.ndarray | None:
-    """Return the mean of the streams in one direction, as Flent has stored it or over the streams."""
-    stored = results.get(f"TCP {word} avg")
-    if stored is not None:
-        return np.asarray(stored, dtype=float)
-    return _average(
-        values
-        for name, values in results.items()
-        if (m := _STREAM.fullmatch(name)) and m[1] == word
-    )
+def _throughput(
+    content: _File,
+    series: Sequence[FlentSeries],
+    direction: Direction,
+    began: float,
+    ended: float,
+) -> tuple[float | None, float | None]:
+    """Return the mean of the average stream, and that of its grid over the load."""
+    if direction == "none":
+        return None, None
+    word = WORDS[direction]
+    streams = [one for one in series if (m := _STREAM.fullmatch(one.name)) and m[1] == word]
+    average = next((one for one in series if one.name == f"TCP {word} avg"), None)
+    x = np.asarray(content.x_values, dtype=float)
+    many = [one.name for one in streams] if average is None else [average.name]
+    stack = np.array([content.results[name] for name in many], dtype=float)[
+        :, (x >= began) & (x <= ended)
+    ]
+    known = np.abs(stack) <= LARGEST
+    steps = known.any(axis=0)
+    totals = np.where(known, stack, 0.0).sum(axis=0)[steps] / known.sum(axis=0)[steps]
+    grid = float(totals.mean()) if len(totals) else None
+    if average is not None and average.tool_mean is not None:
+        return average.tool_mean, grid
+    if any(one.is_raw or one.tool_mean is not None for one in streams):
+        means = [mean for one in streams if (mean := one.mean) is not None]
+        return float(np.mean(means)), grid
+    return grid, grid
 
 
-def _pings(results: dict[str, list[float | None]]) -> tuple[str, np.ndarray | None]:
-    """Return the kind and the mean of the pings of the best kind that is there."""
+def _pings(series: Sequence[FlentSeries]) -> tuple[str, list[Samples]]:
+    """Return the kind and the samples of the pings of the best kind that is there."""
     for kind, pattern in (("UDP", _UDP), ("ICMP", _ICMP)):
-        mean = _average(values for name, values in results.items() if pattern.fullmatch(name))
-        if mean is not None:
-            return kind, mean
-    return "", None
+        found = [one.samples for one in series if pattern.fullmatch(one.name)]
+        if found:
+            return kind, found
+    return "", []
 
 
-def _average(series: Iterable[list[float | None]]) -> np.ndarray | None:
-    columns = [np.asarray(values, dtype=float) for values in series]
-    if not columns:
-        return None
-    stack = np.vstack(columns)
-    known = np.isfinite(stack).sum(axis=0)
-    total = np.where(np.isfinite(stack), stack, 0.0).sum(axis=0)
-    return np.where(known > 0, total / np.maximum(known, 1), math.nan)
-
-
-def _mean(values: np.ndarray | None, where: np.ndarray) -> float | None:
-    if values is None:
-        return None
-    chosen = values[where & np.isfinite(values)]
-    return float(chosen.mean()) if len(chosen) else None
+def _count(samples: Samples, step: float) -> int:
+    """Return how many steps of the test a ping has measured."""
+    return len(samples) if samples.durations is None else round(samples.durations.sum() / step)
 
 
 def _time(text: str, document: dict[str, Any]) -> datetime:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,15 @@ from sojourn.field.reading import Unreadable, read_document
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
 from sojourn.output import new_directory
 
-__all__ = ["Imported", "import_files", "read_file", "read_imported", "write_imported"]
+__all__ = [
+    "Imported",
+    "import_files",
+    "measurement_files",
+    "read_file",
+    "read_imported",
+    "read_upload",
+    "write_imported",
+]
 
 TESTS = "tests.parquet"
 
@@ -67,6 +76,20 @@ def read_file(path: Path, name: str, table: Sequence[LabelRow] = ()) -> list[Fie
     raise Unreadable("is JSON of no tool that is known here (Flent, iperf3, irtt)")
 
 
+def read_upload(body: bytes, file: str, probe: str) -> list[FieldTest]:
+    """Return the tests in a measurement file; the token says who measured, whatever the file does.
+
+    Raises
+    ------
+    Unreadable
+        If it is none.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / Path(file).name
+        path.write_bytes(body)
+        return [replace(test, probe=probe) for test in read_file(path, file)]
+
+
 def import_files(
     source: Path,
     table: Sequence[LabelRow] = (),
@@ -88,15 +111,11 @@ def import_files(
     UsageError
         If there is no such folder or file.
     """
-    if not source.exists():
-        raise UsageError(f"there is no {source}", "a folder of .flent.gz, iperf3 or irtt files")
-    paths = sorted(_files(source))
-    root = source if source.is_dir() else source.parent
+    paths = measurement_files(source)
     tests: list[FieldTest] = []
     skipped: list[tuple[str, str]] = []
     seen: dict[bytes, str] = {}
-    for done, path in enumerate(paths, start=1):
-        name = plain(path.relative_to(root).as_posix())  # the system has names that are no text
+    for done, (path, name) in enumerate(paths, start=1):
         try:
             found = read_file(path, name, table)
             first = seen.setdefault(hashlib.sha256(path.read_bytes()).digest(), name)
@@ -108,6 +127,26 @@ def import_files(
             skipped.append((name, str(reason)))
         progress(done, len(paths))
     return Imported(frame_of_tests(tests), len(paths), tuple(skipped))
+
+
+def measurement_files(source: Path) -> list[tuple[Path, str]]:
+    """Return every file below a folder, or one file, with its name below it.
+
+    Raises
+    ------
+    UsageError
+        If there is no such folder or file.
+    """
+    if not source.exists():
+        raise UsageError(f"there is no {source}", "a folder of .flent.gz, iperf3 or irtt files")
+    root = source if source.is_dir() else source.parent
+    paths = [source] if source.is_file() else source.rglob("*")
+    return [
+        (path, plain(path.relative_to(root).as_posix()))  # the system has names that are no text
+        for path in sorted(paths)
+        if path == source
+        or (path.is_file() and not path.name.startswith(".") and path.suffix not in {".md", ".csv"})
+    ]
 
 
 def write_imported(imported: Imported, directory: Path, source: Path) -> None:
@@ -162,12 +201,3 @@ def read_imported(directory: Path) -> pl.DataFrame:
             f"{path} has other columns than a table of tests", "import the files again"
         )
     return tests
-
-
-def _files(source: Path) -> Iterator[Path]:
-    if source.is_file():
-        yield source
-        return
-    for path in source.rglob("*"):
-        if path.is_file() and not path.name.startswith(".") and path.suffix not in {".md", ".csv"}:
-            yield path

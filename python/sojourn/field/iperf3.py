@@ -1,7 +1,8 @@
 """Results of `iperf3 --json`: throughput without latency.
 
 Source: iperf3's JSON output (`start.test_start`, `end.sum_received`). The throughput is that of the
-average stream, as in the talk, so four streams of 5 Mb/s are 5 Mb/s.
+average stream, as in the talk, so four streams of 5 Mb/s are 5 Mb/s. It is always what arrived: for UDP, `end.sum` says
+what was sent, and files of old versions that hold nothing else are read less the share that was lost.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sojourn.field.labels import LabelRow, labels_of
 from sojourn.field.reading import Unreadable, first_problem
-from sojourn.field.records import FieldTest
+from sojourn.field.records import Direction, FieldTest
 
 __all__ = ["looks_like_iperf3", "read_iperf3"]
 
@@ -44,12 +45,14 @@ class _Sum(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     bits_per_second: float = Field(ge=0, allow_inf_nan=False)
+    lost_percent: float = Field(0.0, ge=0, le=100)
 
 
 class _End(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     sum_received: _Sum | None = None
+    sum_received_bidir_reverse: _Sum | None = None
     sum: _Sum | None = None
 
 
@@ -70,7 +73,7 @@ def looks_like_iperf3(document: dict[str, Any]) -> bool:
 def read_iperf3(
     document: dict[str, Any], file: str, table: Sequence[LabelRow] = ()
 ) -> list[FieldTest]:
-    """Return the test in an iperf3 result; `--title` and `--extra-data` may carry labels.
+    """Return the tests in an iperf3 result, two of a bidirectional one; `--title` and `--extra-data` may carry labels.
 
     Raises
     ------
@@ -83,33 +86,44 @@ def read_iperf3(
         content = _File.model_validate(document)
     except ValidationError as error:
         raise Unreadable(f"is no complete iperf3 result: {first_problem(error)}") from error
-    total = content.end.sum_received or content.end.sum
-    if total is None:
+    end = content.end
+    received = None if end.sum_received is None else end.sum_received.bits_per_second
+    if received is None and end.sum is not None:
+        received = end.sum.bits_per_second * (1.0 - end.sum.lost_percent / 100.0)
+    if received is None:
         raise Unreadable("is no complete iperf3 result: end.sum_received: missing")
-    throughput = total.bits_per_second / content.start.test_start.num_streams / 1e6
-    title = " ".join(
-        (content.title, content.extra_data, content.start.title, content.start.extra_data)
-    )
+    reverse = bool(content.start.test_start.reverse)
+    tests = [_test(content, file, table, received, "down" if reverse else "up")]
+    if end.sum_received_bidir_reverse is not None:
+        back = end.sum_received_bidir_reverse.bits_per_second
+        tests.append(_test(content, file, table, back, "up" if reverse else "down"))
+    return tests
+
+
+def _test(
+    content: _File, file: str, table: Sequence[LabelRow], received: float, direction: Direction
+) -> FieldTest:
+    start = content.start
+    throughput = received / start.test_start.num_streams / 1e6
+    title = " ".join((content.title, content.extra_data, start.title, start.extra_data))
     labels = labels_of(file, title, "", table)
-    reverse = content.start.test_start.reverse
-    return [
-        FieldTest(
-            probe=labels.probe or "unknown",
-            time=datetime.fromtimestamp(content.start.timestamp.timesecs, UTC),
-            direction="down" if reverse else "up",
-            throughput_mbps=throughput,
-            latency_ms=None,
-            latency_kind="",
-            latency_loaded_ms=None,
-            latency_idle_ms=None,
-            samples=0,
-            expected_samples=0,
-            treatment=labels.treatment,
-            week=labels.week,
-            zone=labels.zone,
-            flags="" if throughput else "no-throughput",
-            test=f"iperf3 {content.start.test_start.protocol} {'download' if reverse else 'upload'}",
-            tool="iperf3",
-            file=file,
-        )
-    ]
+    word = "upload" if direction == "up" else "download"
+    return FieldTest(
+        probe=labels.probe or "unknown",
+        time=datetime.fromtimestamp(start.timestamp.timesecs, UTC),
+        direction=direction,
+        throughput_mbps=throughput,
+        latency_ms=None,
+        latency_kind="",
+        latency_loaded_ms=None,
+        latency_idle_ms=None,
+        samples=0,
+        expected_samples=0,
+        treatment=labels.treatment,
+        week=labels.week,
+        zone=labels.zone,
+        flags="" if throughput else "no-throughput",
+        test=f"iperf3 {start.test_start.protocol} {word}",
+        tool="iperf3",
+        file=file,
+    )

@@ -1,13 +1,14 @@
 """Results of `irtt client -o`: round-trip times without throughput.
 
-Source: irtt's JSON output (`stats.rtt` in nanoseconds, `stats.start_time`).
+Source: irtt's JSON output (`stats.rtt` in nanoseconds, `stats.start_time`). Packets leave at even times, so irtt's mean
+over packets is one over time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC
-from typing import Any
+from typing import Any, cast
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +16,7 @@ from sojourn.field.flent import FEW
 from sojourn.field.labels import LabelRow, labels_of
 from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
+from sojourn.field.samples import Samples, pooled_quantile, samples_of
 
 __all__ = ["looks_like_irtt", "read_irtt"]
 
@@ -28,6 +30,7 @@ class _Duration(BaseModel):
 
     n: int = Field(ge=0, le=MOST_PACKETS)
     mean: float | None = Field(None, ge=0, allow_inf_nan=False)
+    median: float | None = Field(None, ge=0, allow_inf_nan=False)
 
 
 class _Stats(BaseModel):
@@ -76,7 +79,10 @@ def read_irtt(
     stats = content.stats
     labels = labels_of(file, "", content.system_info.hostname, table)
     direction: Direction = "up" if "upload" in file else "down" if "download" in file else "none"
-    mean = None if stats.rtt.mean is None or not stats.rtt.n else stats.rtt.mean / 1e6
+    mean, median = (
+        None if value is None or not stats.rtt.n else value / 1e6
+        for value in (stats.rtt.mean, stats.rtt.median)
+    )
     return [
         FieldTest(
             probe=labels.probe or "unknown",
@@ -84,6 +90,8 @@ def read_irtt(
             direction=direction,
             throughput_mbps=None,
             latency_ms=mean,
+            latency_median_ms=median,
+            latency_p99_ms=pooled_quantile([_round_trips(document)], 0.99),
             latency_kind="UDP",
             latency_loaded_ms=mean if direction != "none" else None,
             latency_idle_ms=mean if direction == "none" else None,
@@ -98,3 +106,17 @@ def read_irtt(
             file=file,
         )
     ]
+
+
+def _round_trips(document: dict[str, Any]) -> Samples:
+    """Return the round trips that came back, ms; those that are lost have no delay."""
+    entries: Any = document["round_trips"]
+    delays = [
+        cast("dict[str, Any]", one).get("delay")
+        for one in (cast("list[Any]", entries) if isinstance(entries, list) else ())
+        if isinstance(one, dict)
+    ]
+    values = [
+        cast("dict[str, Any]", delay).get("rtt") for delay in delays if isinstance(delay, dict)
+    ]
+    return samples_of(({"t": 0.0, "val": value} for value in values), unit=1e6)

@@ -18,7 +18,7 @@ Direction = Literal["up", "down", "none"]
 """Direction of the load, as the subscriber sees it; `none` for a ping without load."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldTest:
     """One test of one probe.
 
@@ -31,9 +31,14 @@ class FieldTest:
     direction
         Direction of the load.
     throughput_mbps
-        Mean over the load of the average stream, Mb/s; `None` without a stream.
+        Mean over the load of the average stream as the tool gives it, Mb/s; `None` without a stream.
+    throughput_grid_mbps
+        Mean of the points that Flent has interpolated, whatever time each sample took; it reads too high where
+        samples are long because the sender waits.
     latency_ms
         Mean round-trip time over the whole test, ms; `None` without a ping.
+    latency_median_ms, latency_p99_ms
+        Quantiles of the same samples.
     latency_kind
         `UDP`, `ICMP` or empty.
     latency_loaded_ms, latency_idle_ms
@@ -54,7 +59,10 @@ class FieldTest:
     time: datetime
     direction: Direction
     throughput_mbps: float | None
+    throughput_grid_mbps: float | None = None
     latency_ms: float | None
+    latency_median_ms: float | None = None
+    latency_p99_ms: float | None = None
     latency_kind: str
     latency_loaded_ms: float | None
     latency_idle_ms: float | None
@@ -75,7 +83,10 @@ SCHEMA = pl.Schema(
         "time": pl.Datetime("us", "UTC"),
         "direction": pl.String(),
         "throughput_mbps": pl.Float64(),
+        "throughput_grid_mbps": pl.Float64(),
         "latency_ms": pl.Float64(),
+        "latency_median_ms": pl.Float64(),
+        "latency_p99_ms": pl.Float64(),
         "latency_kind": pl.String(),
         "latency_loaded_ms": pl.Float64(),
         "latency_idle_ms": pl.Float64(),

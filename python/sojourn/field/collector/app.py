@@ -18,10 +18,8 @@ import binascii
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -33,9 +31,8 @@ from starlette.routing import Route
 
 from sojourn.field.collector.page import POLICY, page
 from sojourn.field.collector.storage import Storage
-from sojourn.field.importer import read_file
+from sojourn.field.importer import read_upload
 from sojourn.field.reading import LARGEST_FILE, Unreadable
-from sojourn.field.records import FieldTest
 
 __all__ = ["create_app"]
 
@@ -130,7 +127,7 @@ class _Service:
         if await run_in_threadpool(self._storage.has, number, digest):
             return JSONResponse({"stored": digest, "new": False, "clock_error_s": clock_error})
         try:
-            tests = await run_in_threadpool(_tests_in, body, f"{name}/{file}", name)
+            tests = await run_in_threadpool(read_upload, body, f"{name}/{file}", name)
         except Unreadable as reason:
             return _refuse(422, f"it {reason}")
         is_new = await run_in_threadpool(
@@ -183,19 +180,3 @@ def _clock_error(text: str) -> float | None:
     if shown.tzinfo is None:
         return None
     return round((shown - datetime.now(UTC)).total_seconds(), 3)
-
-
-def _tests_in(body: bytes, file: str, probe: str) -> list[FieldTest]:
-    """Return the tests in a measurement file; the token says who measured, whatever the file does.
-
-    Raises
-    ------
-    Unreadable
-        If it is none.
-    """
-    from dataclasses import replace
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / Path(file).name
-        path.write_bytes(body)
-        return [replace(test, probe=probe) for test in read_file(path, file)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +20,8 @@ from sqlalchemy.event import listens_for
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.field.importer import read_upload
+from sojourn.field.reading import Unreadable
 from sojourn.field.records import SCHEMA, FieldTest
 
 __all__ = ["ProbeState", "Storage", "new_token", "token_hash"]
@@ -130,11 +133,46 @@ class Storage:
         self.engine = _engine(url)
         try:
             _METADATA.create_all(self.engine)
+            self._bring_up_to_date()
         except SQLAlchemyError as error:
             raise EnvironmentFailure(
                 f"the database of the collector does not answer: {_reason(error)}",
                 "sqlite:///FILE, or postgresql://USER:PASSWORD@HOST/DATABASE",
             ) from error
+
+    def _bring_up_to_date(self) -> None:
+        """Give a database of an earlier version the columns that have come since, and read its uploads again.
+
+        A trial may be under way: its tests must not be read by two rules.
+        """
+        there = {column["name"] for column in sql.inspect(self.engine).get_columns(_TESTS.name)}
+        new = [column for column in _COLUMNS if column.name not in there]
+        if not new:
+            return
+        with self.engine.begin() as connection:
+            for column in new:
+                kind = column.type.compile(self.engine.dialect)
+                connection.execute(
+                    sql.text(f"ALTER TABLE {_TESTS.name} ADD COLUMN {column.name} {kind}")
+                )
+            connection.execute(_TESTS.delete())
+            uploads = sql.select(
+                _UPLOADS.c.id, _PROBES.c.name, _UPLOADS.c.name, _UPLOADS.c.content
+            ).join(_PROBES, _PROBES.c.id == _UPLOADS.c.probe_id)
+            for upload, probe, name, content in connection.execute(uploads).all():
+                with suppress(Unreadable):
+                    self._add_tests(
+                        connection, upload, read_upload(content, f"{probe}/{name}", probe)
+                    )
+
+    @staticmethod
+    def _add_tests(
+        connection: sql.Connection, upload: int | None, tests: Sequence[FieldTest]
+    ) -> None:
+        if tests:
+            connection.execute(
+                _TESTS.insert(), [{"upload_id": upload, **_row(test)} for test in tests]
+            )
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -291,10 +329,7 @@ class Storage:
                     )
                 )
                 (upload,) = done.inserted_primary_key or (None,)
-                if tests:
-                    connection.execute(
-                        _TESTS.insert(), [{"upload_id": upload, **_row(test)} for test in tests]
-                    )
+                self._add_tests(connection, upload, tests)
         except IntegrityError:
             if self.has(probe, digest):
                 return False
