@@ -16,11 +16,15 @@ from sojourn.field.analysis import analyse
 from sojourn.field.comparability import compare_weeks
 from sojourn.field.deltas import observations, weekly_ratio
 from sojourn.field.design import orders_of_williams, schedule
+from sojourn.field.figures import figures
 from sojourn.field.mixed import fit_mixed
 from sojourn.field.power import VarianceParts, power_table, variance_parts
 from sojourn.field.rank_tests import rank_tests
 from sojourn.field.records import TARGETS, frame_of_tests
 from sojourn.field.regression import fit
+from sojourn.field.report import effect_rows
+from sojourn.field.tables import headlines, tables
+from sojourn.field.verdicts import read, unasked
 
 UPLOAD_LATENCY = TARGETS[2]
 
@@ -290,3 +294,57 @@ def test_the_talks_schedule_confounds_weeks_and_treatments_and_a_crossover_does_
         schedule(["a", "a"], LEVELS, monday)
     with pytest.raises(UsageError, match="2 treatments or more"):
         schedule(["a"], ["8KB"], monday)
+
+
+def test_one_home_is_never_clear_and_its_interval_is_not_called_clustered() -> None:
+    analysis = analyse(trial(homes=1))
+    rows = effect_rows(analysis)
+    assert {(row["verdict"], row["interval"]) for row in rows} == {
+        ("one home", "tests of one home")
+    }
+    latency = next(row for row in rows if row["level"] == "96KB" and "upload_l" in row["target"])
+    assert latency["low"] > 0  # over this home's tests, and nobody else's
+    effects = tables(analysis)[0]
+    assert "clustered by home" not in effects.caption
+    assert "it ignores homes" in effects.caption
+    assert [one.count("in one home alone") for one in headlines(analysis)] == [2, 2, 2, 2]
+    # What cannot be told from chance has no sweet spot, and a figure without bars does not explain them.
+    assert not any("keeps" in sentence for sentence in headlines(analysis))
+    spot = next(figure for figure in figures(analysis) if figure.item == "sweet-spot")
+    assert "Bars" not in spot.caption
+
+
+def test_a_treatment_that_one_of_many_homes_had_is_not_clear() -> None:
+    # The error by home is that of the others at the reference: nothing in it knows how much homes differ at 96 KB.
+    tests = trial(homes=6).filter((pl.col("week") < 3) | (pl.col("probe") == "home-01"))
+    analysis = analyse(tests)
+    found = analysis.target("upload_latency")
+    assert found is not None
+    large = found.fit.coefficient("treatment", "96KB")
+    assert (large.homes, found.fit.probes) == (1, 6)
+    assert large.cluster_low > 0
+    assert read(analysis, found, large).verdict == "one home"
+    assert read(analysis, found, found.fit.coefficient("treatment", "48KB")).verdict == "clear"
+    assert "clustered by home" in tables(analysis)[0].caption
+
+
+def test_rows_of_week_day_and_hour_share_their_level() -> None:
+    # Nothing happens by the day or hour in these trials; of 32 rows each, some leave zero out at 5 %, none when they
+    # share it.
+    alone = shared = 0
+    for seed in range(4):
+        analysis = analyse(trial(homes=10, noise=0.2, seed=seed), bootstrap=False)
+        assert unasked(analysis) == 4 * (6 + 2)
+        for found in analysis.targets:
+            for c in found.fit.coefficients:
+                if c.factor != "treatment":
+                    reading = read(analysis, found, c)
+                    alone += c.cluster_low > 0 or c.cluster_high < 0
+                    shared += reading.is_clear
+                    # Printed tables of Student's distribution, nine degrees of freedom: 4.297 at 0.1 % and 4.781 at
+                    # 0.05 %; asked for is 5 % / 2 / 32 = 0.078 %.
+                    assert 4.297 < (reading.high - reading.low) / 2 / c.cluster_error < 4.781
+                else:
+                    assert read(analysis, found, c).low == pytest.approx(c.cluster_low)
+    assert alone >= 3
+    assert shared == 0

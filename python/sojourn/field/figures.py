@@ -77,8 +77,8 @@ def _sweet_spot(analysis: Analysis) -> Figure | None:
     x: list[float] = []
     y: list[float] = []
     names: list[str] = []
-    x_ends: list[tuple[float, float]] = []
-    y_ends: list[tuple[float, float]] = []
+    x_ends: list[tuple[float, float] | None] = []
+    y_ends: list[tuple[float, float] | None] = []
     for period in latency.periods:
         match = [p for p in throughput.periods if p.level == period.level]
         if not match:
@@ -90,18 +90,17 @@ def _sweet_spot(analysis: Analysis) -> Figure | None:
         y_ends.append(_interval_of(throughput, period.level))
     marks: list[Mark] = []
     for number, name in enumerate(names):
-        low, high = y_ends[number]
-        marks.append(
-            Line(np.array([x[number]] * 2), np.array([low, high]), _look(number), solid=True)
-        )
+        if (ends := y_ends[number]) is not None:
+            marks.append(Line(np.repeat(x[number], 2), np.array(ends), _look(number), solid=True))
+        low, high = (None, None) if (ends := x_ends[number]) is None else np.array(ends)[:, None]
         marks.append(
             Dots(
                 np.array([x[number]]),
                 np.array([y[number]]),
                 _look(number),
                 name,
-                low=np.array([x_ends[number][0]]),
-                high=np.array([x_ends[number][1]]),
+                low=low,
+                high=high,
                 texts=(name,),
             )
         )
@@ -122,13 +121,14 @@ def _sweet_spot(analysis: Analysis) -> Figure | None:
     return Figure(
         "sweet-spot",
         plot,
-        "Up and to the left is better. Bars: 95 % intervals of the mean over homes.",
+        "Up and to the left is better."
+        + (" Bars: 95 % intervals of the mean over homes." if any(x_ends + y_ends) else ""),
         "overview",
     )
 
 
-def _interval_of(target: TargetAnalysis, level: str) -> tuple[float, float]:
-    """Mean over homes of a level's deltas, with its 95 % interval."""
+def _interval_of(target: TargetAnalysis, level: str) -> tuple[float, float] | None:
+    """Return the 95 % interval of a level's mean over homes; `None` with one home."""
     stats = scipy_stats()
 
     means = (
@@ -138,7 +138,7 @@ def _interval_of(target: TargetAnalysis, level: str) -> tuple[float, float]:
         .to_numpy()
     )
     if len(means) < 2:
-        return float(means.mean()), float(means.mean())
+        return None
     half = float(stats.t.ppf(0.975, len(means) - 1) * means.std(ddof=1) / math.sqrt(len(means)))
     return float(means.mean()) - half, float(means.mean()) + half
 

@@ -47,6 +47,8 @@ class Coefficient:
     """Clustered by probe; NaN with one probe."""
     cluster_low: float
     cluster_high: float
+    homes: int
+    """With tests of both levels."""
     bootstrap_p: float = math.nan
     """Wild cluster bootstrap-t with Webb's weights; NaN where it was not asked for."""
 
@@ -164,7 +166,7 @@ def fit(
         intercept=float(plain.params.iloc[0]),
         intercept_error=float(plain.bse.iloc[0]),
         coefficients=tuple(
-            _coefficient(name, levels, column, names, plain, robust, clustered, p_values)
+            _coefficient(rows, name, levels, column, names, plain, robust, clustered, p_values)
             for name, levels in used
             for column in _columns(names, name)
         ),
@@ -305,6 +307,7 @@ def _columns(names: Sequence[str], factor: str) -> list[int]:
 
 
 def _coefficient(
+    rows: pl.DataFrame,
     factor: str,
     levels: Sequence[str],
     column: int,
@@ -318,9 +321,14 @@ def _coefficient(
     cluster_low, cluster_high = (
         clustered.conf_int(1 - LEVEL)[column] if clustered is not None else (math.nan, math.nan)
     )
+    level = names[column].partition("[T.")[2].removesuffix("]")
+    probes = [
+        set(rows.filter(pl.col(factor).cast(pl.String) == one)["probe"].to_list())
+        for one in (level, levels[0])
+    ]
     return Coefficient(
         factor=factor,
-        level=names[column].partition("[T.")[2].removesuffix("]"),
+        level=level,
         reference=levels[0],
         estimate=float(plain.params.iloc[column]),
         standard_error=float(plain.bse.iloc[column]),
@@ -330,6 +338,7 @@ def _coefficient(
         cluster_error=float(clustered.bse[column]) if clustered is not None else math.nan,
         cluster_low=float(cluster_low),
         cluster_high=float(cluster_high),
+        homes=len(probes[0] & probes[1]),
         bootstrap_p=p_values.get(column, math.nan),
     )
 

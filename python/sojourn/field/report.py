@@ -14,6 +14,7 @@ from markupsafe import Markup
 from sojourn.field.analysis import Analysis
 from sojourn.field.figures import figures
 from sojourn.field.tables import headlines, tables
+from sojourn.field.verdicts import read
 
 __all__ = ["effect_rows", "write_report"]
 
@@ -70,26 +71,33 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
 
 def effect_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """Return one row per coefficient, for programs."""
-    return [
-        {
-            "target": found.target.name,
-            "factor": c.factor,
-            "level": c.level,
-            "reference": c.reference,
-            "points": c.estimate,
-            "low": c.cluster_low if c.cluster_low == c.cluster_low else c.low,
-            "high": c.cluster_high if c.cluster_high == c.cluster_high else c.high,
-            "standard_error": c.standard_error,
-            "hc3_error": c.robust_error,
-            "cluster_error": c.cluster_error,
-            "bootstrap_p": c.bootstrap_p,
-            "ratio": found.ratio(c.level) if c.factor == found.factor else None,
-            "tests": found.fit.observations,
-            "probes": found.fit.probes,
-        }
-        for found in analysis.targets
-        for c in found.fit.coefficients
-    ]
+    rows: list[dict[str, Any]] = []
+    for found in analysis.targets:
+        for c in found.fit.coefficients:
+            reading = read(analysis, found, c)
+            rows.append(
+                {
+                    "target": found.target.name,
+                    "factor": c.factor,
+                    "level": c.level,
+                    "reference": c.reference,
+                    "points": c.estimate,
+                    "low": reading.low,
+                    "high": reading.high,
+                    "interval": reading.kind,
+                    "among": reading.among,
+                    "verdict": reading.verdict,
+                    "standard_error": c.standard_error,
+                    "hc3_error": c.robust_error,
+                    "cluster_error": c.cluster_error,
+                    "bootstrap_p": c.bootstrap_p,
+                    "ratio": found.ratio(c.level) if c.factor == found.factor else None,
+                    "tests": found.fit.observations,
+                    "probes": found.fit.probes,
+                    "homes_with_both": c.homes,
+                }
+            )
+    return rows
 
 
 def _doubtful(tests: pl.DataFrame) -> list[tuple[str, str, str, str]]:

@@ -6,6 +6,7 @@ import math
 
 from sojourn.field.analysis import Analysis, TargetAnalysis
 from sojourn.field.regression import Coefficient
+from sojourn.field.verdicts import ratio_interval, read, unasked
 from sojourn.studies.parts import PlainCell, PlainTable
 
 __all__ = ["headlines", "tables"]
@@ -51,22 +52,9 @@ def probability(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def interval(coefficient: Coefficient) -> tuple[float, float, str]:
-    """Return the interval to read: by probe if there are several, else the plain one."""
-    if math.isfinite(coefficient.cluster_low):
-        return coefficient.cluster_low, coefficient.cluster_high, "by home"
-    return coefficient.low, coefficient.high, "plain"
-
-
-def is_clear(coefficient: Coefficient) -> bool:
-    """Whether the interval to read leaves out zero."""
-    low, high, _ = interval(coefficient)
-    return low > 0 or high < 0
-
-
 def headlines(analysis: Analysis) -> list[str]:
     """Return the answer: one sentence per target, then the sweet spot."""
-    sentences = [_sentence(found) for found in analysis.targets]
+    sentences = [_sentence(analysis, found) for found in analysis.targets]
     spot = sweet_spot(analysis)
     return [*sentences, *([spot] if spot else [])]
 
@@ -78,6 +66,8 @@ def sweet_spot(analysis: Analysis) -> str:
         return ""
     names = [period.level for period in latency.periods]
     if [period.level for period in throughput.periods] != names:
+        return ""
+    if not all(read(analysis, found, _main(found)[-1]).is_clear for found in (throughput, latency)):
         return ""
     low, middle, high = latency.periods
     gain = throughput.periods[2].delta_mean - throughput.periods[0].delta_mean
@@ -104,14 +94,15 @@ def tables(analysis: Analysis) -> list[PlainTable]:
     return found
 
 
-def _sentence(found: TargetAnalysis) -> str:
+def _sentence(analysis: Analysis, found: TargetAnalysis) -> str:
     parts: list[str] = []
     for coefficient in _main(found):
-        low, high, _ = interval(coefficient)
+        reading = read(analysis, found, coefficient)
+        doubt = ", which may be chance" if reading.is_by_home else " in one home alone"
         parts.append(
             f"{coefficient.level} {signed(coefficient.estimate)} points "
-            f"({signed(low)} to {signed(high)})"
-            + ("" if is_clear(coefficient) else ", which may be chance")
+            f"({signed(reading.low)} to {signed(reading.high)})"
+            + ("" if reading.is_clear else doubt)
         )
     reference = found.periods[0].level
     return f"{titled(found)}, against {found.factor} {reference}: {'; '.join(parts)}."
@@ -125,8 +116,7 @@ def _effects(analysis: Analysis) -> PlainTable:
     rows: list[tuple[PlainCell, ...]] = []
     for found in analysis.targets:
         for coefficient in found.fit.coefficients:
-            low, high, how = interval(coefficient)
-            clear = is_clear(coefficient)
+            reading = read(analysis, found, coefficient)
             is_main = coefficient.factor == found.factor
             rows.append(
                 (
@@ -135,11 +125,11 @@ def _effects(analysis: Analysis) -> PlainTable:
                     PlainCell(f"{coefficient.factor} {coefficient.reference}"),
                     PlainCell(
                         f"{signed(coefficient.estimate)} points",
-                        "best" if clear else "muted",
-                        f"{signed(low)} to {signed(high)} ({how})",
+                        "best" if reading.is_clear else "muted",
+                        f"{signed(reading.low)} to {signed(reading.high)} ({reading.kind})",
                     ),
                     PlainCell(_percent(found.ratio(coefficient.level)) if is_main else ""),
-                    PlainCell("clear" if clear else "may be chance"),
+                    PlainCell(reading.verdict),
                     PlainCell(plain(coefficient.standard_error)),
                     PlainCell(plain(coefficient.robust_error)),
                     PlainCell(plain(coefficient.cluster_error)),
@@ -155,8 +145,8 @@ def _effects(analysis: Analysis) -> PlainTable:
         "effects",
         "Effects",
         "Regression of percent deltas. Points are percentage points of each home's own mean, not ratios; the "
-        "next column says the same as a ratio of mean deltas. Intervals are 95 %, clustered by home, since tests of one "
-        "home are alike; errors: plain, robust (HC3), clustered; the last column is the wild cluster bootstrap, "
+        f"next column says the same as a ratio of mean deltas. {_intervals(analysis)} "
+        "Errors: plain, robust (HC3), clustered; the last column is the wild cluster bootstrap, "
         f"shown for fewer than 30 homes.{f' Not in the model: {left}.' if left else ''}",
         (
             "target",
@@ -172,6 +162,28 @@ def _effects(analysis: Analysis) -> PlainTable:
         ),
         tuple(rows),
     )
+
+
+def _intervals(analysis: Analysis) -> str:
+    """Say what the intervals of the effects are."""
+    readings = [
+        read(analysis, found, c) for found in analysis.targets for c in found.fit.coefficients
+    ]
+    said: list[str] = []
+    if any(one.is_by_home for one in readings):
+        said.append("Intervals are 95 %, clustered by home, since tests of one home are alike.")
+    if not all(one.is_by_home for one in readings):
+        said.append(
+            "Where one home alone has both levels, the 95 % interval is over its tests: it ignores homes and says "
+            "nothing of others."
+        )
+    rows = unasked(analysis)
+    if rows > 1:
+        said.append(
+            f"Nobody asked beforehand about each week, day and hour: intervals of these {rows} rows are wider, so that "
+            "by chance one or more of all of them is clear in 5 % of trials at most (Bonferroni)."
+        )
+    return " ".join(said)
 
 
 def _factors(analysis: Analysis) -> PlainTable:
@@ -231,28 +243,34 @@ def _periods(analysis: Analysis) -> PlainTable:
 
 
 def _ratios(analysis: Analysis) -> PlainTable:
-    rows = tuple(
-        (
-            PlainCell(found.target.title),
-            PlainCell(f"{effect.factor} {effect.level}"),
-            PlainCell(f"{effect.factor} {effect.reference}"),
-            PlainCell(
-                _percent(effect.ratio), detail=f"{_percent(effect.low)} to {_percent(effect.high)}"
-            ),
-            PlainCell(plain(found.mixed.probe_variance, 4)),
-            PlainCell(plain(found.mixed.residual_variance, 4)),
-        )
+    effects = [
+        (found, found.mixed, effect)
         for found in analysis.targets
         if found.mixed is not None
         for effect in found.mixed.effects
-    )
+    ]
+    others = sum(effect.factor != found.factor for found, _, effect in effects)
+    rows: list[tuple[PlainCell, ...]] = []
+    for found, mixed, effect in effects:
+        low, high = ratio_interval(effect, 1 if effect.factor == found.factor else others)
+        rows.append(
+            (
+                PlainCell(found.target.title),
+                PlainCell(f"{effect.factor} {effect.level}"),
+                PlainCell(f"{effect.factor} {effect.reference}"),
+                PlainCell(_percent(effect.ratio), detail=f"{_percent(low)} to {_percent(high)}"),
+                PlainCell(plain(mixed.probe_variance, 4)),
+                PlainCell(plain(mixed.residual_variance, 4)),
+            )
+        )
     return PlainTable(
         "ratios",
         "The same as ratios",
         "Mixed model of logarithms with a random level per home: effects as changes in percent of the reference, which "
-        "is what most readers understand by “higher”. Variances of logarithms: between homes, within a home.",
+        "is what most readers understand by “higher”; intervals as above. Variances of logarithms: between homes, "
+        "within a home.",
         ("target", "level", "against", "change", "between homes", "within a home"),
-        rows,
+        tuple(rows),
     )
 
 

@@ -1,0 +1,75 @@
+"""Which interval of an effect is read, and what it says.
+
+Tests of one home are alike, so an interval is by home (CR1, t with one degree of freedom less than homes), and an
+effect that one home alone shows has no verdict: its interval is over that home's tests and says nothing of others.
+Nobody asked beforehand about each week, day and hour; the rows of all of them share a level of 5 % (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sojourn.field.analysis import Analysis, TargetAnalysis
+from sojourn.field.libraries import scipy_stats
+from sojourn.field.mixed import RatioEffect
+from sojourn.field.regression import LEVEL, Coefficient
+
+__all__ = ["Reading", "ratio_interval", "read", "unasked"]
+
+FEWEST_HOMES = 2
+"""With both levels; one home does not say how much homes differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The interval of an effect, and what it says."""
+
+    low: float
+    high: float
+    is_by_home: bool
+    among: int
+    """With how many rows it shares the level."""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether homes show it, and chance would seldom."""
+        return self.is_by_home and (self.low > 0 or self.high < 0)
+
+    @property
+    def verdict(self) -> str:
+        """One or two words for a table."""
+        if not self.is_by_home:
+            return "one home"
+        return "clear" if self.is_clear else "may be chance"
+
+    @property
+    def kind(self) -> str:
+        """What the interval is over."""
+        return "by home" if self.is_by_home else "tests of one home"
+
+
+def unasked(analysis: Analysis) -> int:
+    """Return how many rows of weeks, days and hours the table of effects has."""
+    return sum(
+        c.factor != found.factor for found in analysis.targets for c in found.fit.coefficients
+    )
+
+
+def read(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) -> Reading:
+    """Return the interval of an effect that is to be read."""
+    among = 1 if coefficient.factor == found.factor else unasked(analysis)
+    by_home = coefficient.homes >= FEWEST_HOMES and math.isfinite(coefficient.cluster_error)
+    error, degrees = (
+        (coefficient.cluster_error, found.fit.probes - 1)
+        if by_home
+        else (coefficient.standard_error, found.fit.residual_degrees)
+    )
+    half = float(scipy_stats().t.ppf(1 - (1 - LEVEL) / 2 / among, degrees)) * error
+    return Reading(coefficient.estimate - half, coefficient.estimate + half, by_home, among)
+
+
+def ratio_interval(effect: RatioEffect, among: int) -> tuple[float, float]:
+    """Return the interval of a ratio that shares its level with other rows."""
+    half = float(scipy_stats().norm.ppf(1 - (1 - LEVEL) / 2 / among)) * effect.log_error
+    return math.exp(effect.log_estimate - half), math.exp(effect.log_estimate + half)
