@@ -5,55 +5,40 @@
 //! Deviations: the rate is fixed; a sender that follows the network is not modelled, so what does not fit is lost.
 
 use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
-use crate::frames::{FULL_PACKET, HEADERS, Video, VideoConfig};
-use crate::keys::start_keys;
+use crate::frames::{HEADERS, Video, VideoConfig};
+use crate::keys::{START, START_JITTER};
 use crate::{Application, ApplicationContext, ApplicationKind, Distribution, End, Event, Interest};
 use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of [`CloudGame`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CloudGameConfig {
-    /// The picture.
-    pub video: VideoConfig,
-    /// When it starts.
-    pub start: Span,
-    /// It starts later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
-}
-
-impl CloudGameConfig {
-    /// chosen: a picture of 2560 by 1440 at 60 Hz. Frames leave within 60 % of the time to the next one, so that packets of
-    /// two never mix; there are no periodic key frames, because lines are refreshed in turn.
-    pub const USUAL: Self = Self {
-        video: VideoConfig {
+parameters! {
+    /// Parameters of [`CloudGame`].
+    #[derive(Copy)]
+    pub struct CloudGameConfig: "cloud-game", "a game computed elsewhere: video and sound down, input up" {
+        /// the picture: 2560 by 1440 at 60 Hz
+        ///
+        /// Frames leave within 60 % of the time to the next one, so that packets of two never mix; there are no periodic key
+        /// frames, because lines are refreshed in turn.
+        video: VideoConfig = VideoConfig {
             rate: BitRate::from_mbps(45),
             frames_per_second: 60,
             frame_cv: 0.15,
             key_frame: 1.0,
             spread: 0.6,
-            packet: FULL_PACKET,
             deadline: Span::from_ms(50),
-        },
-        start: Span::ZERO,
-        start_jitter: Span::ZERO,
-    };
-    /// chosen: 1920 by 1080.
-    pub const SMALLER: Self = Self {
-        video: VideoConfig {
-            rate: BitRate::from_mbps(30),
-            ..Self::USUAL.video
-        },
-        ..Self::USUAL
-    };
-    /// chosen: 3840 by 2160.
-    pub const LARGER: Self = Self {
-        video: VideoConfig {
-            rate: BitRate::from_mbps(60),
-            ..Self::USUAL.video
-        },
-        ..Self::USUAL
-    };
+            ..VideoConfig::BASE
+        };
+        start: Span = Span::ZERO, START;
+        start_jitter: Span = Span::ZERO, START_JITTER;
+    }
+    profiles {
+        /// 30 Mb/s
+        SMALLER "1080p" { video.rate = BitRate::from_mbps(30); }
+        /// 45 Mb/s
+        USUAL "1440p" {}
+        /// 60 Mb/s
+        LARGER "2160p" { video.rate = BitRate::from_mbps(60); }
+    }
 }
 
 /// chosen: sound at 256 kb/s in packets of 5 ms, 160 B and headers.
@@ -67,37 +52,6 @@ const INPUT: StreamConfig = StreamConfig {
     packet: Distribution::Constant(Bytes(100)),
     interval: Distribution::Constant(Span::from_ms(8)),
 };
-
-impl Configured for CloudGameConfig {
-    const KIND: &'static str = "cloud-game";
-    const ABOUT: &'static str = "a game computed elsewhere: video and sound down, input up";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "1080p",
-            about: "30 Mb/s",
-            values: || Self::SMALLER,
-        },
-        Profile {
-            name: "1440p",
-            about: "45 Mb/s",
-            values: || Self::USUAL,
-        },
-        Profile {
-            name: "2160p",
-            about: "60 Mb/s",
-            values: || Self::LARGER,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::USUAL
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.video.keys(visitor);
-        start_keys(&mut self.start, &mut self.start_jitter, visitor);
-    }
-}
 
 impl ApplicationKind for CloudGameConfig {
     type Application = CloudGame;

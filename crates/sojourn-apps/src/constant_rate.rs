@@ -8,163 +8,88 @@
 
 mod streams;
 
-pub(crate) use streams::{INTERVAL_MODES, Streams};
+pub(crate) use streams::Streams;
 pub use streams::{INTERVALS, IntervalMode, PACKETS, StreamConfig};
 
-use crate::keys::{direction_key, start_keys};
+use crate::keys::{DIRECTION, START, START_JITTER};
 use crate::{
     Application, ApplicationConfig, ApplicationContext, ApplicationKind, Distribution, Event,
     Interest,
 };
 use sojourn_base::{Bytes, Direction, Instant, Span};
-use sojourn_keys::{Configured, Key, Kind, Profile, Visitor, Words, key};
+use sojourn_keys::{Key, Kind, key, origin, parameters};
 
-/// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ConstantRateConfig {
-    /// Which way the packets go.
-    pub direction: Direction,
-    /// Length and interval of the packets.
-    pub stream: StreamConfig,
-    /// What an interval that is drawn says about the times of packets.
-    pub interval_mode: IntervalMode,
-    /// Number of streams; stream n talks to server n.
-    pub lanes: u32,
-    /// When the streams start.
-    pub start: Span,
-    /// Each stream starts later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
-    /// Whether a telephone call's score makes sense for it.
-    pub is_call: bool,
+/// What a row of a packet's length says.
+pub(crate) const fn packet(from: &'static str) -> Key {
+    origin(from).least("20 B").most("64 KiB")
 }
 
-/// So many bytes at an interval of so many milliseconds.
-const fn fixed(bytes: u64, ms: u64) -> StreamConfig {
-    StreamConfig {
-        packet: Distribution::Constant(Bytes(bytes)),
-        interval: Distribution::Constant(Span::from_ms(ms)),
+/// What a row of the time between packets says.
+pub(crate) const fn interval(from: &'static str) -> Key {
+    origin(from).least("1 us").most("1 h")
+}
+
+/// What a drawn interval says about the times of packets.
+pub(crate) const INTERVAL_MODE: Key = key(
+    "interval_mode",
+    "what a drawn interval says about the times of packets",
+    "docsis-ns3: a grid",
+);
+
+parameters! {
+    /// Parameters of [`ConstantRate`]; start from a named profile and change what differs.
+    ///
+    /// The defaults are 1 Mb/s without congestion control (White 2012 3.2.1, scenario 4; White 2013 3.7). Chosen: 1000 B,
+    /// because the packet size is not printed and this gives a whole number of packets a second; the start is drawn from
+    /// one interval, because the source gives no phase relative to the call.
+    #[derive(Copy)]
+    pub struct ConstantRateConfig: "constant-rate", "datagrams of one size at one interval" {
+        direction: Direction = Direction::Upstream, DIRECTION;
+        /// length of a packet as the access link counts it
+        packet: Distribution<Bytes> = Distribution::Constant(Bytes(1000)),
+            packet("White 2012 §3.2.2; chosen for 1 Mb/s: 1000 B");
+        /// time from packet to packet
+        /// (longer than zero)
+        interval: Distribution<Span> = Distribution::Constant(Span::from_ms(8)), interval("White 2012 §3.2.2");
+        // It says nothing of constant intervals; what was said of them all the same is printed.
+        interval_mode: IntervalMode = IntervalMode::JitterGrid, INTERVAL_MODE,
+            if |it| matches!(it.interval, Distribution::Random(..)) || it.interval_mode != Self::BASE.interval_mode;
+        /// number of streams, each to a server of its own
+        lanes: u32 = 1, origin("White 2012 §3.3: one").least("1").most("10000");
+        /// whether a call's score makes sense for it
+        is_call: bool = false, origin("White 2012 §3.2.2: for voice; White 2013 §4.1 gives none for games");
+        start: Span = Span::ZERO, START;
+        start_jitter: Span = Span::from_ms(8), START_JITTER;
+    }
+    profiles {
+        /// White 2012 §3.2.2: G.711, 218 B every 20 ms
+        ///
+        /// One direction of a call, 87.2 kb/s. The packet is 160 B of voice under 12 B RTP, 8 B UDP, 20 B IP and 18 B
+        /// Ethernet (White 2013 3.6).
+        VOICE "voice" {
+            packet = Distribution::Constant(Bytes(218));
+            interval = Distribution::Constant(Span::from_ms(20));
+            is_call = true;
+            start_jitter = Span::ZERO;
+        }
+        /// White 2012 §3.2.1: 1 Mb/s; 1000 B every 8 ms
+        ONE_MEGABIT "one-megabit" {}
     }
 }
 
-/// The key of a packet's length.
-pub(crate) const fn packet_key(
-    name: &'static str,
-    about: &'static str,
-    origin: &'static str,
-) -> Key {
-    key(name, about, origin).least("20 B").most("64 KiB")
-}
-
-/// The key of the time between packets.
-pub(crate) const fn interval_key(
-    name: &'static str,
-    about: &'static str,
-    origin: &'static str,
-) -> Key {
-    key(name, about, origin).least("1 us").most("1 h")
-}
-
 impl ConstantRateConfig {
-    /// One direction of a G.711 call: 218 B every 20 ms, 87.2 kb/s (White 2012 3.2.2; White 2013 3.6).
-    /// The packet is 160 B of voice under 12 B RTP, 8 B UDP, 20 B IP and 18 B Ethernet.
-    pub const VOICE: Self = Self {
-        direction: Direction::Upstream,
-        stream: fixed(218, 20),
-        interval_mode: IntervalMode::JitterGrid,
-        lanes: 1,
-        start: Span::ZERO,
-        start_jitter: Span::ZERO,
-        is_call: true,
-    };
     /// One direction of a game, which White 2013 3.6 reads from the packets of the call.
     pub const GAME: Self = Self {
         is_call: false,
         ..Self::VOICE
     };
-    /// 1 Mb/s without congestion control (White 2012 3.2.1, scenario 4; White 2013 3.7). Chosen: 1000 B,
-    /// because the packet size is not printed and this gives a whole number of packets a second; the
-    /// start is drawn from one interval, because the source gives no phase relative to the call.
-    pub const ONE_MEGABIT: Self = Self {
-        stream: fixed(1000, 8),
-        start_jitter: Span::from_ms(8),
-        is_call: false,
-        ..Self::VOICE
-    };
-}
 
-impl Configured for ConstantRateConfig {
-    const KIND: &'static str = "constant-rate";
-    const ABOUT: &'static str = "datagrams of one size at one interval";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "voice",
-            about: "White 2012 §3.2.2: G.711, 218 B every 20 ms",
-            values: || Self::VOICE,
-        },
-        Profile {
-            name: "one-megabit",
-            about: "White 2012 §3.2.1: 1 Mb/s; 1000 B every 8 ms",
-            values: || Self::ONE_MEGABIT,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::ONE_MEGABIT
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        direction_key(&mut self.direction, visitor);
-        visitor.value(
-            packet_key(
-                "packet",
-                "length of a packet as the access link counts it",
-                "White 2012 §3.2.2; chosen for 1 Mb/s: 1000 B",
-            ),
-            &mut self.stream.packet,
-        );
-        visitor.value(
-            interval_key(
-                "interval",
-                "time from packet to packet",
-                "White 2012 §3.2.2",
-            ),
-            &mut self.stream.interval,
-        );
-        // It says nothing of constant intervals; what was said of them all the same is printed.
-        let matters = matches!(self.stream.interval, Distribution::Random(..))
-            || self.interval_mode != Self::ONE_MEGABIT.interval_mode;
-        if matters || visitor.has("interval_mode") || visitor.is_exhaustive() {
-            visitor.value(
-                key(
-                    "interval_mode",
-                    "what a drawn interval says about the times of packets",
-                    "docsis-ns3: a grid",
-                ),
-                &mut Words {
-                    value: &mut self.interval_mode,
-                    words: &INTERVAL_MODES,
-                },
-            );
+    /// Length and interval of the packets.
+    pub const fn stream(&self) -> StreamConfig {
+        StreamConfig {
+            packet: self.packet,
+            interval: self.interval,
         }
-        visitor.value(
-            key(
-                "lanes",
-                "number of streams, each to a server of its own",
-                "White 2012 §3.3: one",
-            )
-            .least("1")
-            .most("10000"),
-            &mut self.lanes,
-        );
-        visitor.value(
-            key(
-                "is_call",
-                "whether a call's score makes sense for it",
-                "White 2012 §3.2.2: for voice; White 2013 §4.1 gives none for games",
-            ),
-            &mut self.is_call,
-        );
-        start_keys(&mut self.start, &mut self.start_jitter, visitor);
     }
 }
 
@@ -180,7 +105,7 @@ impl ApplicationKind for ConstantRateConfig {
     }
 
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
-        Some(("packet", self.stream.longest()))
+        Some(("packet", self.stream().longest()))
     }
 
     fn flows(&self) -> u64 {
@@ -236,11 +161,11 @@ impl ConstantRate {
     /// If the interval is zero.
     pub fn new(config: &ConstantRateConfig) -> Self {
         assert!(
-            config.stream.interval != Distribution::Constant(Span::ZERO),
+            config.interval != Distribution::Constant(Span::ZERO),
             "an interval of zero never ends sending"
         );
         let streams = Streams::new(
-            &config.stream,
+            &config.stream(),
             config.direction,
             config.interval_mode,
             config.lanes,

@@ -145,6 +145,12 @@ pub enum Outside {
     Clamp,
 }
 
+impl<Q: Default> Default for Distribution<Q> {
+    fn default() -> Self {
+        Self::Constant(Q::default())
+    }
+}
+
 impl<Q: Copy> Distribution<Q> {
     /// Draws of `law` without bounds.
     pub const fn of(law: Law<Q>) -> Self {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use sojourn_base::report::Frame;
 use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
-use sojourn_keys::{Visitor, key};
+use sojourn_keys::{origin, parameters};
 
 use crate::{ApplicationContext, Distribution, Draw, Law, Sampler};
 
@@ -24,23 +24,27 @@ pub(crate) const FULL_PACKET: Bytes = Bytes(1_200 + HEADERS.0);
 /// chosen: nobody waits longer for a frame.
 const GIVEN_UP: Span = Span::from_s(2);
 
-/// What a stream of frames is like.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VideoConfig {
-    /// Mean rate of the frames, without headers.
-    pub rate: BitRate,
-    /// Frames in a second.
-    pub frames_per_second: u32,
-    /// Standard deviation of a frame's size, relative to its mean; sizes are log-normal.
-    pub frame_cv: f64,
-    /// The first frame is so many times as large.
-    pub key_frame: f64,
-    /// Packets of a mean frame leave within this share of the time to the next one.
-    pub spread: f64,
-    /// Length of a full packet, headers included.
-    pub packet: Bytes,
-    /// After this time from its capture a frame is late.
-    pub deadline: Span,
+parameters! {
+    /// What a stream of frames is like; the defaults are those of a picture in a call.
+    #[derive(Copy)]
+    pub struct VideoConfig {
+        /// mean rate of the video, without headers; it does not follow the network
+        rate: BitRate = BitRate::from_kbps(2_500),
+            origin("chosen: what WebRTC sends at most; what services ask for").least("10 kb/s").most("1 Gb/s");
+        /// pictures in a second
+        frames_per_second: u32 = 30, origin("chosen: 30 of a camera, 60 of a screen").least("1").most("240");
+        /// standard deviation of a frame's size, relative to its mean; sizes are log-normal
+        frame_cv: f64 = 0.2, origin("chosen; RFC 8593: sizes around a mean").least("0").most("2");
+        /// the first frame is so many times as large
+        key_frame: f64 = 3.0, origin("chosen; 1 where lines are refreshed in turn").least("1").most("100");
+        /// packets of a mean frame leave within this share of the time to the next one
+        spread: f64 = 0.4, origin("chosen: a call at 2.5 times its rate, a game within 60 %").least("0").most("1");
+        /// length of a full packet, with 40 B of headers
+        packet: Bytes = FULL_PACKET, origin("chosen: 1200 B of a frame, as of WebRTC").least("100 B").most("64 KiB");
+        /// a frame that is not complete so long after its capture is late
+        deadline: Span = Span::from_ms(250),
+            origin("chosen: three frames of a game; a quarter of a second in a talk").least("1 ms").most("10 s");
+    }
 }
 
 impl VideoConfig {
@@ -57,80 +61,6 @@ impl VideoConfig {
     /// Bytes of a frame in a full packet.
     const fn payload(&self) -> u64 {
         self.packet.0.saturating_sub(HEADERS.0)
-    }
-
-    /// The keys of a stream of frames.
-    pub(crate) fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "rate",
-                "mean rate of the video, without headers; it does not follow the network",
-                "chosen: what WebRTC sends at most; what services ask for",
-            )
-            .least("10 kb/s")
-            .most("1 Gb/s"),
-            &mut self.rate,
-        );
-        visitor.value(
-            key(
-                "frames_per_second",
-                "pictures in a second",
-                "chosen: 30 of a camera, 60 of a screen",
-            )
-            .least("1")
-            .most("240"),
-            &mut self.frames_per_second,
-        );
-        visitor.value(
-            key(
-                "frame_cv",
-                "standard deviation of a frame's size, relative to its mean; sizes are log-normal",
-                "chosen; RFC 8593: sizes around a mean",
-            )
-            .least("0")
-            .most("2"),
-            &mut self.frame_cv,
-        );
-        visitor.value(
-            key(
-                "key_frame",
-                "the first frame is so many times as large",
-                "chosen; 1 where lines are refreshed in turn",
-            )
-            .least("1")
-            .most("100"),
-            &mut self.key_frame,
-        );
-        visitor.value(
-            key(
-                "spread",
-                "packets of a mean frame leave within this share of the time to the next one",
-                "chosen: a call at 2.5 times its rate, a game within 60 %",
-            )
-            .least("0")
-            .most("1"),
-            &mut self.spread,
-        );
-        visitor.value(
-            key(
-                "packet",
-                "length of a full packet, with 40 B of headers",
-                "chosen: 1200 B of a frame, as of WebRTC",
-            )
-            .least("100 B")
-            .most("64 KiB"),
-            &mut self.packet,
-        );
-        visitor.value(
-            key(
-                "deadline",
-                "a frame that is not complete so long after its capture is late",
-                "chosen: three frames of a game; a quarter of a second in a talk",
-            )
-            .least("1 ms")
-            .most("10 s"),
-            &mut self.deadline,
-        );
     }
 
     fn sizes(&self) -> Sampler<Bytes> {

@@ -4,29 +4,48 @@
 //! instead.
 //! Deviations: sizes are rounded to the nearest byte; the program cuts fractions off, half a byte less on average.
 
-use crate::constant_rate::{
-    INTERVAL_MODES, IntervalMode, StreamConfig, Streams, interval_key, packet_key,
-};
-use crate::keys::start_keys;
+use crate::constant_rate::{INTERVAL_MODE, IntervalMode, StreamConfig, Streams, interval, packet};
+use crate::keys::{START, START_JITTER};
 use crate::{Application, ApplicationContext, ApplicationKind, Distribution, Event, Interest, Law};
 use sojourn_base::{Bytes, Direction, Instant, Span};
-use sojourn_keys::{Configured, Profile, Visitor, Words, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of [`Game`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GameConfig {
-    /// Number of sessions; each has packets both ways, and session n is with server n.
-    pub lanes: u32,
-    /// What the player sends.
-    pub up: StreamConfig,
-    /// What the server sends.
-    pub down: StreamConfig,
-    /// What an interval that is drawn says about the times of packets.
-    pub interval_mode: IntervalMode,
-    /// When the sessions start.
-    pub start: Span,
-    /// Each direction of each session starts later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
+const ORIGIN: &str = "White 2019 Appendix B";
+
+parameters! {
+    /// Parameters of [`Game`]; start from a named profile and change what differs. Each session has packets both ways.
+    ///
+    /// The printed standard deviation of 20 B downstream is probably a slip for 120 B, because the bounds of 32 and 832 B
+    /// make sense for that only. The grid is how the authors' program reads "inter-arrival times".
+    #[derive(Copy)]
+    pub struct GameConfig: "online-game", "small packets both ways, as regular as the clock of a game" {
+        /// number of sessions, each with a server of its own
+        lanes: u32 = 1, origin("White 2019 §4.1: one; §4.5: up to 100").least("1").most("10000");
+        /// length of a packet from the player
+        up_packet: Distribution<Bytes> = Distribution::between(normal_bytes(110, 20), Bytes(32), Bytes(188)),
+            packet(ORIGIN);
+        /// time between packets from the player
+        up_interval: Distribution<Span> = ticking(3), interval(ORIGIN);
+        /// length of a packet to the player
+        down_packet: Distribution<Bytes> = Distribution::between(normal_bytes(432, 20), Bytes(32), Bytes(832)),
+            packet(ORIGIN);
+        /// time between packets to the player
+        down_interval: Distribution<Span> = ticking(5), interval(ORIGIN);
+        interval_mode: IntervalMode = IntervalMode::JitterGrid, INTERVAL_MODE;
+        start: Span = Span::ZERO, START;
+        start_jitter: Span = Span::ZERO, START_JITTER;
+    }
+    profiles {
+        /// White 2019 Appendix B, as printed
+        WHITE2019 "white2019" {}
+        /// what the authors' program runs: no jitter upstream, 120 B of deviation downstream
+        /// (docsis-ns3; there is no greatest size)
+        DOCSIS_NS3 "docsis-ns3" {
+            up_packet = Distribution::at_least(normal_bytes(110, 20), Bytes(32));
+            up_interval = Distribution::Constant(TICK);
+            down_packet = Distribution::at_least(normal_bytes(432, 120), Bytes(32));
+        }
+    }
 }
 
 const TICK: Span = Span::from_ms(33);
@@ -46,105 +65,17 @@ const fn ticking(sd_ms: u64) -> Distribution<Span> {
 }
 
 impl GameConfig {
-    /// As printed: 110 B up and 432 B down each 33 ms (White 2019 Appendix B). The printed standard deviation of 20 B
-    /// downstream is probably a slip for 120 B, because the bounds of 32 and 832 B make sense for that only. The grid is
-    /// how the authors' program reads "inter-arrival times".
-    pub const WHITE2019: Self = Self {
-        lanes: 1,
-        up: StreamConfig {
-            packet: Distribution::between(normal_bytes(110, 20), Bytes(32), Bytes(188)),
-            interval: ticking(3),
-        },
-        down: StreamConfig {
-            packet: Distribution::between(normal_bytes(432, 20), Bytes(32), Bytes(832)),
-            interval: ticking(5),
-        },
-        interval_mode: IntervalMode::JitterGrid,
-        start: Span::ZERO,
-        start_jitter: Span::ZERO,
-    };
-    /// As the authors' public program (docsis-ns3) runs it: no jitter upstream, 120 B downstream, no greatest size.
-    pub const DOCSIS_NS3: Self = Self {
-        up: StreamConfig {
-            packet: Distribution::at_least(normal_bytes(110, 20), Bytes(32)),
-            interval: Distribution::Constant(TICK),
-        },
-        down: StreamConfig {
-            packet: Distribution::at_least(normal_bytes(432, 120), Bytes(32)),
-            interval: ticking(5),
-        },
-        ..Self::WHITE2019
-    };
-}
-
-impl Configured for GameConfig {
-    const KIND: &'static str = "online-game";
-    const ABOUT: &'static str = "small packets both ways, as regular as the clock of a game";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "white2019",
-            about: "White 2019 Appendix B, as printed",
-            values: || Self::WHITE2019,
-        },
-        Profile {
-            name: "docsis-ns3",
-            about: "what the authors' program runs: no jitter upstream, 120 B of deviation downstream",
-            values: || Self::DOCSIS_NS3,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::WHITE2019
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        const ORIGIN: &str = "White 2019 Appendix B";
-        visitor.value(
-            key(
-                "lanes",
-                "number of sessions, each with a server of its own",
-                "White 2019 §4.1: one; §4.5: up to 100",
-            )
-            .least("1")
-            .most("10000"),
-            &mut self.lanes,
-        );
-        visitor.value(
-            packet_key("up_packet", "length of a packet from the player", ORIGIN),
-            &mut self.up.packet,
-        );
-        visitor.value(
-            interval_key(
-                "up_interval",
-                "time between packets from the player",
-                ORIGIN,
-            ),
-            &mut self.up.interval,
-        );
-        visitor.value(
-            packet_key("down_packet", "length of a packet to the player", ORIGIN),
-            &mut self.down.packet,
-        );
-        visitor.value(
-            interval_key(
-                "down_interval",
-                "time between packets to the player",
-                ORIGIN,
-            ),
-            &mut self.down.interval,
-        );
-        visitor.value(
-            key(
-                "interval_mode",
-                "what a drawn interval says about the times of packets",
-                "docsis-ns3: a grid",
-            ),
-            &mut Words {
-                value: &mut self.interval_mode,
-                words: &INTERVAL_MODES,
-            },
-        );
-        start_keys(&mut self.start, &mut self.start_jitter, visitor);
+    /// What the player sends, and what the server sends.
+    fn streams(&self) -> (StreamConfig, StreamConfig) {
+        let up = StreamConfig {
+            packet: self.up_packet,
+            interval: self.up_interval,
+        };
+        let down = StreamConfig {
+            packet: self.down_packet,
+            interval: self.down_interval,
+        };
+        (up, down)
     }
 }
 
@@ -160,7 +91,8 @@ impl ApplicationKind for GameConfig {
     }
 
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
-        let (up, down) = (self.up.longest(), self.down.longest());
+        let (up, down) = self.streams();
+        let (up, down) = (up.longest(), down.longest());
         Some(if up > down {
             ("up_packet", up)
         } else {
@@ -196,12 +128,13 @@ impl Game {
     pub fn new(config: &GameConfig) -> Self {
         let streams =
             |stream, direction| Streams::new(stream, direction, config.interval_mode, config.lanes);
+        let (up, down) = config.streams();
         Self {
             lanes: config.lanes,
             start: config.start,
             start_jitter: config.start_jitter,
-            up: streams(&config.up, Direction::Upstream),
-            down: streams(&config.down, Direction::Downstream),
+            up: streams(&up, Direction::Upstream),
+            down: streams(&down, Direction::Downstream),
         }
     }
 

@@ -8,7 +8,6 @@
 
 mod client;
 pub(crate) mod content;
-pub(crate) mod keys;
 pub(crate) mod levels;
 mod pipe;
 pub(crate) mod playback;
@@ -18,58 +17,111 @@ pub(crate) mod rate;
 pub use client::Has;
 pub(crate) use client::number;
 pub use content::{Content, VbrContent};
+pub(crate) use rate::span;
 pub use rate::{Bba0Config, BolaConfig, RateRule, ThroughputBufferConfig};
 
-use sojourn_base::{BitRate, Bytes, Span};
-use sojourn_keys::Mismatch;
+use crate::ApplicationKind;
+use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
+use sojourn_base::{BitRate, Bytes, Direction, Span};
+use sojourn_keys::{Key, Mismatch, key, origin, parameters};
+use std::borrow::Cow;
 
-/// Parameters of [`Has`]; start from a named profile and change what differs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HasConfig {
-    /// Rates of the levels of quality, rising.
-    pub ladder: Vec<BitRate>,
-    /// Media in a chunk.
-    pub chunk: Span,
-    /// Media that the client holds at most.
-    pub buffer: Span,
-    /// Playback begins, and goes on after a stall, with so much in the buffer.
-    pub resume: Span,
-    /// How a level is chosen.
-    pub rule: RateRule,
-    /// How large the chunks are.
-    pub content: Content,
-    /// Size of a request in application bytes.
-    pub request: Bytes,
-    /// Number of sessions, all with server 0.
-    pub sessions: u32,
-    /// Each session begins so long after the one before it.
-    pub stagger: Span,
-    /// When the first session begins.
-    pub start: Span,
-    /// Each session begins later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
+const SLIDES: &str = "Akhtar 2013, HAS and PD Traffic Modeling Assumptions";
+
+parameters! {
+    /// Parameters of [`Has`]; start from a named profile and change what differs.
+    pub struct HasConfig: "has", "adaptive streaming over HTTP: videos whose quality follows the network" {
+        ladder: Cow<'static, [BitRate]> = Cow::Borrowed(&LEVELS), LADDER.origin(SLIDES);
+        /// media in a chunk
+        chunk: Span = Span::from_s(2), origin(SLIDES).least("1 ms").most("1 h").unit("s");
+        /// media that the client holds at most
+        buffer: Span = Span::from_s(30),
+            origin("Akhtar 2013, PMOS and Underflow: 30 s").least("1 ms").most(LONGEST_PAUSE).unit("s");
+        /// playback begins, and goes on after a stall, with so much in the buffer
+        resume: Span = Span::from_s(4), origin("chosen: two chunks").most(LONGEST_PAUSE).unit("s");
+        /// how the client chooses the level of a chunk
+        rule: RateRule = RateRule::BASE,
+            origin("chosen: that of Akhtar 2013 is not published");
+        /// how large the chunks are
+        content: Content = Content::BASE,
+            origin("chosen: the sizes of Akhtar 2013 are not published");
+        request: Bytes = Bytes(350), REQUEST;
+        sessions: u32 = 1, SESSIONS.origin("chosen: one; Akhtar 2013, Traffic Loads: two to five");
+        stagger: Span = Span::from_s(10), STAGGER.origin("Akhtar 2013, Simulations - Randomization");
+        start: Span = Span::ZERO, START;
+        start_jitter: Span = Span::ZERO, START_JITTER;
+    }
+    profiles {
+        /// Akhtar 2013: seven levels from 0.72 to 5.9 Mb/s, chunks of 2 s, a buffer of 30 s
+        AKHTAR2013 "akhtar2013" {}
+    }
+}
+
+/// Akhtar 2013.
+static LEVELS: [BitRate; 7] = [
+    BitRate::from_kbps(720),
+    BitRate::from_kbps(1000),
+    BitRate::from_kbps(1500),
+    BitRate::from_kbps(2000),
+    BitRate::from_kbps(2900),
+    BitRate::from_kbps(3900),
+    BitRate::from_kbps(5900),
+];
+
+/// The levels of quality.
+pub(crate) const LADDER: Key = key("ladder", "rates of the levels of quality, rising", "")
+    .one_or_many()
+    .least("1 kb/s")
+    .most("1 Gb/s")
+    .unit("Mb/s");
+
+/// How many players there are, all with server 0.
+pub(crate) const SESSIONS: Key = key(
+    "sessions",
+    "number of players, each with a connection of its own",
+    "",
+)
+.least("1")
+.most("10000");
+
+/// How players join.
+pub(crate) const STAGGER: Key = key(
+    "stagger",
+    "each session begins so long after the one before it",
+    "",
+)
+.most(LONGEST_PAUSE)
+.unit("s");
+
+impl ApplicationKind for HasConfig {
+    type Application = Has;
+
+    fn build(&self) -> Has {
+        Has::new(self)
+    }
+
+    fn flows(&self) -> u64 {
+        u64::from(self.sessions)
+    }
+
+    fn bytes(&self) -> u64 {
+        Has::bytes(self)
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Downstream
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
+
+    fn problems(&self, _duration: Span) -> Vec<Problem> {
+        Self::problems(self)
+    }
 }
 
 impl HasConfig {
-    /// The client of Akhtar 2013. Chosen: requests of 350 B, the headers of an HTTP request; playback from two chunks on.
-    pub fn akhtar2013() -> Self {
-        Self {
-            ladder: [720, 1000, 1500, 2000, 2900, 3900, 5900]
-                .map(BitRate::from_kbps)
-                .to_vec(),
-            chunk: Span::from_s(2),
-            buffer: Span::from_s(30),
-            resume: Span::from_s(4),
-            rule: RateRule::ThroughputBuffer(ThroughputBufferConfig::AKHTAR2013),
-            content: Content::SyntheticVbr(VbrContent::AKHTAR2013),
-            request: Bytes(350),
-            sessions: 1,
-            stagger: Span::from_s(10),
-            start: Span::ZERO,
-            start_jitter: Span::ZERO,
-        }
-    }
-
     /// The client asks for the next chunk when it holds at most this.
     fn asks_at(&self) -> Span {
         self.buffer.saturating_sub(self.chunk)
@@ -82,7 +134,7 @@ impl HasConfig {
     }
 
     /// What does not fit together: the key, and what would be right.
-    fn problems(&self) -> Vec<(&'static str, Mismatch)> {
+    fn problems(&self) -> Vec<Problem> {
         let mut found = Vec::new();
         found.extend(not_rising(&self.ladder));
         if self.chunk > self.buffer {

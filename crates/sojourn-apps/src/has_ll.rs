@@ -8,77 +8,148 @@
 //! server pushes their parts; there are no playlists. A part of a lost connection that was not complete is sent anew.
 
 mod client;
-mod keys;
 
 pub use client::HasLl;
 
-use crate::has::{Content, Problem, ThroughputBufferConfig, not_of_all_levels, not_rising};
-use sojourn_base::{BitRate, Bytes, Span};
-use sojourn_keys::Mismatch;
+use crate::ApplicationKind;
+use crate::has::{
+    Content, LADDER, Problem, RateRule, SESSIONS, STAGGER, ThroughputBufferConfig,
+    not_of_all_levels, not_rising, span,
+};
+use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
+use sojourn_base::{BitRate, Bytes, Direction, Span};
+use sojourn_keys::{Key, Mismatch, choices, origin, parameters};
+use std::borrow::Cow;
 
-/// Parameters of [`HasLl`]; start from a named profile and change what differs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HasLlConfig {
-    /// Rates of the levels of quality, rising.
-    pub ladder: Vec<BitRate>,
-    /// Media in a segment; the level is chosen anew with each.
-    pub segment: Span,
-    /// Media in a part: what the server sends as soon as it is encoded.
-    pub part: Span,
-    /// Media that the player wants in its buffer when a part has come.
-    pub target: Span,
-    /// It plays faster or slower when the buffer is so far from that.
-    pub tolerance: Span,
-    /// So much, as a share of the speed.
-    pub catch_up: f64,
-    /// Playback begins, and goes on after a stall, with so much in the buffer.
-    pub resume: Span,
-    /// A player that is so far behind leaves media out to be near again; never if `None`.
-    pub skip_from: Option<Span>,
-    /// How a level is chosen.
-    pub rule: ThroughputBufferConfig,
-    /// The throughput is measured in windows of this length.
-    pub window: Span,
-    /// How large the segments are.
-    pub content: Content,
-    /// Size of a request in application bytes.
-    pub request: Bytes,
-    /// Number of players, all with server 0.
-    pub sessions: u32,
-    /// Each player joins so long after the one before it.
-    pub stagger: Span,
-    /// When the first player joins.
-    pub start: Span,
-    /// Each player joins later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
+const fn media(from: &'static str) -> Key {
+    origin(from).least("1 ms").most("1 h").unit("s")
+}
+
+parameters! {
+    /// Parameters of [`HasLl`]; all are chosen, within what dash.js and hls.js have as defaults for low latency.
+    pub struct HasLlConfig: "has-ll", "low-latency live streaming: parts of segments pushed as they are encoded, seconds behind" {
+        ladder: Cow<'static, [BitRate]> = Cow::Borrowed(&LEVELS), LADDER.origin("chosen: a ladder of live sport up to 1080p");
+        /// media in a segment, with each of which the level is chosen anew
+        segment: Span = Span::from_s(2), media("chosen: 2 s");
+        /// media in a part, which is sent as soon as it is encoded
+        part: Span = Span::from_ms(200), media("chosen: a tenth of a segment");
+        /// media that the player wants in its buffer when a part has come
+        target: Span = Span::from_s(3), media("chosen: 3 s, as dash.js for low latency");
+        /// it plays faster or slower when the buffer is so far from the target
+        tolerance: Span = Span::from_ms(400), origin("chosen: two parts").most("1 h").unit("s");
+        /// by this share of the speed
+        catch_up: f64 = 0.05, origin("chosen: 5 %, which viewers hardly notice").least("0").most("0.5");
+        /// playback begins, and goes on after a stall, with so much in the buffer
+        resume: Span = Span::from_s(1), origin("chosen: five parts").most("1 h").unit("s");
+        /// a player that is so far behind what happens leaves media out to be near again
+        skip_from: Option<Span> = Some(Span::from_s(10)),
+            origin("chosen: three times the target, and a second").or("never").least("1 ms").most(LONGEST_PAUSE).unit("s");
+        /// how the player chooses the level of a segment
+        rule: LiveRule = LiveRule::BASE, origin("chosen: as of players with a long buffer");
+        /// the throughput is measured in windows of this length
+        window: Span = Span::from_s(1), media("chosen: five parts");
+        /// how large the segments are
+        content: Content = Content::ConstantRate, origin("chosen: encoders of live streams hold their rate");
+        request: Bytes = Bytes(350), REQUEST;
+        sessions: u32 = 1, SESSIONS.origin("chosen: one");
+        stagger: Span = Span::from_s(10), STAGGER.origin("chosen: as of players with a long buffer");
+        start: Span = Span::ZERO, START;
+        start_jitter: Span = Span::ZERO, START_JITTER;
+    }
+    profiles {
+        /// five levels from 0.8 to 8 Mb/s, segments of 2 s in parts of 200 ms, a target of 3 s
+        LOW_LATENCY "low-latency" {}
+    }
+}
+
+/// chosen: see their row.
+static LEVELS: [BitRate; 5] = [
+    BitRate::from_kbps(800),
+    BitRate::from_kbps(1600),
+    BitRate::from_kbps(3000),
+    BitRate::from_kbps(5000),
+    BitRate::from_kbps(8000),
+];
+
+choices! {
+    /// How the player of a live stream chooses the level of a segment: as [`ThroughputBufferConfig`], with three seconds
+    /// in the buffer.
+    #[derive(Copy)]
+    pub enum LiveRule {
+        /// as much as the throughput of the last windows allows, downwards late, upwards step by step
+        ThroughputBuffer {
+            /// share of the estimated throughput that a level may need
+            safety: f64 = 0.85, origin("chosen: room for the variation from chunk to chunk").least("0.01").most("1");
+            /// windows of throughput that make the estimate, by their harmonic mean
+            samples: u32 = 5, origin("chosen: ten seconds of media").least("1").most("1000");
+            /// with less in the buffer, the lowest level
+            panic_below: Span = Span::from_ms(800), span(TENTHS);
+            /// a higher level only with so much in the buffer
+            up_from: Span = Span::from_ms(2200), span(TENTHS);
+            /// chunks in a row for which a higher level must have been possible
+            up_after: u32 = 3, origin("chosen: three").least("1").most("1000");
+            /// with so much in the buffer a level that is too high is kept
+            hold_from: Span = Span::from_ms(2600), span(TENTHS);
+            /// but not if the next chunk would take so many times its own length
+            hold_up_to: f64 = 1.25, origin("chosen: 1.25").least("1").most("100");
+        } = "throughput-buffer",
+    }
+}
+
+const TENTHS: &str = "chosen: three, seven and eight tenths of a buffer of 3 s";
+
+impl From<LiveRule> for RateRule {
+    fn from(rule: LiveRule) -> Self {
+        let LiveRule::ThroughputBuffer {
+            safety,
+            samples,
+            panic_below,
+            up_from,
+            up_after,
+            hold_from,
+            hold_up_to,
+        } = rule;
+        Self::ThroughputBuffer(ThroughputBufferConfig {
+            safety,
+            samples,
+            panic_below,
+            up_from,
+            up_after,
+            hold_from,
+            hold_up_to,
+        })
+    }
+}
+
+impl ApplicationKind for HasLlConfig {
+    type Application = HasLl;
+
+    fn build(&self) -> HasLl {
+        HasLl::new(self)
+    }
+
+    fn flows(&self) -> u64 {
+        u64::from(self.sessions)
+    }
+
+    fn bytes(&self) -> u64 {
+        HasLl::bytes(self)
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Downstream
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
+
+    fn problems(&self, _duration: Span) -> Vec<Problem> {
+        Self::problems(self)
+    }
 }
 
 impl HasLlConfig {
-    /// A stream of today: parts of 200 ms, three seconds in the buffer. Chosen: all of it, within what dash.js and
-    /// hls.js have as defaults for low latency.
-    pub fn low_latency() -> Self {
-        Self {
-            ladder: [800, 1600, 3000, 5000, 8000]
-                .map(BitRate::from_kbps)
-                .to_vec(),
-            segment: Span::from_s(2),
-            part: Span::from_ms(200),
-            target: Span::from_s(3),
-            tolerance: Span::from_ms(400),
-            catch_up: 0.05,
-            resume: Span::from_s(1),
-            skip_from: Some(Span::from_s(10)),
-            rule: ThroughputBufferConfig::LOW_LATENCY,
-            window: Span::from_s(1),
-            content: Content::ConstantRate,
-            request: Bytes(350),
-            sessions: 1,
-            stagger: Span::from_s(10),
-            start: Span::ZERO,
-            start_jitter: Span::ZERO,
-        }
-    }
-
     /// Parts of a segment.
     fn parts(&self) -> u64 {
         (self.segment.as_ps() / self.part.as_ps().max(1)).max(1)

@@ -57,7 +57,7 @@ pub use pd::{Pd, PdConfig, ServerPacing};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use video_call::{VideoCall, VideoCallConfig};
 pub use web::{
-    Closing, EqualPage, GeneratedPage, ListedPage, NameLookupConfig, PageModel, Web, WebConfig,
+    Closing, EqualPage, GeneratedPage, ListedPage, NameLookup, PageModel, Web, WebConfig,
 };
 
 pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};

@@ -9,92 +9,112 @@
 //! source comes after a uniform share of a pause (chosen: a source that has long been at work). A connection that is lost
 //! is opened anew at once, and what is missing asked for.
 
-mod keys;
-
 use crate::connections::Connections;
+use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::{
-    Application, ApplicationContext, ConnectionId, Distribution, DownloadSession, Draw, End, Event,
-    Interest, Law, Sampler, Transfer,
+    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, DownloadSession,
+    Draw, End, Event, Interest, Law, Sampler, Transfer,
 };
-use sojourn_base::{BitRate, Bytes, Instant, RandomStream, Seed, Span};
+use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
+use sojourn_keys::{Mismatch, choices, origin, parameters};
 
-/// How fast the server sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ServerPacing {
-    /// As fast as the connection lets it.
-    Off,
-    /// A burst first, then a little faster than the video is played.
-    Paced {
-        /// Media that are sent at once.
-        burst: Span,
-        /// Rate of the rest, as a multiple of the rate at which the video is played.
-        factor: f64,
-    },
-}
-
-impl ServerPacing {
-    /// Chosen: 40 s at once, then a quarter faster than playback, as large video sites of the time did.
-    pub const PACED: Self = Self::Paced {
-        burst: Span::from_s(40),
-        factor: 1.25,
-    };
+choices! {
+    /// How fast the server sends.
+    #[derive(Copy)]
+    pub enum ServerPacing {
+        /// as fast as the connection lets it
+        Off = "off",
+        /// a burst, then a little faster than the video is played
+        /// (as large video sites of the time did)
+        Paced {
+            /// media that are sent at once
+            burst: Span = Span::from_s(40), origin("chosen: 40 s").most(LONGEST_PAUSE).unit("s");
+            /// rate of the rest, as a multiple of the rate at which the video is played
+            factor: f64 = 1.25, origin("chosen: 1.25").least("0.1").most("100");
+        } = "paced",
+    }
 }
 
 /// A paced server writes so often. chosen: blocks of some tens of kilobytes at the rates of videos.
 const BLOCK: Span = Span::from_ms(500);
 
-/// Parameters of [`Pd`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PdConfig {
-    /// Number of independent sources of requests, all to server 0.
-    pub sources: u32,
-    /// Size of a video.
-    pub size: Distribution<Bytes>,
-    /// Time from request to request of a source, whether or not the video before it has come.
-    pub gap: Distribution<Span>,
-    /// Rate at which a video is played.
-    pub rate: BitRate,
-    /// Playback begins with so much of it.
-    pub resume: Span,
-    /// How fast the server sends.
-    pub server_pacing: ServerPacing,
-    /// Schedules to draw from.
-    pub schedules: u32,
-    /// Which library the schedules are from; no other seed enters them.
-    pub library: u64,
-    /// A schedule has no requests after this; it never ends if `None`.
-    pub schedule_length: Option<Span>,
-    /// Size of a request in application bytes.
-    pub request: Bytes,
-    /// When the schedule begins.
-    pub start: Span,
-    /// It begins later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
+const SLIDES: &str = "Akhtar 2013, HAS and PD Traffic Modeling Assumptions";
+
+parameters! {
+    /// Parameters of [`Pd`]; start from a named profile and change what differs.
+    #[derive(Copy)]
+    pub struct PdConfig: "pd", "progressive downloads: whole videos that are played as they come" {
+        /// number of independent sources of requests
+        sources: u32 = 1, origin("chosen: one; Akhtar 2013, Traffic Loads: two to five").least("1").most("10000");
+        /// size of a video
+        size: Distribution<Bytes> = pareto(Bytes(38_000_000), 1.5), origin(SLIDES);
+        /// time from request to request of a source, whether or not the video before it has come
+        gap: Distribution<Span> = pareto(Span::from_s(350), 2.0), origin("Akhtar 2013, Traffic Loads");
+        /// rate at which a video is played
+        rate: BitRate = BitRate::from_kbps(1128), origin(SLIDES).least("1 kb/s").most("1 Gb/s").unit("Mb/s");
+        /// playback begins with so much of it
+        resume: Span = Span::from_s(5), origin("chosen: 5 s").most(LONGEST_PAUSE).unit("s");
+        /// how fast the server sends
+        server_pacing: ServerPacing = ServerPacing::Off,
+            origin("chosen: Akhtar 2013 does not say; as fast as the connection lets it");
+        /// schedules that were computed beforehand; a run draws one of them
+        schedules: u32 = 6, origin("Akhtar 2013, Simulations - Randomization").least("1").most("1000000");
+        /// number that the schedules follow from; the seed of a run does not enter them
+        library: u64 = 20_130_002, origin("chosen: any number");
+        /// a schedule has no requests after this
+        schedule_length: Option<Span> = None,
+            origin("chosen: schedules outlast every run").or("endless").least("1 s").most(LONGEST_PAUSE);
+        request: Bytes = Bytes(350), REQUEST;
+        start: Span = Span::ZERO, START;
+        // Half the mean pause ("Simulations - Randomization").
+        start_jitter: Span = Span::from_s(175), START_JITTER;
+    }
+    profiles {
+        /// Akhtar 2013: videos of 38 MB, played at 1.128 Mb/s, one every 350 s
+        AKHTAR2013 "akhtar2013" {}
+    }
 }
 
-impl PdConfig {
-    /// Akhtar 2013: videos of 270 s at 1.128 Mb/s, 38 MB on average, every 350 s ("Traffic Loads"), from half of that on.
-    /// Chosen: playback from 5 s on; requests of 350 B, the headers of an HTTP request; a number for the library.
-    pub const AKHTAR2013: Self = Self {
-        sources: 1,
-        size: Distribution::of(Law::Pareto {
-            mean: Bytes(38_000_000),
-            cv: 1.5,
-        }),
-        gap: Distribution::of(Law::Pareto {
-            mean: Span::from_s(350),
-            cv: 2.0,
-        }),
-        rate: BitRate::from_kbps(1128),
-        resume: Span::from_s(5),
-        server_pacing: ServerPacing::Off,
-        schedules: 6,
-        library: 20_130_002,
-        schedule_length: None,
-        request: Bytes(350),
-        start: Span::ZERO,
-        start_jitter: Span::from_s(175),
-    };
+const fn pareto<Q: Copy>(mean: Q, cv: f64) -> Distribution<Q> {
+    Distribution::of(Law::Pareto { mean, cv })
+}
+
+impl ApplicationKind for PdConfig {
+    type Application = Pd;
+
+    fn build(&self) -> Pd {
+        Pd::new(self)
+    }
+
+    fn flows(&self) -> u64 {
+        // A request comes whether or not the one before it is done. chosen: four of a source at a time.
+        4 * u64::from(self.sources)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.sources) * SOURCE_BYTES
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Downstream
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
+
+    fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)> {
+        match self.schedule_length {
+            Some(length) if self.start.saturating_add(length) < duration => vec![(
+                "schedule_length",
+                Mismatch::new(
+                    format!("a schedule of {length} ends before the run ({duration})"),
+                    format!("at least \"{duration}\", \"endless\", or a shorter run"),
+                ),
+            )],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Most of a video. chosen: a terabyte.

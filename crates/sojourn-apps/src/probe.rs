@@ -9,64 +9,76 @@
 //! Deviations: the kept connection bears no load of its own, where the draft asks over connections that do: behind a
 //! single queue both wait alike, behind one queue per flow a connection with a load waits longer. There is no TLS.
 
-mod keys;
-
 use crate::connections::Connections;
-use crate::{Application, ApplicationContext, ConnectionId, End, Event, Interest, Transfer};
+use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
+use crate::{
+    Application, ApplicationContext, ApplicationKind, ConnectionId, End, Event, Interest, Transfer,
+};
 use sojourn_base::{Bytes, Direction, Instant, Span};
+use sojourn_keys::{origin, parameters, words};
 use std::collections::BTreeMap;
 
-/// What a probe asks over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeOver {
-    /// Echoed datagrams.
-    Datagrams,
-    /// A new connection for each question, and one that is kept.
-    Connections,
+words! {
+    /// What a probe asks over.
+    pub enum ProbeOver {
+        /// echoed datagrams, as of irtt and ping
+        Datagrams = "datagrams",
+        /// a new connection for each question, and one that is kept
+        Connections = "connections",
+    }
 }
 
-/// Parameters of [`Probe`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProbeConfig {
-    /// What it asks over.
-    pub over: ProbeOver,
-    /// Length of an echoed datagram (IP packet).
-    pub packet: Bytes,
-    /// Application bytes of a question, and of its answer, over connections.
-    pub request: Bytes,
-    /// Time from question to question, longer than zero.
-    pub interval: Span,
-    /// When it starts.
-    pub start: Span,
-    /// It starts later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
-    /// When the load begins that it watches: before that is idle.
-    pub loaded_from: Span,
-    /// When that load ends; with the run if `None`.
-    pub loaded_until: Option<Span>,
+parameters! {
+    /// Parameters of [`Probe`]; start from a named profile and change what differs.
+    #[derive(Copy, Eq)]
+    pub struct ProbeConfig: "probe", "small questions at a regular interval, and how long their answers take" {
+        /// what it asks over
+        over: ProbeOver = ProbeOver::Datagrams, origin("Flent: datagrams");
+        /// length of an echoed datagram
+        packet: Bytes = Bytes(64), origin("chosen: irtt's, 64 B").least("28 B").most("64 KiB");
+        /// application bytes of a question over connections, and of its answer
+        request: Bytes = Bytes(300), origin("chosen: the headers of an HTTP request").least("1 B").most("1 MB");
+        /// time from question to question
+        interval: Span = Span::from_ms(200), origin("Flent STEP_SIZE: 200 ms").least("1 ms").most("1 h");
+        start: Span = Span::ZERO, START;
+        // The phase is drawn from one interval, because Flent does not align it.
+        start_jitter: Span = Span::from_ms(200), START_JITTER;
+        /// when the load begins that it watches; before that is idle
+        loaded_from: Span = Span::from_s(5), origin("Flent DELAY: 5 s").most(LONGEST_PAUSE).unit("s");
+        /// when that load ends
+        loaded_until: Option<Span> = None, origin("chosen: with the run").or("never").most(LONGEST_PAUSE);
+    }
+    profiles {
+        /// Flent's pings: 64 B every 200 ms, the load from 5 s on
+        FLENT "flent" {}
+        /// draft-ietf-ippm-responsiveness: foreign and self probes every 100 ms
+        /// (which allows at most 100 a second and 5 % of the capacity; chosen: ten, below that share from 1 Mb/s on)
+        RESPONSIVENESS "responsiveness" {
+            over = ProbeOver::Connections;
+            interval = Span::from_ms(100);
+            start_jitter = Span::from_ms(100);
+        }
+    }
 }
 
-impl ProbeConfig {
-    /// Echoes of 64 B every 200 ms (Flent's STEP_SIZE; chosen: 64 B, as of irtt with its headers). The load that Flent
-    /// brings begins after 5 s (DELAY). The phase is drawn from one interval, because Flent does not align it.
-    pub const FLENT: Self = Self {
-        over: ProbeOver::Datagrams,
-        packet: Bytes(64),
-        request: Bytes(300),
-        interval: Span::from_ms(200),
-        start: Span::ZERO,
-        start_jitter: Span::from_ms(200),
-        loaded_from: Span::from_s(5),
-        loaded_until: None,
-    };
-    /// Ten questions a second over connections. Source: draft-ietf-ippm-responsiveness allows at most 100 a second and
-    /// 5 % of the capacity; chosen: ten, which keeps below that share from 1 Mb/s on.
-    pub const RESPONSIVENESS: Self = Self {
-        over: ProbeOver::Connections,
-        interval: Span::from_ms(100),
-        start_jitter: Span::from_ms(100),
-        ..Self::FLENT
-    };
+impl ApplicationKind for ProbeConfig {
+    type Application = Probe;
+
+    fn build(&self) -> Probe {
+        Probe::new(self)
+    }
+
+    fn datagrams(&self) -> Option<(&'static str, Bytes)> {
+        (self.over == ProbeOver::Datagrams).then_some(("packet", self.packet))
+    }
+
+    fn flows(&self) -> u64 {
+        2
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
 }
 
 /// The samples that a probe takes are transfers; their lane says of what.

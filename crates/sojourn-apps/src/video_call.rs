@@ -6,47 +6,30 @@
 //! so what does not fit is lost.
 
 use crate::constant_rate::{IntervalMode, StreamConfig, Streams};
-use crate::frames::{FULL_PACKET, HEADERS, Video, VideoConfig};
-use crate::keys::start_keys;
+use crate::frames::{HEADERS, Video, VideoConfig};
+use crate::keys::{START, START_JITTER};
 use crate::{Application, ApplicationContext, ApplicationKind, Distribution, End, Event, Interest};
 use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of [`VideoCall`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VideoCallConfig {
-    /// The picture of either side.
-    pub video: VideoConfig,
-    /// When the call starts.
-    pub start: Span,
-    /// Each side starts later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
-}
-
-impl VideoCallConfig {
-    /// chosen: a call of 1280 by 720, as large as WebRTC makes it on a line with room.
-    pub const USUAL: Self = Self {
-        video: VideoConfig {
-            rate: BitRate::from_kbps(2_500),
-            frames_per_second: 30,
-            frame_cv: 0.2,
-            key_frame: 3.0,
-            spread: 0.4,
-            packet: FULL_PACKET,
-            deadline: Span::from_ms(250),
-        },
-        start: Span::ZERO,
+parameters! {
+    /// Parameters of [`VideoCall`]; the picture of either side is 1280 by 720, as large as WebRTC makes it on a line with
+    /// room.
+    #[derive(Copy)]
+    pub struct VideoCallConfig: "video-call", "picture and sound both ways between two people" {
+        /// the picture of either side
+        video: VideoConfig = VideoConfig::BASE;
+        start: Span = Span::ZERO, START;
         // One frame: sides and calls are not in step.
-        start_jitter: Span::from_ms(33),
-    };
-    /// chosen: what a call begins with before it knows the network.
-    pub const SMALL: Self = Self {
-        video: VideoConfig {
-            rate: BitRate::from_kbps(300),
-            ..Self::USUAL.video
-        },
-        ..Self::USUAL
-    };
+        start_jitter: Span = Span::from_ms(33), START_JITTER;
+    }
+    profiles {
+        /// 2.5 Mb/s each way
+        USUAL "usual" {}
+        /// 300 kb/s each way
+        /// (what a call begins with before it knows the network)
+        SMALL "small" { video.rate = BitRate::from_kbps(300); }
+    }
 }
 
 /// chosen: 80 B of sound every 20 ms, 32 kb/s, and headers.
@@ -54,32 +37,6 @@ const SOUND: StreamConfig = StreamConfig {
     packet: Distribution::Constant(Bytes(80 + HEADERS.0)),
     interval: Distribution::Constant(Span::from_ms(20)),
 };
-
-impl Configured for VideoCallConfig {
-    const KIND: &'static str = "video-call";
-    const ABOUT: &'static str = "picture and sound both ways between two people";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "usual",
-            about: "2.5 Mb/s each way",
-            values: || Self::USUAL,
-        },
-        Profile {
-            name: "small",
-            about: "300 kb/s each way",
-            values: || Self::SMALL,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::USUAL
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.video.keys(visitor);
-        start_keys(&mut self.start, &mut self.start_jitter, visitor);
-    }
-}
 
 impl ApplicationKind for VideoCallConfig {
     type Application = VideoCall;

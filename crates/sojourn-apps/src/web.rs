@@ -8,110 +8,134 @@
 //! anew at once.
 
 mod browser;
-mod keys;
 mod page;
 
 pub use browser::Web;
 pub use page::{EqualPage, GeneratedPage, ListedPage, PageModel};
 
-use sojourn_base::{Bytes, Span};
+use crate::ApplicationKind;
+use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
+use sojourn_base::{Bytes, Direction, Span};
+use sojourn_keys::{Key, bytes, choices, origin, parameters};
 
-/// Parameters of [`Web`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WebConfig {
-    /// What a page consists of beside its index object.
-    pub page: PageModel,
-    /// Size of the index object, which comes from server 0.
-    pub index: Bytes,
-    /// Connections that a browser keeps open to one server at a time.
-    pub connections_per_server: u32,
-    /// Size of a request in application bytes.
-    pub request: Bytes,
-    /// Pause from the end of a page to the start of the next.
-    pub think: Span,
-    /// Number of users, each with a browser of their own, on the same servers.
-    pub users: u32,
-    /// When the users start.
-    pub start: Span,
-    /// Each user starts later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
-    /// Who closes a connection whose object is complete.
-    pub closing: Closing,
-    /// Look up each server's name before its first connection of a page.
-    pub name_lookup: Option<NameLookupConfig>,
-}
-
-impl WebConfig {
-    /// The page of White 2012 3.2.3: 100 kB and 100 objects of 25 kB on four servers, pause 5 s.
-    /// Chosen: the start at 1 s puts the first burst of SYNs where White 2012 4.3.2 sees it.
-    /// Fitted: requests of 250 B (not printed). What the printed totals (Tables 7 and 8) leave for the
-    /// uploads of a page is 131 to 145 kB, 138.5 kB on average; with SYN, FIN, an acknowledgement for each
-    /// segment and for the server's FIN, and 50 B of headers, that leaves some 250 B for a request.
-    pub const WHITE2012: Self = Self {
-        page: PageModel::Equal(EqualPage::WHITE2012),
-        index: Bytes(100_000),
-        connections_per_server: 6,
-        request: Bytes(250),
-        think: Span::from_s(5),
-        users: 1,
-        start: Span::from_s(1),
-        start_jitter: Span::ZERO,
-        closing: Closing::Browser,
-        name_lookup: None,
-    };
-    /// The page of White 2013 3.6 and 3.7: the files of White 2012 Appendix A, 716,802 B in all.
-    pub const WHITE2013: Self = Self {
-        page: PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A),
-        index: Bytes(102_400),
-        ..Self::WHITE2012
-    };
-
-    /// How many servers the browsers talk to, the resolver included.
-    pub fn servers(&self) -> usize {
-        self.page.servers() + usize::from(self.name_lookup.is_some())
+parameters! {
+    /// Parameters of [`Web`]; start from a named profile and change what differs. All users talk to the same servers.
+    #[derive(Copy)]
+    pub struct WebConfig: "web", "people who load web pages" {
+        /// what a page consists of beside its index object
+        page: PageModel = PageModel::BASE, origin("White 2012 §3.2.3");
+        /// size of the index object
+        index: Bytes = Bytes(100_000), origin("White 2012 §3.2.3").least("1 B").most("1 GB");
+        /// connections that a browser keeps open to one server at a time
+        connections_per_server: u32 = 6, origin("White 2012 §3.2.3").least("1").most("1000");
+        /// size of a request
+        ///
+        /// In application bytes. Fitted: not printed. What the printed totals (Tables 7 and 8) leave for the uploads of a
+        /// page is 131 to 145 kB, 138.5 kB on average; with SYN, FIN, an acknowledgement for each segment and for the
+        /// server's FIN, and 50 B of headers, that leaves some 250 B for a request.
+        request: Bytes = Bytes(250),
+            origin("fitted: the upstream bytes per page that the totals of White 2012 Tables 7 and 8 leave")
+                .least("1 B").most("1 MB");
+        /// pause from the end of a page to the start of the next
+        think: Span = Span::from_s(5), origin("White 2012 §3.2.3").most(LONGEST_PAUSE).unit("s");
+        /// number of people, each with a browser
+        users: u32 = 1, origin("White 2012 §3.2.3").least("1").most("10000");
+        // chosen: puts the first burst of SYNs where White 2012 4.3.2 sees it.
+        start: Span = Span::from_s(1), START;
+        start_jitter: Span = Span::ZERO, START_JITTER;
+        /// who closes a connection whose object is complete
+        closing: Closing = Closing::BASE, origin("White 2013 §1.1: the browser closes it and opens a new one");
+        /// look up each server's name before its first connection of a page
+        name_lookup: NameLookup = NameLookup::Off, origin("White 2013 §3.6: none");
+    }
+    profiles {
+        /// White 2012 §3.2.3: 100 kB, then 100 objects of 25 kB
+        WHITE2012 "white2012" {}
+        /// White 2013 §3.6: the files of White 2012 Appendix A, 716,802 B
+        WHITE2013 "white2013" {
+            page = PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A);
+            index = Bytes(102_400);
+        }
     }
 }
 
-/// Who closes a connection whose object is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closing {
-    /// The browser, at the last byte and before its end of the connection acknowledges it: the FIN carries
-    /// that acknowledgement, and the SYN of the next object follows it. The server closes in answer.
-    /// (White 2013 1.1: once a resource is received, the browser closes the connection and opens another.)
-    Browser,
-    /// The server, with its response, as HTTP/1.0 does. The browser never closes, and both ends forget the
-    /// connection so long after its object.
-    Server {
-        /// The time.
-        forget_after: Span,
-    },
+impl WebConfig {
+    /// How many servers the browsers talk to, the resolver included.
+    pub fn servers(&self) -> usize {
+        self.page.servers() + usize::from(self.name_lookup != NameLookup::Off)
+    }
 }
 
-impl Closing {
-    /// Chosen: 10 s, longer than anything that is still to come.
-    pub const SERVER: Self = Self::Server {
-        forget_after: Span::from_s(10),
-    };
+choices! {
+    /// Who closes a connection whose object is complete.
+    #[derive(Copy, Eq)]
+    pub enum Closing {
+        /// the browser, with the last byte: its FIN acknowledges it; the server in answer
+        ///
+        /// The SYN of the next object follows the FIN. (White 2013 1.1: once a resource is received, the browser closes
+        /// the connection and opens another.)
+        Browser = "browser",
+        /// the server, with its response; the browser never
+        ///
+        /// As HTTP/1.0 does.
+        Server {
+            /// how long after its object both ends forget the connection
+            forget_after: Span = Span::from_s(10),
+                origin("chosen: longer than anything that is still to come").least("1 ms").most(LONGEST_PAUSE);
+        } = "server",
+    }
 }
 
-/// How a browser looks up the name of a server: one datagram to a resolver, one back, and again after
-/// a timeout if either is lost. The resolver is the server after the last one of the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameLookupConfig {
-    /// IP length of the query.
-    pub query: u32,
-    /// IP length of the answer.
-    pub answer: u32,
-    /// How long the browser waits for the answer before it asks again.
-    pub timeout: Span,
+const fn size() -> Key {
+    origin("chosen: a short name and a few addresses")
+        .least("20 B")
+        .most("64 KiB")
 }
 
-impl NameLookupConfig {
-    /// White 2013 3.6 names the usual timeout of 5 s. Chosen: queries of 60 B (a short name) and answers
-    /// of 120 B (the same with a few addresses).
-    pub const WHITE2013: Self = Self {
-        query: 60,
-        answer: 120,
-        timeout: Span::from_s(5),
-    };
+choices! {
+    /// How a browser looks up the name of a server; the query goes out again after a timeout.
+    #[derive(Copy, Eq)]
+    pub enum NameLookup {
+        /// names are known
+        Off = "off",
+        /// one datagram to a resolver, one back; the resolver is one server more
+        Datagram {
+            /// IP length of the query
+            query: u32 = 60, size() => bytes;
+            /// IP length of the answer
+            answer: u32 = 120, size() => bytes;
+            /// wait for the answer before asking again
+            timeout: Span = Span::from_s(5), origin("White 2013 §3.6").least("1 ms").most("1 h").unit("s");
+        } = "datagram",
+    }
+}
+
+impl ApplicationKind for WebConfig {
+    type Application = Web;
+
+    fn build(&self) -> Web {
+        Web::new(self)
+    }
+
+    fn servers(&self) -> usize {
+        Self::servers(self)
+    }
+
+    fn flows(&self) -> u64 {
+        u64::from(self.users)
+            .saturating_mul(u64::from(self.connections_per_server))
+            .saturating_mul(self.servers() as u64)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.users).saturating_mul(self.bytes_of_user())
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Downstream
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
 }

@@ -6,60 +6,108 @@
 //! Deviations: the server hands over an object whole, not in segments of 536 or 1460 B; who loses a connection gives up the page
 //! and begins with a new one after a second.
 
-mod keys;
-
 use crate::connections::Connections;
 use crate::distribution::{Bounds, Inverse, Law, Outside};
+use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
 use crate::{
-    Application, ApplicationContext, ConnectionId, Distribution, Draw, End, Event, Interest,
-    Object, Page, Sampler,
+    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event,
+    Interest, Object, Page, Sampler,
 };
-use sojourn_base::{Bytes, Instant, RandomStream, Seed, Span, math};
+use sojourn_base::{Bytes, Direction, Instant, RandomStream, Seed, Span, math};
+use sojourn_keys::{Key, origin, parameters, words};
 
-/// How the number of embedded objects is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountMode {
-    /// Numbers at the bound or beyond are drawn anew, and lose their fraction, as in ns-3.
-    Ns3,
-    /// They become the bound, as the formula of 3GPP2 has it. Chosen: fractions are rounded, so that the mean stays that of
-    /// the formula (5.64).
-    Clamped,
+words! {
+    /// What becomes of a number of embedded objects beyond its bound.
+    pub enum CountMode {
+        /// it is drawn anew, and fractions are cut off: 3.9 objects on average
+        Ns3 = "ns3",
+        /// it becomes the bound, and fractions are rounded: 5.6 objects on average
+        ///
+        /// As the formula of 3GPP2 has it. Chosen: rounded, so that the mean stays that of the formula (5.64).
+        Clamped = "3gpp-clamped",
+    }
 }
 
-/// Parameters of [`Web3gpp`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Web3gppConfig {
-    /// Size of a request in application bytes.
-    pub request: Bytes,
-    /// Size of the main object.
-    pub main: Distribution<Bytes>,
-    /// Size of an embedded object.
-    pub embedded: Distribution<Bytes>,
-    /// The number of embedded objects is a Pareto draw in whole numbers, less the scale: its shape,
-    pub count_shape: f64,
-    /// its scale,
-    pub count_scale: u32,
-    /// its bound,
-    pub count_most: u32,
-    /// and what becomes of draws beyond.
-    pub count_mode: CountMode,
-    /// How long the server takes over a main object.
-    pub main_delay: Distribution<Span>,
-    /// How long it takes over an embedded one.
-    pub embedded_delay: Distribution<Span>,
-    /// How long the browser takes over the main object before it asks for more.
-    pub parsing: Distribution<Span>,
-    /// Pause from the end of a page to the start of the next.
-    pub reading: Distribution<Span>,
-    /// Connections that a browser uses at a time. One is kept from page to page (HTTP/1.1). Of several each brings one object,
-    /// and the server closes it (HTTP/1.0).
-    pub parallel: u32,
-    /// Number of people, each with a browser of their own, all with the one server.
-    pub users: u32,
-    /// When they start.
-    pub start: Span,
-    /// Each starts later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
+const NS3: &str = "ns-3 (3GPP2)";
+
+const fn object(from: &'static str) -> Key {
+    origin(from).least("1 B").most("1 GB")
+}
+
+const fn pause(from: &'static str) -> Key {
+    origin(from).most(LONGEST_PAUSE).unit("s")
+}
+
+parameters! {
+    /// Parameters of [`Web3gpp`]; start from a named profile and change what differs. Everybody talks to the one server.
+    #[derive(Copy)]
+    pub struct Web3gppConfig: "web-3gpp", "pages of random size, object after object over one connection" {
+        /// size of a request
+        request: Bytes = Bytes(328), origin(NS3).least("1 B").most("1 MB");
+        /// size of the main object
+        main: Distribution<Bytes> = log_normal(102_400, 40_960, 100), object("docsis-ns3");
+        /// size of an embedded object
+        embedded: Distribution<Bytes> = log_normal(7_758, 126_168, 50), object(NS3);
+        /// the number of embedded objects is a Pareto draw in whole numbers, less its scale: its exponent
+        count_shape: f64 = 1.1, origin(NS3).least("0.1").most("100");
+        /// the least value of this draw
+        count_scale: u32 = 2, origin(NS3).least("1").most("10000");
+        /// the bound of this draw
+        count_most: u32 = 55, origin(NS3).least("1").most("10000");
+        /// what becomes of a draw beyond its bound
+        count_mode: CountMode = CountMode::Ns3, origin("ns-3");
+        /// how long the server takes over a main object
+        main_delay: Distribution<Span> = Distribution::Constant(Span::ZERO), pause(NS3);
+        /// how long the server takes over an embedded object
+        embedded_delay: Distribution<Span> = Distribution::Constant(Span::ZERO), pause(NS3);
+        /// how long the browser takes over the main object before it asks for more
+        parsing: Distribution<Span> = exponential(Span::from_ms(130)), pause(NS3);
+        /// pause from the end of a page to the start of the next
+        reading: Distribution<Span> = exponential(Span::from_s(3)), pause("docsis-ns3");
+        /// 1: one connection is kept from page to page; more: so many at a time, each for one object
+        ///
+        /// One is kept as by HTTP/1.1. Of several each brings one object, and the server closes it (HTTP/1.0).
+        parallel: u32 = 1, origin("ns-3: 1; 3GPP2 allows 4 (HTTP/1.0)").least("1").most("64");
+        /// number of people, each with a browser of their own
+        users: u32 = 1, origin("White 2019 §4.1: one or five").least("1").most("10000");
+        start: Span = Span::from_s(1), START;
+        start_jitter: Span = Span::ZERO, START_JITTER;
+    }
+    profiles {
+        /// White 2019 as docsis-ns3 runs it: main objects of 100 kB, 3 s of reading
+        WHITE2019 "white2019" {}
+        /// the variables of ns-3: main objects of 10.7 kB, 30 s of reading
+        ///
+        /// Which are those of 3GPP2.
+        NS3 "ns3" {
+            main = log_normal(10_710, 25_032, 100);
+            reading = exponential(Span::from_s(30));
+        }
+    }
+}
+
+impl ApplicationKind for Web3gppConfig {
+    type Application = Web3gpp;
+
+    fn build(&self) -> Web3gpp {
+        Web3gpp::new(self)
+    }
+
+    fn flows(&self) -> u64 {
+        u64::from(self.users) * u64::from(self.parallel)
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.users) * (USER_BYTES + u64::from(self.parallel) * FETCH_BYTES)
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Downstream
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
 }
 
 /// Largest object. Source: the bound of ns-3; what a file says instead is its own.
@@ -84,31 +132,6 @@ const fn exponential(mean: Span) -> Distribution<Span> {
 }
 
 impl Web3gppConfig {
-    /// The variables of ns-3, which are those of 3GPP2.
-    pub const NS3: Self = Self {
-        request: Bytes(328),
-        main: log_normal(10_710, 25_032, 100),
-        embedded: log_normal(7_758, 126_168, 50),
-        count_shape: 1.1,
-        count_scale: 2,
-        count_most: 55,
-        count_mode: CountMode::Ns3,
-        main_delay: Distribution::Constant(Span::ZERO),
-        embedded_delay: Distribution::Constant(Span::ZERO),
-        parsing: exponential(Span::from_ms(130)),
-        reading: exponential(Span::from_s(30)),
-        parallel: 1,
-        users: 1,
-        start: Span::from_s(1),
-        start_jitter: Span::ZERO,
-    };
-    /// What docsis-ns3 changes: larger main objects and a reading time of 3 s.
-    pub const WHITE2019: Self = Self {
-        main: log_normal(102_400, 40_960, 100),
-        reading: exponential(Span::from_s(3)),
-        ..Self::NS3
-    };
-
     /// What the number of embedded objects is drawn from.
     fn counts(&self) -> Inverse<f64> {
         let law = Law::ParetoOf {

@@ -7,85 +7,107 @@
 //! host. In one answer over a multiplexed connection come the objects in order, not interleaved: the page is complete at the
 //! same moment.
 
-mod keys;
 mod statistics;
 
 use crate::connections::Connections;
+use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::{
-    Application, ApplicationContext, ConnectionId, Distribution, Draw, End, Event, Interest, Law,
-    Object, Page, Sampler,
+    Application, ApplicationContext, ApplicationKind, ConnectionId, Distribution, Draw, End, Event,
+    Interest, Law, Object, Page, Sampler,
 };
-use sojourn_base::{Bytes, Instant, Span};
+use sojourn_base::{Bytes, Direction, Instant, Span};
+use sojourn_keys::{origin, parameters, words};
 use statistics::{GETS_PER_HOST, KILOBYTES_PER_GET, KILOBYTES_PER_HOST, Statistic};
 use std::collections::VecDeque;
 
-/// How the objects of a host are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Requests {
-    /// One after the other.
-    OneByOne,
-    /// All at once; the answers come as one, of another statistic.
-    Pipelined,
-    /// All at once; the answers are those of [`Self::OneByOne`].
-    Multiplexed,
+words! {
+    /// How the objects of a host are asked for.
+    pub enum Requests {
+        /// the next request to a host leaves when the answer to the last one is complete
+        OneByOne = "one-by-one",
+        /// one answer of each host, of the sizes of all answers of a host
+        Pipelined = "pipelined",
+        /// all requests to a host at once, the objects of one-by-one
+        Multiplexed = "multiplexed",
+    }
 }
 
-/// How a uniform draw becomes a value of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lookup {
-    /// On the lines between the deciles, from zero on.
-    Interpolated,
-    /// One of the ten columns.
-    Step,
+words! {
+    /// How a uniform draw becomes a value of the table.
+    pub enum Lookup {
+        /// on the lines between the deciles, from zero on
+        Interpolated = "interpolated",
+        /// one of the ten columns
+        Step = "step",
+    }
 }
 
-/// Parameters of [`WebAkhtar`]; start from a named profile and change what differs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WebAkhtarConfig {
-    /// Number of users, each with a browser.
-    pub users: u32,
-    /// Hosts of a page, each a server.
-    pub hosts: u32,
-    /// How objects are asked for.
-    pub requests: Requests,
-    /// How draws become values.
-    pub lookup: Lookup,
-    /// Sizes of the table are multiplied by this.
-    pub growth: f64,
-    /// Time from the start of a page to that of the next, of one user.
-    pub gap: Distribution<Span>,
-    /// Pauses are scaled as if a page had so many bytes, so that the load does not depend on how pages are drawn;
-    /// `None` leaves them.
-    pub page_bytes: Option<Bytes>,
-    /// An idle connection is closed after this.
-    pub keep_alive: Span,
-    /// Size of a request in application bytes.
-    pub request: Bytes,
-    /// When the users begin.
-    pub start: Span,
-    /// Each user begins later by a time drawn uniformly from zero to this.
-    pub start_jitter: Span,
+const MODEL: &str = "Akhtar 2013, Web Traffic Model";
+const TABLE: &str = "Akhtar 2013, Google Stats for Web Traffic";
+
+parameters! {
+    /// Parameters of [`WebAkhtar`]; start from a named profile and change what differs.
+    #[derive(Copy)]
+    pub struct WebAkhtarConfig: "web-akhtar", "people who load web pages by the statistics of Akhtar 2013" {
+        /// number of people, each with a browser
+        users: u32 = 1, origin("Akhtar 2013, Traffic Loads: one to three").least("1").most("10000");
+        /// hosts of a page, each a server
+        hosts: u32 = 7, origin(TABLE).least("1").most("100");
+        /// how the objects of a host are asked for
+        requests: Requests = Requests::OneByOne, origin(MODEL);
+        /// how a uniform draw becomes a value of the table
+        lookup: Lookup = Lookup::Interpolated, origin("chosen: the lines give the printed 650 kB");
+        /// sizes of the table are multiplied by this
+        growth: f64 = 2.0, origin(TABLE).least("0.01").most("1000");
+        /// time from the start of a page to that of the next, of one user
+        gap: Distribution<Span> = Distribution::of(Law::Pareto { mean: Span::from_ms(8500), cv: 2.0 }),
+            origin("Akhtar 2013, Traffic Loads; chosen: a coefficient of variation of 2");
+        /// pauses are scaled as if a page had so many bytes on average, so that the load is the same however pages are drawn
+        page_bytes: Option<Bytes> = Some(Bytes(650_000)),
+            origin("Akhtar 2013, Traffic Loads: 650 kB").or("as-drawn").least("1 B").most("1 GB");
+        /// an idle connection is closed after this
+        keep_alive: Span = Span::from_s(20), origin(MODEL).least("1 ms").most(LONGEST_PAUSE).unit("s");
+        request: Bytes = Bytes(350), REQUEST;
+        start: Span = Span::ZERO, START;
+        start_jitter: Span = Span::from_ms(4250), START_JITTER;
+    }
+    profiles {
+        /// Akhtar 2013: a page of 650 kB from seven hosts every 8.5 s
+        AKHTAR2013 "akhtar2013" {}
+    }
+}
+
+impl ApplicationKind for WebAkhtarConfig {
+    type Application = WebAkhtar;
+
+    fn build(&self) -> WebAkhtar {
+        WebAkhtar::new(self)
+    }
+
+    fn servers(&self) -> usize {
+        self.hosts as usize
+    }
+
+    fn flows(&self) -> u64 {
+        u64::from(self.users).saturating_mul(u64::from(self.hosts))
+    }
+
+    fn bytes(&self) -> u64 {
+        u64::from(self.users)
+            .saturating_mul(u64::from(self.hosts))
+            .saturating_mul(BYTES_OF_HOST)
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Downstream
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.start_jitter.is_zero()
+    }
 }
 
 impl WebAkhtarConfig {
-    /// Akhtar 2013: pages of 650 kB every 8.5 s. Chosen: the linear look-up, because it gives the printed 650 kB.
-    pub const AKHTAR2013: Self = Self {
-        users: 1,
-        hosts: 7,
-        requests: Requests::OneByOne,
-        lookup: Lookup::Interpolated,
-        growth: 2.0,
-        gap: Distribution::of(Law::Pareto {
-            mean: Span::from_ms(8500),
-            cv: 2.0,
-        }),
-        page_bytes: Some(Bytes(650_000)),
-        keep_alive: Span::from_s(20),
-        request: Bytes(350),
-        start: Span::ZERO,
-        start_jitter: Span::from_ms(4250),
-    };
-
     /// Bytes of a page on average.
     pub fn mean_page(&self) -> f64 {
         let mean = |statistic: &Statistic| statistic.mean(self.lookup);

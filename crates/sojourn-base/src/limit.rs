@@ -14,6 +14,13 @@ pub enum Limit {
     Time(Span),
 }
 
+/// Nothing.
+impl Default for Limit {
+    fn default() -> Self {
+        Self::Bytes(Bytes::ZERO)
+    }
+}
+
 impl Limit {
     /// The same limit without time: `Time` becomes the bytes that `rate` sends in it.
     #[must_use]

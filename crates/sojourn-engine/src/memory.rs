@@ -105,7 +105,7 @@ fn of_traffic(scenario: &Scenario, topology: &Topology<'_>) -> Vec<Need> {
         tallies.add(flows.saturating_mul(HISTOGRAM_BYTES), subject);
         if let ApplicationConfig::ConstantRate(config) = application
             && scenario.record.datagrams
-            && let Distribution::Constant(interval) = &config.stream.interval
+            && let Distribution::Constant(interval) = &config.interval
         {
             let sending = scenario.duration.saturating_sub(config.start).as_ps();
             let each = sending / interval.as_ps().max(1);

@@ -6,8 +6,6 @@
 //!
 //! Source: none. Deviations: none known.
 
-use sojourn_base::Bytes;
-
 use crate::value::Value;
 
 /// A key of a table.
@@ -30,8 +28,12 @@ pub struct Key {
     pub most: &'static str,
     /// The unit that hints suggest; empty for the usual one of the type.
     pub unit: &'static str,
-    /// An example for the hint when a required key is missing, as TOML.
+    /// An example for hints, as TOML.
     pub example: &'static str,
+    /// The word that stands for the absence of a value that may be absent.
+    pub absence: &'static str,
+    /// Of a list: a single value may stand for a list of one.
+    pub one_or_many: bool,
 }
 
 /// A key with a default.
@@ -46,6 +48,8 @@ pub const fn key(name: &'static str, about: &'static str, origin: &'static str) 
         most: "",
         unit: "",
         example: "",
+        absence: "",
+        one_or_many: false,
     }
 }
 
@@ -53,6 +57,12 @@ impl Key {
     /// It must be written; `example` is a value as TOML.
     pub const fn required(mut self, example: &'static str) -> Self {
         self.required = true;
+        self.example = example;
+        self
+    }
+
+    /// Hints give this example, as TOML.
+    pub const fn example(mut self, example: &'static str) -> Self {
         self.example = example;
         self
     }
@@ -78,6 +88,33 @@ impl Key {
     /// Hints suggest this unit.
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
+        self
+    }
+
+    /// The value may be absent, which is written as this `word`.
+    pub const fn or(mut self, word: &'static str) -> Self {
+        self.absence = word;
+        self
+    }
+
+    /// A single value may stand for a list of one, and the list is never empty.
+    pub const fn one_or_many(mut self) -> Self {
+        self.one_or_many = true;
+        self
+    }
+
+    /// The same with another origin.
+    pub const fn origin(mut self, origin: &'static str) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// What a row of a declaration says of a key that has no name yet.
+    pub const fn called(mut self, name: &'static str, about: &'static str) -> Self {
+        if self.name.is_empty() {
+            self.name = name;
+            self.about = about;
+        }
         self
     }
 }
@@ -161,12 +198,4 @@ impl<T> Items for ItemsOf<'_, T> {
     fn keys(&mut self, index: usize, visitor: &mut dyn Visitor) {
         (self.keys)(&mut self.items[index], visitor);
     }
-}
-
-/// Shows a size that a configuration holds in 32 bits.
-pub fn bytes(key: Key, value: &mut u32, visitor: &mut dyn Visitor) {
-    let mut size = Bytes(u64::from(*value));
-    visitor.value(key, &mut size);
-    // Every such key has a greatest value; what is above it was noted as a problem.
-    *value = u32::try_from(size.0).unwrap_or(*value);
 }

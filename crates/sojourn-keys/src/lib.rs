@@ -3,6 +3,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`declare`] | [`parameters!`], [`choices!`], [`words!`]: one row makes field, documentation, key and default |
 //! | [`form`] | [`Key`], and [`Visitor`], who is shown every key with its value |
 //! | [`kind`] | [`Configured`]: a kind of something with its keys and profiles; [`Kinds`]: all of them |
 //! | [`own`] | [`Own`]: configurations from outside behind a pointer |
@@ -14,15 +15,19 @@
 #![forbid(unsafe_code)]
 
 pub mod content;
+pub mod declare;
 pub mod form;
 pub mod kind;
 mod nearest;
 pub mod own;
+pub mod parameter;
 pub mod value;
 
 pub use content::Content;
-pub use form::{Choice, Items, ItemsOf, Key, KindInfo, Visitor, bytes, key};
+pub use declare::origin;
+pub use form::{Choice, Items, ItemsOf, Key, KindInfo, Visitor, key};
 pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile, Variant};
 pub use nearest::{SYNONYMS, nearest};
 pub use own::{Family, Own, Pointed, Takes};
+pub use parameter::{Choices, Parameter, bytes, rate_or, without_keys};
 pub use value::{Mismatch, Or, Shape, Value, Word, Words};

@@ -7,7 +7,7 @@ mod compound;
 mod plain;
 mod quantity;
 
-pub use compound::{ListOf, OneOrMany, Or, Word, Words, unknown_word};
+pub use compound::{ListOf, OneOrMany, Or, Word, Worded, Words, unknown_word};
 
 use core::cmp::Ordering;
 use core::fmt::Write as _;

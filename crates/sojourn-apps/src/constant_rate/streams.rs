@@ -5,7 +5,7 @@
 //! Deviations: none known.
 
 use sojourn_base::{Bytes, Direction, Instant, Span};
-use sojourn_keys::Word;
+use sojourn_keys::words;
 
 use crate::{ApplicationContext, Distribution, Draw, Sampler};
 
@@ -15,29 +15,17 @@ pub const PACKETS: (Bytes, Bytes) = (Bytes(20), Bytes(65_536));
 /// Shortest and longest interval. chosen: a million packets a second, and one in an hour.
 pub const INTERVALS: (Span, Span) = (Span::from_us(1), Span::from_s(3600));
 
-/// What an interval that is drawn says about the times of packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IntervalMode {
-    /// Ticks come regularly, at the median of the interval; each packet leaves as much later or earlier than its tick as
-    /// its draw differs from the median, but not before the packet ahead of it. The phase does not wander.
-    JitterGrid,
-    /// The next packet leaves one drawn interval after this one.
-    Renewal,
+words! {
+    /// What an interval that is drawn says about the times of packets.
+    pub enum IntervalMode {
+        /// regular ticks, and each packet off its own by as much as its draw differs from the median
+        ///
+        /// Ticks come at the median of the interval; no packet leaves before the one ahead of it. The phase does not wander.
+        JitterGrid = "jitter-grid",
+        /// each interval drawn anew
+        Renewal = "renewal",
+    }
 }
-
-/// The words for it.
-pub(crate) const INTERVAL_MODES: [Word<IntervalMode>; 2] = [
-    Word {
-        name: "jitter-grid",
-        value: IntervalMode::JitterGrid,
-        about: "regular ticks, and each packet off its own by as much as its draw differs from the median",
-    },
-    Word {
-        name: "renewal",
-        value: IntervalMode::Renewal,
-        about: "each interval drawn anew",
-    },
-];
 
 /// Packets of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -23,9 +23,9 @@ fn a_voice_call_sends_87200_bits_in_every_second() {
 #[test]
 fn the_unresponsive_flow_has_one_megabit_per_second_and_a_random_phase() {
     let config = ConstantRateConfig::ONE_MEGABIT;
-    assert_eq!(config.stream.packet, Distribution::Constant(Bytes(1000)));
+    assert_eq!(config.packet, Distribution::Constant(Bytes(1000)));
     let interval = Distribution::Constant(Span::from_s(1) / 125);
-    assert_eq!(config.stream.interval, interval);
+    assert_eq!(config.interval, interval);
     let starts: Vec<Instant> = [1, 2]
         .map(|seed| {
             let mut desk = Desk::new(seed);

@@ -6,37 +6,44 @@
 
 use crate::whole;
 use sojourn_base::{BitRate, Bytes, Seed, Span, dist, math};
+use sojourn_keys::{Key, choices, key, origin, parameters};
 
-/// Where the sizes of chunks come from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Content {
-    /// Every chunk has the nominal rate of its level.
-    ConstantRate,
-    /// A clip of varying complexity, the same in every run.
-    SyntheticVbr(VbrContent),
-    /// The measured sizes of somebody's clip: chunk after chunk, of each the sizes of all levels.
-    Listed(Vec<Bytes>),
+choices! {
+    /// Where the sizes of chunks come from.
+    pub enum Content {
+        /// a clip of varying complexity, the same in every run, again and again
+        SyntheticVbr(clip: VbrContent = VbrContent::BASE) = "synthetic-vbr",
+        /// every chunk has the nominal rate of its level
+        ConstantRate = "constant-rate",
+        /// measured sizes
+        Listed(sizes: Vec<Bytes> = Vec::new(), SIZES) = "listed",
+    }
 }
 
-/// A clip that is not there: its chunks have a complexity that changes slowly, the same for all levels.
-///
-/// Chosen: a correlation of 0.85 from chunk to chunk and a standard deviation of 0.25 of the logarithm, as scenes of
-/// some ten seconds have in films; what a level adds of its own varies by 5 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VbrContent {
-    /// Chunks until the clip begins again.
-    pub chunks: u32,
-    /// Which clip it is; no other seed enters it, so that all runs play the same one.
-    pub clip: u64,
+const SIZES: Key = key(
+    "sizes",
+    "chunk after chunk, of each one size for every level",
+    "no default",
+)
+.required("[\"180 kB\", \"250 kB\"]")
+.least("1 B")
+.most("1 GB");
+
+parameters! {
+    /// A clip that is not there: its chunks have a complexity that changes slowly, the same for all levels.
+    ///
+    /// Chosen: a correlation of 0.85 from chunk to chunk and a standard deviation of 0.25 of the logarithm, as scenes of
+    /// some ten seconds have in films; what a level adds of its own varies by 5 %.
+    #[derive(Copy, Eq)]
+    pub struct VbrContent {
+        /// chunks until the clip begins again
+        chunks: u32 = 298, origin("Akhtar 2013: Big Buck Bunny, 596 s in chunks of 2 s").least("1").most("100000");
+        /// number of the clip; the seed of a run does not enter it
+        clip: u64 = 20_130_001, origin("chosen: any number");
+    }
 }
 
 impl VbrContent {
-    /// 298 chunks of 2 s are the 596 s of Big Buck Bunny. Chosen: the number of the clip, a date.
-    pub const AKHTAR2013: Self = Self {
-        chunks: 298,
-        clip: 20_130_001,
-    };
-
     /// How complex each chunk is: 1 on average.
     fn complexities(&self) -> Vec<f64> {
         let mut random = Seed(self.clip).stream("content/complexity");
@@ -123,7 +130,7 @@ mod tests {
     use super::*;
 
     fn ladder() -> Vec<BitRate> {
-        super::super::HasConfig::akhtar2013().ladder
+        super::super::HasConfig::AKHTAR2013.ladder.into_owned()
     }
 
     #[test]
@@ -135,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_clip_has_the_nominal_rates_on_average_and_neighbours_that_are_alike() {
-        let clip = VbrContent::AKHTAR2013;
+        let clip = VbrContent::BASE;
         let complexities = clip.complexities();
         assert_eq!(complexities.len(), 298);
         let n = complexities.len() as f64;
@@ -158,7 +165,7 @@ mod tests {
     fn the_clip_is_the_same_every_time_and_begins_again_when_it_is_over() {
         let make = || {
             Sizes::new(
-                &Content::SyntheticVbr(VbrContent::AKHTAR2013),
+                &Content::SyntheticVbr(VbrContent::BASE),
                 &ladder(),
                 Span::from_s(2),
             )

@@ -6,80 +6,79 @@
 //! Deviations: the client of Akhtar 2013 (WiLo) has no published parameters; the rule by throughput and buffer takes its
 //! place (chosen). BOLA follows the throughput until the buffer has held its minimum once.
 
+use crate::keys::LONGEST_PAUSE;
 use sojourn_base::report::LevelReason;
 use sojourn_base::{BitRate, Span, math};
+use sojourn_keys::{Key, choices, origin, parameters};
 use std::collections::VecDeque;
 
-/// The rule.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RateRule {
-    /// By throughput and buffer.
-    ThroughputBuffer(ThroughputBufferConfig),
-    /// BOLA.
-    Bola(BolaConfig),
-    /// BBA-0.
-    Bba0(Bba0Config),
+choices! {
+    /// The rule.
+    #[derive(Copy)]
+    pub enum RateRule {
+        /// as much as the throughput of the last chunks allows, downwards late, upwards step by step
+        ThroughputBuffer(rule: ThroughputBufferConfig = ThroughputBufferConfig::BASE) = "throughput-buffer",
+        /// BOLA: by the buffer, so that the mean logarithm of the rates is largest
+        Bola(rule: BolaConfig = BolaConfig::BASE) = "bola",
+        /// BBA-0: by the buffer, on a line from the lowest to the highest rate
+        Bba0(rule: Bba0Config = Bba0Config::BASE) = "bba-0",
+    }
 }
 
-/// The rule by throughput and buffer: as much as the throughput allows, downwards late, upwards step by step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ThroughputBufferConfig {
-    /// Share of the estimated throughput that a level may need.
-    pub safety: f64,
-    /// Throughputs of so many chunks make the estimate, their harmonic mean.
-    pub samples: u32,
-    /// With less in the buffer, the lowest level.
-    pub panic_below: Span,
-    /// A higher level only with so much in the buffer.
-    pub up_from: Span,
-    /// Chunks in a row for which a higher level must have been possible.
-    pub up_after: u32,
-    /// With so much in the buffer a level that is too high is kept.
-    pub hold_from: Span,
-    /// But not if the next chunk would take so many times its own length.
-    pub hold_up_to: f64,
+pub(crate) const fn span(from: &'static str) -> Key {
+    origin(from).most(LONGEST_PAUSE).unit("s")
 }
 
-impl ThroughputBufferConfig {
-    /// Chosen: a share of 0.85 leaves room for the variation from chunk to chunk; five samples are ten seconds of
-    /// media; 4, 10 and 20 s are about an eighth, a third and two thirds of the 30 s of Akhtar 2013.
-    pub const AKHTAR2013: Self = Self {
-        safety: 0.85,
-        samples: 5,
-        panic_below: Span::from_s(4),
-        up_from: Span::from_s(10),
-        up_after: 3,
-        hold_from: Span::from_s(20),
-        hold_up_to: 1.25,
-    };
+const SHARES: &str = "chosen: about an eighth, a third and two thirds of a buffer of 30 s";
 
-    /// For a player of a live stream with three seconds in its buffer. Chosen: five windows of a second; 0.8, 2.2 and
-    /// 2.6 s are about three, seven and eight tenths of the buffer, so that a higher level needs nearly all of it.
-    pub const LOW_LATENCY: Self = Self {
-        panic_below: Span::from_ms(800),
-        up_from: Span::from_ms(2200),
-        hold_from: Span::from_ms(2600),
-        ..Self::AKHTAR2013
-    };
+parameters! {
+    /// The rule by throughput and buffer.
+    #[derive(Copy)]
+    pub struct ThroughputBufferConfig {
+        /// share of the estimated throughput that a level may need
+        safety: f64 = 0.85, origin("chosen: room for the variation from chunk to chunk").least("0.01").most("1");
+        /// chunks whose throughputs make the estimate, by their harmonic mean
+        samples: u32 = 5, origin("chosen: ten seconds of media").least("1").most("1000");
+        /// with less in the buffer, the lowest level
+        panic_below: Span = Span::from_s(4), span(SHARES);
+        /// a higher level only with so much in the buffer
+        up_from: Span = Span::from_s(10), span(SHARES);
+        /// chunks in a row for which a higher level must have been possible
+        up_after: u32 = 3, origin("chosen: three").least("1").most("1000");
+        /// with so much in the buffer a level that is too high is kept
+        hold_from: Span = Span::from_s(20), span(SHARES);
+        /// but not if the next chunk would take so many times its own length
+        hold_up_to: f64 = 1.25, origin("chosen: 1.25").least("1").most("100");
+    }
 }
 
-/// Parameters of BOLA.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BolaConfig {
-    /// The lowest level up to here.
-    pub minimum: Span,
-    /// The highest level from about here.
-    pub target: Span,
+parameters! {
+    /// Parameters of BOLA.
+    #[derive(Copy, Eq)]
+    pub struct BolaConfig {
+        /// buffer up to which the lowest level is right
+        minimum: Span = Span::from_s(10), span("dash.js BolaRule: 10 s").least("1 ms");
+        /// buffer about which the highest level is right
+        /// (with 30 s it would need 27.9 s)
+        target: Span = Span::from_s(26),
+            span("chosen: 26 s, reachable below the 28 s at which a client with 30 s asks again").least("1 ms");
+    }
+}
+
+parameters! {
+    /// Parameters of BBA-0. Chosen: 6 and 21 s, the shares of the buffer that the paper gives, with a shorter reservoir
+    /// and a cushion that ends below the 28 s at which the client of Akhtar 2013 asks again.
+    #[derive(Copy, Eq)]
+    pub struct Bba0Config {
+        /// buffer up to which the lowest level is right
+        reservoir: Span = Span::from_s(6), span("chosen: Huang 2014 has 90 s and 126 s of a buffer of 240 s");
+        /// from there, buffer in which the rate rises to the highest
+        cushion: Span = Span::from_s(21),
+            span("chosen: Huang 2014 has 90 s and 126 s of a buffer of 240 s").least("1 ms");
+    }
 }
 
 impl BolaConfig {
-    /// Chosen: 10 s (dash.js), and 26 s, because the top level must be reachable below the 28 s at which a client with
-    /// 30 s of buffer and chunks of 2 s asks again; with 30 s it needs 27.9 s.
-    pub const AKHTAR2013: Self = Self {
-        minimum: Span::from_s(10),
-        target: Span::from_s(26),
-    };
-
     /// (g, V) for these rates.
     fn gains(&self, ladder: &[BitRate]) -> (f64, f64) {
         let top = ladder.last().map_or(0.0, |rate| utility(*rate, ladder));
@@ -107,23 +106,7 @@ fn utility(rate: BitRate, ladder: &[BitRate]) -> f64 {
     math::ln(mbps(rate) / mbps(ladder[0]))
 }
 
-/// Parameters of BBA-0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bba0Config {
-    /// The lowest level up to here.
-    pub reservoir: Span,
-    /// From there to the highest level.
-    pub cushion: Span,
-}
-
 impl Bba0Config {
-    /// Chosen: 6 and 21 s, the shares of the buffer that the paper gives (90 and 126 s of 240 s), with a shorter
-    /// reservoir and a cushion that ends below the 28 s at which the client of Akhtar 2013 asks again.
-    pub const AKHTAR2013: Self = Self {
-        reservoir: Span::from_s(6),
-        cushion: Span::from_s(21),
-    };
-
     /// The rate in Mb/s that belongs to a buffer.
     fn map(&self, ladder: &[BitRate], buffer: f64) -> f64 {
         let (low, high) = (mbps(ladder[0]), mbps(ladder[ladder.len() - 1]));

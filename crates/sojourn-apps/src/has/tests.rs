@@ -9,7 +9,7 @@ use sojourn_base::report::LevelReason;
 fn plain() -> HasConfig {
     HasConfig {
         content: Content::ConstantRate,
-        ..HasConfig::akhtar2013()
+        ..HasConfig::AKHTAR2013
     }
 }
 
@@ -112,8 +112,8 @@ fn a_lost_connection_costs_time_but_no_chunk() {
 #[test]
 fn a_buffer_rule_without_throughput_begins_at_the_bottom() {
     for rule in [
-        RateRule::Bola(BolaConfig::AKHTAR2013),
-        RateRule::Bba0(Bba0Config::AKHTAR2013),
+        RateRule::Bola(BolaConfig::BASE),
+        RateRule::Bba0(Bba0Config::BASE),
     ] {
         let mut desk = Desk::new(1);
         watched(&HasConfig { rule, ..plain() }, &mut desk, 300);
@@ -130,7 +130,7 @@ fn what_does_not_fit_together_is_named() {
     };
     assert_eq!(said(plain()), [""; 0]);
     let mut falling = plain();
-    falling.ladder.swap(2, 3);
+    falling.ladder.to_mut().swap(2, 3);
     assert_eq!(said(falling), ["ladder"]);
     let chunk = Span::from_s(31);
     assert_eq!(said(HasConfig { chunk, ..plain() }), ["chunk"]);
@@ -147,7 +147,7 @@ fn what_does_not_fit_together_is_named() {
     assert_eq!(said(HasConfig { content, ..plain() }), ["content.sizes"]);
     let rule = RateRule::Bola(BolaConfig {
         target: Span::from_s(10),
-        ..BolaConfig::AKHTAR2013
+        ..BolaConfig::BASE
     });
     assert_eq!(said(HasConfig { rule, ..plain() }), ["rule.target"]);
 }
@@ -173,11 +173,11 @@ proptest! {
             sessions,
             chunk: Span::from_s(chunk),
             rule: match which {
-                0 => RateRule::ThroughputBuffer(ThroughputBufferConfig::AKHTAR2013),
-                1 => RateRule::Bola(BolaConfig::AKHTAR2013),
-                _ => RateRule::Bba0(Bba0Config::AKHTAR2013),
+                0 => RateRule::ThroughputBuffer(ThroughputBufferConfig::BASE),
+                1 => RateRule::Bola(BolaConfig::BASE),
+                _ => RateRule::Bba0(Bba0Config::BASE),
             },
-            ..HasConfig::akhtar2013()
+            ..HasConfig::AKHTAR2013
         };
         prop_assert!(config.problems().is_empty());
         watched(&config, &mut desk, 240);

@@ -11,7 +11,7 @@ use crate::connections::Connections;
 use crate::has::content::Sizes;
 use crate::has::number;
 use crate::has::player::{Player, bytes_of};
-use crate::has::rate::{Offer, RateRule, SHORTEST};
+use crate::has::rate::{Offer, SHORTEST};
 use crate::{
     Application, ApplicationContext, Chunk, End, Event, Interest, LiveSecond, LiveSession,
 };
@@ -127,11 +127,7 @@ impl HasLl {
     /// The players of `config`, at rest until [`Application::start`].
     pub fn new(config: &HasLlConfig) -> Self {
         let session = Session {
-            player: Player::new(
-                config.resume,
-                RateRule::ThroughputBuffer(config.rule),
-                &config.ladder,
-            ),
+            player: Player::new(config.resume, config.rule.into(), &config.ladder),
             throughput: Throughput::default(),
             segment: None,
             asked: 0,

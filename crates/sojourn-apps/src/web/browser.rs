@@ -10,7 +10,7 @@
 //! anew at once.
 
 use super::page::PageContents;
-use super::{Closing, WebConfig};
+use super::{Closing, NameLookup, WebConfig};
 use crate::connections::Connections;
 use crate::{Application, ApplicationContext, ConnectionId, End, Event, Interest, Object, Page};
 use sojourn_base::{Direction, Instant};
@@ -119,7 +119,7 @@ impl Web {
         server: usize,
         context: &mut impl ApplicationContext,
     ) {
-        if self.config.name_lookup.is_none() {
+        if self.config.name_lookup == NameLookup::Off {
             self.users[user].servers[server].name = Name::Known;
         }
         match self.users[user].servers[server].name {
@@ -139,11 +139,11 @@ impl Web {
         server: usize,
         context: &mut impl ApplicationContext,
     ) {
-        if let Some(lookup) = self.config.name_lookup {
+        if let NameLookup::Datagram { query, timeout, .. } = self.config.name_lookup {
             self.users[user].servers[server].name = Name::AskedAt(now);
             let tag = self.token(user, 1 + server);
-            context.send_tagged_datagram(self.resolver(), Direction::Upstream, lookup.query, tag);
-            context.arm(now + lookup.timeout, tag);
+            context.send_tagged_datagram(self.resolver(), Direction::Upstream, query, tag);
+            context.arm(now + timeout, tag);
         }
     }
 
@@ -155,10 +155,10 @@ impl Web {
         server: usize,
         context: &mut impl ApplicationContext,
     ) {
-        if let (Some(lookup), Name::AskedAt(at)) = (
+        if let (NameLookup::Datagram { timeout, .. }, Name::AskedAt(at)) = (
             self.config.name_lookup,
             self.users[user].servers[server].name,
-        ) && now >= at + lookup.timeout
+        ) && now >= at + timeout
         {
             self.ask(now, user, server, context);
         }
@@ -171,16 +171,11 @@ impl Web {
         tag: u32,
         context: &mut impl ApplicationContext,
     ) {
-        let Some(lookup) = self.config.name_lookup else {
+        let NameLookup::Datagram { answer, .. } = self.config.name_lookup else {
             return;
         };
         if end == End::Server {
-            context.send_tagged_datagram(
-                self.resolver(),
-                Direction::Downstream,
-                lookup.answer,
-                tag,
-            );
+            context.send_tagged_datagram(self.resolver(), Direction::Downstream, answer, tag);
             return;
         }
         let (user, kind) = self.split(tag);

@@ -7,16 +7,19 @@
 use crate::whole;
 use crate::{ApplicationContext, Draw};
 use sojourn_base::{Bytes, dist, math};
+use sojourn_keys::{choices, origin, parameters, without_keys};
 
-/// The objects of a page beside its index object.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PageModel {
-    /// Objects of one size.
-    Equal(EqualPage),
-    /// The objects of a list, the same for each page.
-    Listed(ListedPage),
-    /// Another draw from a distribution for each page.
-    Generated(GeneratedPage),
+choices! {
+    /// The objects of a page beside its index object.
+    #[derive(Copy)]
+    pub enum PageModel {
+        /// 25 objects of 25,000 B on each of four servers (White 2012 §3.2.3)
+        Equal(page: EqualPage = EqualPage::WHITE2012 => without_keys) = "white2012",
+        /// the 100 files of White 2012 Appendix A on four servers, 614,402 B together
+        Listed(page: ListedPage = ListedPage::WHITE2012_APPENDIX_A => without_keys) = "white2012-appendix-a",
+        /// another draw from a distribution like that of Appendix A for each page
+        Generated(page: GeneratedPage = GeneratedPage::BASE) = "generated",
+    }
 }
 
 /// A page of equal objects.
@@ -68,30 +71,23 @@ impl ListedPage {
     }
 }
 
-/// A page of random objects: sizes are log-normal and then scaled to a given total.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GeneratedPage {
-    /// Number of servers.
-    pub servers: u32,
-    /// Objects on each server.
-    pub objects_per_server: u32,
-    /// Mean of the decimal logarithm of the unscaled size.
-    pub log10_mean: f64,
-    /// Standard deviation of the decimal logarithm of the size.
-    pub log10_sd: f64,
-    /// Sum of the sizes after scaling, up to rounding.
-    pub total: Bytes,
-}
+const ORIGIN: &str = "White 2012 Appendix A";
 
-impl GeneratedPage {
-    /// White 2012 Appendix A.
-    pub const WHITE2012: Self = Self {
-        servers: 4,
-        objects_per_server: 25,
-        log10_mean: 3.34,
-        log10_sd: 0.84,
-        total: Bytes(614_400),
-    };
+parameters! {
+    /// A page of random objects: sizes are log-normal and then scaled to a given total, up to rounding.
+    #[derive(Copy)]
+    pub struct GeneratedPage {
+        /// number of servers
+        servers: u32 = 4, origin(ORIGIN).least("1").most("100");
+        /// objects on each server
+        objects_per_server: u32 = 25, origin(ORIGIN).least("1").most("10000");
+        /// mean of the decimal logarithm of the unscaled size
+        log10_mean: f64 = 3.34, origin(ORIGIN).least("0").most("9");
+        /// standard deviation of the decimal logarithm of the size
+        log10_sd: f64 = 0.84, origin(ORIGIN).least("0").most("3");
+        /// sum of the sizes after scaling
+        total: Bytes = Bytes(614_400), origin(ORIGIN).least("1 B").most("1000 GB");
+    }
 }
 
 impl PageModel {
@@ -223,7 +219,7 @@ mod tests {
 
     #[test]
     fn generated_pages_add_up_to_their_total_and_differ() {
-        let model = PageModel::Generated(GeneratedPage::WHITE2012);
+        let model = PageModel::Generated(GeneratedPage::BASE);
         let mut page = PageContents::new(&model);
         let mut desk = Desk::new(1);
         let mut seen = Vec::new();

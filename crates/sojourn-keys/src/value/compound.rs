@@ -4,6 +4,8 @@
 
 use core::cmp::Ordering;
 
+use sojourn_base::Direction;
+
 use super::{Mismatch, Shape, Value, quoted, shown};
 use crate::content::Content;
 use crate::form::Key;
@@ -27,6 +29,58 @@ pub struct Words<'a, T: 'static> {
     pub value: &'a mut T,
     /// All words.
     pub words: &'static [Word<T>],
+}
+
+/// An enumeration whose values are words, declared by [`words!`](crate::words).
+pub trait Worded: Copy + PartialEq + 'static {
+    /// All words.
+    const WORDS: &'static [Word<Self>];
+}
+
+impl Worded for Direction {
+    const WORDS: &'static [Word<Self>] = &[
+        Word {
+            name: Self::Upstream.as_str(),
+            value: Self::Upstream,
+            about: "from the subscriber",
+        },
+        Word {
+            name: Self::Downstream.as_str(),
+            value: Self::Downstream,
+            about: "to the subscriber",
+        },
+    ];
+}
+
+impl<T: Worded> Value for T {
+    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
+        let words = T::WORDS;
+        Words { value: self, words }.read(content, key)
+    }
+
+    fn print(&self) -> String {
+        let mut value = *self;
+        let words = T::WORDS;
+        Words {
+            value: &mut value,
+            words,
+        }
+        .print()
+    }
+
+    fn shape(&self) -> Shape {
+        let mut value = *self;
+        let words = T::WORDS;
+        Words {
+            value: &mut value,
+            words,
+        }
+        .shape()
+    }
+
+    fn compare(&self, _bound: &str) -> Option<Ordering> {
+        None
+    }
 }
 
 impl<T: Copy + PartialEq> Value for Words<'_, T> {
@@ -85,17 +139,15 @@ pub struct Or<'a, T> {
     pub value: &'a mut Option<T>,
     /// The word, for instance `off` or `unlimited`.
     pub word: &'static str,
-    /// Any value of the type, to describe it.
-    pub example: T,
 }
 
-impl<T: Value + Clone> Value for Or<'_, T> {
+impl<T: Value + Default> Value for Or<'_, T> {
     fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
         if matches!(content, Content::Text(text) if text == self.word) {
             *self.value = None;
             return Ok(());
         }
-        let mut inner = self.example.clone();
+        let mut inner = T::default();
         inner.read(content, key).map_err(|mut mismatch| {
             mismatch.hint = format!("{}, or \"{}\"", mismatch.hint, self.word);
             mismatch
@@ -111,7 +163,7 @@ impl<T: Value + Clone> Value for Or<'_, T> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::WordOr(self.word, Box::new(self.example.shape()))
+        Shape::WordOr(self.word, Box::new(T::default().shape()))
     }
 
     fn compare(&self, bound: &str) -> Option<Ordering> {
@@ -127,11 +179,9 @@ const LONGEST_LIST: usize = 10_000;
 pub struct OneOrMany<'a, T> {
     /// The values.
     pub values: &'a mut Vec<T>,
-    /// Any value of the type, to describe it.
-    pub example: T,
 }
 
-impl<T: Value + Clone> Value for OneOrMany<'_, T> {
+impl<T: Value + Default> Value for OneOrMany<'_, T> {
     fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
         let items = match content {
             Content::List(items) => items.iter().map(|item| &item.content).collect(),
@@ -145,7 +195,7 @@ impl<T: Value + Clone> Value for OneOrMany<'_, T> {
         }
         let mut values = Vec::with_capacity(items.len());
         for item in items {
-            let mut value = self.example.clone();
+            let mut value = T::default();
             value.read(item, key)?;
             values.push(value);
         }
@@ -161,7 +211,7 @@ impl<T: Value + Clone> Value for OneOrMany<'_, T> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::OneOrMany(Box::new(self.example.shape()))
+        Shape::OneOrMany(Box::new(T::default().shape()))
     }
 
     fn compare(&self, _bound: &str) -> Option<Ordering> {
@@ -178,11 +228,9 @@ impl<T: Value + Clone> Value for OneOrMany<'_, T> {
 pub struct ListOf<'a, T> {
     /// The values.
     pub values: &'a mut Vec<T>,
-    /// Any value of the type, to describe it.
-    pub example: T,
 }
 
-impl<T: Value + Clone> Value for ListOf<'_, T> {
+impl<T: Value + Default> Value for ListOf<'_, T> {
     fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
         if let Content::List(items) = content
             && items.is_empty()
@@ -191,12 +239,14 @@ impl<T: Value + Clone> Value for ListOf<'_, T> {
             return Ok(());
         }
         let Content::List(_) = content else {
-            let example = format!("[{}]", self.example.print());
+            let example = match key.example {
+                "" => format!("[{}]", T::default().print()),
+                example => example.to_owned(),
+            };
             return Err(Mismatch::kind(content, "a list", &example));
         };
         OneOrMany {
             values: self.values,
-            example: self.example.clone(),
         }
         .read(content, key)
     }
@@ -206,7 +256,7 @@ impl<T: Value + Clone> Value for ListOf<'_, T> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::List(Box::new(self.example.shape()))
+        Shape::List(Box::new(T::default().shape()))
     }
 
     fn compare(&self, _bound: &str) -> Option<Ordering> {

@@ -149,7 +149,6 @@ impl ImpulseConfig {
             &mut Or {
                 value: &mut self.gap,
                 word: "none",
-                example: Span::from_ms(10_000),
             },
         );
         visitor.value(
@@ -451,7 +450,6 @@ impl ShaperConfig {
             &mut Or {
                 value: &mut peak,
                 word: "unlimited",
-                example: BitRate::from_mbps(20),
             },
         );
         shaper.peak = peak.unwrap_or(BitRate::ZERO);

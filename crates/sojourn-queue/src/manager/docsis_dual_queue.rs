@@ -126,7 +126,6 @@ impl DocsisDualQueueConfig {
             &mut Or {
                 value: &mut self.low_latency_limit,
                 word: "auto",
-                example: Bytes(62_500),
             },
         );
         self.classifier.keys(visitor);

@@ -48,7 +48,6 @@ impl RedClassConfig {
             &mut Or {
                 value: &mut self.minimum,
                 word: "auto",
-                example: Limit::Packets(Packets(20)),
             },
         );
         visitor.value(
@@ -60,7 +59,6 @@ impl RedClassConfig {
             &mut Or {
                 value: &mut self.maximum,
                 word: "auto",
-                example: Limit::Packets(Packets(120)),
             },
         );
         visitor.value(
@@ -274,7 +272,6 @@ impl Configured for RedConfig {
             &mut Or {
                 value: &mut self.weight,
                 word: "auto",
-                example: 0.002,
             },
         );
         bytes(
@@ -331,7 +328,6 @@ impl Configured for RedConfig {
             &mut Or {
                 value: &mut self.mark_limit,
                 word: "off",
-                example: 0.1,
             },
         );
         visitor.value(

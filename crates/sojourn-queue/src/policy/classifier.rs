@@ -87,7 +87,8 @@ impl LowLatencyClassifier {
                 "low_latency_dscp",
                 "code points that go to the low-latency queue, beside ECT(1) and CE",
                 "White 2019 §2.2 (42 for NQB, EF as an option); 45 is the later code point for NQB",
-            ),
+            )
+            .example("[45]"),
             &mut self.dscp,
         );
         visitor.value(
@@ -107,7 +108,6 @@ impl Value for CodePoints {
         let mut listed: Vec<u8> = Vec::new();
         ListOf {
             values: &mut listed,
-            example: 45,
         }
         .read(content, key)?;
         let mut set = Self(0);
@@ -134,16 +134,14 @@ impl Value for CodePoints {
         let mut values = self.listed();
         ListOf {
             values: &mut values,
-            example: 45,
         }
         .print()
     }
 
     fn shape(&self) -> Shape {
-        let mut values = Vec::new();
+        let mut values: Vec<u8> = Vec::new();
         ListOf {
             values: &mut values,
-            example: 45_u8,
         }
         .shape()
     }

@@ -78,7 +78,6 @@ impl CobaltLaw {
             &mut Or {
                 value: &mut law.ce_threshold,
                 word: "off",
-                example: Span::from_ms(1),
             },
         );
         visitor.value(

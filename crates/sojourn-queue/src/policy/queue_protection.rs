@@ -55,7 +55,6 @@ impl QueueProtectionLaw {
             &mut Or {
                 value: &mut self.critical_delay,
                 word: "auto",
-                example: Span::from_ms(1),
             },
         );
         visitor.value(

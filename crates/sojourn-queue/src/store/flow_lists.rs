@@ -88,7 +88,6 @@ impl FlowListsConfig {
             &mut Or {
                 value: &mut config.memory,
                 word: "unlimited",
-                example: Bytes(32 << 20),
             },
         );
         visitor.value(

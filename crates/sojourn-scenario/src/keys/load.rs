@@ -386,7 +386,6 @@ fn load_keys(load: &mut LoadDraft, visitor: &mut dyn Visitor) {
         .most("20 s"),
         &mut OneOrMany {
             values: &mut load.round_trips,
-            example: Span::from_ms(20),
         },
     );
     visitor.choice(

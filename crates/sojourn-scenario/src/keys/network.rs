@@ -3,7 +3,7 @@
 //! Source: homes as in the specification of service groups, section 2. Deviations: a home may have an access link
 //! of its own instead of a port of a shared medium, of which there is none yet.
 
-use sojourn_base::{Direction, PerDirection, Span};
+use sojourn_base::{Direction, PerDirection};
 use sojourn_keys::value::{ListOf, OneOrMany, Word, Words};
 use sojourn_keys::{ItemsOf, Key, Visitor, key};
 use sojourn_link::Framing;
@@ -13,7 +13,7 @@ use crate::keys::load::{LoadDraft, loads_keys};
 use crate::keys::scenario::{TrafficDraft, traffic_keys};
 use crate::keys::{framing, link, queue};
 use crate::model::{DirectedLink, Home, LatencyHistogramConfig, SharedLink};
-use crate::topology::{ACCESS, USUAL_PATH};
+use crate::topology::USUAL_PATH;
 
 /// Most homes of a scenario, all counts together. Source: specification of service groups, section 2.
 pub(crate) const MOST_HOMES: &str = "4096";
@@ -133,7 +133,6 @@ fn histogram_keys(histogram: &mut LatencyHistogramConfig, visitor: &mut dyn Visi
         .least("10 us"),
         &mut OneOrMany {
             values: &mut histogram.edges,
-            example: Span::from_ms(1),
         },
     );
     visitor.value(
@@ -167,10 +166,9 @@ pub(crate) fn access_keys(access: &mut PerDirection<DirectedLink>, visitor: &mut
 pub(crate) fn path_key(path: &mut Option<Vec<String>>, whose: Key, visitor: &mut dyn Visitor) {
     if path.is_some() || visitor.has("path") || visitor.is_exhaustive() {
         visitor.value(
-            whose,
+            whose.example("[\"access\"]"),
             &mut ListOf {
                 values: path.get_or_insert_with(|| USUAL_PATH.map(str::to_owned).to_vec()),
-                example: ACCESS.to_owned(),
             },
         );
     }

@@ -486,7 +486,6 @@ pub(crate) fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor
         .most("20 s"),
         &mut OneOrMany {
             values: &mut traffic.round_trips,
-            example: Span::from_ms(20),
         },
     );
     visitor.value(
@@ -499,7 +498,6 @@ pub(crate) fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor
         .most("1 Tb/s"),
         &mut OneOrMany {
             values: &mut traffic.line_rates,
-            example: Server::LINE_RATE,
         },
     );
     visitor.value(
@@ -586,7 +584,6 @@ fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
         &mut Or {
             value: &mut record.series,
             word: "off",
-            example: Span::from_ms(100),
         },
     );
     visitor.value(
@@ -600,7 +597,6 @@ fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
         &mut Or {
             value: &mut record.connections,
             word: "off",
-            example: Span::from_ms(100),
         },
     );
     visitor.value(

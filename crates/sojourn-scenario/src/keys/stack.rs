@@ -6,7 +6,6 @@
 mod kinds;
 mod words;
 
-use sojourn_base::Span;
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::{
     AckPolicy, ConnectPolicy, ControllerConfig, DelayedAck, IdleRestart, SlowStart, TimeoutPolicy,
@@ -116,21 +115,13 @@ fn flag(name: &'static str, about: &'static str, value: &mut bool, visitor: &mut
     visitor.value(key(name, about, ORIGIN), value);
 }
 
-fn optional<T: Value + Clone>(
+fn optional<T: Value + Default>(
     key: Key,
     word: &'static str,
-    example: T,
     value: &mut Option<T>,
     visitor: &mut dyn Visitor,
 ) {
-    visitor.value(
-        key,
-        &mut Or {
-            value,
-            word,
-            example,
-        },
-    );
+    visitor.value(key, &mut Or { value, word });
 }
 
 fn keys(config: &mut StackConfig, visitor: &mut dyn Visitor) {
@@ -374,14 +365,12 @@ fn connect_keys(connect: &mut ConnectPolicy, visitor: &mut dyn Visitor) {
             .least("1 ms")
             .unit("s"),
         "unlimited",
-        Span::from_s(60),
         &mut connect.maximum_timeout,
         visitor,
     );
     optional(
         key("attempts", "attempts before the connection fails", ORIGIN).least("1"),
         "unlimited",
-        6,
         &mut connect.attempts,
         visitor,
     );
@@ -393,7 +382,6 @@ fn connect_keys(connect: &mut ConnectPolicy, visitor: &mut dyn Visitor) {
         )
         .least("1"),
         "never",
-        1,
         &mut connect.single_segment_after,
         visitor,
     );

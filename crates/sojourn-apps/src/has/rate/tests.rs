@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn ladder() -> Vec<BitRate> {
-    super::super::HasConfig::akhtar2013().ladder
+    super::super::HasConfig::AKHTAR2013.ladder.into_owned()
 }
 
 /// The buffer in s at which `level` of the buffer becomes more than what it was.
@@ -37,7 +37,7 @@ fn bola_goes_up_at_the_buffers_that_its_score_gives() {
     ] {
         let config = BolaConfig {
             target: Span::from_s(target),
-            ..BolaConfig::AKHTAR2013
+            ..BolaConfig::BASE
         };
         let gains = config.gains(&ladder());
         assert!(
@@ -55,7 +55,7 @@ fn bola_goes_up_at_the_buffers_that_its_score_gives() {
 
 #[test]
 fn bba_0_maps_the_buffer_to_a_rate_on_a_line() {
-    let config = Bba0Config::AKHTAR2013;
+    let config = Bba0Config::BASE;
     for (buffer, rate) in [
         (0.0, 0.72),
         (6.0, 0.72),
@@ -72,7 +72,7 @@ fn bba_0_maps_the_buffer_to_a_rate_on_a_line() {
 
 #[test]
 fn bba_0_keeps_its_level_until_the_line_passes_a_neighbour() {
-    let level = |before, buffer| Bba0Config::AKHTAR2013.level(&ladder(), before, buffer);
+    let level = |before, buffer| Bba0Config::BASE.level(&ladder(), before, buffer);
     // 1.707 Mb/s: from 1.5 Mb/s (level 2) neither 1 nor 2 Mb/s is reached.
     assert_eq!(level(2, 10.0), 2);
     // From 0.72 Mb/s up to the highest below it, from 3.9 Mb/s down to the lowest above it.
@@ -94,9 +94,7 @@ fn offered(chooser: &mut Chooser, buffer: u64) -> (usize, LevelReason) {
 }
 
 fn by_throughput(mbps: &[f64]) -> Chooser {
-    let mut chooser = Chooser::new(RateRule::ThroughputBuffer(
-        ThroughputBufferConfig::AKHTAR2013,
-    ));
+    let mut chooser = Chooser::new(RateRule::ThroughputBuffer(ThroughputBufferConfig::BASE));
     for sample in mbps {
         chooser.on_sample(sample * 1e6);
     }
@@ -146,7 +144,7 @@ fn a_client_goes_down_to_what_fits_unless_its_buffer_lets_it_wait() {
 
 #[test]
 fn bola_follows_the_throughput_until_its_buffer_was_full_once() {
-    let mut chooser = Chooser::new(RateRule::Bola(BolaConfig::AKHTAR2013));
+    let mut chooser = Chooser::new(RateRule::Bola(BolaConfig::BASE));
     assert_eq!(offered(&mut chooser, 0), (0, LevelReason::Start));
     chooser.on_sample(4.4e6);
     // 0.9 of 4.4 Mb/s are 3.96 Mb/s: level 5.
@@ -162,9 +160,9 @@ proptest! {
         steps in prop::collection::vec((0.01_f64..50.0, 0_u64..31), 1..60),
     ) {
         let mut chooser = Chooser::new(match which {
-            0 => RateRule::ThroughputBuffer(ThroughputBufferConfig::AKHTAR2013),
-            1 => RateRule::Bola(BolaConfig::AKHTAR2013),
-            _ => RateRule::Bba0(Bba0Config::AKHTAR2013),
+            0 => RateRule::ThroughputBuffer(ThroughputBufferConfig::BASE),
+            1 => RateRule::Bola(BolaConfig::BASE),
+            _ => RateRule::Bba0(Bba0Config::BASE),
         });
         let mut before = 0;
         for (mbps, buffer) in steps {
@@ -188,9 +186,9 @@ proptest! {
     #[test]
     fn buffer_rules_never_go_down_as_the_buffer_fills(low in 0.0_f64..30.0, more in 0.0_f64..30.0, before in 0_usize..7) {
         let ladder = ladder();
-        let bola = BolaConfig::AKHTAR2013;
+        let bola = BolaConfig::BASE;
         prop_assert!(bola.level(&ladder, low) <= bola.level(&ladder, low + more));
-        let bba = Bba0Config::AKHTAR2013;
+        let bba = Bba0Config::BASE;
         prop_assert!(bba.level(&ladder, before, low) <= bba.level(&ladder, before, low + more));
     }
 }

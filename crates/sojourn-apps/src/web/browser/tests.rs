@@ -1,14 +1,23 @@
 use super::*;
 use crate::desk::Desk;
-use crate::web::{Closing, GeneratedPage, ListedPage, NameLookupConfig, PageModel};
+use crate::web::{Closing, GeneratedPage, ListedPage, NameLookup, PageModel};
 use proptest::prelude::*;
 use sojourn_base::{Bytes, Span};
+
+/// As by default.
+const NAME_LOOKUP: NameLookup = NameLookup::Datagram {
+    query: 60,
+    answer: 120,
+    timeout: Span::from_s(5),
+};
 
 #[test]
 fn connections_that_the_server_closes_are_forgotten_in_the_order_of_their_objects() {
     let mut desk = Desk::new(1);
     let config = WebConfig {
-        closing: Closing::SERVER,
+        closing: Closing::Server {
+            forget_after: Span::from_s(10),
+        },
         ..WebConfig::WHITE2012
     };
     desk.run(&mut Web::new(&config), Instant::from_s(30));
@@ -140,7 +149,7 @@ fn a_lost_name_look_up_costs_its_timeout() {
         desk.round_trips.push(Span::from_ms(25));
         desk.lost_datagrams = lost;
         let config = WebConfig {
-            name_lookup: Some(NameLookupConfig::WHITE2013),
+            name_lookup: NAME_LOOKUP,
             ..WebConfig::WHITE2013
         };
         desk.run(&mut Web::new(&config), Instant::from_s(10));
@@ -208,11 +217,11 @@ proptest! {
         desk.pause = Span::from_ms(pause);
         desk.resets = resets;
         let page = if generated {
-            PageModel::Generated(GeneratedPage::WHITE2012)
+            PageModel::Generated(GeneratedPage::BASE)
         } else {
             PageModel::Listed(ListedPage::WHITE2012_APPENDIX_A)
         };
-        let name_lookup = lookup.then_some(NameLookupConfig::WHITE2013);
+        let name_lookup = if lookup { NAME_LOOKUP } else { NameLookup::Off };
         let config = WebConfig { page, name_lookup, ..WebConfig::WHITE2013 };
         desk.run(&mut Web::new(&config), Instant::from_s(60));
         prop_assert!(desk.pages.len() > 3);
@@ -235,7 +244,7 @@ proptest! {
             servers,
             objects_per_server: objects,
             total: Bytes(1000),
-            ..GeneratedPage::WHITE2012
+            ..GeneratedPage::BASE
         };
         let config = WebConfig {
             page: PageModel::Generated(page),

@@ -5,7 +5,7 @@
 use super::{CongestionConfig, RateCycle};
 use crate::config::keys::HIGHEST_RATE;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Span};
+use sojourn_base::{Bytes, Span};
 use sojourn_keys::value::ListOf;
 use sojourn_keys::{Key, Kind, OneOf, Profile, Visitor, key};
 
@@ -121,7 +121,6 @@ fn cycle_keys(cycle: &mut RateCycle, visitor: &mut dyn Visitor) {
             .most(HIGHEST_RATE),
         &mut ListOf {
             values: &mut cycle.levels,
-            example: BitRate::from_mbps(5),
         },
     );
     visitor.value(
@@ -133,7 +132,6 @@ fn cycle_keys(cycle: &mut RateCycle, visitor: &mut dyn Visitor) {
         .required("[0, 1]"),
         &mut ListOf {
             values: &mut cycle.order,
-            example: 0,
         },
     );
     visitor.value(

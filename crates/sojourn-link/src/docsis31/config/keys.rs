@@ -49,7 +49,6 @@ fn rate_keys(rate: &mut BitRate, burst: &mut Bytes, peak: &mut BitRate, visitor:
         &mut Or {
             value: &mut said,
             word: "unlimited",
-            example: BitRate::from_mbps(100),
         },
     );
     *peak = said.unwrap_or(BitRate::ZERO);
@@ -411,7 +410,6 @@ const PROACTIVE_KINDS: [Kind<ProactiveConfig>; 3] = [
                     &mut Or {
                         value: idle_after,
                         word: "never",
-                        example: Span::from_ms(100),
                     },
                 );
                 visitor.value(
@@ -454,7 +452,6 @@ impl Guarantee {
             &mut Or {
                 value: &mut guarantee.interval,
                 word: "map",
-                example: Span::from_us(135),
             },
         );
     }

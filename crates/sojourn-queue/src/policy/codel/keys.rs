@@ -6,7 +6,7 @@ use super::{CodelFloor, CodelLaw, CodelVariant};
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::cmp::Ordering;
-use sojourn_base::{Bytes, Span};
+use sojourn_base::Bytes;
 use sojourn_keys::value::quoted;
 use sojourn_keys::{Content, Key, Mismatch, Or, Shape, Value, Visitor, Word, Words, key};
 
@@ -93,7 +93,6 @@ impl CodelLaw {
             &mut Or {
                 value: &mut law.ce_threshold,
                 word: "off",
-                example: Span::from_ms(1),
             },
         );
         visitor.value(
@@ -117,7 +116,6 @@ impl Value for CodelFloor {
         Or {
             value: &mut size,
             word: LARGEST_SEEN,
-            example: Bytes(1500),
         }
         .read(content, key)?;
         *self = match size {

@@ -165,7 +165,6 @@ fn switches(law: &mut PieLaw, visitor: &mut dyn Visitor) {
         &mut Or {
             value: &mut law.high_delay,
             word: "off",
-            example: Span::from_ms(250),
         },
     );
 }
