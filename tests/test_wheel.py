@@ -72,7 +72,7 @@ def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
     tutorial = (ROOT / "docs" / "guides" / "tutorial.md").read_text(encoding="utf-8")
     (tmp_path / "home.toml").write_text(re.findall(r"```toml\n(.*?)```", tutorial, re.DOTALL)[0])
     run("check", "home.toml")
-    assert "delay_p99" in run("run", "home.toml")
+    assert "delay_up_p99" in run("run", "home.toml")
     run("run", "home.toml", "--set", "duration=2 s", "--report", "--out", "home")
     assert (tmp_path / "home" / "report.html").exists()
     run("study", "new", "calls")

@@ -47,6 +47,18 @@ _WORDS = {
     "lost": "packets lost",
     "late": "packets late",
     "loss_total": "packets lost or late",
+    "lost_up": "packets lost upstream",
+    "late_up": "packets late upstream",
+    "loss_total_up": "packets lost or late upstream",
+    "lost_down": "packets lost downstream",
+    "late_down": "packets late downstream",
+    "loss_total_down": "packets lost or late downstream",
+    "frames": "frames upstream",
+    "frames_late": "frames late upstream",
+    "frames_lost": "frames lost upstream",
+    "frames_downstream": "frames downstream",
+    "frames_late_downstream": "frames late downstream",
+    "frames_lost_downstream": "frames lost downstream",
     "sent": "datagrams sent",
     "delay_in_time_mean": "mean delay of packets in time",
     "delay_share_under_5ms": "packets with a delay under 5 ms",
@@ -88,9 +100,10 @@ _WORDS = {
     "connect_retries": "connection attempts repeated",
 }
 _FIRST = {
-    "delay": "delay",
+    "delay": "delay (busier direction)",
     "delay_up": "delay upstream",
     "delay_down": "delay downstream",
+    "frame_delay": "frame delay upstream",
     "queue_delay": "queuing delay",
     "sojourn": "queuing delay",
     "page_load_time": "page load time",
@@ -121,6 +134,8 @@ def words_of(metric: str) -> str:
     """
     if metric in _WORDS:
         return _WORDS[metric]
+    if metric.startswith("frame_delay") and metric.endswith("_downstream"):
+        return words_of(metric.removesuffix("_downstream")).replace("upstream", "downstream")
     first, _, last = metric.rpartition("_")
     if first in _FIRST and last in _LAST:
         return _LAST[last].format(_FIRST[first])

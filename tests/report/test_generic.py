@@ -59,7 +59,7 @@ def small(
                 point = f"{queue}-{load}"
                 runs.append({"point": point, "seed": seed, "queue": queue, "load": load})
                 values = {
-                    ("delay_p99", "ms"): 10.0 * (place + 1) * load + 0.01 * seed * (place + 1),
+                    ("delay_up_p99", "ms"): 10.0 * (place + 1) * load + 0.01 * seed * (place + 1),
                     ("loss_total", "%"): 3.0 + 0.01 * seed,
                     ("goodput", "Mb/s"): 9.0 - 0.2 * place + 0.001 * seed,
                     ("marks_received", ""): 0.0,
@@ -102,7 +102,7 @@ def test_points_that_labels_do_not_tell_apart_compete_themselves() -> None:
 
 def test_what_differs_most_stands_first_and_what_does_not_is_left_out() -> None:
     measures = Roles.of(small(["a", "b"], [1, 2])).measures(6)
-    assert [measure.metric for measure in measures] == ["delay_p99", "goodput"]
+    assert [measure.metric for measure in measures] == ["delay_up_p99", "goodput"]
 
 
 def test_any_study_says_who_wins_where() -> None:
@@ -110,7 +110,14 @@ def test_any_study_says_who_wins_where() -> None:
     assert found.summary is not None
     assert found.summary.headings == ("measure", "load", "a", "b", "c", "winner")
     rows = [[cell.text for cell in row] for row in found.summary.rows]
-    assert rows[0] == ["game: 99th percentile of delay, ms", "1 %", "10", "20.1", "30.1", "a"]
+    assert rows[0] == [
+        "game: 99th percentile of delay upstream, ms",
+        "1 %",
+        "10",
+        "20.1",
+        "30.1",
+        "a",
+    ]
     assert [cell.emphasis for cell in found.summary.rows[0]][2:5] == ["best", "", ""]
     assert found.headlines[0].endswith("of 4 comparisons in the table below: a 4, b 0, c 0.")
     assert found.headlines[1].startswith("b instead of a (queue): ")
@@ -135,7 +142,7 @@ def test_dots_are_coloured_by_what_competes_with_a_row_per_condition() -> None:
     found = parts(StudyView(small(["a", "b"], [1, 2])))
     (figure,) = [figure for figure in found.figures if figure.item == "metrics"]
     panel = figure.plot.panels[0]
-    assert (panel.title, panel.x.label) == ("game", "99th percentile of delay in ms")
+    assert (panel.title, panel.x.label) == ("game", "99th percentile of delay upstream in ms")
     assert [text for _, text in panel.y.ticks] == ["load 1 %", "load 2 %"]
     assert [mark.label for mark in panel.marks if isinstance(mark, Dots)] == ["a", "b"]
     assert len(figure.plot.panels) == 2

@@ -14,7 +14,7 @@ from support import STUDY
 SEEDS = (1, 2, 3)
 
 
-def swept(targets: list[object], queues: list[str], metric: str = "delay_p99") -> StudyResult:
+def swept(targets: list[object], queues: list[str], metric: str = "delay_up_p99") -> StudyResult:
     """Return a result over targets and queues; delays rise by 10 ms from target to target."""
     runs: list[dict[str, object]] = []
     rows: list[tuple[object, ...]] = []
@@ -40,14 +40,15 @@ def test_a_sweep_is_a_curve_with_a_band_per_value_of_the_other_label() -> None:
     (figure,) = sweep_figures(result)
     (panel,) = figure.plot.panels
     assert (panel.x.label, panel.x.scale) == ("target in ms", "log")
-    assert panel.title == "game: 99th percentile of delay"
+    assert panel.title == "game: 99th percentile of delay upstream"
     lines = [mark for mark in panel.marks if isinstance(mark, Line)]
     bands = [mark for mark in panel.marks if isinstance(mark, Band)]
     assert [line.label for line in lines] == ["queue codel", "queue pie"]
     assert lines[0].x.tolist() == [2, 5, 50]
     assert lines[0].y.tolist() == [12, 22, 32]
     row = result.summary.row(
-        by_predicate=(pl.col("point") == "2-codel") & (pl.col("metric") == "delay_p99"), named=True
+        by_predicate=(pl.col("point") == "2-codel") & (pl.col("metric") == "delay_up_p99"),
+        named=True,
     )
     assert (bands[0].low[0], bands[0].high[0]) == pytest.approx((row["low"], row["high"]))
     assert bands[0].low[0] > 0
@@ -61,7 +62,7 @@ def test_values_close_to_each_other_stand_on_a_linear_axis() -> None:
 
 @pytest.mark.parametrize(
     ("targets", "metric"),
-    [([2, 5], "delay_p99"), (["a", "b", "c"], "delay_p99"), ([2, 5, 50], "connections")],
+    [([2, 5], "delay_up_p99"), (["a", "b", "c"], "delay_up_p99"), ([2, 5, 50], "connections")],
     ids=["two values", "words", "nothing that is better or worse"],
 )
 def test_what_is_no_sweep_has_no_figure_of_one(targets: list[object], metric: str) -> None:

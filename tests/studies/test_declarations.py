@@ -481,6 +481,23 @@ rows = ["place"]
     ]
 
 
+def test_a_delay_of_what_sends_both_ways_says_which(tmp_path: Path) -> None:
+    study = write(tmp_path, '[measures.delay]\nsubject = "call"\nmetric = "delay_p99"\n')
+    base = study.with_name("base.toml")
+    base.write_text(base.read_text().replace('"voice"', '"online-game"'))
+    with pytest.raises(StudyError) as caught:
+        make_plan(load_study(str(study)), RunOptions())
+    (found,) = caught.value.problems
+    assert found.path == "measures.delay.metric"
+    assert (
+        found.message == "call sends both ways, and delay_p99 is of the direction with more bytes"
+    )
+    assert found.hint == 'delay_up_p99 or delay_down_p99, or samples = "round-trip"'
+    answers = study.with_name("answers.toml")
+    answers.write_text(answers.read_text().replace("delay_p99", "delay_up_p99"))
+    assert make_plan(load_study(str(study)), RunOptions())
+
+
 def test_a_module_that_raises_says_where(tmp_path: Path) -> None:
     found = problems(tmp_path, MEASURE, "x = 1\ny = x / 0\n")
     assert found[0].startswith("module: study.py, line 2: ZeroDivisionError: division by zero | ")

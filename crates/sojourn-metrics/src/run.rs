@@ -135,9 +135,9 @@ fn traffic_metrics(
     if let Some(watched) = facts.probes[usize::from(id.0)] {
         probes::probe_metrics(rows, records, id, name, watched);
     }
-    let calls: Vec<Call> = records
+    let calls: Vec<(Direction, Call)> = records
         .datagram_tallies(id)
-        .map(|(_, _, tally)| Call::from_tally(tally))
+        .map(|(_, direction, tally)| (direction, Call::from_tally(tally)))
         .collect();
     if !calls.is_empty() {
         datagram_metrics(rows, name, &calls, facts.datagrams[usize::from(id.0)]);
@@ -190,24 +190,40 @@ fn data_direction(counters: &PerDirection<TrafficCounters>) -> Direction {
     }
 }
 
+/// Names of shares of datagrams: lost, late, and both.
+type LossNames = [&'static str; 3];
+
+const LOSS: LossNames = ["lost", "late", "loss_total"];
+const LOSS_UP: LossNames = ["lost_up", "late_up", "loss_total_up"];
+const LOSS_DOWN: LossNames = ["lost_down", "late_down", "loss_total_down"];
+
 /// Loss, lateness and voice quality of the datagrams that met their fate. Each flow is a call of its
-/// own, with its own least delay; shares are over all packets, scores are means over the calls.
-fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[Call], what: Datagrams) {
-    let total = |count: fn(&Call) -> u64| calls.iter().map(count).sum::<u64>() as f64;
-    let sent = total(|call| call.sent);
-    rows.add(name, "sent", sent);
-    rows.add(name, "lost", 100.0 * total(|call| call.lost) / sent);
+/// own, with its own least delay; shares are over all packets, and over those of each direction if both have some;
+/// scores are means over the calls.
+fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[(Direction, Call)], what: Datagrams) {
+    let of = |wanted: Option<Direction>| -> Vec<&Call> {
+        let calls = calls
+            .iter()
+            .filter(|(way, _)| wanted.is_none_or(|one| one == *way));
+        calls.map(|(_, call)| call).collect()
+    };
+    let all = of(None);
+    rows.add(name, "sent", all.iter().map(|call| call.sent as f64).sum());
+    loss_metrics(rows, name, &all, &LOSS, what);
     if what == Datagrams::Messages {
         return;
     }
-    rows.add(name, "late", 100.0 * total(|call| call.late) / sent);
-    rows.add(
-        name,
-        "loss_total",
-        100.0 * total(|call| call.lost + call.late) / sent,
-    );
+    let ways = [
+        (of(Some(Direction::Upstream)), &LOSS_UP),
+        (of(Some(Direction::Downstream)), &LOSS_DOWN),
+    ];
+    if ways.iter().all(|(calls, _)| !calls.is_empty()) {
+        for (calls, names) in &ways {
+            loss_metrics(rows, name, calls, names, what);
+        }
+    }
     let mut over_calls = |metric, value: &dyn Fn(&Call) -> Option<f64>| {
-        let values: Vec<f64> = calls.iter().filter_map(value).collect();
+        let values: Vec<f64> = all.iter().filter_map(|call| value(call)).collect();
         rows.add_some(name, metric, quantile::mean(&values));
         values.into_iter().reduce(f64::min)
     };
@@ -219,6 +235,18 @@ fn datagram_metrics(rows: &mut Rows, name: &str, calls: &[Call], what: Datagrams
     over_calls("mos_loss_only", &|call| call.score(DelayTerm::Absent));
     let least = over_calls("mos", &|call| call.score(DelayTerm::Counted));
     rows.add_some(name, "mos_min", least);
+}
+
+fn loss_metrics(rows: &mut Rows, name: &str, calls: &[&Call], names: &LossNames, what: Datagrams) {
+    let total = |count: fn(&Call) -> u64| calls.iter().map(|call| count(call)).sum::<u64>() as f64;
+    let sent = total(|call| call.sent);
+    let mut add =
+        |metric, count: fn(&Call) -> u64| rows.add(name, metric, 100.0 * total(count) / sent);
+    add(names[0], |call| call.lost);
+    if what != Datagrams::Messages {
+        add(names[1], |call| call.late);
+        add(names[2], |call| call.lost + call.late);
+    }
 }
 
 /// Access delay in the direction of the data: from the queue to the far end of the access link.

@@ -122,6 +122,15 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "White 2012 Table 3" ["%"] lower {
         "loss_total" "packets lost or late"
     }
+    "of entries with datagrams both ways (games, video calls): the same of those sent up, and of those sent down; the three above are of all"
+        from "" ["%"] lower {
+        "lost_up" "packets lost upstream"
+        "late_up" "packets late upstream"
+        "loss_total_up" "packets lost or late upstream"
+        "lost_down" "packets lost downstream"
+        "late_down" "packets late downstream"
+        "loss_total_down" "packets lost or late downstream"
+    }
     "mean delay of the datagrams that were neither"
         from "White 2012 3.2.2" ["ms"] lower {
         "delay_in_time_mean" "mean delay of packets in time"
@@ -141,15 +150,15 @@ pub const METRICS: &[MetricGroup] = metrics! {
     }
     "access delay one way, in the direction in which most of the entry's data flow: from the queue to the far end of the access link"
         from "White 2013 4.1, White 2019 5" ["ms"] lower {
-        "delay_mean" "mean delay"
-        "delay_min" "shortest delay"
-        "delay_p01" "1st percentile of delay"
-        "delay_p50" "median delay"
-        "delay_p90" "90th percentile of delay"
-        "delay_p95" "95th percentile of delay"
-        "delay_p99" "99th percentile of delay"
-        "delay_p999" "99.9th percentile of delay"
-        "delay_max" "longest delay"
+        "delay_mean" "mean delay (busier direction)"
+        "delay_min" "shortest delay (busier direction)"
+        "delay_p01" "1st percentile of delay (busier direction)"
+        "delay_p50" "median delay (busier direction)"
+        "delay_p90" "90th percentile of delay (busier direction)"
+        "delay_p95" "95th percentile of delay (busier direction)"
+        "delay_p99" "99th percentile of delay (busier direction)"
+        "delay_p999" "99.9th percentile of delay (busier direction)"
+        "delay_max" "longest delay (busier direction)"
     }
     "the same, of the entry's packets upstream and downstream: of a download, `delay_down_…` is that of its data and `delay_up_…` that of its acknowledgements"
         from "" ["ms"] lower {

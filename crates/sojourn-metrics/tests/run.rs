@@ -135,6 +135,41 @@ fn voice_metrics_do_not_need_rows() {
 }
 
 #[test]
+fn a_direction_that_loses_does_not_hide_behind_one_that_does_not() {
+    let table = metrics(WITHOUT_ROWS, &two_calls);
+    for (name, expected) in [
+        ("lost_up", 0.5),
+        ("late_up", 2.0),
+        ("loss_total_up", 2.5),
+        ("lost_down", 0.0),
+        ("late_down", 0.0),
+        ("loss_total_down", 0.0),
+    ] {
+        assert_eq!(metric(&table, "calls", name), Some(expected), "{name}");
+    }
+    let one_way = metrics(WITHOUT_ROWS, &|recorder| {
+        recorder.on_datagram(&Datagram {
+            traffic: TrafficId(1),
+            flow: 0,
+            sequence: 0,
+            direction: Direction::Upstream,
+            length: Bytes(200),
+            sent_at: Instant::ZERO,
+            fate: Fate::Arrived(Instant::from_ms(5)),
+            marked: false,
+            lost_for: None,
+            split: DelaySplit::default(),
+        });
+    });
+    assert_eq!(metric(&one_way, "calls", "loss_total"), Some(0.0));
+    assert_eq!(
+        metric(&one_way, "calls", "loss_total_up"),
+        None,
+        "the same twice"
+    );
+}
+
+#[test]
 fn only_calls_have_a_score_and_only_streams_have_late_packets() {
     for (what, names, missing) in [
         (Datagrams::Call, &["lost", "late", "mos"][..], &[][..]),

@@ -12,12 +12,12 @@ from functools import cached_property
 
 import polars as pl
 
+from sojourn.headline import may_be_named
 from sojourn.plots import styles
 from sojourn.studies.quantity import quantity_of
-from sojourn.study.compare import is_headline
 from sojourn.study.result import StudyResult
 
-__all__ = ["MOST_COMPETITORS", "Measured", "Roles"]
+__all__ = ["MOST_COMPETITORS", "Measured", "Roles", "largest_values"]
 
 MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
@@ -138,13 +138,20 @@ class Roles:
             .group_by(key, maintain_order=True)
             .agg(pl.col("spread").max())
         )
+        told = may_be_named(largest_values(summary))
         found = [
-            (not is_headline(metric), -spread, Measured(subject, metric, unit))
+            ((subject, metric) not in told, -spread, Measured(subject, metric, unit))
             for subject, metric, unit, spread in spreads.iter_rows()
             if spread >= LEAST_DIFFERENCE and quantity_of(metric, unit).better
         ]
         headlines = [one for one in found if not one[0]]
         return [one for *_, one in itertools.islice(sorted(headlines or found, key=_rank), most)]
+
+
+def largest_values(summary: pl.DataFrame) -> dict[tuple[str, str], float]:
+    """Return the largest mean of each subject and metric."""
+    largest = summary.group_by("subject", "metric").agg(pl.col("mean").max()).drop_nulls()
+    return {(subject, metric): value for subject, metric, value in largest.iter_rows()}
 
 
 def _rank(one: tuple[bool, float, Measured]) -> float:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.headline import may_be_named
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
-from sojourn.report.roles import LEAST_DIFFERENCE
+from sojourn.report.roles import LEAST_DIFFERENCE, largest_values
 from sojourn.studies.figure import Figure
 from sojourn.studies.quantity import quantity_of
-from sojourn.study.compare import is_headline
 from sojourn.study.result import StudyResult
 from sojourn.words import words_of
 
@@ -93,12 +93,13 @@ def _measures(summary: pl.DataFrame, over: str) -> list[tuple[str, str, str]]:
     spreads = known.group_by("subject", "metric", "unit", maintain_order=True).agg(
         pl.col("mean").min().alias("least"), pl.col("mean").max().alias("most")
     )
+    told = may_be_named(largest_values(known))
     found: list[tuple[bool, float, tuple[str, str, str]]] = []
     for subject, metric, unit, least, most in spreads.iter_rows():
         if most <= least * (1 + LEAST_DIFFERENCE) or not quantity_of(metric, unit).better:
             continue
         change = math.log(most / least) if least > 0 else math.inf
-        found.append((not is_headline(metric), -change, (subject, metric, unit)))
+        found.append(((subject, metric) not in told, -change, (subject, metric, unit)))
     headlines = [measure for measure in found if not measure[0]]
     return [measure for _, _, measure in sorted(headlines or found, key=lambda one: one[:2])]
 

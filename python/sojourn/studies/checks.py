@@ -26,13 +26,14 @@ from sojourn.study.figure_declarations import (
 )
 from sojourn.study.files import companions, is_inside
 
-__all__ = ["METRICS", "check_declarations", "is_metric"]
+__all__ = ["METRICS", "TWO_WAY", "check_declarations", "is_metric"]
 
 #: Metrics that runs have, see docs/reference/metrics.md; a test holds the two against each other.
 METRICS = frozenset(
     """
     forwarded_volume forwarded_volume_downstream goodput goodput_downstream marks_received
-    marks_received_downstream sent lost late loss_total delay_in_time_mean rating mos mos_min mos_loss_only
+    marks_received_downstream sent lost late loss_total lost_up late_up loss_total_up
+    lost_down late_down loss_total_down delay_in_time_mean rating mos mos_min mos_loss_only
     delay_share_under_5ms delay_share_under_20ms pages_completed pages_unfinished page_load_time_median
     page_load_time_mad page_load_time_mean page_load_time_p95 page_load_time_max page_load_time_median_censored
     object_time_mean
@@ -62,6 +63,12 @@ _FAMILIES = re.compile(
 
 _MEET = "labels have to meet at one point"
 
+TWO_WAY = frozenset({"online-game", "cloud-game", "video-call"})
+"""Kinds of applications that send datagrams both ways; a test holds them against what runs record."""
+
+_BUSIER = re.compile(r"delay_((mean|min|p50|p95|p99|p999|max)|p\d\d|share_under_\w+)")
+"""Delays in the direction with more bytes; the second group is there if each direction has them, too."""
+
 #: Record tables that a kind of measure reads.
 _TABLES = {
     "delay": "delay_histogram",
@@ -81,7 +88,9 @@ def is_metric(name: str) -> bool:
     return name in METRICS or _FAMILIES.fullmatch(name) is not None
 
 
-def check_declarations(study: OpenStudy, traffic: Mapping[str, Iterable[str]], file: str) -> None:
+def check_declarations(
+    study: OpenStudy, traffic: Mapping[str, Mapping[str, str]], file: str
+) -> None:
     """Check everything that a study declares about its answers.
 
     Parameters
@@ -89,7 +98,7 @@ def check_declarations(study: OpenStudy, traffic: Mapping[str, Iterable[str]], f
     study
         The study.
     traffic
-        Names of the traffic entries of each point.
+        Kinds of the applications of each point, by the names of their traffic entries.
     file
         How problems call the study file.
 
@@ -98,14 +107,16 @@ def check_declarations(study: OpenStudy, traffic: Mapping[str, Iterable[str]], f
     StudyError
         If something is wrong; lists all of it.
     """
-    checker = _Checker(study, {name: set(entries) for name, entries in traffic.items()}, file)
+    checker = _Checker(study, traffic, file)
     problems = list(checker.problems())
     if problems:
         raise StudyError(list(dict.fromkeys(problems)))
 
 
 class _Checker:
-    def __init__(self, study: OpenStudy, traffic: dict[str, set[str]], file: str) -> None:
+    def __init__(
+        self, study: OpenStudy, traffic: Mapping[str, Mapping[str, str]], file: str
+    ) -> None:
         self._study = study
         self._own = study.definition
         self._traffic = traffic
@@ -245,6 +256,16 @@ class _Checker:
         if measure.subject not in known:
             message = f'no point has traffic "{measure.subject}"'
             yield self._problem(f"{path}.subject", message, nearest(measure.subject, known))
+        kinds = {entries.get(measure.subject) for entries in self._traffic.values()}
+        name = _BUSIER.fullmatch(measure.metric)
+        if name is not None and kinds & TWO_WAY:
+            by_direction = f"delay_up_{name[1]} or delay_down_{name[1]}"
+            samples = 'samples = "delay" with its `direction`'
+            yield self._problem(
+                f"{path}.metric",
+                f"{measure.subject} sends both ways, and {measure.metric} is of the direction with more bytes",
+                f'{by_direction if name[2] else samples}, or samples = "round-trip"',
+            )
 
     def _kept(self, path: str, table: str | None) -> Iterator[Problem]:
         if table and table not in self._own.keep:

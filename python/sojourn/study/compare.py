@@ -8,7 +8,6 @@ Holm's step-down procedure corrects for the number of tests in a table. See `soj
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,33 +15,17 @@ import polars as pl
 
 from sojourn.digits import significant
 from sojourn.errors import UsageError, nearest
+from sojourn.headline import may_be_named
 from sojourn.studies.pairs import SIGNIFICANCE, holm, paired_test
 from sojourn.studies.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["CHANGED", "LabelComparison", "compare_labels", "compare_results", "is_headline"]
+__all__ = ["CHANGED", "LabelComparison", "compare_labels", "compare_results"]
 
 PAIRED_BY = ["point", "subject", "metric", "unit"]
 
 CHANGED = ("better", "worse", "moved", "one seed")
 """Verdicts of values that are not the same and not known to lie within chance."""
-
-_HEADLINES = (
-    r"mos|predicted_mos_min|underflow_max|sustained_share|loss_total|page_load_time_median|transfer_time_median|goodput|goodput_downstream"
-    r"|delay_p99|queue_delay_p99"
-)
-"""Measures that a headline may name. chosen: what a subscriber feels, then the queue."""
-
-
-def is_headline(metric: str) -> bool:
-    """Whether a measure is one of those that a headline may name.
-
-    Examples
-    --------
-    >>> is_headline("delay_p99"), is_headline("delay_p01")
-    (True, False)
-    """
-    return re.fullmatch(_HEADLINES, metric) is not None
 
 
 def compare_results(before: StudyResult, after: StudyResult) -> pl.DataFrame:
@@ -257,17 +240,20 @@ def _sentences(
         if not any(counts.values()):
             sentences.append(f"{start}: nothing moved beyond chance.")
             continue
+        told = may_be_named(
+            {(row["subject"], row["metric"]): max(row["before"], row["after"]) for row in rows}
+        )
         named = [
             row
             for row in rows
-            if row["verdict"] in ("better", "worse") and is_headline(row["metric"])
+            if row["verdict"] in ("better", "worse") and (row["subject"], row["metric"]) in told
         ]
         named.sort(key=_weight, reverse=True)
         most = 3  # chosen: what one reads at a glance
-        told = "; ".join(_told(row) for row in named[:most])
+        changes = "; ".join(_told(row) for row in named[:most])
         parts = [f"{counts[v]} {v}" for v in ("better", "worse", "moved") if counts[v]]
         summary = f"of {len(rows)} measures, {', '.join(parts)} beyond chance"
-        sentences.append(f"{start}: {told}; {summary}." if told else f"{start}: {summary}.")
+        sentences.append(f"{start}: {changes}; {summary}." if changes else f"{start}: {summary}.")
     return sentences
 
 
@@ -277,9 +263,13 @@ def _weight(row: dict[str, Any]) -> float:
     return abs(math.log(after / before)) if before > 0 and after > 0 else math.inf
 
 
+_DIRECTIONS = {"up": "upstream", "down": "downstream"}
+
+
 def _told(row: dict[str, Any]) -> str:
     """Write one change in words."""
-    name = row["metric"].replace("_", " ")
+    words: list[str] = row["metric"].split("_")
+    name = " ".join(_DIRECTIONS.get(word, word) for word in words)
     unit = f" {row['unit']}" if row["unit"] else ""
     change = row["change"]
     percent = f" by {abs(change):.0f} %" if change is not None and abs(change) < 1000 else ""

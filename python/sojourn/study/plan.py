@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import Any
 
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
 from sojourn.scenario import Scenario, check_scenario
@@ -194,7 +195,7 @@ def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:
     from sojourn.studies.checks import check_declarations
     from sojourn.studies.opened import OpenStudy
 
-    traffic = _traffic_names(points)
+    traffic = _traffic(points)
     try:
         check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
     except StudyError as error:
@@ -202,16 +203,17 @@ def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:
     return []
 
 
-def _traffic_names(points: list[Point]) -> dict[str, list[str]]:
-    """Return the names of all traffic entries by point, those that named loads stand for among them."""
+def _traffic(points: list[Point]) -> dict[str, dict[str, str]]:
+    """Return what all traffic entries are, by point and name; those that named loads stand for have no kind."""
     known: dict[str, list[str]] = {}
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, str]] = {}
     for point in points:
-        names = [str(entry.get("name", "")) for entry in point.document.get("traffic", [])]
+        entries = point.document.get("traffic", [])
+        kinds = {str(entry.get("name", "")): _kind(entry.get("app", "")) for entry in entries}
         loads = point.document.get("load", [])
         if loads:
             # Points that differ in other things have the same names.
-            kind = str([(load.get("name"), load.get("test")) for load in loads] + names)
+            kind = str([(load.get("name"), load.get("test")) for load in loads] + list(kinds))
             if kind not in known:
                 try:
                     printed = Scenario.parse(point.text).canonical()
@@ -220,9 +222,14 @@ def _traffic_names(points: list[Point]) -> dict[str, list[str]]:
                 known[kind] = re.findall(
                     r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE
                 )
-            names += known[kind]
-        found[point.name] = names
+            kinds |= dict.fromkeys(known[kind], "") | kinds
+        found[point.name] = kinds
     return found
+
+
+def _kind(app: str | dict[str, Any]) -> str:
+    """Return the word that says what an application is; empty if that is not known."""
+    return app if isinstance(app, str) else str(app.get("kind", ""))
 
 
 def _validated(study: Study, points: list[Point]) -> tuple[list[PlannedPoint], list[Problem]]:
