@@ -90,6 +90,38 @@ def test_a_page_escapes_what_files_say(sojourn: CommandLine, tmp_path: Path) -> 
     assert "<img>" not in page
 
 
+def test_a_schedule_labels_tests_by_time_on_import_or_when_analysed(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    for number in range(6):
+        document = flent_document()
+        document["metadata"]["TITLE"] = "probe=home-1"
+        document["metadata"]["TIME"] = f"2016-03-{15 + number}T12:00:10Z"
+        document["results"]["Ping (ms) UDP BE"][7] += number
+        write_packed(source / f"{number}.flent.gz", document)
+    rows = "".join(
+        f"home-1,{week},{name},2016-03-{day}T12:00:00Z,up\n"
+        for week, name, days in ((1, "small", (15, 16)), (2, "large", (17, 18, 19)))
+        for day in days
+    )
+    (tmp_path / "plan.csv").write_text(f"probe,week,treatment,time,direction\n{rows}")
+    assert sojourn("trial", "import", str(source), "--out", "a", "--labels", "plan.csv").status == 0
+    assert sojourn("trial", "import", str(source), "--out", "b").status == 0
+    by_import = sojourn("trial", "analyse", "a", "--json")
+    assert by_import.status == 0, by_import.stderr
+    later = sojourn("trial", "analyse", "b", "--labels", "plan.csv", "--json")
+    assert later.json()["effects"] == by_import.json()["effects"]
+    effects = [one for one in later.json()["effects"] if one["target"] == "upload_latency"]
+    assert [(one["level"], one["reference"]) for one in effects] == [("small", "large")]
+    # The test of the 20th is of no period: it has no treatment, and is left out.
+    assert later.json()["tests"] == 5
+    page = (tmp_path / "b" / "report.html").read_text(encoding="utf-8")
+    assert "1 without a treatment left out" in page
+    assert "outside the schedule" in page
+
+
 def test_nothing_imported_and_nothing_to_analyse_are_errors_of_input(
     sojourn: CommandLine, tmp_path: Path
 ) -> None:
@@ -115,3 +147,6 @@ def test_a_schedule_is_a_table_on_stdout(sojourn: CommandLine) -> None:
     talk = sojourn("trial", "design", *arguments, "--order", "talk")
     assert "cannot tell them apart" in talk.stderr
     assert sojourn("trial", "design", "8KB", "48KB", "--first-day", "monday").status == 2
+    blank = sojourn("trial", "design", "8 KB", "48KB", "--first-day", "2026-11-23")
+    assert blank.status == 2
+    assert '"8 KB" cannot stand in a label' in blank.stderr

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from field.trials import FILES, flent_document, write_packed
+from field.trials import FILES, field_test, flent_document, write_packed
 from sojourn.errors import EnvironmentFailure, StudyError, UsageError
+from sojourn.field.assignments import Assignments, read_schedule
+from sojourn.field.design import schedule
 from sojourn.field.flent import flent_series, read_flent
 from sojourn.field.flent_check import check_file
 from sojourn.field.importer import import_files, read_file, read_imported, write_imported
@@ -26,6 +28,7 @@ from sojourn.field.iperf3 import read_iperf3
 from sojourn.field.irtt import read_irtt
 from sojourn.field.labels import labels_of, read_labels
 from sojourn.field.reading import LARGEST_TEXT, Unreadable, parse_document, read_document
+from sojourn.field.records import FieldTest
 
 PRINTED = list(
     csv.DictReader((FILES.parent / "flent-summary.csv").read_text(encoding="utf-8").splitlines())
@@ -384,14 +387,74 @@ def test_irtt_gives_round_trip_times_in_milliseconds() -> None:
 
 def test_a_table_wins_over_the_title_and_the_title_over_the_file_name(tmp_path: Path) -> None:
     name = "rrul_up-2016.probe_a_buffer_8KB_week_1.flent.gz"
-    assert labels_of(name, "", "vm", []).probe == "a"
-    assert labels_of(name, "probe=b", "vm", []).probe == "b"
+    assert labels_of(name, "", "vm").probe == "a"
+    assert labels_of(name, "probe=b", "vm").probe == "b"
+    assert labels_of("x.flent.gz", "", "vm").probe == "vm"
     path = tmp_path / "labels.csv"
     path.write_text("file,probe,zone\n*probe_a*,c,America/New_York\n")
-    labels = labels_of(name, "probe=b", "vm", read_labels(path))
-    assert (labels.probe, labels.treatment, labels.week) == ("c", "8KB", 1)
-    assert labels.zone == "America/New_York"
-    assert labels_of("x.flent.gz", "", "vm", []).probe == "vm"
+    test = field_test(file=f"in/{name}", probe="b", treatment="8KB", week=1)
+    (labelled,) = read_labels(path).apply([test])
+    assert (labelled.probe, labelled.treatment, labelled.week) == ("c", "8KB", 1)
+    assert labelled.zone == "America/New_York"
+    other = replace(test, file="other")
+    assert read_labels(path).apply([other]) == [other]
+
+
+def test_a_schedule_gives_each_home_its_treatment_by_time(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.csv"
+    homes = ["home-1", "home-2"]
+    table = schedule(homes, ("8KB", "48KB"), date(2016, 3, 7), order="talk")
+    table = table.with_columns(
+        treatment=pl.when(pl.col("probe") == "home-2")
+        .then(pl.col("treatment").replace({"8KB": "48KB", "48KB": "8KB"}))
+        .otherwise("treatment")
+    )
+    table.write_csv(path)
+
+    def at(probe: str, day: int, hour: int, **changes: Any) -> FieldTest:  # noqa: ANN401
+        time = datetime(2016, 3, day, hour, tzinfo=UTC)
+        return field_test(probe=probe, time=time, **changes)
+
+    labelled = read_labels(path).apply(
+        [
+            at("home-1", 7, 8),
+            at("home-2", 7, 8),
+            # The last test of week 1 is due on the 13th at 17:05 and the first of week 2 on the 14th at 8:00: half way is
+            # 0:32.
+            at("home-1", 14, 0),
+            at("home-1", 14, 1),
+            at("home-2", 20, 17, treatment="48KB"),
+            at("home-3", 7, 8, treatment="own"),
+            at("home-1", 21, 1),
+            at("home-1", 6, 23, week=7, flags="few-samples"),
+        ]
+    )
+    outside = "outside-the-schedule"
+    assert [(one.treatment, one.week, one.flags) for one in labelled] == [
+        ("8KB", 1, ""),
+        ("48KB", 1, ""),
+        ("8KB", 1, ""),
+        ("48KB", 2, ""),
+        ("8KB", 2, "says-another-treatment"),
+        ("own", None, outside),
+        ("", None, outside),
+        ("", 7, f"few-samples {outside}"),
+    ]
+    assert Assignments.of(read_schedule(path)).label(labelled)[5:] == labelled[5:]
+
+
+def test_two_treatments_at_once_are_no_schedule(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.csv"
+    rows = ["probe,week,treatment,time,direction"]
+    rows += [f"a,1,{name},2016-03-0{day}T08:00:00Z,up" for day in (7, 8) for name in ("x", "y")]
+    path.write_text("\n".join(rows))
+    with pytest.raises(UsageError, match="a has x and y at 2016-03-07 08:00 UTC"):
+        read_labels(path)
+    path.write_text(f"{rows[0]}\na,1,,2016-03-07T08:00:00Z,up\nb,x,8KB,yesterday,left\n")
+    with pytest.raises(StudyError) as caught:
+        read_labels(path)
+    places = [(problem.line, problem.path) for problem in caught.value.problems]
+    assert places == [(2, "treatment"), (3, "week"), (3, "time"), (3, "direction")]
 
 
 def test_a_wrong_table_of_labels_says_everything_that_is_wrong(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from sojourn.engine import simulate
 from sojourn.errors import UsageError
+from sojourn.field.assignments import read_schedule
 from sojourn.field.design import schedule
 from sojourn.field.importer import import_files
 from sojourn.field.population import DEFAULT, Population, circumstances, draw_homes
-from sojourn.field.simulate import _scenario, _tests_of, queue_of, read_schedule, simulate_trial  # pyright: ignore[reportPrivateUsage]
+from sojourn.field.simulate import _scenario, _tests_of, queue_of, simulate_trial  # pyright: ignore[reportPrivateUsage]
 from sojourn.study.library import load_study
 
 #: Everybody stays, and nothing is missing.

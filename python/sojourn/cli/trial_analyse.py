@@ -17,6 +17,12 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="What `trial import` wrote.")
     parser.option(
+        "--labels",
+        "FILE",
+        "As of `trial import`: which home had which treatment when.",
+        type=Path,
+    )
+    parser.option(
         "--external", "DIR", "Imported tests of homes without a treatment, same weeks.", type=Path
     )
     parser.option(
@@ -41,10 +47,14 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.console import note, print_json
     from sojourn.field.analysis import analyse
     from sojourn.field.importer import read_imported
+    from sojourn.field.labels import read_labels
+    from sojourn.field.records import frame_of_tests, tests_of
     from sojourn.field.report import effect_rows, write_report
     from sojourn.field.tables import headlines
 
     tests = read_imported(options.directory)
+    if options.labels:
+        tests = frame_of_tests(read_labels(options.labels).apply(tests_of(tests)))
     external = read_imported(options.external) if options.external else None
     analysis = analyse(
         tests, weighting=options.mean, external=external, effect=options.effect / 100.0

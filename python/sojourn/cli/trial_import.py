@@ -21,7 +21,8 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--labels",
         "FILE",
-        "CSV with the columns file, probe, treatment, week, zone: who measured under what.",
+        "Who measured under what: a schedule of `trial design`, joined by home and time, or CSV with the columns file, "
+        "probe, treatment, week, zone.",
         type=Path,
     )
     parser.flag(
@@ -44,9 +45,9 @@ def execute(options: Namespace) -> int:
 
     refuse_used(options.out)
     checks = _checks(options.path) if options.check_flent else []
-    table = read_labels(options.labels) if options.labels else []
+    labelling = read_labels(options.labels) if options.labels else None
     progress = RunProgress(str(options.path))
-    imported = import_files(options.path, table, lambda done, total: progress(done / total))
+    imported = import_files(options.path, labelling, lambda done, total: progress(done / total))
     progress.stop()
     for file, reason in imported.skipped:
         note(f"skipped: {file}: {reason}")

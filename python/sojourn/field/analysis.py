@@ -71,6 +71,8 @@ class Analysis:
     tests: int
     probes: int
     flagged: int
+    unlabelled: int
+    """Tests of no treatment in a trial of several, which are left out."""
 
     def target(self, name: str) -> TargetAnalysis | None:
         """Return the analysis of a target, if it has one."""
@@ -107,6 +109,9 @@ def analyse(
     MissingExtra
         If statsmodels is not installed.
     """
+    whole, labelled = tests, tests.filter(pl.col("treatment") != "")
+    if labelled["treatment"].n_unique() > 1:
+        tests = labelled  # what says no treatment is none of its own
     found: list[TargetAnalysis] = []
     absent: list[tuple[Target, str]] = []
     for target in TARGETS:
@@ -131,6 +136,7 @@ def analyse(
         tests.height,
         tests["probe"].n_unique(),
         tests.filter(pl.col("flags") != "").height,
+        whole.height - tests.height,
     )
 
 

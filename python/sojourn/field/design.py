@@ -16,22 +16,12 @@ import numpy as np
 import polars as pl
 
 from sojourn.errors import UsageError
+from sojourn.field.assignments import LABEL_HINT, SCHEDULE, is_label
 from sojourn.field.deltas import SLOTS
 
-__all__ = ["SCHEDULE", "Order", "orders_of_williams", "schedule"]
+__all__ = ["Order", "orders_of_williams", "schedule"]
 
 Order = Literal["talk", "crossover"]
-
-SCHEDULE = pl.Schema(
-    {
-        "probe": pl.String(),
-        "week": pl.Int64(),
-        "treatment": pl.String(),
-        "time": pl.Datetime("us", "UTC"),
-        "direction": pl.String(),
-    }
-)
-"""Columns of `schedule.csv`: one row per test."""
 
 SPACING = timedelta(minutes=5)
 """Between the test of a slot's one direction and the other's; chosen: a test takes 70 s."""
@@ -71,6 +61,9 @@ def schedule(
             raise UsageError(f"a trial needs {least} {what} or more, not {len(names)}")
         if len(set(names)) < len(names):
             raise UsageError(f"the names of {what} must differ")
+        for name in names:
+            if not is_label(name):
+                raise UsageError(f'"{name}" cannot stand in a label of a test', LABEL_HINT)
     if weeks_each < 1:
         raise UsageError(f"a treatment needs a week or more, not {weeks_each}")
     orders = _orders(len(probes), treatments, order, seed)

@@ -19,7 +19,7 @@ from typing import Annotated, Any, cast
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sojourn.field.labels import LabelRow, labels_of
+from sojourn.field.labels import labels_of
 from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import LARGEST, Samples, pooled_mean, pooled_quantile, samples_of
@@ -106,9 +106,7 @@ def looks_like_flent(document: dict[str, Any]) -> bool:
     return {"metadata", "results", "x_values"} <= document.keys()
 
 
-def read_flent(
-    document: dict[str, Any], file: str, table: Sequence[LabelRow] = ()
-) -> list[FieldTest]:
+def read_flent(document: dict[str, Any], file: str) -> list[FieldTest]:
     """Return the tests in a Flent result: one, or one per direction of a bidirectional test.
 
     Parameters
@@ -117,8 +115,6 @@ def read_flent(
         The JSON object.
     file
         Its name, for labels and messages.
-    table
-        Labels given beside the files.
 
     Raises
     ------
@@ -133,8 +129,7 @@ def read_flent(
         if any(one.name.startswith(f"TCP {word}") for one in series)
     ]
     return [
-        _test(content, document, file, table, direction, series)
-        for direction in directions or ("none",)
+        _test(content, document, file, direction, series) for direction in directions or ("none",)
     ]
 
 
@@ -212,7 +207,6 @@ def _test(
     content: _File,
     document: dict[str, Any],
     file: str,
-    table: Sequence[LabelRow],
     direction: Direction,
     series: Sequence[FlentSeries],
 ) -> FieldTest:
@@ -230,7 +224,7 @@ def _test(
         flags.append("few-samples")
     if samples and max(one.at.max() for one in pings if len(one)) < began + FEW * metadata.LENGTH:
         flags.append("pings-stop-early")
-    labels = labels_of(file, metadata.TITLE or "", metadata.LOCAL_HOST or "", table)
+    labels = labels_of(file, metadata.TITLE or "", metadata.LOCAL_HOST or "")
     return FieldTest(
         probe=labels.probe or "unknown",
         time=_time(metadata.TIME, document),

@@ -10,7 +10,7 @@ import csv
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from sojourn.errors import RecordError, UsageError, plain
 from sojourn.field.flent import looks_like_flent, read_flent
 from sojourn.field.iperf3 import looks_like_iperf3, read_iperf3
 from sojourn.field.irtt import looks_like_irtt, read_irtt
-from sojourn.field.labels import LabelRow
+from sojourn.field.labels import Labelling
 from sojourn.field.reading import Unreadable, read_document
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
 from sojourn.output import new_directory
@@ -41,7 +41,7 @@ TESTS = "tests.parquet"
 _READERS: tuple[
     tuple[
         Callable[[dict[str, Any]], bool],
-        Callable[[dict[str, Any], str, Sequence[LabelRow]], list[FieldTest]],
+        Callable[[dict[str, Any], str], list[FieldTest]],
     ],
     ...,
 ] = (
@@ -61,7 +61,7 @@ class Imported:
     """File and reason, in the order of the files."""
 
 
-def read_file(path: Path, name: str, table: Sequence[LabelRow] = ()) -> list[FieldTest]:
+def read_file(path: Path, name: str) -> list[FieldTest]:
     """Return the tests in one file of any known tool.
 
     Raises
@@ -72,7 +72,7 @@ def read_file(path: Path, name: str, table: Sequence[LabelRow] = ()) -> list[Fie
     document = read_document(path)
     for recognises, read in _READERS:
         if recognises(document):
-            return read(document, name, table)
+            return read(document, name)
     raise Unreadable("is JSON of no tool that is known here (Flent, iperf3, irtt)")
 
 
@@ -92,7 +92,7 @@ def read_upload(body: bytes, file: str, probe: str) -> list[FieldTest]:
 
 def import_files(
     source: Path,
-    table: Sequence[LabelRow] = (),
+    labelling: Labelling | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Imported:
     """Read every file below a folder, or one file.
@@ -101,8 +101,8 @@ def import_files(
     ----------
     source
         Folder or file.
-    table
-        Labels given beside the files.
+    labelling
+        What is said of the tests beside the files.
     progress
         Told after each file: how many are done, of how many.
 
@@ -117,7 +117,7 @@ def import_files(
     seen: dict[bytes, str] = {}
     for done, (path, name) in enumerate(paths, start=1):
         try:
-            found = read_file(path, name, table)
+            found = read_file(path, name)
             first = seen.setdefault(hashlib.sha256(path.read_bytes()).digest(), name)
             if first == name:
                 tests.extend(found)
@@ -126,6 +126,8 @@ def import_files(
         except Unreadable as reason:
             skipped.append((name, str(reason)))
         progress(done, len(paths))
+    if labelling is not None:
+        tests = labelling.apply(tests)
     return Imported(frame_of_tests(tests), len(paths), tuple(skipped))
 
 

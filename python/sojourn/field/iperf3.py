@@ -7,13 +7,12 @@ what was sent, and files of old versions that hold nothing else are read less th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sojourn.field.labels import LabelRow, labels_of
+from sojourn.field.labels import labels_of
 from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 
@@ -70,9 +69,7 @@ def looks_like_iperf3(document: dict[str, Any]) -> bool:
     return {"start", "end", "intervals"} <= document.keys()
 
 
-def read_iperf3(
-    document: dict[str, Any], file: str, table: Sequence[LabelRow] = ()
-) -> list[FieldTest]:
+def read_iperf3(document: dict[str, Any], file: str) -> list[FieldTest]:
     """Return the tests in an iperf3 result, two of a bidirectional one; `--title` and `--extra-data` may carry labels.
 
     Raises
@@ -93,20 +90,18 @@ def read_iperf3(
     if received is None:
         raise Unreadable("is no complete iperf3 result: end.sum_received: missing")
     reverse = bool(content.start.test_start.reverse)
-    tests = [_test(content, file, table, received, "down" if reverse else "up")]
+    tests = [_test(content, file, received, "down" if reverse else "up")]
     if end.sum_received_bidir_reverse is not None:
         back = end.sum_received_bidir_reverse.bits_per_second
-        tests.append(_test(content, file, table, back, "up" if reverse else "down"))
+        tests.append(_test(content, file, back, "up" if reverse else "down"))
     return tests
 
 
-def _test(
-    content: _File, file: str, table: Sequence[LabelRow], received: float, direction: Direction
-) -> FieldTest:
+def _test(content: _File, file: str, received: float, direction: Direction) -> FieldTest:
     start = content.start
     throughput = received / start.test_start.num_streams / 1e6
     title = " ".join((content.title, content.extra_data, start.title, start.extra_data))
-    labels = labels_of(file, title, "", table)
+    labels = labels_of(file, title, "")
     word = "upload" if direction == "up" else "download"
     return FieldTest(
         probe=labels.probe or "unknown",

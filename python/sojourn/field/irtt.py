@@ -6,14 +6,13 @@ over packets is one over time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC
 from typing import Any, cast
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from sojourn.field.flent import FEW
-from sojourn.field.labels import LabelRow, labels_of
+from sojourn.field.labels import labels_of
 from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import Samples, pooled_quantile, samples_of
@@ -59,9 +58,7 @@ def looks_like_irtt(document: dict[str, Any]) -> bool:
     return {"stats", "config", "round_trips"} <= document.keys()
 
 
-def read_irtt(
-    document: dict[str, Any], file: str, table: Sequence[LabelRow] = ()
-) -> list[FieldTest]:
+def read_irtt(document: dict[str, Any], file: str) -> list[FieldTest]:
     """Return the test in an irtt result; a file name with `upload` or `download` says under which load.
 
     Raises
@@ -77,7 +74,7 @@ def read_irtt(
     except OverflowError as error:
         raise Unreadable("is of a year that no calendar has") from error
     stats = content.stats
-    labels = labels_of(file, "", content.system_info.hostname, table)
+    labels = labels_of(file, "", content.system_info.hostname)
     direction: Direction = "up" if "upload" in file else "down" if "download" in file else "none"
     mean, median = (
         None if value is None or not stats.rtt.n else value / 1e6

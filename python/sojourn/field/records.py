@@ -12,7 +12,7 @@ from typing import Literal
 
 import polars as pl
 
-__all__ = ["SCHEMA", "TARGETS", "Direction", "FieldTest", "Target", "frame_of_tests"]
+__all__ = ["SCHEMA", "TARGETS", "Direction", "FieldTest", "Target", "frame_of_tests", "tests_of"]
 
 Direction = Literal["up", "down", "none"]
 """Direction of the load, as the subscriber sees it; `none` for a ping without load."""
@@ -130,3 +130,8 @@ def frame_of_tests(tests: Iterable[FieldTest]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row").sort(
         "probe", "time", "direction", "file"
     )
+
+
+def tests_of(frame: pl.DataFrame) -> list[FieldTest]:
+    """Return the tests of such a frame."""
+    return [FieldTest(**row) for row in frame.iter_rows(named=True)]

@@ -131,7 +131,11 @@ def _provenance(
         ("version", version),
         ("made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
         ("source", source),
-        ("tests", f"{analysis.tests} by {tools}, {analysis.flagged} of them doubtful"),
+        (
+            "tests",
+            f"{analysis.tests} by {tools}, {analysis.flagged} of them doubtful"
+            + (f"; {analysis.unlabelled} without a treatment left out" * (analysis.unlabelled > 0)),
+        ),
         ("homes", str(analysis.probes)),
         ("measured", f"{tests['time'].min():%Y-%m-%d} to {tests['time'].max():%Y-%m-%d}, UTC"),
     ]

@@ -25,7 +25,7 @@ import tomli_w
 from sojourn import _engine
 from sojourn.engine import simulate
 from sojourn.errors import Problem, RecordError, ScenarioError, UsageError, nearest
-from sojourn.field.design import SCHEDULE
+from sojourn.field.assignments import SCHEDULE
 from sojourn.field.population import (
     Circumstances,
     Home,
@@ -37,7 +37,7 @@ from sojourn.field.population import (
 from sojourn.output import new_directory
 from sojourn.scenario import Scenario
 
-__all__ = ["SimulatedTest", "queue_of", "read_schedule", "simulate_trial"]
+__all__ = ["SimulatedTest", "queue_of", "simulate_trial"]
 
 STEP_S = 0.2
 """Flent's STEP_SIZE."""
@@ -72,31 +72,6 @@ class SimulatedTest:
     direction: str
     time: datetime
     place: int
-
-
-def read_schedule(path: Path) -> pl.DataFrame:
-    """Read what `trial design` printed.
-
-    Raises
-    ------
-    UsageError
-        If it is no schedule.
-    """
-    try:
-        frame = pl.read_csv(path, schema_overrides={"time": pl.String})
-        if missing := [name for name in SCHEDULE if name not in frame.columns]:
-            raise UsageError(f"{path} has no column {missing[0]}", "what `trial design` prints")
-        return frame.select(
-            pl.col("probe").cast(pl.String),
-            pl.col("week").cast(pl.Int64),
-            pl.col("treatment").cast(pl.String),
-            pl.col("time").str.to_datetime(time_unit="us", time_zone="UTC"),
-            pl.col("direction").cast(pl.String),
-        )
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UsageError(
-            f"cannot read the schedule {path}", "what `trial design` prints"
-        ) from error
 
 
 def queue_of(treatment: str) -> dict[str, Any]:
@@ -161,7 +136,7 @@ def simulate_trial(
     Parameters
     ----------
     schedule
-        Columns of `sojourn.field.design.SCHEDULE`.
+        Columns of `sojourn.field.assignments.SCHEDULE`.
     queues
         The upstream queue of each treatment, as a scenario says it.
     directory
