@@ -9,6 +9,8 @@ use sojourn_queue::{
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::oracle;
+use sojourn_testkit::oracle::codel::CodelOracle;
+use sojourn_testkit::oracle::flow_queues::FlowQueuesOracle;
 
 /// A packet arrives, or one is served, after a pause in microseconds.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +118,7 @@ proptest! {
         let (target, interval) = (Span::from_us(target_us), Span::from_us(interval_us));
         let law = CodelLaw { target, interval, variant, ecn, ..CodelLaw::RFC8289 };
         let mut queue = CodelQueue::new(CodelConfig { law, limit: Limit::Packets(Packets::MAX) });
-        let mut oracle = oracle::codel::CodelOracle::new(
+        let mut oracle = CodelOracle::new(
             variant,
             i128::from(target.as_ps()),
             i128::from(interval.as_ps()),
@@ -155,14 +157,9 @@ proptest! {
             ..FlowListsConfig::RFC8290
         };
         let mut queue = FqCodelQueue::new(FqCodelConfig { flows, law });
-        let mut oracle = oracle::fq_codel::FqCodelOracle::new(
-            4,
-            i128::from(quantum),
-            limit as usize,
-            i128::from(target.as_ps()),
-            i128::from(interval.as_ps()),
-            ecn,
-        );
+        let [target, interval] = [target, interval].map(|span| i128::from(span.as_ps()));
+        let empty = CodelOracle::new(CodelVariant::Rfc8289, target, interval, ecn);
+        let mut oracle = FlowQueuesOracle::new(4, i128::from(quantum), limit as usize, &empty);
         let mut context = TestContext::without_draws();
         let mut now = Instant::from_ms(1);
         for (number, step) in (0..).zip(steps) {
@@ -171,10 +168,11 @@ proptest! {
                 let victims = context.dropped.drain(..).map(|(packet, _)| packet.item);
                 let victims: Vec<u32> = victims.collect();
                 let packet = oracle_packet(number, &meta, now);
-                prop_assert_eq!(victims, oracle.enqueue(meta.flow_hash as usize, packet));
+                let expected = oracle.enqueue(meta.flow_hash as usize, packet, i128::from(now.as_ps()));
+                prop_assert_eq!(victims, expected);
             } else if let Step::Serve { after_us } = step {
                 now += Span::from_us(after_us);
-                let expected = oracle.dequeue(i128::from(now.as_ps()));
+                let expected = oracle.dequeue(i128::from(now.as_ps()), 1.0);
                 prop_assert_eq!(serve(&mut queue, now, &mut context), expected);
             }
         }

@@ -1,11 +1,11 @@
 //! COBALT over one first-in, first-out queue.
 //!
-//! Source: ns-3 `cobalt-queue-disc.cc`.
+//! Source: ns-3 `cobalt-queue-disc.cc`, Linux `sch_cake`.
 //! Deviations: those of [`crate::policy::cobalt`].
 
 use crate::config::{ConfigProblem, LIMIT, ManagerKind, require_room, require_shorter};
 use crate::manager::{mark, refuse};
-use crate::policy::cobalt::{Cobalt, CobaltJudgement, CobaltLaw};
+use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Leaving};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
@@ -24,10 +24,15 @@ pub struct CobaltConfig {
 }
 
 impl CobaltConfig {
-    /// ns-3. chosen: 1000 packets, as for the other managers of one queue.
-    pub const NS3: Self = Self {
+    /// The COBALT of Linux. chosen: 1000 packets, as for the other managers of one queue.
+    pub const LINUX: Self = Self {
         law: CobaltLaw::LINUX,
         limit: Limit::Packets(Packets(1000)),
+    };
+    /// That of ns-3.
+    pub const NS3: Self = Self {
+        law: CobaltLaw::NS3,
+        ..Self::LINUX
     };
 }
 
@@ -37,12 +42,12 @@ impl Configured for CobaltConfig {
         "COBALT: a CoDel that calms down step by step, and BLUE for what does not answer";
     const PROFILES: &'static [Profile<Self>] = &[Profile {
         name: "ns3",
-        about: "ns-3: 5 ms in 100 ms, BLUE from 400 ms, 1000 packets",
+        about: "ns-3: the last packet of the queue is dropped as any other, and nothing is known of the link",
         values: || Self::NS3,
     }];
 
     fn base() -> Self {
-        Self::NS3
+        Self::LINUX
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
@@ -89,7 +94,7 @@ impl CobaltLaw {
 /// A first-in, first-out queue that COBALT drops from at the head.
 #[derive(Clone, Debug)]
 pub struct CobaltQueue<T> {
-    law: CobaltLaw,
+    at: CobaltAtLink,
     cobalt: Cobalt,
     fifo: Fifo<T>,
     room: Room,
@@ -102,7 +107,7 @@ impl<T> CobaltQueue<T> {
     /// If the limit is a time.
     pub fn new(config: CobaltConfig) -> Self {
         Self {
-            law: config.law,
+            at: CobaltAtLink::new(config.law),
             cobalt: Cobalt::default(),
             fifo: Fifo::new(),
             room: Room::new(config.limit),
@@ -127,7 +132,7 @@ impl<T> QueueManager<T> for CobaltQueue<T> {
         let packet = Held::new(now, meta, item);
         self.cobalt.on_arrival(now);
         if !self.room.fits(self.fifo.backlog(), meta.length) {
-            self.cobalt.on_overflow(&self.law, now);
+            self.cobalt.on_overflow(self.at.law(), now);
             return refuse(packet, Reason::Overlimit, context);
         }
         self.fifo.push(packet);
@@ -136,15 +141,18 @@ impl<T> QueueManager<T> for CobaltQueue<T> {
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        self.at.look(context);
         loop {
             let Some(mut packet) = self.fifo.pop() else {
-                self.cobalt.on_empty(&self.law, now);
+                self.cobalt.on_empty(self.at.law(), now);
                 return None;
             };
-            let sojourn = now.saturating_since(packet.enqueued_at);
-            let can_mark = packet.meta.ecn.is_capable();
-            let draw = || context.unit();
-            match self.cobalt.judge(&self.law, now, sojourn, can_mark, draw) {
+            let leaving = Leaving {
+                sojourn: now.saturating_since(packet.enqueued_at),
+                can_mark: packet.meta.ecn.is_capable(),
+                is_last: self.fifo.is_empty(),
+            };
+            match self.cobalt.judge(&self.at, now, leaving, || context.unit()) {
                 CobaltJudgement::Pass => return Some(packet),
                 CobaltJudgement::Mark => {
                     mark(&mut packet, Reason::Target, context);

@@ -1,15 +1,15 @@
 //! FQ-COBALT: every flow has its own queue and its own COBALT, and new flows go first.
 //!
 //! Source: the scheduler of RFC 8290 with the controller of ns-3 `cobalt-queue-disc.cc`; defaults of ns-3
-//! `fq-cobalt-queue-disc.cc`; Linux `sch_cake` (eight ways, decaying flows, and the COBALT of the queue that pays for an
-//! overflow is told).
+//! `fq-cobalt-queue-disc.cc`; Linux `sch_cake` (eight ways, decaying flows, the last packet of a flow is kept, and the
+//! COBALT of the queue that pays for an overflow is told).
 //! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. CAKE's shares by host are left out: it
 //! divides the quantum of a flow by the flows of the busier of its two hosts, which at a line with one address is that
 //! address for all of them, so that all shares stay equal.
 
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::mark;
-use crate::policy::cobalt::{Cobalt, CobaltJudgement, CobaltLaw};
+use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Leaving};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
@@ -33,18 +33,22 @@ impl FqCobaltConfig {
         flows: FlowListsConfig::RFC8290,
         law: CobaltLaw {
             ecn: true,
-            ..CobaltLaw::LINUX
+            ..CobaltLaw::NS3
         },
         decays: false,
     };
-    /// A tin of CAKE without its shaper: sets of eight queues, whose COBALTs do not stand still while they are empty.
+    /// A tin of CAKE, with the rate of the link for that of its shaper: sets of eight queues, whose COBALTs do not stand
+    /// still while they are empty, keep the last packet, and allow for what the link takes.
     pub const CAKE: Self = Self {
         flows: FlowListsConfig {
             ways: 8,
             ..FlowListsConfig::RFC8290
         },
+        law: CobaltLaw {
+            ecn: true,
+            ..CobaltLaw::LINUX
+        },
         decays: true,
-        ..Self::NS3
     };
 }
 
@@ -53,19 +57,19 @@ impl Configured for FqCobaltConfig {
     const ABOUT: &'static str = "FQ-COBALT: flow queues, new ones first, each with a COBALT";
     const PROFILES: &'static [Profile<Self>] = &[
         Profile {
-            name: "ns3",
-            about: "defaults of ns-3: 5 ms in 100 ms, ECN, 1024 queues",
-            values: || Self::NS3,
+            name: "cake",
+            about: "a tin of CAKE with the rate of the link for that of its shaper: 5 ms in 100 ms, ECN, 1024 queues in sets of eight",
+            values: || Self::CAKE,
         },
         Profile {
-            name: "cake",
-            about: "a tin of CAKE without its shaper: the same in sets of eight queues, with decaying flows",
-            values: || Self::CAKE,
+            name: "ns3",
+            about: "defaults of ns-3: a plain hash, the last packet of a flow is dropped as any other, nothing is known of the link",
+            values: || Self::NS3,
         },
     ];
 
     fn base() -> Self {
-        Self::NS3
+        Self::CAKE
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
@@ -106,7 +110,7 @@ impl ManagerKind for FqCobaltConfig {
 /// Flow queues, each with a COBALT.
 #[derive(Clone, Debug)]
 pub struct FqCobaltQueue<T> {
-    law: CobaltLaw,
+    at: CobaltAtLink,
     flows: FlowLists<T>,
     cobalts: Vec<Cobalt>,
     decays: bool,
@@ -120,7 +124,7 @@ impl<T> FqCobaltQueue<T> {
     pub fn new(config: FqCobaltConfig) -> Self {
         let flows = FlowLists::new(&config.flows);
         Self {
-            law: config.law,
+            at: CobaltAtLink::new(config.law),
             cobalts: alloc::vec![Cobalt::default(); flows.bins.lines()],
             flows,
             decays: config.decays,
@@ -140,7 +144,7 @@ impl<T> FqCobaltQueue<T> {
     fn decay(&mut self, now: Instant) {
         if let Some(queue) = self.flows.decaying() {
             let cobalt = &mut self.cobalts[queue];
-            cobalt.on_empty(&self.law, now);
+            cobalt.on_empty(self.at.law(), now);
             self.flows.on_decayed(queue, cobalt.is_at_rest(now));
         }
     }
@@ -161,29 +165,32 @@ impl<T> QueueManager<T> for FqCobaltQueue<T> {
             .flows
             .enqueue(queue, Held::new(now, meta, item), context);
         if let Some(payer) = self.flows.take_payer() {
-            self.cobalts[payer].on_overflow(&self.law, now);
+            self.cobalts[payer].on_overflow(self.at.law(), now);
         }
         verdict
     }
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+        self.at.look(context);
         self.decay(now);
         loop {
             let queue = self.flows.ready()?;
             let cobalt = &mut self.cobalts[queue];
             let Some(mut packet) = self.flows.bins.pop(queue) else {
-                cobalt.on_empty(&self.law, now);
+                cobalt.on_empty(self.at.law(), now);
                 self.flows.on_empty(queue);
                 if self.decays && !cobalt.is_at_rest(now) {
                     self.flows.let_decay(queue);
                 }
                 continue;
             };
-            let sojourn = now.saturating_since(packet.enqueued_at);
-            let can_mark = packet.meta.ecn.is_capable();
-            let draw = || context.unit();
-            match cobalt.judge(&self.law, now, sojourn, can_mark, draw) {
+            let leaving = Leaving {
+                sojourn: now.saturating_since(packet.enqueued_at),
+                can_mark: packet.meta.ecn.is_capable(),
+                is_last: self.flows.bins.is_empty(queue),
+            };
+            match cobalt.judge(&self.at, now, leaving, || context.unit()) {
                 CobaltJudgement::Pass => {}
                 CobaltJudgement::Mark => {
                     mark(&mut packet, Reason::Target, context);

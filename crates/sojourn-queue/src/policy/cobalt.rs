@@ -1,12 +1,15 @@
 //! COBALT: a `CoDel` that leaves its episodes by the same steps as it enters them, and a BLUE for what does not answer.
 //!
-//! Source: ns-3 `cobalt-queue-disc.cc`, Linux `sch_cake` (`cobalt_should_drop`); Palmei and others, "Design and Evaluation
-//! of COBALT Queue Discipline" (2019).
+//! Source: ns-3 `cobalt-queue-disc.cc`, Linux `sch_cake` (`cobalt_should_drop`, `cake_dequeue`, `cake_set_rate`); Palmei
+//! and others, "Design and Evaluation of COBALT Queue Discipline" (2019).
 //! Units and ranges: delays in picoseconds; the BLUE likelihood is in 0..=1.
-//! Deviations: the clock of BLUE starts with the first packet; a packet that BLUE drops is not marked before.
+//! Deviations: the clock of BLUE starts with the first packet; a packet that BLUE drops is not marked before. Where CAKE
+//! reckons with the rate of its shaper, [`CobaltLaw::allows_link_time`] reckons with that of the link, and with its
+//! request-grant loop, behind which CAKE is not meant to stand.
 
+use crate::QueueContext;
 use crate::policy::codel::spacing;
-use sojourn_base::{Instant, Span};
+use sojourn_base::{BitRate, Bytes, Instant, Span};
 use sojourn_keys::{Or, Visitor, key};
 
 /// Parameters of COBALT.
@@ -18,6 +21,10 @@ pub struct CobaltLaw {
     pub interval: Span,
     /// Mark ECN-capable packets instead of dropping them; BLUE drops them all the same.
     pub ecn: bool,
+    /// The last packet of a queue is marked at most, never dropped, by BLUE neither.
+    pub keeps_last: bool,
+    /// What the link itself takes is no delay: four packets at its rate, and its request-grant loop.
+    pub allows_link_time: bool,
     /// Also mark each ECN-capable packet whose delay is above this.
     pub ce_threshold: Option<Span>,
     /// What an overflow adds to the BLUE likelihood.
@@ -29,15 +36,23 @@ pub struct CobaltLaw {
 }
 
 impl CobaltLaw {
-    /// ns-3 and Linux: 5 ms in 100 ms, BLUE by 1/256 and 1/4096 from 400 ms on.
+    /// Linux: 5 ms in 100 ms, BLUE by 1/256 and 1/4096; as in ns-3 from 400 ms on, too.
     pub const LINUX: Self = Self {
         target: Span::from_ms(5),
         interval: Span::from_ms(100),
         ecn: false,
+        keeps_last: true,
+        allows_link_time: true,
         ce_threshold: None,
         increment: 1.0 / 256.0,
         decrement: 1.0 / 4096.0,
         blue_threshold: Span::from_ms(400),
+    };
+    /// ns-3, which drops the last packet of a queue as well and knows nothing of the link.
+    pub const NS3: Self = Self {
+        keeps_last: false,
+        allows_link_time: false,
+        ..Self::LINUX
     };
 
     /// Shows the keys of the law.
@@ -67,6 +82,22 @@ impl CobaltLaw {
                 "ns-3: off",
             ),
             &mut law.ecn,
+        );
+        visitor.value(
+            key(
+                "keeps_last",
+                "the last packet of a queue is marked at most, never dropped (CAKE); otherwise it is dropped as any other (ns-3)",
+                "Linux sch_cake; ns-3: off",
+            ),
+            &mut law.keeps_last,
+        );
+        visitor.value(
+            key(
+                "allows_link_time",
+                "what the link itself takes is no delay: four packets at its rate (CAKE), and its request-grant loop; target is at least a packet and a half",
+                "Linux sch_cake, with the rate of the link for that of its shaper; chosen for the loop; ns-3: off",
+            ),
+            &mut law.allows_link_time,
         );
         visitor.value(
             key(
@@ -111,6 +142,90 @@ impl CobaltLaw {
             &mut law.blue_threshold,
         );
     }
+}
+
+/// The law as it is for the link that it stands at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CobaltAtLink {
+    /// With target and interval as they are there.
+    law: CobaltLaw,
+    /// As it was asked for.
+    said: CobaltLaw,
+    /// The rate that it was made for; zero without any.
+    rate: BitRate,
+    /// What the link takes for four packets.
+    four_packets: Span,
+    /// What its request-grant loop takes.
+    request_grant: Span,
+}
+
+/// A packet that CAKE reckons with. Source: Linux `psched_mtu` of an Ethernet.
+const PACKET: Bytes = Bytes(1514);
+
+impl CobaltAtLink {
+    /// At a link of which nothing is known.
+    pub const fn new(law: CobaltLaw) -> Self {
+        Self {
+            law,
+            said: law,
+            rate: BitRate::ZERO,
+            four_packets: Span::ZERO,
+            request_grant: Span::ZERO,
+        }
+    }
+
+    /// The law.
+    pub const fn law(&self) -> &CobaltLaw {
+        &self.law
+    }
+
+    /// Looks at the link that asks for a packet.
+    #[inline]
+    pub(crate) fn look<T>(&mut self, context: &dyn QueueContext<T>) {
+        if !self.said.allows_link_time {
+            return;
+        }
+        self.request_grant = context.loop_delay();
+        let shaper = context.shaper();
+        let rate = if shaper.sustained > BitRate::ZERO {
+            shaper.sustained
+        } else {
+            shaper.peak
+        };
+        if rate != self.rate {
+            self.fit(rate);
+        }
+    }
+
+    /// Source: Linux `cake_set_rate`: the target is at least a packet and a half, the interval grows as much and is at
+    /// least two targets.
+    #[cold]
+    fn fit(&mut self, rate: BitRate) {
+        let packet = if rate > BitRate::ZERO {
+            rate.time_for(PACKET)
+        } else {
+            Span::ZERO
+        };
+        let target = self.said.target.max(packet * 3 / 2);
+        let interval = self.said.interval + target.saturating_sub(self.said.target);
+        self.law = CobaltLaw {
+            target,
+            interval: interval.max(target * 2),
+            ..self.said
+        };
+        (self.rate, self.four_packets) = (rate, packet * 4);
+    }
+}
+
+/// The packet about to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// How long it has waited.
+    pub sojourn: Span,
+    /// It can carry a mark.
+    pub can_mark: bool,
+    /// Nothing waits behind it in its queue.
+    pub is_last: bool,
 }
 
 /// What to do with the packet about to leave.
@@ -164,18 +279,22 @@ impl Cobalt {
         }
     }
 
-    /// The packet about to leave has waited `sojourn`; `can_mark` tells whether it can carry a mark.
+    /// Decides about a packet.
     pub fn judge(
         &mut self,
-        law: &CobaltLaw,
+        at: &CobaltAtLink,
         now: Instant,
-        sojourn: Span,
-        can_mark: bool,
+        packet: Leaving,
         draw: impl FnOnce() -> f64,
     ) -> CobaltJudgement {
+        let law = &at.law;
+        let Leaving {
+            sojourn, can_mark, ..
+        } = packet;
+        let delay = sojourn.saturating_sub(at.request_grant);
         let mut due = self.count > 0 && now >= self.drop_next;
         let was_due = due;
-        self.dropping = if sojourn > law.target {
+        self.dropping = if delay > law.target && delay > at.four_packets {
             if !self.dropping {
                 self.drop_next = now + spacing(law.interval, self.count.max(1));
             }
@@ -198,21 +317,21 @@ impl Cobalt {
             self.raise_blue(law, now);
         }
         let marks = signals && law.ecn && can_mark;
-        let judgement = if self.blue > 0.0 && draw() < self.blue {
-            CobaltJudgement::Blue
-        } else if marks {
-            CobaltJudgement::Mark
-        } else if signals {
-            CobaltJudgement::Drop
-        } else {
-            CobaltJudgement::Pass
-        };
-        let drops = matches!(judgement, CobaltJudgement::Drop | CobaltJudgement::Blue);
+        let blue = self.blue > 0.0 && draw() < self.blue;
+        let condemned = blue || signals && !marks;
+        // The clock goes on as if a last packet that is kept had been dropped.
         if self.count == 0 {
             self.drop_next = now + law.interval;
-        } else if now > self.drop_next && !drops {
+        } else if now > self.drop_next && !condemned {
             self.drop_next = now;
         }
+        let drops = condemned && !(packet.is_last && law.keeps_last);
+        let judgement = match (drops, blue) {
+            (true, true) => CobaltJudgement::Blue,
+            (true, false) => CobaltJudgement::Drop,
+            (false, _) if marks => CobaltJudgement::Mark,
+            (false, _) => CobaltJudgement::Pass,
+        };
         let late = law
             .ce_threshold
             .is_some_and(|threshold| sojourn > threshold);
@@ -259,8 +378,18 @@ impl Cobalt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     const LAW: CobaltLaw = CobaltLaw::LINUX;
+
+    /// A packet that others wait behind.
+    fn waited(sojourn: Span, can_mark: bool) -> Leaving {
+        Leaving {
+            sojourn,
+            can_mark,
+            is_last: false,
+        }
+    }
 
     fn close(ours: f64, theirs: f64) -> bool {
         (ours - theirs).abs() < 1e-15
@@ -281,10 +410,11 @@ mod tests {
     #[test]
     fn a_standing_queue_is_signalled_one_interval_after_it_began() {
         let mut cobalt = Cobalt::default();
+        let at = CobaltAtLink::new(LAW);
         let mut drops = std::vec![];
         for ms in 1..=400 {
             let now = Instant::from_ms(ms);
-            let judgement = cobalt.judge(&LAW, now, Span::from_ms(20), false, || 1.0);
+            let judgement = cobalt.judge(&at, now, waited(Span::from_ms(20), false), || 1.0);
             if judgement == CobaltJudgement::Drop {
                 drops.push(ms);
             }
@@ -296,15 +426,18 @@ mod tests {
     #[test]
     fn below_target_the_pace_falls_step_by_step() {
         let mut cobalt = Cobalt::default();
+        let at = CobaltAtLink::new(LAW);
+        let judge = |cobalt: &mut Cobalt, ms, sojourn| {
+            let packet = waited(Span::from_ms(sojourn), false);
+            cobalt.judge(&at, Instant::from_ms(ms), packet, || 1.0)
+        };
         for ms in 1..=400 {
-            let _ = cobalt.judge(&LAW, Instant::from_ms(ms), Span::from_ms(20), false, || 1.0);
+            let _ = judge(&mut cobalt, ms, 20);
         }
         assert_eq!(cobalt.count(), 7);
         let mut last = cobalt.count();
         for ms in 401..=1200 {
-            let judgement =
-                cobalt.judge(&LAW, Instant::from_ms(ms), Span::from_ms(1), false, || 1.0);
-            assert_eq!(judgement, CobaltJudgement::Pass);
+            assert_eq!(judge(&mut cobalt, ms, 1), CobaltJudgement::Pass);
             assert!(cobalt.count() <= last && cobalt.count() + 1 >= last);
             last = cobalt.count();
         }
@@ -313,36 +446,121 @@ mod tests {
 
     #[test]
     fn co_3_with_certainty_blue_drops_capable_packets_too() {
-        let law = CobaltLaw { ecn: true, ..LAW };
+        let at = CobaltAtLink::new(CobaltLaw { ecn: true, ..LAW });
         let mut cobalt = Cobalt {
             blue: 1.0,
             ..Cobalt::default()
         };
         for _ in 0..10 {
-            let judgement = cobalt.judge(&law, Instant::from_ms(1), Span::ZERO, true, || 0.999);
+            let packet = waited(Span::ZERO, true);
+            let judgement = cobalt.judge(&at, Instant::from_ms(1), packet, || 0.999);
             assert_eq!(judgement, CobaltJudgement::Blue);
         }
     }
 
     #[test]
     fn marks_take_the_place_of_drops_and_a_threshold_adds_some() {
-        let law = CobaltLaw {
+        let at = CobaltAtLink::new(CobaltLaw {
             ecn: true,
             ce_threshold: Some(Span::from_ms(1)),
             ..LAW
-        };
+        });
         let mut cobalt = Cobalt::default();
         let mut judge = |us, can_mark| {
-            cobalt.judge(
-                &law,
-                Instant::from_ms(1),
-                Span::from_us(us),
-                can_mark,
-                || 1.0,
-            )
+            let packet = waited(Span::from_us(us), can_mark);
+            cobalt.judge(&at, Instant::from_ms(1), packet, || 1.0)
         };
         assert_eq!(judge(1000, true), CobaltJudgement::Pass);
         assert_eq!(judge(1001, true), CobaltJudgement::Mark);
         assert_eq!(judge(1001, false), CobaltJudgement::Pass);
+    }
+
+    /// What becomes of packets that nothing waits behind, each `sojourn` old, one a millisecond from 1 ms on: those that
+    /// do not simply pass.
+    fn alone(at: &CobaltAtLink, sojourn: Span, can_mark: bool) -> Vec<(u64, CobaltJudgement)> {
+        let mut cobalt = Cobalt::default();
+        let packet = Leaving {
+            sojourn,
+            can_mark,
+            is_last: true,
+        };
+        (1..=250)
+            .map(|ms| (ms, cobalt.judge(at, Instant::from_ms(ms), packet, || 1.0)))
+            .filter(|(_, judgement)| *judgement != CobaltJudgement::Pass)
+            .collect()
+    }
+
+    #[test]
+    fn the_last_packet_of_a_queue_is_marked_at_most_in_linux_and_dropped_in_ns3() {
+        let marking = CobaltLaw { ecn: true, ..LAW };
+        let wait = Span::from_ms(20);
+        let of = |law, can_mark| alone(&CobaltAtLink::new(law), wait, can_mark);
+        // Due as in a standing queue: what is kept counts as what is dropped.
+        let at = |judgement| [101, 172, 230].map(|ms| (ms, judgement));
+        assert_eq!(of(LAW, false), []);
+        assert_eq!(of(marking, true), at(CobaltJudgement::Mark));
+        assert_eq!(of(marking, false), []);
+        assert_eq!(of(CobaltLaw::NS3, false), at(CobaltJudgement::Drop));
+    }
+
+    #[test]
+    fn blue_spares_the_last_packet_and_leaves_it_its_mark() {
+        let begun = Cobalt {
+            blue: 1.0,
+            count: 1,
+            dropping: true,
+            ..Cobalt::default()
+        };
+        for (keeps_last, is_last, can_mark, expected) in [
+            (true, true, true, CobaltJudgement::Mark),
+            (true, true, false, CobaltJudgement::Pass),
+            (true, false, true, CobaltJudgement::Blue),
+            (false, true, true, CobaltJudgement::Blue),
+        ] {
+            let at = CobaltAtLink::new(CobaltLaw {
+                ecn: true,
+                keeps_last,
+                ..LAW
+            });
+            let packet = Leaving {
+                is_last,
+                ..waited(Span::from_ms(6), can_mark)
+            };
+            let mut cobalt = begun;
+            let judgement = cobalt.judge(&at, Instant::from_ms(1), packet, || 0.0);
+            assert_eq!(judgement, expected);
+        }
+    }
+
+    #[test]
+    fn four_packets_at_the_rate_of_the_link_are_no_delay_and_target_is_a_packet_and_a_half() {
+        // 1514 B take 12.112 ms at 1 Mb/s: 5 ms become 18.168, 100 ms become 113.168; four packets take 48.448 ms.
+        let mut at = CobaltAtLink::new(CobaltLaw { ecn: true, ..LAW });
+        at.fit(BitRate::from_mbps(1));
+        assert_eq!(at.law.target, Span::from_us(18_168));
+        assert_eq!(at.law.interval, Span::from_us(113_168));
+        assert_eq!(alone(&at, Span::from_us(48_448), true), []);
+        // Late from 1 ms on, so the first signal comes with the packet after 114.168 ms.
+        let marks = alone(&at, Span::from_us(48_449), true);
+        assert_eq!(marks.first(), Some(&(115, CobaltJudgement::Mark)));
+        // At 0.1 Mb/s a packet and a half take 181.68 ms, and the interval twice that.
+        at.fit(BitRate::from_kbps(100));
+        assert_eq!(at.law.interval, Span::from_us(363_360));
+        // At 100 Mb/s nothing changes.
+        at.fit(BitRate::from_mbps(100));
+        assert_eq!((at.law.target, at.law.interval), (LAW.target, LAW.interval));
+    }
+
+    #[test]
+    fn what_the_request_grant_loop_takes_is_no_delay() {
+        let at = CobaltAtLink {
+            request_grant: Span::from_ms(6),
+            ..CobaltAtLink::new(CobaltLaw { ecn: true, ..LAW })
+        };
+        assert_eq!(alone(&at, Span::from_ms(11), true), []);
+        assert_eq!(
+            alone(&at, Span::from_us(11_001), true).first(),
+            Some(&(101, CobaltJudgement::Mark))
+        );
     }
 }

@@ -429,15 +429,19 @@ fn cobalt() -> Vec<Case> {
         limit: SMALL_PACKETS,
         ..FlowListsConfig::RFC8290
     };
-    let flow_queues = |flows, decays| {
+    let flow_queues = |law, decays| {
         let config = FqCobaltConfig { flows, law, decays };
         within(SMALL_PACKETS, ManagerConfig::FqCobalt(config))
+    };
+    let drops_the_last = CobaltLaw {
+        keeps_last: false,
+        ..law
     };
     vec![
         case(law, SMALL_PACKETS),
         marking(case(marks, Limit::Packets(Packets(1000)))),
-        flow_queues(flows, false),
-        flow_queues(flows, true),
+        flow_queues(drops_the_last, false),
+        flow_queues(law, true),
     ]
 }
 

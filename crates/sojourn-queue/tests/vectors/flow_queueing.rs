@@ -501,9 +501,9 @@ fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
 
 #[test]
 fn a_lone_busy_flow_of_fq_cobalt_is_treated_as_by_cobalt() {
-    let mut whole = CobaltQueue::<u32>::new(CobaltConfig::NS3);
+    let mut whole = CobaltQueue::<u32>::new(CobaltConfig::LINUX);
     let mut flows = FqCobaltQueue::<u32>::new(FqCobaltConfig {
-        law: CobaltConfig::NS3.law,
+        law: CobaltConfig::LINUX.law,
         ..FqCobaltConfig::CAKE
     });
     let (mut context, mut other) = (TestContext::without_draws(), TestContext::without_draws());
@@ -575,9 +575,46 @@ fn is_forgiven(config: FqCobaltConfig) -> bool {
 
 #[test]
 fn what_cobalt_remembers_of_an_empty_queue_fades_in_cake_and_stands_still_in_ns3() {
-    assert!(is_forgiven(FqCobaltConfig::CAKE));
+    let forgets = FqCobaltConfig {
+        decays: true,
+        ..FqCobaltConfig::NS3
+    };
+    assert!(is_forgiven(forgets));
     // The state of four seconds ago is due at once, so the only packet of a flow that starts again is dropped.
     assert!(!is_forgiven(FqCobaltConfig::NS3));
+}
+
+/// How many packets of two flows that send turn by turn are lost, if each waits for 6 ms and nothing waits behind it; once a
+/// standing queue has set the pace.
+fn lost_of_lone_packets(config: FqCobaltConfig) -> usize {
+    let mut manager = FqCobaltQueue::<u32>::new(config);
+    let mut context = TestContext::without_draws();
+    for ms in (0..1000).map(Instant::from_ms) {
+        while manager.backlog().packets < Packets(40) {
+            let _ = manager.enqueue(ms, packet(1500, 1), 1, &mut context);
+            let _ = manager.enqueue(ms, packet(1500, 2), 2, &mut context);
+        }
+        let _ = manager.dequeue(ms, &mut context);
+    }
+    let end = Instant::from_ms(1000);
+    while manager.dequeue(end, &mut context).is_some() {}
+    context.dropped.clear();
+    for round in 0..500 {
+        let now = end + Span::from_ms(8) * round;
+        for flow in [1, 2] {
+            let _ = manager.enqueue(now, packet(1500, flow), flow, &mut context);
+        }
+        for _ in [1, 2] {
+            let _ = manager.dequeue(now + Span::from_ms(6), &mut context);
+        }
+    }
+    context.dropped.len()
+}
+
+#[test]
+fn the_last_packet_of_a_flow_is_kept_in_cake_and_dropped_in_ns3() {
+    assert_eq!(lost_of_lone_packets(FqCobaltConfig::CAKE), 0);
+    assert!(lost_of_lone_packets(FqCobaltConfig::NS3) > 100);
 }
 
 #[test]

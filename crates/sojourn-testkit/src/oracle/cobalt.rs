@@ -1,8 +1,10 @@
 //! COBALT step by step; times in ps.
 //!
-//! Source: ns-3 `cobalt-queue-disc.cc` (`QueueFull`, `QueueEmpty`, `ShouldDrop`), as a list of steps.
+//! Source: ns-3 `cobalt-queue-disc.cc` (`QueueFull`, `QueueEmpty`, `ShouldDrop`), as a list of steps; Linux `sch_cake` for
+//! what becomes of a last packet (`cake_dequeue`: it "may be marked, shouldn't be dropped") and for the time of a packet
+//! (`cake_set_rate`: target and interval; `cobalt_should_drop`: late is what has waited for four of it).
 
-use crate::oracle::codel::Packet;
+use crate::oracle::codel::{Outcome, Packet};
 
 /// Parameters; times in ps.
 #[derive(Clone, Copy, Debug)]
@@ -15,15 +17,11 @@ pub struct Parameters {
     pub increment: f64,
     pub decrement: f64,
     pub blue_threshold: i128,
-}
-
-/// What an opportunity did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Outcome {
-    pub dropped: Vec<u32>,
-    pub sent: Option<u32>,
-    pub marked: bool,
+    pub keeps_last: bool,
+    /// Time of a packet at the rate of the shaper; zero without one.
+    pub mtu_time: i128,
+    /// Part of every wait that does not count.
+    pub allowed: i128,
 }
 
 /// State of one queue.
@@ -40,7 +38,17 @@ pub struct CobaltOracle {
 
 impl CobaltOracle {
     /// An empty queue; its first packet comes at `start`.
-    pub fn new(p: Parameters, start: i128) -> Self {
+    pub fn new(mut p: Parameters, start: i128) -> Self {
+        if p.mtu_time > 0 {
+            let said = p.target;
+            if 3 * p.mtu_time / 2 > p.target {
+                p.target = 3 * p.mtu_time / 2;
+            }
+            p.interval += p.target - said;
+            if p.interval < 2 * p.target {
+                p.interval = 2 * p.target;
+            }
+        }
         Self {
             p,
             queue: Vec::new(),
@@ -73,6 +81,27 @@ impl CobaltOracle {
             self.queue.push(packet);
             return true;
         }
+        self.on_full(now);
+        false
+    }
+
+    /// Put a packet at the end.
+    pub fn push(&mut self, packet: Packet) {
+        self.queue.push(packet);
+    }
+
+    /// Take the oldest packet without judging it.
+    pub fn drop_head(&mut self) -> Packet {
+        self.queue.remove(0)
+    }
+
+    /// Lengths of the packets that wait.
+    pub fn lengths(&self) -> Vec<i128> {
+        self.queue.iter().map(|packet| packet.length).collect()
+    }
+
+    /// Something had to be dropped for want of room.
+    pub fn on_full(&mut self, now: i128) {
         if now - self.last_update > self.p.target {
             self.p_drop = (self.p_drop + self.p.increment).min(1.0);
             self.last_update = now;
@@ -82,7 +111,6 @@ impl CobaltOracle {
         if self.count == 0 {
             self.count = 1;
         }
-        false
     }
 
     /// An opportunity; every draw is `u`.
@@ -103,8 +131,10 @@ impl CobaltOracle {
             }
             let packet = self.queue.remove(0);
             let sojourn = now - packet.enqueued_at;
+            let delay = (sojourn - self.p.allowed).max(0);
+            let over_target = delay > self.p.target && delay > 4 * self.p.mtu_time;
             let mut next_due = self.count > 0 && now >= self.drop_next;
-            if sojourn > self.p.target {
+            if over_target {
                 if !self.dropping {
                     self.dropping = true;
                     if self.count == 0 {
@@ -150,12 +180,14 @@ impl CobaltOracle {
             } else if now > self.drop_next && !drop {
                 self.drop_next = now;
             }
-            if drop {
+            let is_last = self.queue.is_empty();
+            if drop && !(self.p.keeps_last && is_last) {
                 outcome.dropped.push(packet.number);
                 continue;
             }
             outcome.marked = mark;
             outcome.sent = Some(packet.number);
+            outcome.sent_length = Some(packet.length);
             return outcome;
         }
     }

@@ -78,14 +78,9 @@ impl CodelOracle {
         self.queue.remove(0)
     }
 
-    /// Packets that wait.
-    pub fn packets(&self) -> usize {
-        self.queue.len()
-    }
-
-    /// Bytes that wait.
-    pub fn bytes(&self) -> i128 {
-        self.queue.iter().map(|packet| packet.length).sum()
+    /// Lengths of the packets that wait.
+    pub fn lengths(&self) -> Vec<i128> {
+        self.queue.iter().map(|packet| packet.length).collect()
     }
 
     fn is_of_2013(&self) -> bool {
@@ -118,7 +113,7 @@ impl CodelOracle {
             self.max_packet = packet.length;
         }
         let sojourn_time = now - packet.enqueued_at;
-        if sojourn_time < self.target || self.bytes() <= self.max_packet {
+        if sojourn_time < self.target || self.lengths().iter().sum::<i128>() <= self.max_packet {
             self.first_above_time = 0;
             return (Some(packet), false);
         }

@@ -7,6 +7,6 @@ pub mod cobalt;
 pub mod codel;
 pub mod docsis_dual_queue;
 pub mod dualpi2;
-pub mod fq_codel;
+pub mod flow_queues;
 pub mod pie;
 pub mod red;
