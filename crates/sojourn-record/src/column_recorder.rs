@@ -140,6 +140,25 @@ struct LinkRecords {
     device: Option<Box<DeviceHistograms>>,
 }
 
+/// Bytes of a histogram of delays.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "some hundred thousand bytes"
+)]
+const HISTOGRAM: usize = HISTOGRAM_BYTES as usize;
+
+impl LinkRecords {
+    /// Bytes that grow with the run, and histograms.
+    fn bytes(&self) -> usize {
+        let bins = self.bins.as_ref().map_or(0, Bins::bytes);
+        let service_bins = self.service_bins.iter().flat_map(|bins| bins.iter());
+        let device = self.device.as_ref();
+        let histograms = usize::from(self.sojourn.is_some())
+            + device.map_or(0, |device| device.counted().count());
+        bins + service_bins.map(Bins::bytes).sum::<usize>() + histograms * HISTOGRAM
+    }
+}
+
 /// Keeps the tables that its configuration asks for.
 #[derive(Debug)]
 pub struct ColumnRecorder {
@@ -284,48 +303,68 @@ impl Recorder for ColumnRecorder {
         fn rows<T>(rows: &Vec<T>) -> usize {
             rows.capacity() * size_of::<T>()
         }
-        let link_bins = self.links.iter().filter_map(|link| link.bins.as_ref());
-        let service_bins = self
-            .links
-            .iter()
-            .filter_map(|link| link.service_bins.as_ref());
-        let service_bins = service_bins.flat_map(|bins| bins.iter());
-        let traffic_bins = self.traffic_bins.iter().flatten();
-        let flows: usize = self.datagram_tallies.iter().map(FlowTallies::flows).sum();
-        let devices = self.links.iter().filter_map(|link| link.device.as_ref());
-        let counted = devices
-            .map(|device| device.counted().count())
-            .sum::<usize>()
-            + self
-                .links
+        // Named one by one, so that a list that is added is not forgotten here.
+        let Self {
+            config: _,
+            // These have their size from the start on.
+            traffic_names: _,
+            counters: _,
+            delays: _,
+            object_tallies: _,
+            samplers: _,
+            protection: _,
+            access_delay,
+            links,
+            traffic_bins,
+            datagram_tallies,
+            transfer_tallies,
+            frame_tallies,
+            datagrams,
+            pages,
+            objects,
+            chunks,
+            streaming_sessions,
+            live_seconds,
+            live_sessions,
+            download_sessions,
+            transfers,
+            flows,
+            judged_flows,
+            open_flows,
+            samples,
+            signals,
+        } = self;
+        let of_links: usize = links.iter().map(LinkRecords::bytes).sum();
+        let traffic_bins = traffic_bins.iter().flatten().map(|(_, bins)| bins.bytes());
+        let delays = access_delay.iter();
+        let delays = delays.flat_map(|delays| [&delays.upstream, &delays.downstream]);
+        let frames = frame_tallies.iter();
+        let frames = frames.flat_map(|tallies| [&tallies.upstream, &tallies.downstream]);
+        let transferred = transfer_tallies.iter().filter_map(TransferTally::times);
+        let histograms = delays.flatten().count()
+            + frames.flatten().count()
+            + transferred.count()
+            + datagram_tallies
                 .iter()
-                .filter_map(|link| link.sojourn.as_ref())
-                .count()
-            + self
-                .access_delay
-                .iter()
-                .flat_map(|delays| [&delays.upstream, &delays.downstream])
-                .flatten()
-                .count();
-        let frames = self.frame_tallies.iter();
-        let frames = frames
-            .flat_map(|tallies| [&tallies.upstream, &tallies.downstream])
-            .flatten()
-            .count();
-        rows(&self.datagrams)
-            + rows(&self.pages)
-            + rows(&self.objects)
-            + rows(&self.chunks)
-            + rows(&self.streaming_sessions)
-            + rows(&self.download_sessions)
-            + rows(&self.transfers)
-            + rows(&self.flows)
-            + rows(&self.judged_flows)
-            + rows(&self.samples)
-            + link_bins.map(Bins::bytes).sum::<usize>()
-            + service_bins.map(Bins::bytes).sum::<usize>()
-            + traffic_bins.map(|(_, bins)| bins.bytes()).sum::<usize>()
-            + (flows + counted + frames) * usize::try_from(HISTOGRAM_BYTES).unwrap_or(usize::MAX)
+                .map(FlowTallies::flows)
+                .sum::<usize>();
+        rows(datagrams)
+            + rows(pages)
+            + rows(objects)
+            + rows(chunks)
+            + rows(streaming_sessions)
+            + rows(live_seconds)
+            + rows(live_sessions)
+            + rows(download_sessions)
+            + rows(transfers)
+            + rows(flows)
+            + rows(judged_flows)
+            + rows(samples)
+            + open_flows.bytes()
+            + signals.bytes()
+            + of_links
+            + traffic_bins.sum::<usize>()
+            + histograms * HISTOGRAM
     }
 
     fn wants_waiting(&self) -> bool {
@@ -541,5 +580,87 @@ impl Recorder for ColumnRecorder {
         for (_, bins) in self.traffic_bins.iter_mut().flatten() {
             bins.finish(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_live_sessions_count() {
+        let config = RecordConfig {
+            chunks: true,
+            ..RecordConfig::default()
+        };
+        let mut recorder = ColumnRecorder::new(config, vec!["live".to_owned()]);
+        let empty = recorder.bytes();
+        let (second, session) = (
+            LiveSecond {
+                session: 0,
+                at: Instant::ZERO,
+                latency: Span::ZERO,
+                buffer: Span::ZERO,
+                speed: 1.0,
+                level: None,
+            },
+            LiveSession {
+                session: 0,
+                latency_mean: None,
+                latency_p95: None,
+                latency_max: None,
+                fast: Span::ZERO,
+                slow: Span::ZERO,
+                skips: 0,
+                skipped: Span::ZERO,
+            },
+        );
+        for _ in 0..1000 {
+            recorder.on_live_second(TrafficId(0), &second);
+        }
+        let seconds = recorder.bytes() - empty;
+        assert!(seconds >= 1000 * size_of::<LiveSecond>(), "{seconds} B");
+        for _ in 0..1000 {
+            recorder.on_live_session(TrafficId(0), &session);
+        }
+        let sessions = recorder.bytes() - empty - seconds;
+        assert!(sessions >= 1000 * size_of::<LiveSession>(), "{sessions} B");
+    }
+
+    #[test]
+    fn what_is_known_of_open_flows_and_of_signals_counts() {
+        let config = RecordConfig {
+            flows: true,
+            ..RecordConfig::default()
+        };
+        let mut recorder = ColumnRecorder::new(config, vec!["game".to_owned()]);
+        let empty = recorder.bytes();
+        for flow_hash in 0..1000 {
+            recorder.on_score(&LinkScore {
+                link: LinkId(0),
+                traffic: TrafficId(0),
+                direction: Direction::Upstream,
+                flow_hash,
+                length: Bytes(100),
+                score: Span::ZERO,
+                sanctioned: false,
+            });
+        }
+        let flows = recorder.bytes() - empty;
+        assert!(flows >= 1000 * size_of::<ProtectionTally>(), "{flows} B");
+        for sub_flow in 0..1000 {
+            recorder.on_mark(&LinkMark {
+                at: Instant::ZERO,
+                link: LinkId(0),
+                traffic: TrafficId(0),
+                direction: Direction::Upstream,
+                length: Bytes(1500),
+                queue: ServiceQueue::Classic,
+                sub_flow: Some(sub_flow),
+                reason: sojourn_base::Reason::Target,
+            });
+        }
+        let signals = recorder.bytes() - empty - flows;
+        assert!(signals >= 1000 * size_of::<PacketCount>(), "{signals} B");
     }
 }

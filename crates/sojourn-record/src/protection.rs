@@ -47,6 +47,11 @@ impl FlowProtection {
         self.0.entry(flow).or_default().add(score);
     }
 
+    /// Bytes that they take, apart from the nodes of the tree.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.len() * size_of::<((TrafficId, Direction, u32), ProtectionTally)>()
+    }
+
     /// The tally of a flow that has ended; empty if no packet of it was judged.
     pub(crate) fn take(
         &mut self,

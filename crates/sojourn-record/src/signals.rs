@@ -98,6 +98,11 @@ impl SignalCounts {
         self.add(kind, mark.length);
     }
 
+    /// Bytes that they take, apart from the nodes of the tree.
+    pub(crate) fn bytes(&self) -> usize {
+        self.counts.len() * size_of::<(PacketCount, SignalKind, usize)>()
+    }
+
     fn add(&mut self, kind: SignalKind, length: Bytes) {
         let place = match self.last {
             Some((last, place)) if last == kind => place,
