@@ -132,6 +132,21 @@ pub enum Draw {
     Choice,
 }
 
+impl Draw {
+    /// All purposes.
+    pub const ALL: [Self; 4] = [Self::Start, Self::Size, Self::Gap, Self::Choice];
+
+    /// The word in the name of its random stream.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Size => "size",
+            Self::Gap => "gap",
+            Self::Choice => "choice",
+        }
+    }
+}
+
 /// What surrounds an application.
 pub trait ApplicationContext {
     /// Open a connection to server number `server` of this application's list.

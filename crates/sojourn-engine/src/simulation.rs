@@ -6,7 +6,7 @@ use crate::network::{HopId, Network};
 use crate::ports::PortPool;
 use crate::work::Interrupt;
 use crate::world::{ApplicationCall, TrafficState, World};
-use sojourn_apps::{AnyApplication, Application, ApplicationConfig, End, Interest};
+use sojourn_apps::{AnyApplication, Application, ApplicationConfig, Draw, End, Interest};
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
@@ -334,7 +334,8 @@ impl TrafficState {
             })
             .collect();
         let subject = &place.placed.subject;
-        let stream = |purpose: &str| seed.stream(&format!("traffic/{subject}/{purpose}"));
+        let stream =
+            |purpose: Draw| seed.stream(&format!("traffic/{subject}/{}", purpose.as_str()));
         let [.., a, b, c, d] = seed.stream("flow_hash").bits().to_be_bytes();
         let perturbation = u32::from_be_bytes([a, b, c, d]);
         let servers = first_hops.len();
@@ -350,7 +351,7 @@ impl TrafficState {
             interest,
             next_datagram: vec![[0; 2]; servers],
             first_hops,
-            streams: ["start", "size", "gap", "choice"].map(stream),
+            streams: Draw::ALL.map(stream),
             ports: vec![PortPool::new(entry.ports); servers],
             datagram_hashes: (0..servers)
                 .map(|server| {

@@ -35,7 +35,7 @@ pub(crate) struct TrafficState {
     /// Per server and end: number of the next datagram.
     pub(crate) next_datagram: Vec<[u32; 2]>,
     /// One stream per purpose of an application's draws.
-    pub(crate) streams: [RandomStream; 4],
+    pub(crate) streams: [RandomStream; apps::Draw::ALL.len()],
     /// Per server: the client's ports.
     pub(crate) ports: Vec<PortPool>,
     /// Per server and end: hash of the datagrams that it sends.
