@@ -1,8 +1,11 @@
 //! A run that is told to end does, whatever it computes: each world here does its work between two events, so that
 //! whoever looks at events alone sees none of it.
 
-use sojourn_base::Seed;
+use sojourn_base::{BitRate, Seed, Span};
 use sojourn_engine::{Cancelled, Interrupt, column_recorder, run_watched};
+use sojourn_keys::{Configured, Visitor};
+use sojourn_link::{LinkKind, Serial, SerialConfig, add_link};
+use sojourn_queue::{AnyManager, FqPieConfig, ManagerKind, add_manager};
 use sojourn_scenario::Scenario;
 
 /// Events are few: whoever asks `is_cancelled` every 4096 never does.
@@ -102,4 +105,82 @@ fn an_interrupt_before_the_run_ends_it_while_it_is_set_up() {
         panic!("nothing has begun")
     });
     assert!(matches!(ended, Err(Cancelled)));
+}
+
+/// A serial line from outside.
+#[derive(Clone, Debug, PartialEq)]
+struct OwnLine(SerialConfig);
+
+impl Configured for OwnLine {
+    const KIND: &'static str = "own-line";
+    const ABOUT: &'static str = "a serial line";
+
+    fn base() -> Self {
+        Self(SerialConfig::base())
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.0.keys(visitor);
+    }
+}
+
+impl LinkKind for OwnLine {
+    type Link<T> = Serial<AnyManager<T>>;
+
+    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
+        LinkKind::build(&self.0, manager)
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        self.0.drain_rate()
+    }
+
+    fn delay(&self) -> Span {
+        LinkKind::delay(&self.0)
+    }
+}
+
+#[test]
+fn a_link_from_outside_is_told_to_stop() {
+    add_link::<OwnLine>().expect("nobody else has the name");
+    let link =
+        r#"{ kind = "own-line", rate = "10 Mb/s", impulse_gap = "1 ms", impulse_length = "1 us" }"#;
+    let settings = [
+        ("access.upstream.link", link),
+        ("traffic.call.app.interval", "10 s"),
+        ("duration", "40 s"),
+    ];
+    assert!(is_ended(&settings));
+}
+
+/// FQ-PIE from outside.
+#[derive(Clone, Debug, PartialEq)]
+struct OwnFlowQueues(FqPieConfig);
+
+impl Configured for OwnFlowQueues {
+    const KIND: &'static str = "own-flow-queues";
+    const ABOUT: &'static str = "FQ-PIE";
+
+    fn base() -> Self {
+        Self(FqPieConfig::base())
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        self.0.keys(visitor);
+    }
+}
+
+impl ManagerKind for OwnFlowQueues {
+    type Queue<T> = <FqPieConfig as ManagerKind>::Queue<T>;
+
+    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+        self.0.build()
+    }
+}
+
+#[test]
+fn the_work_of_a_queue_manager_from_outside_counts() {
+    add_manager::<OwnFlowQueues>().expect("nobody else has the name");
+    let queue = r#"{ kind = "own-flow-queues", limit = "50 packets", queues = 65536, update_interval = "500 ms" }"#;
+    assert!(is_ended(&[("access.upstream.queue", queue)]));
 }

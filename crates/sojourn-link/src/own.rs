@@ -239,6 +239,10 @@ impl LinkContext<Ticket> for PointedContext<'_> {
     fn wants_delay(&self) -> bool {
         self.0.wants_delay()
     }
+
+    fn work(&mut self, units: u64) -> bool {
+        self.0.work(units)
+    }
 }
 
 /// The context of an own link: tickets on its side, packets on the other.
@@ -276,6 +280,10 @@ impl<T, C: LinkContext<T>> LinkContext<Ticket> for Counter<'_, T, C> {
 
     fn wants_delay(&self) -> bool {
         self.context.wants_delay()
+    }
+
+    fn work(&mut self, units: u64) -> bool {
+        self.context.work(units)
     }
 }
 

@@ -252,6 +252,10 @@ impl<T> QueueContext<Ticket> for Counter<'_, T> {
     fn estimated(&mut self, packet: &Held<Ticket>, delay: Span) {
         self.show(packet, |context, shown| context.estimated(shown, delay));
     }
+
+    fn worked(&mut self, units: u64) {
+        self.context.worked(units);
+    }
 }
 
 impl<T> QueueManager<T> for OwnQueue<T> {
