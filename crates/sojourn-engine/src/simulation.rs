@@ -11,7 +11,7 @@ use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{PlacedTraffic, Scenario};
-use sojourn_transport::stacks;
+use sojourn_transport::StackConfig;
 
 /// Events, and steps within them, between two looks at the cancellation flag: well under a millisecond.
 const STEPS_PER_LOOK: u64 = 4096;
@@ -344,7 +344,7 @@ impl TrafficState {
             stack: entry
                 .stack
                 .as_ref()
-                .map_or(stacks::LINUX_CUBIC, |stack| stack.config)
+                .map_or(StackConfig::LINUX_CUBIC, |stack| stack.config)
                 .into(),
             dscp: entry.dscp,
             ecn: entry.ecn,

@@ -40,7 +40,7 @@
 //!
 //! With a word and its meaning the struct is a kind ([`Configured`](crate::Configured)), without them a table or a
 //! part. `profiles` are constants with what differs from `BASE`, or from another one (`NAME from OTHER { … }`); of a
-//! kind they have words, by which files ask for them.
+//! kind they have words, by which files ask for them. Profiles may stand elsewhere: `profiles of NAME { … }`.
 //!
 //! [`choices!`] makes an enum whose variants are kinds, with rows of the same form in parentheses or braces, and whose
 //! `BASE` is the first of them;
@@ -77,6 +77,11 @@ macro_rules! parameters {
         $crate::parameters! { @struct [$(#[$attribute])*] [$visibility] $name { $($rows)* } }
         $crate::parameters! { @constants [$visibility] $name { $($($profiles)*)? } }
         $crate::parameters! { @kind $name [$($kind, $about)?] { $($($profiles)*)? } }
+    };
+
+    (profiles of $name:ident { $($profiles:tt)* }) => {
+        $crate::parameters! { @constants [pub] $name { $($profiles)* } }
+        $crate::parameters! { @list $name { $($profiles)* } }
     };
 
     (@struct [$($attributes:tt)*] [$visibility:vis] $name:ident {
@@ -147,22 +152,13 @@ macro_rules! parameters {
             }
         }
     };
-    (@kind $name:ident [$kind:literal, $about:literal] {
-        $(
-            $(#[doc = $text:literal])*
-            $profile:ident $word:literal $(from $other:ident)? { $($changes:tt)* }
-        )*
-    }) => {
+    (@kind $name:ident [$kind:literal, $about:literal] { $($profiles:tt)* }) => {
+        $crate::parameters! { @list $name { $($profiles)* } }
+
         impl $crate::Configured for $name {
             const KIND: &'static str = $kind;
             const ABOUT: &'static str = $about;
-            const PROFILES: &'static [$crate::Profile<Self>] = &[
-                $($crate::Profile {
-                    name: $word,
-                    about: $crate::declare::first_line(concat!($($text, "\n"),*)),
-                    values: || Self::$profile,
-                },)*
-            ];
+            const PROFILES: &'static [$crate::Profile<Self>] = Self::PROFILES;
 
             fn base() -> Self {
                 Self::BASE
@@ -171,6 +167,24 @@ macro_rules! parameters {
             fn keys(&mut self, visitor: &mut dyn $crate::Visitor) {
                 Self::keys(self, visitor);
             }
+        }
+    };
+
+    (@list $name:ident {
+        $(
+            $(#[doc = $text:literal])*
+            $profile:ident $word:literal $(from $other:ident)? { $($changes:tt)* }
+        )*
+    }) => {
+        impl $name {
+            /// The named sets of values that files may ask for.
+            pub const PROFILES: &'static [$crate::Profile<Self>] = &[
+                $($crate::Profile {
+                    name: $word,
+                    about: $crate::declare::first_line(concat!($($text, "\n"),*)),
+                    values: || Self::$profile,
+                },)*
+            ];
         }
     };
 

@@ -7,7 +7,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::{
-    Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer, stacks,
+    Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
 };
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -92,7 +92,7 @@ const BATCH: usize = 10_000;
 fn round_trip(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("segment_and_acknowledgement");
     group.throughput(Throughput::Elements(BATCH as u64));
-    for (name, config) in stacks::PROFILES {
+    for (name, config) in StackConfig::named() {
         let mut flow = Flow::settled(&config);
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
@@ -109,7 +109,7 @@ fn round_trip(criterion: &mut Criterion) {
 /// Acknowledgements for a whole number of windows, recorded from one run and replayed to a copy.
 fn acknowledgements(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("acknowledgement");
-    for (name, config) in stacks::PROFILES {
+    for (name, config) in StackConfig::named() {
         let start = Flow::settled(&config);
         let mut flow = start.clone();
         let mut recorded = Vec::new();
@@ -149,8 +149,8 @@ fn acknowledgements(criterion: &mut Criterion) {
 fn data_segments(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("data_segment");
     for (name, config) in [
-        ("every", stacks::NS2_LINUX_CUBIC),
-        ("second", stacks::LINUX_RENO),
+        ("every", StackConfig::NS2_LINUX_CUBIC),
+        ("second", StackConfig::LINUX_RENO),
     ] {
         let start = Flow::settled(&config);
         let mut flow = start.clone();

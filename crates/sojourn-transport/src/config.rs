@@ -1,7 +1,7 @@
 //! What makes one TCP stack differ from another: every parameter of an endpoint.
 //!
 //! Source: the parameter names follow the RFCs that define the mechanisms (5681, 6298, 6582, 6675,
-//! 8985, 9406, 9438, 9937); values live in the named profiles of [`crate::stacks`]. Windows count
+//! 8985, 9406, 9438, 9937); values live in [`StackConfig::PROFILES`]. Windows count
 //! segments of one maximum segment size unless a field says otherwise.
 //! Deviations: receive-window auto-tuning, window scaling and zero windows are not modelled.
 
@@ -18,135 +18,339 @@ pub use crate::congestion::reno::{Avoidance, RenoConfig};
 pub use crate::congestion::slow_start::SlowStartExit;
 use crate::habits::Habits;
 use sojourn_base::{BitRate, Ecn, Span};
+use sojourn_keys::{Key, OneOf, Visitor, bytes, choices, origin, parameters, words};
 
-/// Bytes of the IP packets that a stack sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WireSizes {
-    /// IP and TCP header with options of a data segment.
-    pub data_header: u32,
-    /// Pure acknowledgement without SACK blocks.
-    pub acknowledgement: u32,
-    /// Added once if there is any SACK block.
-    pub sack_base: u32,
-    /// Added for each SACK block.
-    pub sack_block: u32,
-    /// SYN and SYN-ACK.
-    pub syn: u32,
+/// Where the defaults of a stack's keys come from.
+const fn by_name() -> Key {
+    origin("by the stack's name")
 }
 
-/// How a connection begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
-    /// SYN, SYN-ACK, ACK.
-    ThreeWay,
-    /// The SYN is data segment 0 without payload; everything else waits for its acknowledgement
-    /// (ns-2 one-way agents).
-    SynAsData,
-    /// The SYN is data segment 0 without payload, and the first window leaves with it (ns-2
-    /// `TCP/Linux`, which turns `delay_growth_` off).
-    SynInFirstWindow,
+/// A window in segments.
+const fn segments() -> Key {
+    // chosen: the receive window that never limits a flow in any named stack.
+    by_name().least("1").most("100000")
 }
 
-/// Opening a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectPolicy {
-    /// Form of the handshake.
-    pub handshake: Handshake,
-    /// Wait before the first repetition of the SYN; also the retransmission timeout until there is a
-    /// round-trip sample.
-    pub timeout: Span,
-    /// Longest wait between two attempts; `None` lets it double for ever.
-    pub maximum_timeout: Option<Span>,
-    /// Attempts before [`crate::Event::ConnectFailed`]; `None` tries for ever.
-    pub attempts: Option<u32>,
-    /// The initial window is one segment once this many SYNs had to be repeated (RFC 5681 section
-    /// 3.1 says 1); `None` never reduces it.
-    pub single_segment_after: Option<u32>,
-    /// The client acknowledges the SYN-ACK with a packet of its own even if it has data to send.
-    pub separate_acknowledgement: bool,
+const fn timer() -> Key {
+    by_name().most("24 h")
 }
 
-/// The slow-start threshold of a new connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InitialThreshold {
-    /// The receive window (ns-2).
-    ReceiveWindow,
-    /// None (RFC 5681: arbitrarily high).
-    Unlimited,
+const fn header() -> Key {
+    by_name().most("1000 B")
 }
 
-/// Growth of the window in slow start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlowStart {
-    /// One segment for each acknowledgement of new data.
-    PerAck,
-    /// One segment for each acknowledged segment, at most `limit` per acknowledgement (RFC 3465);
-    /// 1 after a timeout.
-    Bytes {
-        /// `L` of RFC 3465.
-        limit: u32,
-    },
-    /// One segment for each acknowledged segment up to the threshold; what is left over counts in
-    /// congestion avoidance (Linux).
-    Linux,
+parameters! {
+    /// Everything that distinguishes a TCP stack: a profile, and what differs. Rows have the values of a Linux of today
+    /// with CUBIC.
+    #[derive(Copy)]
+    pub struct StackConfig {
+        /// payload of a full segment
+        maximum_segment_size: u32 = 1448, by_name().least("1 B").most("65535 B") => bytes;
+        /// initial window in segments
+        initial_window: u32 = 10, segments();
+        /// initial slow-start threshold
+        initial_threshold: InitialThreshold = InitialThreshold::Unlimited, by_name();
+        /// what the peer is willing to receive, in segments; for ns-2 stacks the default is 16 times what the access link carries in 100 ms
+        receive_window: u32 = AMPLE, segments();
+        /// hold back a short segment while data are unacknowledged (RFC 896)
+        nagle: bool = false, by_name();
+        /// a short segment that carries the FIN is not held back
+        nagle_fin_flush: bool = true, by_name();
+        /// what round-trip samples are taken from
+        sampling: RoundTripSampling = RoundTripSampling::Timestamps, by_name();
+        /// how the sender concludes that a segment is lost
+        loss_detection: LossDetection = LossDetection::Rack, by_name();
+        /// probe for a lost tail before the retransmission timeout (RFC 8985 §7)
+        tail_loss_probe: bool = true, by_name();
+        /// send a new segment on each of the first two duplicates (RFC 3042)
+        limited_transmit: bool = true, by_name();
+        /// sending during recovery
+        recovery: RecoveryMode = RecoveryMode::Proportional, by_name();
+        /// the quantity that a congestion event multiplies
+        reduction_base: ReductionBase = ReductionBase::Minimum, by_name();
+        /// when the window may grow
+        growth_gate: GrowthGate = GrowthGate::Linux, by_name();
+        /// unit of the window
+        window_unit: WindowUnit = WindowUnit::Segments, by_name();
+        /// what ends the first slow start before a loss does
+        slow_start_exit: SlowStartExit = SlowStartExit::HyStart, by_name();
+        /// explicit congestion notification
+        ecn: EcnMode = EcnMode::Off, by_name();
+        /// the count of marks comes back in full, not modulo 8 (RFC 9768 §3.2.3)
+        ///
+        /// As the AccECN option has it, in the place of one SACK block, and not in the ACE field alone.
+        accecn_option: bool = true, by_name();
+        /// congestion controller
+        controller: ControllerConfig = ControllerConfig::Cubic(CubicConfig::BASE), by_name() => controller;
+        /// growth in slow start
+        slow_start: SlowStart = SlowStart::Linux, by_name();
+        /// what idleness does to the window
+        idle_restart: IdleRestart = IdleRestart::Rfc2861 { floor: 10 }, by_name();
+        /// spreading over the round trip
+        pacing: Pacing = Pacing::Off, by_name();
+        /// sizes of packets
+        wire: WireSizes = WireSizes::BASE, by_name();
+        /// opening a connection
+        connect: ConnectPolicy = ConnectPolicy::BASE, by_name();
+        /// when acknowledgements are sent
+        acknowledge: AckPolicy = AckPolicy::BASE, by_name();
+        /// retransmission timeouts
+        timeout: TimeoutPolicy = TimeoutPolicy::BASE, by_name();
+        /// where the implementation departs from the documents
+        habits: Habits = Habits::BASE, by_name();
+    }
 }
 
-/// What the receiver counts before it acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckUnit {
-    /// Segments of any size.
-    Segments,
-    /// Full segments' worth of bytes (ns-2 FullTcp).
-    FullSegments,
+fn controller(key: Key, value: &mut ControllerConfig, visitor: &mut dyn Visitor) {
+    let kinds = ControllerConfig::kinds();
+    visitor.choice(key, &mut OneOf::among(value, kinds, ControllerConfig::kind));
 }
 
-/// How long an acknowledgement may wait for company.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DelayedAck {
-    /// A timer that starts with the first unacknowledged segment.
-    OneShot(Span),
-    /// At the next multiple of the interval in absolute time (the BSD fast timer, ns-2 FullTcp).
-    Heartbeat(Span),
+parameters! {
+    /// Bytes of the IP packets that a stack sends: IPv4 (20 B), TCP (20 B), padded time-stamp option (12 B); SYN options
+    /// 20 B; SACK in two NOPs (RFC 793, 7323, 2018).
+    #[derive(Copy, Eq)]
+    pub struct WireSizes {
+        /// headers of a data segment
+        data_header: u32 = 52, header().least("20 B") => bytes;
+        /// pure acknowledgement without SACK blocks
+        acknowledgement: u32 = 52, header().least("20 B") => bytes;
+        /// added once if there is any SACK block
+        sack_base: u32 = 4, header() => bytes;
+        /// added for each SACK block
+        sack_block: u32 = 8, header() => bytes;
+        /// SYN and SYN-ACK
+        syn: u32 = 60, header().least("20 B") => bytes;
+    }
 }
 
-/// When the receiver acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AckPolicy {
-    /// Acknowledge at once when so many units are pending.
-    pub every: u32,
-    /// The unit of `every`.
-    pub unit: AckUnit,
-    /// Otherwise after this delay.
-    pub delay: DelayedAck,
-    /// The first segments of a connection, and as many after an idle period, are not delayed (Linux).
-    pub quick: u32,
+parameters! {
+    /// Opening a connection.
+    #[derive(Copy, Eq)]
+    pub struct ConnectPolicy {
+        /// how a connection begins
+        handshake: Handshake = Handshake::ThreeWay, by_name();
+        /// wait before the first repetition of the SYN
+        ///
+        /// Also the retransmission timeout until there is a round-trip sample.
+        timeout: Span = Span::from_s(1), timer().least("1 ms").unit("s");
+        /// longest wait between two attempts
+        maximum_timeout: Option<Span> = Some(Span::from_s(120)), timer().or("unlimited").least("1 ms").unit("s");
+        /// attempts before the connection fails
+        ///
+        /// Which [`crate::Event::ConnectFailed`] tells.
+        attempts: Option<u32> = Some(7), by_name().or("unlimited").least("1");
+        /// the initial window is one segment once so many SYNs had to be repeated
+        ///
+        /// RFC 5681 section 3.1 says 1.
+        single_segment_after: Option<u32> = Some(2), by_name().or("never").least("1");
+        /// the SYN-ACK is acknowledged with a packet of its own even if there are data to send
+        separate_acknowledgement: bool = false, by_name();
+    }
 }
 
-/// What round-trip samples are taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoundTripSampling {
-    /// The time stamp echoed by each acknowledgement of something new (RFC 7323).
-    Timestamps,
-    /// One timed segment per window, cancelled by a retransmission (Karn's algorithm).
-    OncePerWindow,
-    /// The newest segment that an acknowledgement covers, if it was sent once only.
-    NewestAcknowledged,
+parameters! {
+    /// When the receiver acknowledges.
+    #[derive(Copy, Eq)]
+    pub struct AckPolicy {
+        /// acknowledge at once when so many units are pending
+        every: u32 = 2, segments();
+        /// the unit of every
+        unit: AckUnit = AckUnit::Segments, by_name();
+        /// otherwise after this time
+        ///
+        /// Linux adapts between 40 and 200 ms. chosen: the lower end.
+        delay: Span = Span::from_ms(40), timer().least("1 us");
+        /// what the delay is counted from
+        timer: AckTimer = AckTimer::OneShot, by_name();
+        /// segments at the start, and after idleness, that are not delayed
+        quick: u32 = 16, by_name().most("100000");
+    }
 }
 
-/// How the sender concludes that a segment is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossDetection {
-    /// Three duplicate acknowledgements; the peer sends no SACK (RFC 5681, RFC 6582).
-    ThreeDuplicates,
-    /// Three SACKed segments above it (RFC 6675).
-    Sack6675,
-    /// More than three below the highest SACKed one; retransmissions, too, when five later ones or the
-    /// segments sent after them have arrived (ns-2 `TCP/Linux`).
-    ForwardAck,
-    /// Any hole below a SACKed segment once three duplicates have started recovery (ns-2 FullTcp).
-    FullTcpSack,
-    /// A later transmission was delivered, and the reordering window has passed (RFC 8985).
-    Rack,
+parameters! {
+    /// Retransmission timeouts.
+    #[derive(Copy, Eq)]
+    pub struct TimeoutPolicy {
+        /// timeout from round-trip estimates
+        formula: TimeoutFormula = TimeoutFormula::Linux, by_name();
+        /// lower bound, applied before back-off
+        minimum: Span = Span::from_ms(200), timer().least("1 ms");
+        /// upper bound, applied after back-off
+        maximum: Span = Span::from_s(120), timer().least("1 ms").unit("s");
+        /// clock granularity
+        granularity: Span = Span::from_ms(1), timer();
+        /// a sample below the mean raises the variance at an eighth of the normal gain (Linux)
+        gentle_on_falling_samples: bool = false, by_name();
+        /// expiries in a row before the connection is given up
+        retries: u32 = 15, by_name();
+        /// the SACK scoreboard is forgotten at a timeout (ns-2 FullTcp)
+        clears_scoreboard: bool = false, by_name();
+    }
+}
+
+parameters! {
+    /// Spreading of transmissions over the round trip: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`, `sk_pacing`
+    /// defaults.
+    #[derive(Copy)]
+    pub struct Pace {
+        /// multiple in slow start
+        ///
+        /// Of window/srtt, while the window is below half the threshold.
+        slow_start_gain: f64 = 2.0, origin("Linux").least("0.1").most("100");
+        /// multiple after it
+        avoidance_gain: f64 = 1.2, origin("Linux").least("0.1").most("100");
+        /// segments released at once
+        quantum: u32 = 2, segments();
+        /// segments at the start that are not paced
+        unpaced: u32 = 10, origin("Linux").most("100000");
+    }
+    profiles {
+        /// ns-3: Linux's rates, one segment at once; the initial window of 10 is not paced (ns-3.35 `TcpSocketState`).
+        NS3 { quantum = 1; }
+        /// Of a controller that paces in a stack that does not: one segment at a time, at window/srtt while it has no rate.
+        BY_CONTROLLER { slow_start_gain = 1.0; avoidance_gain = 1.0; quantum = 1; unpaced = 0; }
+    }
+}
+
+choices! {
+    /// Whether transmissions are spread over the round trip.
+    #[derive(Copy)]
+    pub enum Pacing {
+        /// segments leave as soon as the window allows
+        Off = "off",
+        /// at a multiple of window/round trip (Linux)
+        On(pace: Pace = Pace::BASE) = "on",
+    }
+}
+
+choices! {
+    /// Growth of the window in slow start.
+    #[derive(Copy, Eq)]
+    pub enum SlowStart {
+        /// one segment for each acknowledgement of new data
+        PerAck = "per-ack",
+        /// one segment for each acknowledged segment, up to a limit (RFC 3465)
+        ///
+        /// 1 after a timeout.
+        Bytes {
+            /// segments per acknowledgement, at most
+            limit: u32 = 2, origin("RFC 3465 §2.2").least("1").most("100000");
+        } = "bytes",
+        /// one segment for each acknowledged segment up to the threshold (Linux)
+        ///
+        /// What is left over counts in congestion avoidance.
+        Linux = "linux",
+    }
+}
+
+choices! {
+    /// What an idle sender does to its window before it sends again.
+    #[derive(Copy, Eq)]
+    pub enum IdleRestart {
+        /// nothing
+        None = "none",
+        /// the window becomes so many segments (ns-2)
+        ///
+        /// The initial window, or 1.
+        Reset {
+            /// window after idleness, in segments
+            window: u32 = 1, segments();
+        } = "reset",
+        /// at most the initial window (RFC 5681 §4.1)
+        Rfc5681 = "rfc5681",
+        /// halved for each timeout of idleness (RFC 2861)
+        ///
+        /// A smaller window is kept.
+        Rfc2861 {
+            /// least window, in segments
+            floor: u32 = 10, segments();
+        } = "rfc2861",
+    }
+}
+
+words! {
+    /// How a connection begins.
+    pub enum Handshake {
+        /// SYN, SYN-ACK, ACK
+        ThreeWay = "three-way",
+        /// the SYN is data segment 0 (ns-2 one-way agents)
+        ///
+        /// Without payload; everything else waits for its acknowledgement.
+        SynAsData = "syn-as-data",
+        /// the first window leaves with the SYN (ns-2 TCP/Linux)
+        ///
+        /// Which is data segment 0 without payload; ns-2 `TCP/Linux` turns `delay_growth_` off.
+        SynInFirstWindow = "syn-in-first-window",
+    }
+}
+
+words! {
+    /// The slow-start threshold of a new connection.
+    pub enum InitialThreshold {
+        /// the receive window (ns-2)
+        ReceiveWindow = "receive-window",
+        /// none (RFC 5681)
+        Unlimited = "unlimited",
+    }
+}
+
+words! {
+    /// What the receiver counts before it acknowledges.
+    pub enum AckUnit {
+        /// segments of any size
+        Segments = "segments",
+        /// full segments' worth of bytes (ns-2 FullTcp)
+        FullSegments = "full-segments",
+    }
+}
+
+words! {
+    /// How long an acknowledgement may wait for company.
+    pub enum AckTimer {
+        /// a timer that starts with the first unacknowledged segment
+        OneShot = "one-shot",
+        /// the next multiple of the delay (BSD, ns-2 FullTcp)
+        ///
+        /// In absolute time.
+        Heartbeat = "heartbeat",
+    }
+}
+
+words! {
+    /// What round-trip samples are taken from.
+    pub enum RoundTripSampling {
+        /// the echoed time stamp (RFC 7323)
+        Timestamps = "timestamps",
+        /// one timed segment per window (Karn)
+        ///
+        /// A retransmission cancels it.
+        OncePerWindow = "once-per-window",
+        /// the newest segment that an acknowledgement covers, if it was sent once only
+        NewestAcknowledged = "newest-acknowledged",
+    }
+}
+
+words! {
+    /// How the sender concludes that a segment is lost.
+    pub enum LossDetection {
+        /// three duplicates, no SACK (RFC 5681)
+        ThreeDuplicates = "three-duplicates",
+        /// three SACKed segments above it (RFC 6675)
+        Sack6675 = "sack6675",
+        /// more than three below the highest SACKed (ns-2 TCP/Linux)
+        ///
+        /// Retransmissions, too, when five later ones or the segments sent after them have arrived.
+        ForwardAck = "forward-ack",
+        /// any hole once recovery has begun (ns-2 FullTcp)
+        ///
+        /// After three duplicates, and below a SACKed segment.
+        FullTcpSack = "full-tcp-sack",
+        /// a later transmission was delivered (RFC 8985)
+        ///
+        /// And the reordering window has passed.
+        Rack = "rack",
+    }
 }
 
 impl LossDetection {
@@ -156,158 +360,108 @@ impl LossDetection {
     }
 }
 
-/// How many segments recovery may send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoveryMode {
-    /// Window inflation by duplicates; any new acknowledgement ends recovery (Reno).
-    Reno,
-    /// Window inflation, partial acknowledgements retransmit (RFC 6582).
-    NewReno,
-    /// As long as `pipe` is below the reduced window (RFC 6675).
-    Pipe,
-    /// One segment per two acknowledgements until `pipe` is at the threshold (ns-2 `TCP/Linux`).
-    RateHalving,
-    /// Proportional rate reduction (RFC 9937).
-    Proportional,
+words! {
+    /// How many segments recovery may send.
+    pub enum RecoveryMode {
+        /// window inflation; any new acknowledgement ends recovery
+        Reno = "reno",
+        /// window inflation; partial acknowledgements retransmit (RFC 6582)
+        NewReno = "new-reno",
+        /// while the pipe is below the reduced window (RFC 6675)
+        Pipe = "pipe",
+        /// one segment per two acknowledgements (ns-2 TCP/Linux)
+        ///
+        /// Until the pipe is at the threshold.
+        RateHalving = "rate-halving",
+        /// proportional rate reduction (RFC 9937)
+        Proportional = "proportional",
+    }
 }
 
-/// The quantity that a congestion event multiplies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReductionBase {
-    /// min(floor(cwnd), outstanding segments).
-    Minimum,
-    /// cwnd, at most the receive window (ns-2, Linux).
-    Window,
-    /// Outstanding segments without those of limited transmit (RFC 5681, RFC 6675).
-    Flight,
-    /// Segments in the network after loss marking (ns-3).
-    Pipe,
+words! {
+    /// The quantity that a congestion event multiplies.
+    pub enum ReductionBase {
+        /// the smaller of window and outstanding segments
+        ///
+        /// Whole segments of the window.
+        Minimum = "minimum",
+        /// the window (ns-2, Linux)
+        ///
+        /// At most the receive window.
+        Window = "window",
+        /// outstanding segments (RFC 5681)
+        ///
+        /// Without those of limited transmit (RFC 6675).
+        Flight = "flight",
+        /// segments in the network after loss marking (ns-3)
+        Pipe = "pipe",
+    }
 }
 
-/// The retransmission timeout from srtt and rttvar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeoutFormula {
-    /// max(minimum, srtt + max(granularity, 4 rttvar)) (RFC 6298).
-    Rfc6298,
-    /// srtt + max(minimum, 4 rttvar) (Linux).
-    Linux,
+words! {
+    /// The retransmission timeout from srtt and rttvar.
+    pub enum TimeoutFormula {
+        /// RFC 6298
+        ///
+        /// max(minimum, srtt + max(granularity, 4 rttvar)).
+        Rfc6298 = "rfc6298",
+        /// Linux: the minimum applies to the variance term
+        ///
+        /// srtt + max(minimum, 4 rttvar).
+        Linux = "linux",
+    }
 }
 
-/// Retransmission timeouts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeoutPolicy {
-    /// The formula.
-    pub formula: TimeoutFormula,
-    /// Lower bound, applied before back-off.
-    pub minimum: Span,
-    /// Upper bound, applied after back-off.
-    pub maximum: Span,
-    /// Clock granularity `G`.
-    pub granularity: Span,
-    /// A sample below srtt raises rttvar at an eighth of the normal gain (Linux).
-    pub gentle_on_falling_samples: bool,
-    /// Expiries in a row before the connection is given up.
-    pub retries: u32,
-    /// The SACK scoreboard is forgotten at a timeout (ns-2 FullTcp).
-    pub clears_scoreboard: bool,
+words! {
+    /// When the window may grow (congestion window validation).
+    pub enum GrowthGate {
+        /// only if the window was full
+        ///
+        /// Before the acknowledgement.
+        Strict = "strict",
+        /// only if at most one segment was missing to a full window
+        Near = "near",
+        /// as Linux: by the largest recent flight
+        ///
+        /// Slow start: below twice that; otherwise only if the window held data back.
+        Linux = "linux",
+        /// always
+        None = "none",
+    }
 }
 
-/// What an idle sender does to its window before it sends again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdleRestart {
-    /// Nothing.
-    None,
-    /// The window becomes so many segments (ns-2: the initial window, or 1).
-    Reset {
-        /// Segments.
-        window: u32,
-    },
-    /// min(initial window, cwnd) (RFC 5681 section 4.1).
-    Rfc5681,
-    /// Halved for each timeout of idleness, not below `floor` (RFC 2861).
-    Rfc2861 {
-        /// Segments; a smaller window is kept.
-        floor: u32,
-    },
+words! {
+    /// The unit in which the window is compared with what is in the network.
+    pub enum WindowUnit {
+        /// whole segments
+        ///
+        /// A short segment counts like a full one; thresholds are whole segments.
+        Segments = "segments",
+        /// bytes
+        ///
+        /// One segment may always be in flight.
+        Bytes = "bytes",
+    }
 }
 
-/// When the window may grow (congestion window validation).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GrowthGate {
-    /// Only if the window was full before the acknowledgement.
-    Strict,
-    /// Only if at most one segment was missing to a full window.
-    Near,
-    /// Slow start: below twice the largest recent flight; otherwise only if the window held data back.
-    Linux,
-    /// Always.
-    None,
-}
-
-/// The unit in which the window is compared with what is in the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowUnit {
-    /// Whole segments: a short segment counts like a full one; thresholds are whole segments.
-    Segments,
-    /// Bytes; one segment may always be in flight.
-    Bytes,
-}
-
-/// Spreading of transmissions over the round trip (Linux).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pacing {
-    /// Multiple of window/srtt while the window is below half the threshold.
-    pub slow_start_gain: f64,
-    /// Multiple of window/srtt otherwise.
-    pub avoidance_gain: f64,
-    /// Segments released at once.
-    pub quantum: u32,
-    /// Segments at the start of a connection that are not paced.
-    pub unpaced: u32,
-}
-
-impl Pacing {
-    /// Linux: twice the rate in slow start, 1.2 times after it, two segments at once, ten unpaced.
-    /// Source: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`, `sk_pacing` defaults.
-    pub const LINUX: Self = Self {
-        slow_start_gain: 2.0,
-        avoidance_gain: 1.2,
-        quantum: 2,
-        unpaced: 10,
-    };
-
-    /// ns-3: Linux's rates, one segment at once; the initial window of 10 is not paced.
-    /// Source: ns-3.35 `TcpSocketState` (`PacingSsRatio`, `PacingCaRatio`, `PaceInitialWindow`).
-    pub const NS3: Self = Self {
-        quantum: 1,
-        ..Self::LINUX
-    };
-
-    /// Of a controller that paces in a stack that does not: one segment at a time, at window/srtt while it has no
-    /// rate.
-    pub const BY_CONTROLLER: Self = Self {
-        slow_start_gain: 1.0,
-        avoidance_gain: 1.0,
-        quantum: 1,
-        unpaced: 0,
-    };
-}
-
-/// Use of explicit congestion notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EcnMode {
-    /// Packets are not ECN-capable.
-    Off,
-    /// The receiver echoes a mark until the sender confirms that it has reduced (RFC 3168).
-    Classic,
-    /// The receiver echoes for each data segment whether it was marked (RFC 8257 section 3.2).
-    Dctcp,
-    /// The same with packets that ask for low latency: ECT(1) (RFC 9331).
-    DctcpL4s,
-    /// The receiver counts marked segments, and each acknowledgement carries the count (AccECN, RFC 9768).
-    Accurate,
-    /// The same with packets that ask for low latency: ECT(1), control packets and retransmissions as well.
-    AccurateL4s,
+words! {
+    /// Use of explicit congestion notification.
+    pub enum EcnMode {
+        /// packets are not ECN-capable
+        Off = "off",
+        /// a mark is echoed until it is confirmed (RFC 3168)
+        Classic = "classic",
+        /// each segment's mark is echoed (RFC 8257)
+        Dctcp = "dctcp",
+        /// the same with packets ECT(1)
+        DctcpL4s = "dctcp-l4s",
+        /// marks are counted, and the count comes back (AccECN, RFC 9768)
+        Accurate = "accecn",
+        /// the same with all packets ECT(1) (RFC 9331)
+        ///
+        /// Control packets and retransmissions as well.
+        AccurateL4s = "accecn-l4s",
+    }
 }
 
 impl EcnMode {
@@ -339,69 +493,6 @@ impl EcnMode {
     }
 }
 
-/// Everything that distinguishes a TCP stack. Start from a profile of [`crate::stacks`] and change
-/// what differs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each named after the mechanism it turns on"
-)]
-pub struct StackConfig {
-    /// Payload of a full segment in bytes, at most 65,535.
-    pub maximum_segment_size: u32,
-    /// Sizes of packets.
-    pub wire: WireSizes,
-    /// Opening a connection.
-    pub connect: ConnectPolicy,
-    /// Initial window in segments.
-    pub initial_window: u32,
-    /// Initial slow-start threshold.
-    pub initial_threshold: InitialThreshold,
-    /// What the peer is willing to receive, in segments.
-    pub receive_window: u32,
-    /// Congestion controller.
-    pub controller: ControllerConfig,
-    /// Growth in slow start.
-    pub slow_start: SlowStart,
-    /// What ends the first slow start before a loss does.
-    pub slow_start_exit: SlowStartExit,
-    /// When acknowledgements are sent.
-    pub acknowledge: AckPolicy,
-    /// Hold back a short segment while data are unacknowledged (RFC 896).
-    pub nagle: bool,
-    /// A short segment that carries the FIN is not held back.
-    pub nagle_fin_flush: bool,
-    /// Round-trip samples.
-    pub sampling: RoundTripSampling,
-    /// Loss detection.
-    pub loss_detection: LossDetection,
-    /// Probe for a lost tail before the retransmission timeout (RFC 8985 section 7).
-    pub tail_loss_probe: bool,
-    /// Send a new segment on each of the first two duplicates (RFC 3042).
-    pub limited_transmit: bool,
-    /// Sending during recovery.
-    pub recovery: RecoveryMode,
-    /// What a reduction multiplies.
-    pub reduction_base: ReductionBase,
-    /// Retransmission timeouts.
-    pub timeout: TimeoutPolicy,
-    /// What idleness does to the window.
-    pub idle_restart: IdleRestart,
-    /// When the window may grow.
-    pub growth_gate: GrowthGate,
-    /// Unit of the window.
-    pub window_unit: WindowUnit,
-    /// Explicit congestion notification.
-    pub ecn: EcnMode,
-    /// With a count of marks: it comes back in full, as the AccECN option has it, and not modulo 8 in the ACE field
-    /// alone (RFC 9768 section 3.2.3). The option takes the place of one SACK block.
-    pub accecn_option: bool,
-    /// Pacing; `None` sends at once what the window allows.
-    pub pacing: Option<Pacing>,
-    /// Where the implementation departs from the documents.
-    pub habits: Habits,
-}
-
 impl StackConfig {
     /// Most SACK blocks of an acknowledgement: three beside a time stamp, two beside the AccECN option, none without
     /// SACK.
@@ -415,17 +506,16 @@ impl StackConfig {
         }
     }
 
-    /// The profile called `name`; see [`Self::names`].
-    pub fn by_name(name: &str) -> Option<Self> {
-        crate::stacks::PROFILES
+    /// The profiles with their names.
+    pub fn named() -> impl Iterator<Item = (&'static str, Self)> {
+        Self::PROFILES
             .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, config)| *config)
+            .map(|profile| (profile.name, (profile.values)()))
     }
 
-    /// The names that [`Self::by_name`] knows, in the order of the documentation.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        crate::stacks::PROFILES.iter().map(|(name, _)| *name)
+    /// The profile called `name`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::named().find_map(|(known, config)| (known == name).then_some(config))
     }
 
     /// For profiles of ns-2, whose receive window depends on the scenario: 16 times what the access
@@ -457,26 +547,25 @@ const FULL_PACKET: u64 = 1500;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stacks;
 
     #[test]
     fn the_ns2_window_is_sixteen_times_a_hundred_milliseconds_of_the_access_rate() {
         // 16 x 5 Mb/s x 0.1 s = 8 Mb = 666.7 packets of 1500 B.
-        let config = stacks::NS2_LINUX_CUBIC.with_access_rate(BitRate::from_mbps(5));
+        let config = StackConfig::NS2_LINUX_CUBIC.with_access_rate(BitRate::from_mbps(5));
         assert_eq!(config.receive_window, 666);
     }
 
     #[test]
     fn an_ample_window_does_not_depend_on_the_access_rate() {
-        for config in [stacks::AKHTAR2013, stacks::LINUX_CUBIC] {
+        for config in [StackConfig::AKHTAR2013, StackConfig::LINUX_CUBIC] {
             assert_eq!(config.with_access_rate(BitRate::from_mbps(5)), config);
         }
     }
 
     #[test]
     fn every_name_leads_to_a_profile_and_no_other_does() {
-        for name in StackConfig::names() {
-            assert!(StackConfig::by_name(name).is_some(), "{name}");
+        for (name, config) in StackConfig::named() {
+            assert_eq!(StackConfig::by_name(name), Some(config), "{name}");
         }
         assert_eq!(StackConfig::by_name("cubic"), None);
     }

@@ -4,81 +4,64 @@
 //! Deviations: none known. A stack has a habit because its implementation was seen to have it, not because it
 //! has another one: each is asked for by its own name.
 
-/// What an implementation does beside the documents. A stack of today has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent habits, each named after what it does"
-)]
-pub struct Habits {
-    /// An acknowledgement below the first outstanding segment says nothing, whatever blocks it carries
-    /// (ns-2 `TCP/Linux`).
-    pub ignores_old_acknowledgements: bool,
-    /// An acknowledgement of nothing new restarts the retransmission timer and ends its back-off, too
-    /// (ns-2 `TCP/Linux`).
-    pub duplicates_restart_timeout: bool,
-    /// Duplicates that say nothing new are round-trip samples, too (ns-2 `TCP/Linux`).
-    pub samples_duplicates: bool,
-    /// The window grows by all segments that an acknowledgement covers, also by those SACKed before
-    /// (ns-2 `TCP/Linux`).
-    pub grows_by_all_covered: bool,
-    /// The window grows before the state changes: by the acknowledgement that begins a recovery, and not by
-    /// the one that ends it (ns-2 `TCP/Linux`).
-    pub grows_before_state_changes: bool,
-    /// A loss found while a timeout is repaired begins a recovery (ns-2 `TCP/Linux`).
-    pub recovers_during_timeout_repair: bool,
-    /// The scoreboard is forgotten when an episode ends: losses above the recovery point are found again, and
-    /// what else had arrived above it is sent again (ns-2 `TCP/Linux`).
-    pub forgets_scoreboard_after_episode: bool,
-    /// The receive window limits the congestion window only: behind a hole the sender goes on and on
-    /// (ns-2 `TCP/Linux`).
-    pub sends_beyond_receive_window: bool,
-    /// The acknowledgement that ends a recovery opens the window, too (ns-2 `TCP/Reno`).
-    pub grows_when_recovery_ends: bool,
-    /// Each expiry of the retransmission timer reduces from the window, which after the first one is a single
-    /// segment; others reduce once per episode (all agents of ns-2).
-    pub every_expiry_reduces: bool,
+use sojourn_keys::{Key, origin, parameters};
+
+const fn habit() -> Key {
+    origin("by the stack's name")
 }
 
-impl Habits {
-    /// As the documents say.
-    pub const NONE: Self = Self {
-        ignores_old_acknowledgements: false,
-        duplicates_restart_timeout: false,
-        samples_duplicates: false,
-        grows_by_all_covered: false,
-        grows_before_state_changes: false,
-        recovers_during_timeout_repair: false,
-        forgets_scoreboard_after_episode: false,
-        sends_beyond_receive_window: false,
-        grows_when_recovery_ends: false,
-        every_expiry_reduces: false,
-    };
-
-    /// ns-2.35 `TCP/Linux`.
-    pub const NS2_LINUX: Self = Self {
-        ignores_old_acknowledgements: true,
-        duplicates_restart_timeout: true,
-        samples_duplicates: true,
-        grows_by_all_covered: true,
-        grows_before_state_changes: true,
-        recovers_during_timeout_repair: true,
-        forgets_scoreboard_after_episode: true,
-        sends_beyond_receive_window: true,
-        every_expiry_reduces: true,
-        ..Self::NONE
-    };
-
-    /// ns-2.35 `TCP/Reno`.
-    pub const NS2_RENO: Self = Self {
-        grows_when_recovery_ends: true,
-        every_expiry_reduces: true,
-        ..Self::NONE
-    };
-
-    /// ns-2.35 `TCP/FullTcp`.
-    pub const NS2_FULL_TCP: Self = Self {
-        every_expiry_reduces: true,
-        ..Self::NONE
-    };
+parameters! {
+    /// What an implementation does beside the documents. A stack of today has none.
+    #[derive(Copy, Eq)]
+    pub struct Habits {
+        /// an acknowledgement below the first outstanding segment says nothing (ns-2 TCP/Linux)
+        ///
+        /// Whatever blocks it carries.
+        ignores_old_acknowledgements: bool = false, habit();
+        /// an acknowledgement of nothing new restarts the timer, too (ns-2 TCP/Linux)
+        ///
+        /// And ends its back-off.
+        duplicates_restart_timeout: bool = false, habit();
+        /// duplicates that say nothing new are round-trip samples, too (ns-2 TCP/Linux)
+        samples_duplicates: bool = false, habit();
+        /// the window grows by all that is covered, SACKed before or not (ns-2 TCP/Linux)
+        grows_by_all_covered: bool = false, habit();
+        /// the window grows before the state changes (ns-2 TCP/Linux)
+        ///
+        /// By the acknowledgement that begins a recovery, and not by the one that ends it.
+        grows_before_state_changes: bool = false, habit();
+        /// a loss found while a timeout is repaired begins a recovery (ns-2 TCP/Linux)
+        recovers_during_timeout_repair: bool = false, habit();
+        /// the scoreboard is forgotten when an episode ends (ns-2 TCP/Linux)
+        ///
+        /// Losses above the recovery point are found again, and what else had arrived above it is sent again.
+        forgets_scoreboard_after_episode: bool = false, habit();
+        /// the receive window limits the congestion window only (ns-2 TCP/Linux)
+        ///
+        /// Behind a hole the sender goes on and on.
+        sends_beyond_receive_window: bool = false, habit();
+        /// the acknowledgement that ends a recovery opens the window, too (ns-2 TCP/Reno)
+        grows_when_recovery_ends: bool = false, habit();
+        /// each expiry of the timer reduces from the window, not one per episode (ns-2)
+        ///
+        /// After the first one the window is a single segment.
+        every_expiry_reduces: bool = false, habit();
+    }
+    profiles {
+        /// ns-2.35 `TCP/FullTcp`.
+        NS2_FULL_TCP { every_expiry_reduces = true; }
+        /// ns-2.35 `TCP/Reno`.
+        NS2_RENO from NS2_FULL_TCP { grows_when_recovery_ends = true; }
+        /// ns-2.35 `TCP/Linux`.
+        NS2_LINUX from NS2_FULL_TCP {
+            ignores_old_acknowledgements = true;
+            duplicates_restart_timeout = true;
+            samples_duplicates = true;
+            grows_by_all_covered = true;
+            grows_before_state_changes = true;
+            recovers_during_timeout_repair = true;
+            forgets_scoreboard_after_episode = true;
+            sends_beyond_receive_window = true;
+        }
+    }
 }

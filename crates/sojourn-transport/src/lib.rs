@@ -14,7 +14,7 @@ pub mod config;
 pub mod congestion;
 pub mod habits;
 mod segment;
-pub mod stacks;
+mod stacks;
 mod statistics;
 mod tcp;
 

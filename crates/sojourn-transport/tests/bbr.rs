@@ -9,7 +9,8 @@ mod path;
 use dumbbell::{Dumbbell, Flow};
 use path::{End, Fate, Path, Shape};
 use sojourn_base::{BitRate, Instant, Span};
-use sojourn_transport::{StackConfig, stacks};
+use sojourn_transport::StackConfig;
+use sojourn_transport::config::Pacing;
 
 const RATE: BitRate = BitRate::from_mbps(12);
 /// Packets of 1500 B that 12 Mb/s carry in 40 ms.
@@ -42,8 +43,8 @@ fn measure(buffer: usize, flows: &[Flow], end: u64) -> (Vec<f64>, f64) {
 #[test]
 fn a_lone_flow_fills_the_link_with_a_small_part_of_the_queue_that_cubic_keeps() {
     for buffer in [PRODUCT, 4 * PRODUCT] {
-        let (_, of_cubic) = measure(buffer, &[flow(stacks::LINUX_CUBIC, 0)], 70);
-        for config in [stacks::BBR1, stacks::BBR3] {
+        let (_, of_cubic) = measure(buffer, &[flow(StackConfig::LINUX_CUBIC, 0)], 70);
+        for config in [StackConfig::BBR1, StackConfig::BBR3] {
             let (rates, delay) = measure(buffer, &[flow(config, 0)], 70);
             assert!(rates[0] >= 0.96 * 12.0, "{rates:?}");
             assert!(delay < 0.4 * of_cubic && delay < 12.0, "{delay:.1} ms");
@@ -85,8 +86,12 @@ fn losses_at_random_hardly_slow_version_1_and_version_3_less_than_cubic() {
         (50, 0.9, 0.06),
         (150, 0.7, 0.02),
     ] {
-        let [one, three, cubic] = [stacks::BBR1, stacks::BBR3, stacks::LINUX_CUBIC]
-            .map(|config| through_losses(&config, per_mille));
+        let [one, three, cubic] = [
+            StackConfig::BBR1,
+            StackConfig::BBR3,
+            StackConfig::LINUX_CUBIC,
+        ]
+        .map(|config| through_losses(&config, per_mille));
         assert!(one >= of_one, "{per_mille}: {one:.3}");
         assert!(
             three >= of_three && three >= 1.5 * cubic,
@@ -97,7 +102,7 @@ fn losses_at_random_hardly_slow_version_1_and_version_3_less_than_cubic() {
 
 /// Share of a flow beside one of CUBIC.
 fn share_beside_cubic(config: StackConfig, buffer: usize) -> f64 {
-    let flows = [flow(config, 0), flow(stacks::LINUX_CUBIC, 137)];
+    let flows = [flow(config, 0), flow(StackConfig::LINUX_CUBIC, 137)];
     let (rates, _) = measure(buffer, &flows, 190);
     assert!(rates[0] + rates[1] >= 0.97 * 12.0, "{rates:?}");
     rates[0] / (rates[0] + rates[1])
@@ -106,13 +111,13 @@ fn share_beside_cubic(config: StackConfig, buffer: usize) -> f64 {
 #[test]
 fn beside_cubic_version_1_takes_most_of_a_short_buffer_and_version_3_its_share() {
     for buffer in [PRODUCT / 2, PRODUCT] {
-        let share = share_beside_cubic(stacks::BBR1, buffer);
+        let share = share_beside_cubic(StackConfig::BBR1, buffer);
         assert!(share > 0.75, "{buffer}: {share:.3}");
-        let share = share_beside_cubic(stacks::BBR3, buffer);
+        let share = share_beside_cubic(StackConfig::BBR3, buffer);
         assert!((0.35..0.55).contains(&share), "{buffer}: {share:.3}");
     }
     // A long buffer is filled by CUBIC; two products in the network are then the smaller part of it.
-    for config in [stacks::BBR1, stacks::BBR3] {
+    for config in [StackConfig::BBR1, StackConfig::BBR3] {
         for buffer in [4 * PRODUCT, 8 * PRODUCT] {
             let share = share_beside_cubic(config, buffer);
             assert!((0.25..0.5).contains(&share), "{buffer}: {share:.3}");
@@ -122,7 +127,7 @@ fn beside_cubic_version_1_takes_most_of_a_short_buffer_and_version_3_its_share()
 
 #[test]
 fn flows_that_begin_one_after_the_other_come_to_share_equally() {
-    for config in [stacks::BBR1, stacks::BBR3] {
+    for config in [StackConfig::BBR1, StackConfig::BBR3] {
         let flows = [flow(config, 0), flow(config, 2000), flow(config, 4000)];
         let (rates, _) = measure(4 * PRODUCT, &flows, 190);
         for rate in &rates {
@@ -134,10 +139,10 @@ fn flows_that_begin_one_after_the_other_come_to_share_equally() {
 #[test]
 fn data_that_arrive_just_when_the_pace_lets_the_last_byte_go_do_not_keep_it_back() {
     // Both ends pace alike, so what one sends arrives at the very instant at which the other may send.
-    for config in [stacks::BBR1, stacks::BBR3] {
+    for config in [StackConfig::BBR1, StackConfig::BBR3] {
         let config = StackConfig {
             receive_window: 1,
-            pacing: None,
+            pacing: Pacing::Off,
             nagle: false,
             ..config
         };

@@ -1,16 +1,16 @@
-//! Marks and what stacks make of them, seen from outside: the echo of DCTCP's receiver, the count of AccECN's, and the
+//! Marks and what stacks make of them, seen from outside: the echo of StackConfig::DCTCP's receiver, the count of AccECN's, and the
 //! windows and rates that marks at a known rate leave.
 //!
-//! Source: RFC 8257 section 3.2; RFC 9768 section 3.2.2.5.1; Alizadeh, Javanmard and Prabhakar, "Analysis of DCTCP", 2011 (2/p).
+//! Source: RFC 8257 section 3.2; RFC 9768 section 3.2.2.5.1; Alizadeh, Javanmard and Prabhakar, "Analysis of StackConfig::DCTCP", 2011 (2/p).
 
 mod path;
 
 use path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Ecn, Instant, Span};
+use sojourn_transport::StackConfig;
 use sojourn_transport::config::{
-    AckPolicy, ControllerConfig, DctcpConfig, EcnMode, GrowthGate, StackConfig,
+    AckPolicy, ControllerConfig, DctcpConfig, EcnMode, GrowthGate, Pacing,
 };
-use sojourn_transport::stacks::{DCTCP, LINUX_RENO, PRAGUE};
 use sojourn_transport::{Flags, Segment};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,14 +21,14 @@ fn mean_window(grows_while_reduced: bool, period: u64, random: bool) -> f64 {
     let config = StackConfig {
         controller: ControllerConfig::Dctcp(DctcpConfig {
             grows_while_reduced,
-            ..DctcpConfig::RFC8257
+            ..DctcpConfig::BASE
         }),
         acknowledge: AckPolicy {
             every: 1,
-            ..DCTCP.acknowledge
+            ..StackConfig::DCTCP.acknowledge
         },
         growth_gate: GrowthGate::Near,
-        ..DCTCP
+        ..StackConfig::DCTCP
     };
     let (mut count, mut draws) = (0_u64, 1_u64);
     let judge = move |end, segment: &Segment| {
@@ -95,9 +95,9 @@ fn acknowledgements(marked: &'static [u32]) -> Vec<(u32, bool)> {
         initial_window: 8,
         acknowledge: AckPolicy {
             quick: 0,
-            ..DCTCP.acknowledge
+            ..StackConfig::DCTCP.acknowledge
         },
-        ..DCTCP
+        ..StackConfig::DCTCP
     };
     let log = Rc::new(RefCell::new(Vec::new()));
     let writer = Rc::clone(&log);
@@ -141,7 +141,7 @@ fn a_change_of_marks_is_reported_at_once_with_the_old_echo() {
 
 #[test]
 fn the_sender_counts_marked_bytes_and_confirms_its_reductions() {
-    assert_eq!(DCTCP.ecn, EcnMode::Dctcp);
+    assert_eq!(StackConfig::DCTCP.ecn, EcnMode::Dctcp);
     let judge = |end, segment: &Segment| {
         let at = ms(segment.sent_at);
         if end == End::Client && segment.payload > 0 && (300.0..350.0).contains(&at) {
@@ -150,7 +150,7 @@ fn the_sender_counts_marked_bytes_and_confirms_its_reductions() {
             Fate::Pass
         }
     };
-    let mut path = Path::new(&DCTCP, Shape::P1, Box::new(judge));
+    let mut path = Path::new(&StackConfig::DCTCP, Shape::P1, Box::new(judge));
     path.run(1_500_000, Instant::from_s(60));
     let statistics = *path.client().statistics();
     assert_eq!(statistics.mark_reductions, 1, "one window was marked");
@@ -164,10 +164,10 @@ fn rate_of_prague(period: u64, ms: u64, random: bool, exact: bool) -> f64 {
     let config = StackConfig {
         acknowledge: AckPolicy {
             every: 1,
-            ..PRAGUE.acknowledge
+            ..StackConfig::PRAGUE.acknowledge
         },
         accecn_option: exact,
-        ..PRAGUE
+        ..StackConfig::PRAGUE
     };
     let (mut count, mut draws) = (0_u64, 1_u64);
     let judge = move |end, segment: &Segment| {
@@ -241,14 +241,14 @@ fn random_marks_leave_prague_a_third_more() {
 fn counts(marked: &'static [u32]) -> Vec<(u32, u16)> {
     let config = StackConfig {
         initial_window: 8,
-        pacing: None,
+        pacing: Pacing::Off,
         acknowledge: AckPolicy {
             quick: 0,
             every: 4,
-            ..PRAGUE.acknowledge
+            ..StackConfig::PRAGUE.acknowledge
         },
-        controller: LINUX_RENO.controller,
-        ..PRAGUE
+        controller: StackConfig::LINUX_RENO.controller,
+        ..StackConfig::PRAGUE
     };
     let log = Rc::new(RefCell::new(Vec::new()));
     let writer = Rc::clone(&log);
@@ -299,7 +299,7 @@ fn a_count_of_marks_survives_the_loss_of_acknowledgements() {
             Fate::Pass
         }
     };
-    let mut path = Path::new(&PRAGUE, Shape::P1, Box::new(judge));
+    let mut path = Path::new(&StackConfig::PRAGUE, Shape::P1, Box::new(judge));
     path.run(1_500_000, Instant::from_s(60));
     let statistics = *path.client().statistics();
     assert!(

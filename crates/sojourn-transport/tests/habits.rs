@@ -8,7 +8,6 @@ mod path;
 use path::{End, Fate, Path, Shape};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::habits::Habits;
-use sojourn_transport::stacks::{NS2_LINUX_CUBIC, NS2_RENO};
 use sojourn_transport::{Endpoint, Flags, SackBlocks, Segment, StackConfig};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -75,7 +74,7 @@ macro_rules! each {
 #[test]
 fn an_old_acknowledgement_says_nothing_to_ns2_linux() {
     for (habit, sacked) in [(true, 0), (false, 1)] {
-        let mut config = NS2_LINUX_CUBIC;
+        let mut config = StackConfig::NS2_LINUX_CUBIC;
         assert!(config.habits.ignores_old_acknowledgements);
         config.habits.ignores_old_acknowledgements = habit;
         let mut path = Path::new(&config, Shape::P1, Box::new(|_, _| Fate::Pass));
@@ -107,7 +106,7 @@ fn an_old_acknowledgement_says_nothing_to_ns2_linux() {
 
 #[test]
 fn each_other_habit_changes_what_is_sent() {
-    each!(NS2_LINUX_CUBIC,
+    each!(StackConfig::NS2_LINUX_CUBIC,
         duplicates_restart_timeout
         samples_duplicates
         grows_by_all_covered
@@ -116,5 +115,5 @@ fn each_other_habit_changes_what_is_sent() {
         sends_beyond_receive_window
         every_expiry_reduces
     );
-    each!(NS2_RENO, grows_when_recovery_ends every_expiry_reduces);
+    each!(StackConfig::NS2_RENO, grows_when_recovery_ends every_expiry_reduces);
 }

@@ -12,7 +12,6 @@ mod path;
 
 use path::{Fate, Path, Shape};
 use sojourn_base::{Instant, Span};
-use sojourn_transport::stacks::{NS2_LINUX_CUBIC, NS2_RENO};
 use sojourn_transport::{ConnectionStatistics, StackConfig};
 
 /// A configuration, and what ns-2 made of it.
@@ -95,7 +94,7 @@ fn assert_agrees(case: &Measured, tolerance: f64) {
 #[test]
 fn reno_over_a_short_buffer() {
     let case = Measured {
-        stack: NS2_RENO,
+        stack: StackConfig::NS2_RENO,
         places: 21,
         round_trip_ms: 20,
         packets: 62_556.0,
@@ -110,7 +109,7 @@ fn reno_over_a_short_buffer() {
 #[test]
 fn reno_over_a_long_path() {
     let case = Measured {
-        stack: NS2_RENO,
+        stack: StackConfig::NS2_RENO,
         places: 21,
         round_trip_ms: 100,
         packets: 59_331.0,
@@ -125,7 +124,7 @@ fn reno_over_a_long_path() {
 #[test]
 fn cubic_over_a_short_buffer() {
     let case = Measured {
-        stack: NS2_LINUX_CUBIC,
+        stack: StackConfig::NS2_LINUX_CUBIC,
         places: 21,
         round_trip_ms: 20,
         packets: 62_710.0,
@@ -140,7 +139,7 @@ fn cubic_over_a_short_buffer() {
 #[test]
 fn cubic_over_a_long_path() {
     let case = Measured {
-        stack: NS2_LINUX_CUBIC,
+        stack: StackConfig::NS2_LINUX_CUBIC,
         places: 21,
         round_trip_ms: 100,
         packets: 62_588.0,
@@ -155,7 +154,7 @@ fn cubic_over_a_long_path() {
 #[test]
 fn cubic_over_a_second_of_buffer() {
     let case = Measured {
-        stack: NS2_LINUX_CUBIC,
+        stack: StackConfig::NS2_LINUX_CUBIC,
         places: 417,
         round_trip_ms: 20,
         packets: 63_408.0,
@@ -172,7 +171,7 @@ fn cubic_over_a_second_of_buffer_and_a_long_path() {
     // The overshoot leaves hundreds of holes; the order in which blocks report them decides how many
     // segments are repeated in vain: ours are 14 % fewer.
     let case = Measured {
-        stack: NS2_LINUX_CUBIC,
+        stack: StackConfig::NS2_LINUX_CUBIC,
         places: 417,
         round_trip_ms: 100,
         packets: 63_485.0,
@@ -191,7 +190,7 @@ fn cubic_caught_in_a_storm_of_retransmissions() {
     // data beyond the receive window. Without that last point the storm ends after 3 s, at about a
     // quarter of the drops.
     let case = Measured {
-        stack: NS2_LINUX_CUBIC,
+        stack: StackConfig::NS2_LINUX_CUBIC,
         places: 200,
         round_trip_ms: 20,
         packets: 66_491.0,

@@ -12,7 +12,6 @@ use sojourn_transport::congestion::{
     Ack, Congestion, CongestionControl, ControllerConfig, ControllerKind, OwnController, Window,
     add_controller,
 };
-use sojourn_transport::stacks::LINUX_RENO;
 use sojourn_transport::{ConnectionStatistics, StackConfig};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,7 +68,7 @@ impl CongestionControl for Gaimd {
 fn stack(controller: ControllerConfig) -> StackConfig {
     StackConfig {
         controller,
-        ..LINUX_RENO
+        ..StackConfig::LINUX_RENO
     }
 }
 
@@ -88,7 +87,7 @@ fn run(stack: &StackConfig) -> (ConnectionStatistics, u64) {
 
 #[test]
 fn other_constants_are_other_saw_teeth() {
-    let (reno, reno_bytes) = run(&LINUX_RENO);
+    let (reno, reno_bytes) = run(&StackConfig::LINUX_RENO);
     let (own, own_bytes) = run(&stack(OwnController::new(Gaimd::base()).into()));
     // A segment per round trip and a half are Reno, to the byte.
     let same = Gaimd {

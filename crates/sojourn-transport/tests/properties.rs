@@ -6,8 +6,8 @@ mod path;
 use path::{End, Fate, Path, Shape};
 use proptest::prelude::*;
 use sojourn_base::{Instant, Span};
-use sojourn_transport::config::{ConnectPolicy, EcnMode, Pacing, StackConfig, TimeoutPolicy};
-use sojourn_transport::{Event, Segment, TcpEndpoint, stacks};
+use sojourn_transport::config::{ConnectPolicy, EcnMode, Pace, Pacing, StackConfig, TimeoutPolicy};
+use sojourn_transport::{Event, Segment, TcpEndpoint};
 
 /// A stack that never gives up, so that only the path decides whether a connection ends.
 fn persistent(config: StackConfig) -> StackConfig {
@@ -96,15 +96,15 @@ fn shape() -> impl Strategy<Value = Shape> {
 /// One of the profiles, perhaps with pacing, other use of marks, or a window of few segments.
 fn stack() -> impl Strategy<Value = (&'static str, StackConfig)> {
     (
-        0..stacks::PROFILES.len(),
+        0..StackConfig::PROFILES.len(),
         any::<[bool; 3]>(),
         0..6_usize,
         prop_oneof![Just(200_u32), 1..20_u32],
     )
         .prop_map(|(index, [paced, option, nagle], ecn, window)| {
-            let (name, config) = stacks::PROFILES[index];
+            let (name, config) = StackConfig::named().nth(index).expect("an index of one");
             let config = persistent(config);
-            let pacing = Pacing {
+            let pacing = Pace {
                 slow_start_gain: 2.0,
                 avoidance_gain: 1.2,
                 quantum: 2,
@@ -113,7 +113,11 @@ fn stack() -> impl Strategy<Value = (&'static str, StackConfig)> {
             (
                 name,
                 StackConfig {
-                    pacing: paced.then_some(pacing),
+                    pacing: if paced {
+                        Pacing::On(pacing)
+                    } else {
+                        Pacing::Off
+                    },
                     ecn: [
                         config.ecn,
                         EcnMode::Off,
@@ -276,7 +280,7 @@ proptest! {
             if *copies == 1 { Fate::Drop } else { Fate::Pass }
         };
         let shape = Shape { service: Span::from_us(service), propagation: Span::from_ms(20) };
-        let mut path = Path::new(&stacks::LINUX_RENO, shape, Box::new(judge));
+        let mut path = Path::new(&StackConfig::LINUX_RENO, shape, Box::new(judge));
         path.keep_rows = false;
         path.close = true;
         path.run(100 * 1448, Instant::from_s(60));
@@ -287,7 +291,7 @@ proptest! {
 
 #[test]
 fn nothing_is_ever_sent_beyond_the_window_of_the_peer() {
-    for (name, config) in stacks::PROFILES {
+    for (name, config) in StackConfig::named() {
         let config = StackConfig {
             receive_window: 7,
             ..config

@@ -10,7 +10,6 @@ use sojourn_transport::StackConfig;
 use sojourn_transport::congestion::{
     Ack, Congestion, CongestionControl, ControllerKind, OwnController, Requests, Window,
 };
-use sojourn_transport::stacks::LINUX_RENO;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RateBased {
@@ -79,7 +78,7 @@ impl CongestionControl for RateBased {
 fn a_rate_based_controller_finds_the_rate_of_the_path_and_keeps_to_two_of_its_products() {
     let stack = StackConfig {
         controller: OwnController::new(RateBased::base()).into(),
-        ..LINUX_RENO
+        ..StackConfig::LINUX_RENO
     };
     let mut path = Path::new(&stack, Shape::P1, Box::new(|_, _| Fate::Pass));
     path.keep_rows = false;

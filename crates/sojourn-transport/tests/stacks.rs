@@ -7,8 +7,8 @@ mod path;
 
 use path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Ecn, Instant, Span};
-use sojourn_transport::config::{EcnMode, Pacing, StackConfig};
-use sojourn_transport::{Endpoint, Event, Flags, Segment, stacks};
+use sojourn_transport::config::{EcnMode, Pace, Pacing, StackConfig};
+use sojourn_transport::{Endpoint, Event, Flags, Segment};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ fn logged(
 
 #[test]
 fn the_first_window_of_ns2_linux_leaves_with_its_syn() {
-    let (mut path, log) = logged(&stacks::NS2_LINUX_CUBIC, ROUNDS, |_| Fate::Pass);
+    let (mut path, log) = logged(&StackConfig::NS2_LINUX_CUBIC, ROUNDS, |_| Fate::Pass);
     path.run(u64::MAX, Instant::from_ms(99));
     let first: Vec<(u32, u32)> = log
         .borrow()
@@ -62,7 +62,7 @@ fn the_first_window_of_ns2_linux_leaves_with_its_syn() {
 
 #[test]
 fn ns2_reno_waits_for_the_acknowledgement_of_its_syn() {
-    let (mut path, log) = logged(&stacks::NS2_RENO, ROUNDS, |_| Fate::Pass);
+    let (mut path, log) = logged(&StackConfig::NS2_RENO, ROUNDS, |_| Fate::Pass);
     path.run(u64::MAX, Instant::from_ms(99));
     assert_eq!(log.borrow().len(), 1);
     path.go_on(Instant::from_ms(100));
@@ -100,7 +100,7 @@ fn objects_of_white_2012_take_the_round_trips_that_its_page_load_times_imply() {
         let config = StackConfig {
             initial_window,
             nagle,
-            ..stacks::NS2_BSD_SACK
+            ..StackConfig::NS2_BSD_SACK
         };
         let got = (rounds(&config, 25_000), rounds(&config, 102_400));
         let what = format!("initial window {initial_window}, Nagle {nagle}: {got:?}");
@@ -112,7 +112,7 @@ fn objects_of_white_2012_take_the_round_trips_that_its_page_load_times_imply() {
 #[test]
 fn ns3_stalls_on_the_first_segment_of_a_transfer() {
     // One segment, then 200 ms of delayed acknowledgement: 100 + 50 + 200 + 50 ms.
-    let mut path = clean(&stacks::NS3_2019, ROUNDS);
+    let mut path = clean(&StackConfig::NS3_2019, ROUNDS);
     path.run(100_000, Instant::from_s(10));
     let sends = path.sends();
     assert_eq!(sends[0], (100.0, vec![0]));
@@ -146,7 +146,7 @@ fn later_versions_of_the_ns3_simulator_send_ten_segments_at_once_and_pace_the_re
 #[test]
 fn the_ns3_stacks_keep_at_most_their_buffer_outstanding() {
     // 2,048,000 B are 1414 segments of 1448 B and a part of one; the window itself would go on to grow.
-    for config in [stacks::NS3_2019, stacks::DOCSIS_NS3_1_2] {
+    for config in [StackConfig::NS3_2019, StackConfig::DOCSIS_NS3_1_2] {
         let mut path = clean(&config, ROUNDS);
         path.run(u64::MAX, Instant::from_s(5));
         let pipe = path.client().snapshot().pipe;
@@ -161,7 +161,7 @@ fn the_ns3_stacks_halve_what_is_in_the_network_without_the_lost() {
     // RFC 6675 would halve 120.
     let config = StackConfig {
         initial_window: 100,
-        ..stacks::NS3_2019
+        ..StackConfig::NS3_2019
     };
     let (mut path, _) = logged(&config, ROUNDS, |segment| {
         let lost = segment.payload > 0 && (40..60).contains(&segment.sequence);
@@ -240,7 +240,7 @@ fn only_some_stacks_notice_a_lost_retransmission() {
 #[test]
 fn three_losses_in_a_window_cost_only_the_stack_without_sack_a_timeout() {
     const THREE: &[(u32, u32)] = &[(40, 1), (43, 1), (47, 1)];
-    for (name, config) in stacks::PROFILES {
+    for (name, config) in StackConfig::named() {
         let expected = u64::from(name == "ns2-reno");
         assert_eq!(timeouts(&config, THREE), expected, "{name}");
     }
@@ -308,7 +308,7 @@ fn idle_senders_restart_as_their_stack_says() {
 fn a_mark_reduces_the_window_once_per_round_trip_and_is_confirmed() {
     let config = StackConfig {
         ecn: EcnMode::Classic,
-        ..stacks::LINUX_RENO
+        ..StackConfig::LINUX_RENO
     };
     // All data first sent from 300 to 350 ms are marked: less than one round trip.
     let (mut path, log) = logged(&config, Shape::P1, |segment| {
@@ -343,7 +343,7 @@ fn a_mark_reduces_the_window_once_per_round_trip_and_is_confirmed() {
 fn a_lost_confirmation_does_not_hold_the_window_down() {
     let config = StackConfig {
         ecn: EcnMode::Classic,
-        ..stacks::LINUX_RENO
+        ..StackConfig::LINUX_RENO
     };
     // Marked for a while, then everything is lost, the confirmation as well: a timeout.
     let (mut path, _) = logged(&config, Shape::P1, |segment| {
@@ -365,7 +365,7 @@ fn only_data_that_are_sent_for_the_first_time_may_be_marked() {
     // RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5.
     let config = StackConfig {
         ecn: EcnMode::Classic,
-        ..stacks::LINUX_RENO
+        ..StackConfig::LINUX_RENO
     };
     let seen = Rc::new(RefCell::new(Vec::<(u32, bool, bool, Ecn)>::new()));
     let writer = Rc::clone(&seen);
@@ -406,13 +406,13 @@ fn only_data_that_are_sent_for_the_first_time_may_be_marked() {
 #[test]
 fn paced_segments_are_spread_over_the_round_trip() {
     let config = StackConfig {
-        pacing: Some(Pacing {
+        pacing: Pacing::On(Pace {
             slow_start_gain: 2.0,
             avoidance_gain: 1.2,
             quantum: 1,
             unpaced: 10,
         }),
-        ..stacks::LINUX_RENO
+        ..StackConfig::LINUX_RENO
     };
     let (mut path, log) = logged(&config, ROUNDS, |_| Fate::Pass);
     path.run(100_000, Instant::from_s(60));
@@ -434,7 +434,7 @@ fn paced_segments_are_spread_over_the_round_trip() {
 
 #[test]
 fn a_segment_knows_since_when_its_data_waited() {
-    let mut path = clean(&stacks::NS2_BSD_SACK, ROUNDS);
+    let mut path = clean(&StackConfig::NS2_BSD_SACK, ROUNDS);
     path.run(10 * 1450, Instant::from_s(10));
     // Written at 100 ms; four leave at once, six a round trip later.
     let waits = [0, 0, 0, 0, 100, 100, 100, 100, 100, 100].map(Span::from_ms);
@@ -443,7 +443,7 @@ fn a_segment_knows_since_when_its_data_waited() {
 
 #[test]
 fn an_aborted_end_is_silent() {
-    let mut path = clean(&stacks::LINUX_CUBIC, ROUNDS);
+    let mut path = clean(&StackConfig::LINUX_CUBIC, ROUNDS);
     path.to_answer = u64::MAX;
     path.run(1000, Instant::from_ms(400));
     let sent = path.sent[0];

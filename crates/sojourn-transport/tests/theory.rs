@@ -8,11 +8,11 @@ mod path;
 
 use path::{End, Fate, Path, Shape};
 use sojourn_base::{Instant, Seed, Span};
+use sojourn_transport::Segment;
 use sojourn_transport::config::{
-    AckPolicy, AckUnit, Avoidance, ControllerConfig, CubicConfig, DelayedAck, GrowthGate,
+    AckPolicy, AckTimer, AckUnit, Avoidance, ControllerConfig, CubicConfig, GrowthGate,
     InitialThreshold, RenoConfig, SlowStart, StackConfig,
 };
-use sojourn_transport::{Segment, stacks};
 
 /// Reno with SACK by RFC 6675 and one acknowledgement per segment.
 fn reno() -> StackConfig {
@@ -22,9 +22,9 @@ fn reno() -> StackConfig {
             avoidance: Avoidance::PerAck,
         }),
         slow_start: SlowStart::PerAck,
-        acknowledge: stacks::NS2_LINUX_CUBIC.acknowledge,
+        acknowledge: StackConfig::NS2_LINUX_CUBIC.acknowledge,
         growth_gate: GrowthGate::Near,
-        ..stacks::BSD_RENO
+        ..StackConfig::BSD_RENO
     }
 }
 
@@ -32,7 +32,7 @@ fn cubic(reno_friendly: bool) -> StackConfig {
     StackConfig {
         controller: ControllerConfig::Cubic(CubicConfig {
             reno_friendly,
-            ..CubicConfig::RFC9438
+            ..CubicConfig::BASE
         }),
         ..reno()
     }
@@ -138,7 +138,8 @@ fn delayed_acknowledgements_slow_per_ack_growth_by_the_square_root_of_two() {
         acknowledge: AckPolicy {
             every: 2,
             unit: AckUnit::Segments,
-            delay: DelayedAck::OneShot(Span::from_ms(40)),
+            delay: Span::from_ms(40),
+            timer: AckTimer::OneShot,
             quick: 0,
         },
         ..reno()

@@ -10,20 +10,20 @@ mod path;
 use path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::config::{
-    AckPolicy, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, DelayedAck, GrowthGate,
+    AckPolicy, AckTimer, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, GrowthGate,
     InitialThreshold, LossDetection, RecoveryMode, RenoConfig, SlowStart, StackConfig,
     TimeoutFormula,
 };
-use sojourn_transport::{CongestionState, Event, stacks};
+use sojourn_transport::{CongestionState, Event};
 
 /// Segments of 1460 B in packets of 1500 B, Reno with one acknowledgement per segment, SACK.
 fn vector(initial_window: u32) -> StackConfig {
     StackConfig {
         maximum_segment_size: 1460,
-        wire: stacks::NS2_LINUX_CUBIC.wire,
+        wire: StackConfig::NS2_LINUX_CUBIC.wire,
         connect: ConnectPolicy {
             timeout: Span::from_s(1),
-            ..stacks::NS2_BSD_SACK.connect
+            ..StackConfig::NS2_BSD_SACK.connect
         },
         initial_window,
         initial_threshold: InitialThreshold::Unlimited,
@@ -31,13 +31,13 @@ fn vector(initial_window: u32) -> StackConfig {
             avoidance: Avoidance::PerAck,
         }),
         slow_start: SlowStart::PerAck,
-        acknowledge: stacks::NS2_LINUX_CUBIC.acknowledge,
+        acknowledge: StackConfig::NS2_LINUX_CUBIC.acknowledge,
         loss_detection: LossDetection::Sack6675,
         tail_loss_probe: false,
         recovery: RecoveryMode::Pipe,
-        timeout: stacks::NS2_BSD_SACK.timeout,
+        timeout: StackConfig::NS2_BSD_SACK.timeout,
         growth_gate: GrowthGate::Strict,
-        ..stacks::LINUX_RENO
+        ..StackConfig::LINUX_RENO
     }
 }
 
@@ -121,7 +121,8 @@ fn every_second(delay: u64) -> AckPolicy {
     AckPolicy {
         every: 2,
         unit: AckUnit::Segments,
-        delay: DelayedAck::OneShot(Span::from_ms(delay)),
+        delay: Span::from_ms(delay),
+        timer: AckTimer::OneShot,
         quick: 0,
     }
 }
@@ -523,28 +524,28 @@ fn attempts(config: &StackConfig, limit: u64) -> (Vec<u64>, Option<u64>) {
 fn attempts_to_connect() {
     // White 2012 (4.3.2) lists nine attempts, shifted by 1 s: 1, 4, 10, 22, 46, 94, 154, 214, 274.
     let ns2 = (vec![0, 3, 9, 21, 45, 93, 153, 213, 273, 333], None);
-    assert_eq!(attempts(&stacks::NS2_BSD_SACK, 340), ns2);
+    assert_eq!(attempts(&StackConfig::NS2_BSD_SACK, 340), ns2);
     let one_second = StackConfig {
         connect: ConnectPolicy {
             timeout: Span::from_s(1),
-            ..stacks::NS2_BSD_SACK.connect
+            ..StackConfig::NS2_BSD_SACK.connect
         },
-        ..stacks::NS2_BSD_SACK
+        ..StackConfig::NS2_BSD_SACK
     };
     assert_eq!(
         attempts(&one_second, 250),
         (vec![0, 1, 3, 7, 15, 31, 63, 123, 183, 243], None)
     );
     assert_eq!(
-        attempts(&stacks::LINUX_CUBIC, 1000),
+        attempts(&StackConfig::LINUX_CUBIC, 1000),
         (vec![0, 1, 3, 7, 15, 31, 63], Some(127))
     );
     assert_eq!(
-        attempts(&stacks::NS3_2019, 1000),
+        attempts(&StackConfig::NS3_2019, 1000),
         (vec![0, 3, 9, 21, 45, 93], Some(189))
     );
     // The one-way agent repeats its SYN as data, on the same schedule.
-    assert_eq!(attempts(&stacks::NS2_RENO, 340), ns2);
+    assert_eq!(attempts(&StackConfig::NS2_RENO, 340), ns2);
 }
 
 #[test]
@@ -584,7 +585,7 @@ fn a_short_segment_is_acknowledged_at_the_heartbeat() {
         propagation: Span::from_ms(79),
     };
     let config = StackConfig {
-        acknowledge: stacks::AKHTAR2013.acknowledge,
+        acknowledge: StackConfig::AKHTAR2013.acknowledge,
         ..vector(4)
     };
     let mut path = Path::new(&config, shape, Box::new(|_, _| Fate::Pass));

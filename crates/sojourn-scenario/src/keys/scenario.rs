@@ -78,13 +78,12 @@ impl Default for Draft {
 
 impl TrafficDraft {
     pub(crate) fn blank() -> Self {
-        let name = StackConfig::names().next().unwrap_or_default();
         Self {
             name: String::new(),
             application: application::blank(),
             stack: Stack {
-                name: name.to_owned(),
-                config: StackConfig::by_name(name).expect("the first known name is known"),
+                name: "ns2-linux-cubic".to_owned(),
+                config: StackConfig::NS2_LINUX_CUBIC,
             },
             has_stack: false,
             path: None,

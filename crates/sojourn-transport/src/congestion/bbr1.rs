@@ -16,54 +16,16 @@ use super::{
 use crate::StackConfig;
 use alloc::boxed::Box;
 use sojourn_base::{BitRate, Instant, Span};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of BBRv1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bbr1Config {
-    /// Multiple of the product of rate and round trip that may be in the network.
-    pub window_gain: f64,
-    /// How long a shortest round trip is believed.
-    pub round_trip_window: Span,
-}
-
-impl Bbr1Config {
-    /// Linux.
-    pub const LINUX: Self = Self {
-        window_gain: 2.0,
-        round_trip_window: Span::from_s(10),
-    };
-}
-
-impl Configured for Bbr1Config {
-    const KIND: &'static str = "bbr1";
-    const ABOUT: &'static str = "BBR, version 1 (Linux tcp_bbr)";
-
-    fn base() -> Self {
-        Self::LINUX
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "window_gain",
-                "multiple of the product of rate and round trip in the network",
-                "Linux bbr_cwnd_gain",
-            )
-            .least("1")
-            .most("10"),
-            &mut self.window_gain,
-        );
-        visitor.value(
-            key(
-                "round_trip_window",
-                "how long a shortest round trip is believed",
-                "Linux bbr_min_rtt_win_sec",
-            )
-            .least("1 s")
-            .most("1000 s"),
-            &mut self.round_trip_window,
-        );
+parameters! {
+    /// Parameters of BBRv1.
+    #[derive(Copy)]
+    pub struct Bbr1Config: "bbr1", "BBR, version 1 (Linux tcp_bbr)" {
+        /// multiple of the product of rate and round trip in the network
+        window_gain: f64 = 2.0, origin("Linux bbr_cwnd_gain").least("1").most("10");
+        /// how long a shortest round trip is believed
+        round_trip_window: Span = Span::from_s(10), origin("Linux bbr_min_rtt_win_sec").least("1 s").most("1000 s");
     }
 }
 
@@ -325,7 +287,6 @@ mod tests {
     use super::super::bbr_model::testing::bytes_in_a_round;
     use super::super::testing::ack_at;
     use super::*;
-    use crate::stacks::BBR1;
     use sojourn_base::Bytes;
 
     /// Acknowledgements of a path of `rate` segments per second and 40 ms, one per `1/rate`.
@@ -338,7 +299,7 @@ mod tests {
 
     impl Path {
         fn new() -> Self {
-            let bbr = Bbr1Config::LINUX.build(&BBR1);
+            let bbr = Bbr1Config::BASE.build(&StackConfig::BBR1);
             Self {
                 bbr,
                 window: Window {

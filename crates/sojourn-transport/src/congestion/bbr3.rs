@@ -17,78 +17,21 @@ use super::{
 use crate::StackConfig;
 use alloc::boxed::Box;
 use sojourn_base::{BitRate, Instant, Span};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of BBRv3.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bbr3Config {
-    /// Part of what is in the network whose loss is too much (`BBR.LossThresh`).
-    pub loss_threshold: f64,
-    /// What is left of a bound when losses are too many (`BBR.Beta`).
-    pub beta: f64,
-    /// Part of the bound that is left to others while the rate is kept (`BBR.Headroom`).
-    pub headroom: f64,
-    /// Time between probes of the round trip (`BBR.ProbeRTTInterval`).
-    pub probe_interval: Span,
-}
-
-impl Bbr3Config {
-    /// The draft's constants.
-    pub const DRAFT: Self = Self {
-        loss_threshold: 0.02,
-        beta: 0.7,
-        headroom: 0.15,
-        probe_interval: Span::from_s(5),
-    };
-}
-
-impl Configured for Bbr3Config {
-    const KIND: &'static str = "bbr3";
-    const ABOUT: &'static str = "BBR, version 3 (draft-ietf-ccwg-bbr)";
-
-    fn base() -> Self {
-        Self::DRAFT
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "loss_threshold",
-                "part of what is in the network whose loss is too much",
-                "draft-ietf-ccwg-bbr BBR.LossThresh",
-            )
-            .most("1"),
-            &mut self.loss_threshold,
-        );
-        visitor.value(
-            key(
-                "beta",
-                "what is left of a bound when losses are too many",
-                "draft-ietf-ccwg-bbr BBR.Beta",
-            )
-            .least("0.01")
-            .most("0.99"),
-            &mut self.beta,
-        );
-        visitor.value(
-            key(
-                "headroom",
-                "part of the bound that is left to others",
-                "draft-ietf-ccwg-bbr BBR.Headroom",
-            )
-            .most("0.99"),
-            &mut self.headroom,
-        );
-        visitor.value(
-            key(
-                "probe_interval",
-                "time between probes of the round trip",
-                "draft-ietf-ccwg-bbr BBR.ProbeRTTInterval",
-            )
-            .least("1 s")
-            .most("1000 s"),
-            &mut self.probe_interval,
-        );
+parameters! {
+    /// Parameters of BBRv3.
+    #[derive(Copy)]
+    pub struct Bbr3Config: "bbr3", "BBR, version 3 (draft-ietf-ccwg-bbr)" {
+        /// part of what is in the network whose loss is too much
+        loss_threshold: f64 = 0.02, origin("draft-ietf-ccwg-bbr BBR.LossThresh").most("1");
+        /// what is left of a bound when losses are too many
+        beta: f64 = 0.7, origin("draft-ietf-ccwg-bbr BBR.Beta").least("0.01").most("0.99");
+        /// part of the bound that is left to others
+        headroom: f64 = 0.15, origin("draft-ietf-ccwg-bbr BBR.Headroom").most("0.99");
+        /// time between probes of the round trip
+        probe_interval: Span = Span::from_s(5),
+            origin("draft-ietf-ccwg-bbr BBR.ProbeRTTInterval").least("1 s").most("1000 s");
     }
 }
 
@@ -621,7 +564,6 @@ mod tests {
     use super::super::bbr_model::testing::bytes_in_a_round;
     use super::super::testing::ack_at;
     use super::*;
-    use crate::stacks::BBR3;
     use sojourn_base::Bytes;
 
     /// Acknowledgements of a path of 40 ms, ten in each round.
@@ -634,7 +576,7 @@ mod tests {
 
     impl Path {
         fn new() -> Self {
-            let bbr = Bbr3Config::DRAFT.build(&BBR3);
+            let bbr = Bbr3Config::BASE.build(&StackConfig::BBR3);
             Self {
                 bbr,
                 window: Window {

@@ -5,7 +5,7 @@
 
 use super::slow_start::Exit;
 use super::{Ack, AnyController, Congestion, Requests, Window, whole};
-use crate::config::{InitialThreshold, Pacing, SlowStart, StackConfig, WindowUnit};
+use crate::config::{InitialThreshold, Pace, Pacing, SlowStart, StackConfig, WindowUnit};
 use sojourn_base::{BitRate, Instant, Span, math};
 
 /// Window, slow start and controller of one sender.
@@ -51,7 +51,7 @@ impl WindowControl {
             limit,
             whole_thresholds: config.window_unit == WindowUnit::Segments && !fractions,
             growth_with_marks,
-            paces: pacing || config.pacing.is_some(),
+            paces: pacing || matches!(config.pacing, Pacing::On(_)),
         }
     }
 
@@ -128,11 +128,11 @@ impl WindowControl {
     }
 
     /// How to spread segments: as the stack says, or if it says nothing, as the controller needs it.
-    pub(crate) const fn pacing<'a>(&self, config: &'a StackConfig) -> Option<&'a Pacing> {
+    pub(crate) const fn pacing<'a>(&self, config: &'a StackConfig) -> Option<&'a Pace> {
         match &config.pacing {
             _ if !self.paces => None,
-            None => Some(&Pacing::BY_CONTROLLER),
-            pacing => pacing.as_ref(),
+            Pacing::Off => Some(&Pace::BY_CONTROLLER),
+            Pacing::On(pace) => Some(pace),
         }
     }
 
@@ -177,11 +177,11 @@ mod tests {
     use super::super::Cause;
     use super::super::testing::{ack_at, congestion};
     use super::*;
-    use crate::stacks::{LINUX_RENO, NS2_BSD_SACK, NS2_RENO};
+    use crate::StackConfig;
 
     #[test]
     fn linux_slow_start_stops_at_the_threshold_and_counts_the_rest_in_avoidance() {
-        let mut control = WindowControl::new(&LINUX_RENO);
+        let mut control = WindowControl::new(&StackConfig::LINUX_RENO);
         *control.window_mut() = Window {
             size: 18.0,
             threshold: 20.0,
@@ -195,7 +195,7 @@ mod tests {
     fn byte_counting_is_limited_and_cautious_after_a_timeout() {
         let config = StackConfig {
             slow_start: SlowStart::Bytes { limit: 2 },
-            ..LINUX_RENO
+            ..StackConfig::LINUX_RENO
         };
         let mut control = WindowControl::new(&config);
         control.on_ack(&ack_at(Instant::ZERO, 5));
@@ -210,12 +210,15 @@ mod tests {
     #[test]
     fn thresholds_are_whole_segments_unless_the_window_counts_bytes() {
         let event = congestion(7.0, Cause::Loss);
-        for (config, expected) in [(NS2_RENO, 3.0), (NS2_BSD_SACK, 3.5)] {
+        for (config, expected) in [
+            (StackConfig::NS2_RENO, 3.0),
+            (StackConfig::NS2_BSD_SACK, 3.5),
+        ] {
             let mut control = WindowControl::new(&config);
             control.on_congestion(&event);
             assert_eq!(control.window().threshold, expected);
         }
-        let mut control = WindowControl::new(&NS2_BSD_SACK);
+        let mut control = WindowControl::new(&StackConfig::NS2_BSD_SACK);
         control.on_congestion(&Congestion { base: 1.0, ..event });
         assert_eq!(control.window().threshold, 2.0, "never below two segments");
     }
@@ -224,7 +227,7 @@ mod tests {
     fn the_window_stops_at_the_receive_window() {
         let mut control = WindowControl::new(&StackConfig {
             receive_window: 5,
-            ..NS2_RENO
+            ..StackConfig::NS2_RENO
         });
         for _ in 0..10 {
             control.on_ack(&ack_at(Instant::ZERO, 1));

@@ -8,68 +8,20 @@
 use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Window};
 use crate::StackConfig;
 use sojourn_base::{Instant, Span, math};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of CUBIC (RFC 9438).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicConfig {
-    /// Multiplicative decrease factor (section 4.6: 0.7).
-    pub beta: f64,
-    /// Scaling constant in segments/s³ (section 5.1: 0.4).
-    pub scale: f64,
-    /// Never slower than Reno (section 4.3).
-    pub reno_friendly: bool,
-    /// Release bandwidth to newer flows (section 4.7).
-    pub fast_convergence: bool,
-}
-
-impl CubicConfig {
-    /// The standard's constants.
-    pub const RFC9438: Self = Self {
-        beta: 0.7,
-        scale: 0.4,
-        reno_friendly: true,
-        fast_convergence: true,
-    };
-}
-
-impl Configured for CubicConfig {
-    const KIND: &'static str = "cubic";
-    const ABOUT: &'static str = "CUBIC (RFC 9438)";
-
-    fn base() -> Self {
-        Self::RFC9438
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key("beta", "multiplicative decrease factor", "RFC 9438 §4.6")
-                .least("0.01")
-                .most("0.99"),
-            &mut self.beta,
-        );
-        visitor.value(
-            key("scale", "scaling constant in segments/s³", "RFC 9438 §5.1")
-                .least("0.000001")
-                .most("1000"),
-            &mut self.scale,
-        );
-        visitor.value(
-            key(
-                "reno_friendly",
-                "never slower than Reno (RFC 9438 §4.3)",
-                "by the stack's name",
-            ),
-            &mut self.reno_friendly,
-        );
-        visitor.value(
-            key(
-                "fast_convergence",
-                "release bandwidth to newer flows (RFC 9438 §4.7)",
-                "by the stack's name",
-            ),
-            &mut self.fast_convergence,
-        );
+parameters! {
+    /// Parameters of CUBIC (RFC 9438).
+    #[derive(Copy)]
+    pub struct CubicConfig: "cubic", "CUBIC (RFC 9438)" {
+        /// multiplicative decrease factor
+        beta: f64 = 0.7, origin("RFC 9438 §4.6").least("0.01").most("0.99");
+        /// scaling constant in segments/s³
+        scale: f64 = 0.4, origin("RFC 9438 §5.1").least("0.000001").most("1000");
+        /// never slower than Reno (RFC 9438 §4.3)
+        reno_friendly: bool = true, origin("by the stack's name");
+        /// release bandwidth to newer flows (RFC 9438 §4.7)
+        fast_convergence: bool = true, origin("by the stack's name");
     }
 }
 
@@ -182,7 +134,7 @@ mod tests {
     use super::*;
 
     fn reduced_from(w_max: f64) -> (Cubic, Window) {
-        let mut cubic = Cubic::new(CubicConfig::RFC9438);
+        let mut cubic = Cubic::new(CubicConfig::BASE);
         let mut window = Window {
             size: w_max,
             threshold: 2.0,

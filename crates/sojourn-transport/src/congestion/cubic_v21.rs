@@ -10,34 +10,16 @@
 use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Window, whole};
 use crate::StackConfig;
 use sojourn_base::{Instant, math};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of CUBIC v2.1 (Linux 2.6.22.6, ns-2.35 `tcp_cubic.c`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CubicV21Config {
-    /// Multiplicative decrease in 1/1024: 819 in v2.1, 717 from v2.2 on.
-    pub beta: u32,
-}
-
-impl Configured for CubicV21Config {
-    const KIND: &'static str = "cubic-v21";
-    const ABOUT: &'static str = "CUBIC v2.1 (Linux 2.6.22, ns-2.35)";
-
-    fn base() -> Self {
-        Self { beta: 819 }
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "beta",
-                "multiplicative decrease in 1/1024",
-                "ns-2.35 tcp_cubic.c",
-            )
-            .least("1")
-            .most("1023"),
-            &mut self.beta,
-        );
+parameters! {
+    /// Parameters of CUBIC v2.1 (Linux 2.6.22.6, ns-2.35 `tcp_cubic.c`).
+    #[derive(Copy, Eq)]
+    pub struct CubicV21Config: "cubic-v21", "CUBIC v2.1 (Linux 2.6.22, ns-2.35)" {
+        /// multiplicative decrease in 1/1024
+        ///
+        /// 819 in v2.1, 717 from v2.2 on.
+        beta: u32 = 819, origin("ns-2.35 tcp_cubic.c").least("1").most("1023");
     }
 }
 

@@ -7,64 +7,20 @@
 
 use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Requests, Window};
 use crate::StackConfig;
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of DCTCP.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DctcpConfig {
-    /// Weight of a round trip in the estimate (`g`).
-    pub gain: f64,
-    /// The estimate before the first round trip (`DCTCP.Alpha`).
-    pub initial_alpha: f64,
-    /// The window grows by marked acknowledgements, and in the round trip of a reduction.
-    pub grows_while_reduced: bool,
-}
-
-impl DctcpConfig {
-    /// The standard's values; growth as in Linux.
-    pub const RFC8257: Self = Self {
-        gain: 1.0 / 16.0,
-        initial_alpha: 1.0,
-        grows_while_reduced: false,
-    };
-}
-
-impl Configured for DctcpConfig {
-    const KIND: &'static str = "dctcp";
-    const ABOUT: &'static str = "DCTCP (RFC 8257)";
-
-    fn base() -> Self {
-        Self::RFC8257
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "gain",
-                "weight of a round trip in the estimate of marking",
-                "RFC 8257 §4.2",
-            )
-            .least("0.0001")
-            .most("1"),
-            &mut self.gain,
-        );
-        visitor.value(
-            key(
-                "initial_alpha",
-                "the estimate before the first round trip",
-                "RFC 8257 §4.2",
-            )
-            .most("1"),
-            &mut self.initial_alpha,
-        );
-        visitor.value(
-            key(
-                "grows_while_reduced",
-                "the window grows in the round trip of a reduction, too",
-                "RFC 8257 §3.4 leaves it open; off in Linux and ns-3",
-            ),
-            &mut self.grows_while_reduced,
-        );
+parameters! {
+    /// Parameters of DCTCP.
+    #[derive(Copy)]
+    pub struct DctcpConfig: "dctcp", "DCTCP (RFC 8257)" {
+        /// weight of a round trip in the estimate of marking
+        gain: f64 = 1.0 / 16.0, origin("RFC 8257 §4.2").least("0.0001").most("1");
+        /// the estimate before the first round trip
+        initial_alpha: f64 = 1.0, origin("RFC 8257 §4.2").most("1");
+        /// the window grows in the round trip of a reduction, too
+        ///
+        /// And by marked acknowledgements.
+        grows_while_reduced: bool = false, origin("RFC 8257 §3.4 leaves it open; off in Linux and ns-3");
     }
 }
 
@@ -145,7 +101,6 @@ impl CongestionControl for Dctcp {
 mod tests {
     use super::super::testing::{ack_at, congestion};
     use super::*;
-    use crate::stacks::LINUX_RENO;
     use sojourn_base::Instant;
     use std::vec::Vec;
 
@@ -158,9 +113,9 @@ mod tests {
     fn estimates(initial_alpha: f64, marked: &[u32]) -> Vec<f64> {
         let config = DctcpConfig {
             initial_alpha,
-            ..DctcpConfig::RFC8257
+            ..DctcpConfig::BASE
         };
-        let mut dctcp = config.build(&LINUX_RENO);
+        let mut dctcp = config.build(&StackConfig::LINUX_RENO);
         let mut window = WINDOW;
         let mut first = 0;
         // An observation ends with the first segment above its end, and that one still belongs to it.
@@ -202,9 +157,9 @@ mod tests {
     fn a_tenth_of_marks_costs_a_twentieth_of_the_window() {
         let config = DctcpConfig {
             initial_alpha: 0.1,
-            ..DctcpConfig::RFC8257
+            ..DctcpConfig::BASE
         };
-        let mut dctcp = config.build(&LINUX_RENO);
+        let mut dctcp = config.build(&StackConfig::LINUX_RENO);
         let reduced = dctcp.on_congestion(&congestion(100.0, Cause::Mark), &WINDOW);
         assert!((reduced - 95.0).abs() < 1e-12, "{reduced}");
         let halved = dctcp.on_congestion(&congestion(100.0, Cause::Loss), &WINDOW);
@@ -216,9 +171,9 @@ mod tests {
         for (grows_while_reduced, size) in [(false, 100.01), (true, 100.02)] {
             let config = DctcpConfig {
                 grows_while_reduced,
-                ..DctcpConfig::RFC8257
+                ..DctcpConfig::BASE
             };
-            let mut dctcp = config.build(&LINUX_RENO);
+            let mut dctcp = config.build(&StackConfig::LINUX_RENO);
             let mut window = WINDOW;
             let event = Congestion {
                 next: 20,

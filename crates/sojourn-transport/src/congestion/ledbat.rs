@@ -11,54 +11,16 @@ use super::{Ack, Congestion, CongestionControl, ControllerKind, Window};
 use crate::StackConfig;
 use alloc::boxed::Box;
 use sojourn_base::Span;
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of LEDBAT (RFC 6817 section 2.5).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LedbatConfig {
-    /// Queueing delay that the flow steers to (`TARGET`, at most 100 ms).
-    pub target: Span,
-    /// Segments of growth per round trip without queueing (`GAIN`, at most 1).
-    pub gain: f64,
-}
-
-impl LedbatConfig {
-    /// The largest target and gain that the standard permits.
-    pub const RFC6817: Self = Self {
-        target: Span::from_ms(100),
-        gain: 1.0,
-    };
-}
-
-impl Configured for LedbatConfig {
-    const KIND: &'static str = "ledbat";
-    const ABOUT: &'static str = "LEDBAT (RFC 6817)";
-
-    fn base() -> Self {
-        Self::RFC6817
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "target",
-                "queueing delay that the flow steers to",
-                "RFC 6817 §2.5",
-            )
-            .least("1 us")
-            .most("100 ms"),
-            &mut self.target,
-        );
-        visitor.value(
-            key(
-                "gain",
-                "segments of growth per round trip without queueing",
-                "RFC 6817 §2.5",
-            )
-            .least("0.000001")
-            .most("1"),
-            &mut self.gain,
-        );
+parameters! {
+    /// Parameters of LEDBAT: the largest target and gain that the standard permits.
+    #[derive(Copy)]
+    pub struct LedbatConfig: "ledbat", "LEDBAT (RFC 6817)" {
+        /// queueing delay that the flow steers to
+        target: Span = Span::from_ms(100), origin("RFC 6817 §2.5").least("1 us").most("100 ms");
+        /// segments of growth per round trip without queueing
+        gain: f64 = 1.0, origin("RFC 6817 §2.5").least("0.000001").most("1");
     }
 }
 
@@ -153,7 +115,7 @@ mod tests {
 
     /// One acknowledgement with queueing delay `ms`, from window 10; the change of the window.
     fn change(ms: u64, flight_before: u32) -> f64 {
-        let mut ledbat = Ledbat::new(LedbatConfig::RFC6817);
+        let mut ledbat = Ledbat::new(LedbatConfig::BASE);
         ledbat.delay.sample(Instant::ZERO, Span::from_ms(30));
         for _ in 0..SAMPLES {
             ledbat.delay.sample(Instant::ZERO, Span::from_ms(30 + ms));
@@ -192,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_window_that_yields_does_not_come_back_by_slow_start() {
-        let mut ledbat = Ledbat::new(LedbatConfig::RFC6817);
+        let mut ledbat = Ledbat::new(LedbatConfig::BASE);
         ledbat.delay.sample(Instant::ZERO, Span::from_ms(30));
         for _ in 0..SAMPLES {
             ledbat.delay.sample(Instant::ZERO, Span::from_ms(330));
@@ -212,7 +174,7 @@ mod tests {
     #[test]
     fn slow_start_ends_at_three_quarters_of_the_target() {
         for (ms, ends) in [(75, false), (76, true)] {
-            let mut ledbat = Ledbat::new(LedbatConfig::RFC6817);
+            let mut ledbat = Ledbat::new(LedbatConfig::BASE);
             let mut window = Window {
                 size: 10.0,
                 threshold: f64::INFINITY,

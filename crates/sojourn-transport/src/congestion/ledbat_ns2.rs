@@ -13,36 +13,14 @@ use super::{Ack, Congestion, CongestionControl, ControllerKind, Window};
 use crate::StackConfig;
 use alloc::boxed::Box;
 use sojourn_base::Span;
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of the draft-00 LEDBAT module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedbatNs2Config {
-    /// Queueing delay that the flow steers to, in whole milliseconds.
-    pub target: Span,
-}
-
-impl Configured for LedbatNs2Config {
-    const KIND: &'static str = "ledbat-ns2";
-    const ABOUT: &'static str = "LEDBAT as in the draft-00 module for ns-2";
-
-    fn base() -> Self {
-        Self {
-            target: Span::from_ms(100),
-        }
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "target",
-                "queueing delay that the flow steers to, in whole milliseconds",
-                "White 2013 §4.1.1: on the order of 100 ms",
-            )
-            .least("1 ms")
-            .most("10 s"),
-            &mut self.target,
-        );
+parameters! {
+    /// Parameters of the draft-00 LEDBAT module.
+    #[derive(Copy, Eq)]
+    pub struct LedbatNs2Config: "ledbat-ns2", "LEDBAT as in the draft-00 module for ns-2" {
+        /// queueing delay that the flow steers to, in whole milliseconds
+        target: Span = Span::from_ms(100), origin("White 2013 §4.1.1: on the order of 100 ms").least("1 ms").most("10 s");
     }
 }
 

@@ -11,77 +11,22 @@ use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Requests,
 use crate::StackConfig;
 use alloc::boxed::Box;
 use sojourn_base::{Instant, Span};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of TCP Prague.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PragueConfig {
-    /// Weight of a period in the estimate of marking.
-    pub gain: f64,
-    /// The estimate before the first mark.
-    pub initial_alpha: f64,
-    /// Flows with a shorter round trip grow and shrink as if they had this one; zero turns that off.
-    pub reference_round_trip: Span,
-    /// Round trips after slow start before that begins.
-    pub transition: u32,
-}
-
-impl PragueConfig {
-    /// The draft and its Linux module.
-    pub const DRAFT: Self = Self {
-        gain: 1.0 / 16.0,
-        initial_alpha: 0.0,
-        reference_round_trip: Span::from_ms(25),
-        transition: 4,
-    };
-}
-
-impl Configured for PragueConfig {
-    const KIND: &'static str = "prague";
-    const ABOUT: &'static str = "TCP Prague (draft-briscoe-iccrg-prague-congestion-control)";
-
-    fn base() -> Self {
-        Self::DRAFT
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "gain",
-                "weight of a period in the estimate of marking",
-                "draft-briscoe-iccrg-prague-congestion-control §2.4.2",
-            )
-            .least("0.0001")
-            .most("1"),
-            &mut self.gain,
-        );
-        visitor.value(
-            key(
-                "initial_alpha",
-                "the estimate before the first mark, which always halves the window",
-                "Linux tcp_prague",
-            )
-            .most("1"),
-            &mut self.initial_alpha,
-        );
-        visitor.value(
-            key(
-                "reference_round_trip",
-                "flows with a shorter round trip behave as with this one; zero: as with their own",
-                "draft-briscoe-iccrg-prague-congestion-control §2.4.4",
-            )
-            .most("1 s"),
-            &mut self.reference_round_trip,
-        );
-        visitor.value(
-            key(
-                "transition",
-                "round trips after slow start before that begins",
-                "Linux tcp_prague",
-            )
-            .most("1000"),
-            &mut self.transition,
-        );
+parameters! {
+    /// Parameters of TCP Prague.
+    #[derive(Copy)]
+    pub struct PragueConfig: "prague", "TCP Prague (draft-briscoe-iccrg-prague-congestion-control)" {
+        /// weight of a period in the estimate of marking
+        gain: f64 = 1.0 / 16.0,
+            origin("draft-briscoe-iccrg-prague-congestion-control §2.4.2").least("0.0001").most("1");
+        /// the estimate before the first mark, which always halves the window
+        initial_alpha: f64 = 0.0, origin("Linux tcp_prague").most("1");
+        /// flows with a shorter round trip behave as with this one; zero: as with their own
+        reference_round_trip: Span = Span::from_ms(25),
+            origin("draft-briscoe-iccrg-prague-congestion-control §2.4.4").most("1 s");
+        /// round trips after slow start before that begins
+        transition: u32 = 4, origin("Linux tcp_prague").most("1000");
     }
 }
 
@@ -216,10 +161,10 @@ impl CongestionControl for Prague {
 mod tests {
     use super::super::testing::{ack_at, congestion};
     use super::*;
-    use crate::stacks::{LINUX_RENO, PRAGUE};
+    use crate::StackConfig;
 
     fn prague() -> Prague {
-        *PragueConfig::DRAFT.build(&PRAGUE)
+        *PragueConfig::BASE.build(&StackConfig::PRAGUE)
     }
 
     const WINDOW: Window = Window {
@@ -314,7 +259,7 @@ mod tests {
 
     #[test]
     fn without_a_count_of_marks_it_is_reno() {
-        let mut prague = PragueConfig::DRAFT.build(&LINUX_RENO);
+        let mut prague = PragueConfig::BASE.build(&StackConfig::LINUX_RENO);
         rounds(&mut prague, Instant::ZERO, 10, 5, 0);
         let mut window = WINDOW;
         prague.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);

@@ -7,71 +7,30 @@
 use super::{Ack, Congestion, CongestionControl, ControllerKind, Window, whole};
 use crate::StackConfig;
 use sojourn_base::math;
-use sojourn_keys::{Configured, Visitor, Word, Words, key};
+use sojourn_keys::{origin, parameters, words};
 
-/// Parameters of Reno.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RenoConfig {
-    /// Growth in congestion avoidance.
-    pub avoidance: Avoidance,
-}
-
-/// How Reno grows in congestion avoidance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Avoidance {
-    /// 1/cwnd for each acknowledgement, whatever it covers.
-    PerAck,
-    /// One segment for each window of acknowledged segments.
-    Bytes,
-    /// max(1, MSS²/cwnd) whole bytes for each acknowledgement (ns-3).
-    WholeBytes,
-}
-
-impl RenoConfig {
-    /// One segment for each window of acknowledged segments.
-    pub const RFC5681: Self = Self {
-        avoidance: Avoidance::Bytes,
-    };
-}
-
-const AVOIDANCES: &[Word<Avoidance>] = &[
-    Word {
-        name: "per-ack",
-        value: Avoidance::PerAck,
-        about: "1/window for each acknowledgement",
-    },
-    Word {
-        name: "bytes",
-        value: Avoidance::Bytes,
-        about: "one segment for each window of acknowledged segments",
-    },
-    Word {
-        name: "whole-bytes",
-        value: Avoidance::WholeBytes,
-        about: "as ns-3: whole bytes for each acknowledgement",
-    },
-];
-
-impl Configured for RenoConfig {
-    const KIND: &'static str = "reno";
-    const ABOUT: &'static str = "additive increase, halving (RFC 5681)";
-
-    fn base() -> Self {
-        Self::RFC5681
+parameters! {
+    /// Parameters of Reno.
+    #[derive(Copy, Eq)]
+    pub struct RenoConfig: "reno", "additive increase, halving (RFC 5681)" {
+        /// growth in congestion avoidance
+        avoidance: Avoidance = Avoidance::Bytes, origin("by the stack's name");
     }
+}
 
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "avoidance",
-                "growth in congestion avoidance",
-                "by the stack's name",
-            ),
-            &mut Words {
-                value: &mut self.avoidance,
-                words: AVOIDANCES,
-            },
-        );
+words! {
+    /// How Reno grows in congestion avoidance.
+    pub enum Avoidance {
+        /// 1/window for each acknowledgement
+        ///
+        /// Whatever it covers.
+        PerAck = "per-ack",
+        /// one segment for each window of acknowledged segments
+        Bytes = "bytes",
+        /// as ns-3: whole bytes for each acknowledgement
+        ///
+        /// max(1, MSS²/cwnd).
+        WholeBytes = "whole-bytes",
     }
 }
 

@@ -6,16 +6,19 @@ use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
 use super::{Ack, Window};
 use crate::StackConfig;
+use crate::config::Pacing;
+use sojourn_keys::words;
 
-/// What ends the first slow start of a connection, besides a congestion event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlowStartExit {
-    /// The threshold only.
-    None,
-    /// Rising delay or a long train of acknowledgements (Linux).
-    HyStart,
-    /// Rising delay, confirmed by slower growth (RFC 9406).
-    HyStartPlusPlus,
+words! {
+    /// What ends the first slow start of a connection, besides a congestion event.
+    pub enum SlowStartExit {
+        /// the threshold, or a loss
+        None = "none",
+        /// rising delay or a long train of acknowledgements (Linux)
+        HyStart = "hystart",
+        /// rising delay, confirmed by slower growth (RFC 9406)
+        HyStartPlusPlus = "hystart++",
+    }
 }
 
 /// State of an exit.
@@ -29,7 +32,7 @@ pub(crate) enum Exit {
 
 impl Exit {
     pub(crate) const fn new(config: &StackConfig) -> Self {
-        let paced = config.pacing.is_some();
+        let paced = matches!(config.pacing, Pacing::On(_));
         match config.slow_start_exit {
             SlowStartExit::None => Self::Off,
             SlowStartExit::HyStart => Self::HyStart(HyStart::new(paced)),

@@ -84,7 +84,9 @@ impl Armed {
 ///
 /// ```
 /// use sojourn_base::Instant;
-/// use sojourn_transport::{Endpoint, Event, Flags, EndpointContext, SendTimes, Segment, TcpEndpoint, Timer, stacks};
+/// use sojourn_transport::{
+///     Endpoint, EndpointContext, Event, Flags, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
+/// };
 ///
 /// #[derive(Default)]
 /// struct Wire(Vec<Segment>);
@@ -97,7 +99,7 @@ impl Armed {
 /// }
 ///
 /// let mut wire = Wire::default();
-/// let mut client = TcpEndpoint::client(&stacks::LINUX_CUBIC.into());
+/// let mut client = TcpEndpoint::client(&StackConfig::LINUX_CUBIC.into());
 /// client.open(Instant::ZERO, &mut wire);
 /// assert!(wire.0[0].flags.has(Flags::SYN) && wire.0[0].length == 60);
 /// ```

@@ -7,7 +7,7 @@
 //! Deviations: a duplicate is reported by a flag instead of a block; the application reads at once,
 //! so the window never closes. Marks of pure acknowledgements are not counted.
 
-use crate::config::{AckPolicy, AckUnit, DelayedAck, EcnMode};
+use crate::config::{AckPolicy, AckTimer, AckUnit, EcnMode};
 use crate::{Flags, SackBlocks, Segment};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -188,9 +188,9 @@ impl Receiver {
                 self.due = true;
             }
             Response::Later if self.deadline == Instant::NEVER => {
-                self.deadline = match self.policy.delay {
-                    DelayedAck::OneShot(delay) => now + delay,
-                    DelayedAck::Heartbeat(interval) => next_multiple(now, interval),
+                self.deadline = match self.policy.timer {
+                    AckTimer::OneShot => now + self.policy.delay,
+                    AckTimer::Heartbeat => next_multiple(now, self.policy.delay),
                 };
             }
             Response::Later => {}
@@ -471,7 +471,7 @@ fn next_multiple(now: Instant, interval: Span) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stacks::{AKHTAR2013, LINUX_RENO, NS2_LINUX_CUBIC};
+    use crate::StackConfig;
     use std::vec::Vec;
 
     fn data(sequence: u32, payload: u32) -> Segment {
@@ -507,7 +507,7 @@ mod tests {
 
     #[test]
     fn sack_generation() {
-        let mut receiver = receiver(NS2_LINUX_CUBIC.acknowledge);
+        let mut receiver = receiver(StackConfig::NS2_LINUX_CUBIC.acknowledge);
         for (sequence, next, blocks) in [
             (0, 1, Vec::new()),
             (2, 1, std::vec![(2, 3)]),
@@ -529,7 +529,7 @@ mod tests {
     #[test]
     fn a_short_segment_waits_for_the_heartbeat_and_full_ones_do_not() {
         // Heartbeat of 0.1 s.
-        let mut receiver = receiver(AKHTAR2013.acknowledge);
+        let mut receiver = receiver(StackConfig::AKHTAR2013.acknowledge);
         let at = Instant::from_ms(237);
         receiver.on_segment(at, &data(0, 500), EcnMode::Off, || Span::from_s(1));
         assert!(!receiver.wants_acknowledgement());
@@ -545,7 +545,7 @@ mod tests {
 
     #[test]
     fn every_second_segment_is_acknowledged_after_the_quick_ones() {
-        let mut receiver = receiver(LINUX_RENO.acknowledge);
+        let mut receiver = receiver(StackConfig::LINUX_RENO.acknowledge);
         let mut acknowledged = Vec::new();
         for sequence in 0..20 {
             arrive(
@@ -568,7 +568,7 @@ mod tests {
     fn a_delayed_acknowledgement_echoes_the_first_pending_segment() {
         let mut receiver = receiver(AckPolicy {
             quick: 0,
-            ..LINUX_RENO.acknowledge
+            ..StackConfig::LINUX_RENO.acknowledge
         });
         for (sequence, sent) in [(0, 10), (1, 11)] {
             let segment = Segment {
@@ -587,7 +587,7 @@ mod tests {
 
     #[test]
     fn a_duplicate_is_reported_at_once() {
-        let mut receiver = receiver(LINUX_RENO.acknowledge);
+        let mut receiver = receiver(StackConfig::LINUX_RENO.acknowledge);
         arrive(&mut receiver, Instant::ZERO, 0);
         acknowledge(&mut receiver);
         arrive(&mut receiver, Instant::ZERO, 0);
@@ -599,7 +599,7 @@ mod tests {
 
     #[test]
     fn data_do_not_replace_an_acknowledgement_that_reports_a_hole() {
-        let mut receiver = receiver(LINUX_RENO.acknowledge);
+        let mut receiver = receiver(StackConfig::LINUX_RENO.acknowledge);
         arrive(&mut receiver, Instant::ZERO, 1);
         receiver.stamp(&mut data(0, 1000));
         assert_eq!(acknowledge(&mut receiver), (0, std::vec![(1, 2)]));
@@ -607,7 +607,7 @@ mod tests {
 
     #[test]
     fn runs_join_across_words_and_growth_of_the_ring() {
-        let mut receiver = receiver(NS2_LINUX_CUBIC.acknowledge);
+        let mut receiver = receiver(StackConfig::NS2_LINUX_CUBIC.acknowledge);
         for sequence in (10..200).step_by(2).chain((11..200).step_by(2)) {
             arrive(&mut receiver, Instant::ZERO, sequence);
         }
@@ -621,7 +621,7 @@ mod tests {
 
     #[test]
     fn the_stream_ends_when_everything_before_the_fin_is_there() {
-        let mut receiver = receiver(NS2_LINUX_CUBIC.acknowledge);
+        let mut receiver = receiver(StackConfig::NS2_LINUX_CUBIC.acknowledge);
         let fin = Segment {
             flags: Flags::ACK.with(Flags::FIN),
             ..data(1, 0)

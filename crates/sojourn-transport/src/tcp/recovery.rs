@@ -196,8 +196,8 @@ mod tests {
     use super::super::scoreboard::Sent;
     use super::*;
     use crate::Flags;
+    use crate::StackConfig;
     use crate::congestion::Window;
-    use crate::stacks::{LINUX_RENO, NS2_LINUX_CUBIC};
     use sojourn_base::Instant;
 
     fn board(count: u32) -> Scoreboard {
@@ -222,7 +222,7 @@ mod tests {
         let mut board = board(16);
         board.sack(1, 4, |_, _| ());
         board.mark_lost(0);
-        let mut control = WindowControl::new(&LINUX_RENO);
+        let mut control = WindowControl::new(&StackConfig::LINUX_RENO);
         *control.window_mut() = Window {
             size: 14.0,
             threshold: 7.0,
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn rate_halving_sends_one_segment_per_two_acknowledgements_until_the_floor() {
-        let mut control = WindowControl::new(&NS2_LINUX_CUBIC);
+        let mut control = WindowControl::new(&StackConfig::NS2_LINUX_CUBIC);
         *control.window_mut() = Window {
             size: 20.0,
             threshold: 16.0,
@@ -278,7 +278,7 @@ mod tests {
         let board = board(5);
         let mut recovery = Recovery::new(RecoveryMode::RateHalving);
         for (size, expected) in [(8.0, 8.0), (16.0, 16.0), (20.0, 20.0)] {
-            let mut control = WindowControl::new(&NS2_LINUX_CUBIC);
+            let mut control = WindowControl::new(&StackConfig::NS2_LINUX_CUBIC);
             *control.window_mut() = Window {
                 size,
                 threshold: 16.0,

@@ -30,7 +30,7 @@ pub(crate) fn backed_off(base: Span, expiries: u32, maximum: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stacks::{LINUX_RENO, NS2_BSD_SACK, NS3_2019};
+    use crate::StackConfig;
     use sojourn_base::Instant;
     use std::vec::Vec;
 
@@ -56,14 +56,14 @@ mod tests {
     #[test]
     fn timeouts_follow_the_samples() {
         assert_close(
-            &timeouts(&NS2_BSD_SACK.timeout),
+            &timeouts(&StackConfig::NS2_BSD_SACK.timeout),
             [300.0, 272.5, 240.9375, 317.3828, 278.0225, 246.6290],
         );
         assert_close(
-            &timeouts(&LINUX_RENO.timeout),
+            &timeouts(&StackConfig::LINUX_RENO.timeout),
             [300.0, 302.5, 300.9375, 317.3828, 311.6553, 310.1984],
         );
-        assert_close(&timeouts(&NS3_2019.timeout), [1000.0; 6]);
+        assert_close(&timeouts(&StackConfig::NS3_2019.timeout), [1000.0; 6]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::scoreboard::Sent;
 use super::sender::Sender;
 use super::stream::Piece;
 use crate::config::{
-    EcnMode, GrowthGate, LossDetection, Pacing, RoundTripSampling, StackConfig, WindowUnit,
+    EcnMode, GrowthGate, LossDetection, Pace, RoundTripSampling, StackConfig, WindowUnit,
 };
 use crate::congestion::whole;
 use crate::{
@@ -44,7 +44,7 @@ impl Pacer {
     }
 
     /// When the next segment may leave, if that is later than `now`.
-    fn held_until(&mut self, now: Instant, pacing: &Pacing) -> Option<Instant> {
+    fn held_until(&mut self, now: Instant, pacing: &Pace) -> Option<Instant> {
         if self.burst > 0 || self.sent < pacing.unpaced {
             return None;
         }
@@ -56,7 +56,7 @@ impl Pacer {
     }
 
     /// A segment leaves; segments are `interval` apart in the mean.
-    fn on_sent(&mut self, now: Instant, interval: Span, pacing: &Pacing) {
+    fn on_sent(&mut self, now: Instant, interval: Span, pacing: &Pace) {
         self.sent = self.sent.saturating_add(1);
         self.burst = self.burst.saturating_sub(1);
         // Time not used is worth at most one burst.
@@ -223,7 +223,7 @@ impl Sender {
 
     /// Whether the pacer holds back what could be sent.
     #[inline(never)] // few stacks pace, and all send
-    fn is_paced(&mut self, now: Instant, pacing: &Pacing) -> bool {
+    fn is_paced(&mut self, now: Instant, pacing: &Pace) -> bool {
         self.round_trip.smoothed().is_some()
             && (self.stream.has_more() || self.board.pending() > 0)
             && self.pacer.held_until(now, pacing).is_some()
@@ -239,7 +239,7 @@ impl Sender {
     }
 
     #[inline(never)] // few stacks pace, and all ask
-    fn end_of_pause(&mut self, now: Instant, pacing: &Pacing, config: &StackConfig) -> Instant {
+    fn end_of_pause(&mut self, now: Instant, pacing: &Pace, config: &StackConfig) -> Instant {
         let mut limited = false;
         let ready = !self.waiting
             && self.round_trip.smoothed().is_some()
@@ -521,7 +521,7 @@ impl Sender {
     }
 
     /// Time that a packet of `length` bytes takes at the pacing rate.
-    fn pacing_interval(&self, length: u32, pacing: &Pacing, config: &StackConfig) -> Span {
+    fn pacing_interval(&self, length: u32, pacing: &Pace, config: &StackConfig) -> Span {
         if let Some(rate) = self.control.pacing_rate() {
             return rate.time_for(Bytes(u64::from(length)));
         }
