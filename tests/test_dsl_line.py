@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
+from sojourn.api.run import Run, run
 from sojourn.scenario import Scenario
-from sojourn.simulation import Run, run
 
 LINE = """
 schema = 1

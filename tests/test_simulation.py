@@ -127,7 +127,7 @@ def test_problems_carry_their_file(tmp_path: Path) -> None:
 
 def test_public_names_stay_what_they_are_whatever_has_been_imported() -> None:
     assert all(callable(getattr(sojourn, name)) for name in ("run", "load_scenario"))
-    assert sojourn.run is sojourn.simulation.run
+    assert sojourn.run is sojourn.api.run.run
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from typing import Any
 
+    from sojourn.api.run import Run, run
+    from sojourn.api.study import Study
     from sojourn.errors import (
         Problem,
         RecordError,
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     )
     from sojourn.managers import Packet, QueueManager, add_manager
     from sojourn.scenario import Scenario, load_scenario
-    from sojourn.simulation import Run, run
-    from sojourn.study.own import Study
     from sojourn.study.result import StudyResult, load_result
 
 __version__ = "0.1.0"
@@ -59,11 +59,11 @@ _HOMES = {
     "Packet": "sojourn.managers",
     "QueueManager": "sojourn.managers",
     "add_manager": "sojourn.managers",
-    "Run": "sojourn.simulation",
-    "run": "sojourn.simulation",
+    "Run": "sojourn.api.run",
+    "run": "sojourn.api.run",
     "Scenario": "sojourn.scenario",
     "load_scenario": "sojourn.scenario",
-    "Study": "sojourn.study.own",
+    "Study": "sojourn.api.study",
     "StudyResult": "sojourn.study.result",
     "load_result": "sojourn.study.result",
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sojourn.cli import progress
+from sojourn import progress
 from sojourn.study.execute import Finished
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan

@@ -17,7 +17,7 @@ from sojourn.plots.backends.labels import Box, places
 from sojourn.plots.backends.sides import Side
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Axis, Band, Dots, Line, Panel, PlotSpec, Rule
-from sojourn.studies.estimate import Estimate
+from sojourn.stats.estimate import Estimate
 
 FRAME = Box(0.0, 0.0, 200.0, 150.0)
 

@@ -15,7 +15,7 @@ from sojourn.plots.scatter import Pair, scatter_panel
 from sojourn.plots.spec import Axis, Bars, Dots, Line, Note, PlotSpec, Scale
 from sojourn.plots.stack import stack_panel
 from sojourn.plots.timeseries import Trace, timeseries_panel
-from sojourn.studies.estimate import Estimate
+from sojourn.stats.estimate import Estimate
 
 
 def test_an_axis_reads_as_quantity_and_unit() -> None:

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from sojourn.answers.figures.stack import CAUSES
 from sojourn.plots import styles
-from sojourn.studies.figures.stack import CAUSES
 from sojourn.study.library import load_study
 
 LABELS = load_study("white2012").definition.labels

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sojourn.answers.figure import Figure
+from sojourn.answers.report_content import PlainCell, PlainTable
+from sojourn.answers.table import Cell
+from sojourn.answers.tolerance import Rule
 from sojourn.plots.cdf import cdf
 from sojourn.report import drawing_files
 from sojourn.report.drawing_files import Drawers, draw_files
 from sojourn.report.files import write_plain
 from sojourn.report.page import closeness, has_number
-from sojourn.studies.estimate import Estimate
-from sojourn.studies.figure import Figure
-from sojourn.studies.parts import PlainCell, PlainTable
-from sojourn.studies.table import Cell
-from sojourn.studies.tolerance import Rule
+from sojourn.stats.estimate import Estimate
 
 
 def figures(count: int) -> list[Figure]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn.answers.view import StudyView
 from sojourn.plots.spec import Dots, Line
 from sojourn.report import build
 from sojourn.report.generic import parts
 from sojourn.report.roles import Roles
-from sojourn.studies.view import StudyView
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
 from studies.synthetic import World

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from sojourn.answers.report_content import Assumption
 from sojourn.report.origins import origins, told
-from sojourn.studies.parts import Assumption
 from studies.small_study import result_of, write
 
 SCENARIO = """

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from sojourn.studies.claims import JudgedClaim, Outcome
-from sojourn.studies.judging import judge, judge_claim
-from sojourn.studies.opened import OpenStudy
-from sojourn.studies.view import StudyView
+from sojourn.answers.claims import JudgedClaim, Outcome
+from sojourn.answers.judging import judge, judge_claim
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.view import StudyView
 from sojourn.study.library import load_study
 
 #: The study as it is published.

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import sojourn.studies.white2012 as package
-from sojourn.studies.claims import Outcome
-from sojourn.studies.judging import judge_claim
-from sojourn.studies.opened import OpenStudy
-from sojourn.studies.view import StudyView
-from sojourn.study.declarations import Declarations
+import sojourn.published.white2012 as package
+from sojourn.answers.claims import Outcome
+from sojourn.answers.judging import judge_claim
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.view import StudyView
+from sojourn.declarations.answers import Declarations
 from sojourn.study.definition import load_definition
 from sojourn.study.library import load_study
 from sojourn.study.result import METRICS_SCHEMA, StudyResult

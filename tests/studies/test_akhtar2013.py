@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from sojourn import _engine
+from sojourn.answers.open_study import OpenStudy
+from sojourn.api.run import run
 from sojourn.scenario import Scenario
-from sojourn.simulation import run
-from sojourn.studies.opened import OpenStudy
 from sojourn.study.library import Study, load_study
 from studies.named_tests import missing_tests
 
-FOLDER = Path(__file__).parents[2] / "python/sojourn/studies/akhtar2013"
+FOLDER = Path(__file__).parents[2] / "python/sojourn/published/akhtar2013"
 
 #: Bits per second of the line.
 LINE = 8e6

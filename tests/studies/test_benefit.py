@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.studies.benefit import benefit_of
+from sojourn.stats.benefit import benefit_of
 
 TAIL_DROP = [4.1, 2.8, 6.0, 3.3, 5.2, 1.9, 4.4, 3.8, 7.1, 2.4]
 RED = [0.05, 0.0, 0.11, 0.02, 0.0, 0.09, 0.0, 0.04, 0.16, 0.0]

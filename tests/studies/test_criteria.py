@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sojourn.answers.claims import Outcome
+from sojourn.answers.criteria import judge_conditions
+from sojourn.answers.judging import judge
+from sojourn.answers.numbers import Numbers, complete, reduced
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.tolerance import Rule, Verdict
+from sojourn.answers.tolerance import judge as judge_cell
+from sojourn.answers.view import StudyView
+from sojourn.declarations.answers import Condition
 from sojourn.errors import StudyError
-from sojourn.studies.claims import Outcome
-from sojourn.studies.criteria import judge_conditions
-from sojourn.studies.estimate import Estimate
-from sojourn.studies.judging import judge
-from sojourn.studies.numbers import Numbers, complete, reduced
-from sojourn.studies.opened import OpenStudy
-from sojourn.studies.tolerance import Rule, Verdict
-from sojourn.studies.tolerance import judge as judge_cell
-from sojourn.studies.view import StudyView
-from sojourn.study.declarations import Condition
+from sojourn.stats.estimate import Estimate
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan
 from studies.small_study import DELAYS, result_of, write
@@ -432,7 +432,7 @@ def test_a_claim_never_holds_by_runs_that_gave_nothing(
     if asked == "a function":
         judged = 'function = "decide"\n'
         module = (
-            "from sojourn.studies.claims import Outcome\n"
+            "from sojourn.answers.claims import Outcome\n"
             "def decide(ask):\n"
             "    far = ask.numbers('delay', queue='codel', by=['place'])['far']\n"
             "    return Outcome.of(not far > 1e9, f'{far:g}')\n"

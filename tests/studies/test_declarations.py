@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.answers.checks import is_metric
+from sojourn.answers.claims import Outcome
+from sojourn.answers.judging import judge
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.report_content import StudyParts
+from sojourn.answers.reporting import declared_parts
+from sojourn.answers.view import StudyView
 from sojourn.errors import StudyError
 from sojourn.report import build
-from sojourn.studies.checks import is_metric
-from sojourn.studies.claims import Outcome
-from sojourn.studies.judging import judge
-from sojourn.studies.opened import OpenStudy
-from sojourn.studies.parts import StudyParts
-from sojourn.studies.reporting import declared_parts
-from sojourn.studies.view import StudyView
 from sojourn.study.definition import load_definition
 from sojourn.study.files import copy_companions
 from sojourn.study.library import builtin_names, load_study
@@ -241,7 +241,7 @@ identifier = "open"
 statement = "no way to judge"
 """
     module = """
-from sojourn.studies.claims import Outcome
+from sojourn.answers.claims import Outcome
 def decide(ask):
     near = ask.number("delay", queue="codel", place="near")
     return Outcome.of(ask.numbers("delay", queue="codel", by=["place"])["near"] == near, f"{near:g} ms")
@@ -528,7 +528,7 @@ def test_the_module_of_a_given_result_runs_only_if_it_was_run_here_as_a_study(
     monkeypatch.setenv("SOJOURN_STORE", str(tmp_path / "cache" / "store"))
     answers = MEASURE + CLAIM + 'function = "decide"\n'
     module = """
-from sojourn.studies.claims import Outcome
+from sojourn.answers.claims import Outcome
 def decide(ask):
     return Outcome.of(True, "run")
 """

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.studies.distribution import Distribution, mixture
+from sojourn.stats.distribution import Distribution, mixture
 
 counted = st.lists(
     st.tuples(st.integers(0, 30).map(lambda n: n / 8), st.integers(1, 1_000)),

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from sojourn.studies.estimate import (
+from sojourn.stats.estimate import (
     Estimate,
     log_mean_of,
     mean_of,

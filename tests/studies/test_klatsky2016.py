@@ -13,7 +13,7 @@ from sojourn.field.population import DEFAULT, draw_homes, home_overlay
 from sojourn.field.regression import fit
 from sojourn.study.library import Study, load_study
 
-FOLDER = Path(__file__).parents[2] / "python/sojourn/studies/klatsky2016"
+FOLDER = Path(__file__).parents[2] / "python/sojourn/published/klatsky2016"
 
 
 @pytest.fixture(scope="module")

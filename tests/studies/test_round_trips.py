@@ -5,13 +5,13 @@ from typing import ClassVar, cast
 import numpy as np
 import pytest
 
+from sojourn.answers.asking import Ask
+from sojourn.answers.figures.distribution import tail
+from sojourn.answers.selection import LabelledPoint, Points
+from sojourn.answers.view import StudyView
+from sojourn.declarations.answers import Measure
 from sojourn.plots.spec import Line
-from sojourn.studies.asking import Ask
-from sojourn.studies.distribution import Distribution, convolved, mixture
-from sojourn.studies.figures.distribution import tail
-from sojourn.studies.selection import LabelledPoint, Points
-from sojourn.studies.view import StudyView
-from sojourn.study.declarations import Measure
+from sojourn.stats.distribution import Distribution, convolved, mixture
 
 
 def atoms(shares: dict[float, int]) -> Distribution:

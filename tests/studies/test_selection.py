@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.studies.selection import LabelledPoint, Points
-from sojourn.study.declarations import LabelValue
+from sojourn.answers.selection import LabelledPoint, Points
+from sojourn.declarations.answers import LabelValue
 
 values: st.SearchStrategy[LabelValue] = st.sampled_from(["a", "b", 1, 2])
 labels = st.dictionaries(st.sampled_from("xyz"), values, max_size=3)

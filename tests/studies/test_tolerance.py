@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.studies.estimate import NOTHING, Estimate
-from sojourn.studies.tolerance import Rule, Verdict, find_rule, judge, read_rules
+from sojourn.answers.tolerance import Rule, Verdict, find_rule, judge, read_rules
+from sojourn.stats.estimate import NOTHING, Estimate
 
 
 def test_a_relative_width_lies_around_the_print() -> None:

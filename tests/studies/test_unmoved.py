@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.reporting import declared_parts
+from sojourn.answers.view import StudyView
 from sojourn.report.files import write_claims, write_comparison
-from sojourn.studies.opened import OpenStudy
-from sojourn.studies.reporting import declared_parts
-from sojourn.studies.view import StudyView
 from studies import cases_2013, synthetic, synthetic_2013
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sojourn.studies.token_bucket import TokenBucket
-from sojourn.studies.view import LinkSeries, NotRecorded
+from sojourn.answers.token_bucket import TokenBucket
+from sojourn.answers.view import LinkSeries, NotRecorded
 from studies.synthetic import SEEDS, World
 
 BUCKET = TokenBucket(sustained_mbps=5.0, peak_mbps=20.0, burst_bytes=10e6)

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sojourn.studies.claims import Holds, JudgedClaim
-from sojourn.studies.judging import judge
-from sojourn.studies.view import StudyView
+from sojourn.answers.claims import Holds, JudgedClaim
+from sojourn.answers.judging import judge
+from sojourn.answers.view import StudyView
 from studies.synthetic import CASES, CLAIMS, SEEDS, STUDY, World, outcome, shape_of
 
 Spoil = Callable[[World], None]

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.studies.printed import printed_table
-from sojourn.studies.table import Cell, Table
-from sojourn.studies.tolerance import Verdict
-from sojourn.studies.view import StudyView
+from sojourn.answers.printed_tables import printed_table
+from sojourn.answers.table import Cell, Table
+from sojourn.answers.tolerance import Verdict
+from sojourn.answers.view import StudyView
 from studies.synthetic import STUDY, World
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sojourn.studies.claims import Holds
-from sojourn.studies.view import StudyView
-from sojourn.studies.white2013 import study
-from sojourn.studies.white2013.study import KNEE_MS
+from sojourn.answers.claims import Holds
+from sojourn.answers.view import StudyView
+from sojourn.published.white2013 import study
+from sojourn.published.white2013.study import KNEE_MS
 from studies.cases_2013 import CLAIMS, LOADS, judge_all, outcome
 from studies.shapes_2013 import losses, steps, upload
 from studies.synthetic_2013 import World

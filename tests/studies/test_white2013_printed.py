@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-import sojourn.studies.white2013 as package
+import sojourn.published.white2013 as package
 from sojourn import _engine
 from sojourn.study.library import load_study
 from studies import cases_2013

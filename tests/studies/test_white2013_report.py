@@ -9,33 +9,33 @@ import numpy as np
 import polars as pl
 import pytest
 
-import sojourn.studies.white2013 as package
+import sojourn.published.white2013 as package
 from sojourn import _engine
-from sojourn.plots import draw
-from sojourn.plots.spec import Line
-from sojourn.report import build
-from sojourn.studies.asking import Ask
-from sojourn.studies.distribution import Distribution
-from sojourn.studies.estimate import Estimate
-from sojourn.studies.figure import Figure
-from sojourn.studies.figures import figures
-from sojourn.studies.figures.distribution import LEVELS, curve
-from sojourn.studies.number_tables import cell, numbers_table
-from sojourn.studies.pairs import who_wins
-from sojourn.studies.parts import PlainTable, StudyParts
-from sojourn.studies.rated import bounds_of, rated_table, word_for
-from sojourn.studies.reporting import headlines
-from sojourn.studies.selection import LabelledPoint
-from sojourn.studies.table import Table
-from sojourn.studies.tolerance import Verdict
-from sojourn.studies.view import NotRecorded, StudyView
-from sojourn.studies.white2013.study import CYCLES, DWELL_S, after_falls, falls
-from sojourn.studies.winners import (
+from sojourn.answers.asking import Ask
+from sojourn.answers.figure import Figure
+from sojourn.answers.figures import figures
+from sojourn.answers.figures.distribution import LEVELS, curve
+from sojourn.answers.number_tables import cell, numbers_table
+from sojourn.answers.report_content import PlainTable, StudyParts
+from sojourn.answers.reporting import headlines
+from sojourn.answers.selection import LabelledPoint
+from sojourn.answers.table import Table
+from sojourn.answers.tolerance import Verdict
+from sojourn.answers.view import NotRecorded, StudyView
+from sojourn.answers.winners import (
     _contest,  # pyright: ignore[reportPrivateUsage]
     _Entry,  # pyright: ignore[reportPrivateUsage]
     winners,
 )
-from sojourn.study.declarations import NumbersTable
+from sojourn.answers.word_tables import bounds_of, rated_table, word_for
+from sojourn.declarations.answers import NumbersTable
+from sojourn.plots import draw
+from sojourn.plots.spec import Line
+from sojourn.published.white2013.study import CYCLES, DWELL_S, after_falls, falls
+from sojourn.report import build
+from sojourn.stats.distribution import Distribution
+from sojourn.stats.estimate import Estimate
+from sojourn.stats.pairs import who_wins
 from sojourn.study.definition import load_definition
 from sojourn.study.library import load_study
 from sojourn.study.result import StudyResult

@@ -13,7 +13,7 @@ from sojourn import _engine
 from sojourn.study.library import Study, load_study
 from studies.named_tests import missing_tests
 
-FOLDER = Path(__file__).parents[2] / "python/sojourn/studies/white2019"
+FOLDER = Path(__file__).parents[2] / "python/sojourn/published/white2019"
 WEIGHTS = {"mix-1": 10, "mix-2": 10, "mix-8": 10}
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sojourn.studies.figures.stack import mean_delay_parts
-from sojourn.studies.opened import OpenStudy
-from sojourn.studies.view import LinkSeries, NotRecorded, StudyView
+from sojourn.answers.figures.stack import mean_delay_parts
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.view import LinkSeries, NotRecorded, StudyView
 from sojourn.study.library import load_study
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sojourn.errors import UsageError
-from sojourn.studies.pairs import Contest, Standing, holm, paired_test, tally, who_wins
+from sojourn.stats.pairs import Contest, Standing, holm, paired_test, tally, who_wins
 from sojourn.study.compare import compare_labels, compare_results
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.result import METRICS_SCHEMA, StudyResult

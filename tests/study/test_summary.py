@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sojourn.studies.estimate import bounded_mean_of, interval_within, wilson
-from sojourn.studies.quantity import Quantity, quantity_of
+from sojourn.stats.estimate import bounded_mean_of, interval_within, wilson
+from sojourn.stats.quantity import Quantity, quantity_of
 from sojourn.study.definition import RUN_COLUMNS, SUMMARY_COLUMNS
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
 from sojourn.study.summary import COLUMNS, summarise

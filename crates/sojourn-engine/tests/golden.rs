@@ -111,7 +111,7 @@ fn results_have_not_moved() {
     let mut found = String::new();
     let examples = SCENARIOS.map(|name| (name, format!("scenarios/{name}.toml"), &[][..]));
     let studies = STUDIES.map(|name| {
-        let file = format!("python/sojourn/studies/{name}/scenarios/base.toml");
+        let file = format!("python/sojourn/published/{name}/scenarios/base.toml");
         (name, file, &MORE[..])
     });
     for (name, file, settings) in examples.into_iter().chain(studies) {

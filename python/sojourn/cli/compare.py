@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from sojourn.answers.report_content import PlainTable
     from sojourn.cli.arguments import Parser
-    from sojourn.studies.parts import PlainTable
     from sojourn.study.result import StudyResult
 
 __all__ = ["arguments", "execute"]

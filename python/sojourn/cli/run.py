@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sojourn import _engine
+    from sojourn.api.run import Run
     from sojourn.cli.arguments import Parser
-    from sojourn.cli.progress import RunProgress
-    from sojourn.simulation import Run
+    from sojourn.progress import RunProgress
 
     Row = tuple[str, str, float, str]
 
@@ -67,7 +67,7 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Simulate one scenario and print its metrics."""
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.cli.progress import RunProgress
+    from sojourn.progress import RunProgress
 
     scenario = _scenario(options.file, options.settings)
     seed = scenario.seed if options.seed is None else options.seed
@@ -161,9 +161,9 @@ def _is_kept(scenario: _engine.Scenario, store: str | None) -> bool:
 def _kept_run(
     scenario: _engine.Scenario, options: Namespace, seed: int, progress: RunProgress
 ) -> Run:
+    from sojourn.api.run import run
     from sojourn.cli.console import warn
     from sojourn.scenario import load_scenario
-    from sojourn.simulation import run
     from sojourn.store import Store
 
     store = Store(options.store, on_damage=warn) if _is_kept(scenario, options.store) else None

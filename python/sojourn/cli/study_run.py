@@ -68,9 +68,9 @@ def execute(options: Namespace) -> None:
     import contextlib
 
     from sojourn.cli.console import note, print_json, warn
-    from sojourn.cli.progress import StudyProgress
     from sojourn.errors import InterruptedRun
     from sojourn.output import refuse_used
+    from sojourn.progress import StudyProgress
     from sojourn.store import Store
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan

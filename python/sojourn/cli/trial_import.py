@@ -37,11 +37,11 @@ def execute(options: Namespace) -> int:
     from dataclasses import asdict
 
     from sojourn.cli.console import note, print_json
-    from sojourn.cli.progress import RunProgress
     from sojourn.errors import ExitStatus
     from sojourn.field.importer import import_files, write_imported
     from sojourn.field.labels import read_labels
     from sojourn.output import refuse_used
+    from sojourn.progress import RunProgress
 
     refuse_used(options.out)
     checks = _checks(options.path) if options.check_flent else []

@@ -48,11 +48,11 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Simulate each test of a schedule and write the file that Flent would have written."""
     from sojourn.cli.console import note
-    from sojourn.cli.progress import RunProgress
     from sojourn.field.assignments import read_schedule
     from sojourn.field.population import DEFAULT
     from sojourn.field.simulate import queue_of, simulate_trial
     from sojourn.output import refuse_used
+    from sojourn.progress import RunProgress
     from sojourn.scenario import read_text
     from sojourn.study.library import load_study
     from sojourn.study.runner import available_cores

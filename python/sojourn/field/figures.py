@@ -7,11 +7,11 @@ import math
 import numpy as np
 import polars as pl
 
+from sojourn.answers.figure import Figure
 from sojourn.field.analysis import Analysis, TargetAnalysis, ordered_levels
 from sojourn.field.libraries import scipy_stats
 from sojourn.plots.box import box_panel
 from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel, PlotSpec, Rule
-from sojourn.studies.figure import Figure
 
 __all__ = ["figures"]
 

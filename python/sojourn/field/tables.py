@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.field.analysis import Analysis, TargetAnalysis
 from sojourn.field.regression import Coefficient
 from sojourn.field.verdicts import ratio_interval, read, unasked
-from sojourn.studies.parts import PlainCell, PlainTable
 
 __all__ = ["headlines", "tables"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn.plots.spec import Axis, Dots, Mark, Note, Panel, Rule, Scale
-from sojourn.studies.estimate import Estimate
+from sojourn.stats.estimate import Estimate
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,8 @@ def migrate(
     ProvisioningError
         With everything that is wrong with the file or the tables.
     """
+    from sojourn.api.study import Study
     from sojourn.store import Store
-    from sojourn.study.own import Study
 
     modems: tuple[tuple[Modem, bool], ...] = ((before, False), (after, True))
     services = [

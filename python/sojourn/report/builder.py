@@ -12,6 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from sojourn.answers.figure import Figure
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.report_content import StudyParts
+from sojourn.answers.reporting import declared_parts
+from sojourn.answers.view import StudyView
+from sojourn.declarations.answers import declares_answers
 from sojourn.report import generic, page
 from sojourn.report.drawing_files import Drawers
 from sojourn.report.files import (
@@ -21,12 +27,6 @@ from sojourn.report.files import (
     write_table,
     write_text,
 )
-from sojourn.studies.figure import Figure
-from sojourn.studies.opened import OpenStudy
-from sojourn.studies.parts import StudyParts
-from sojourn.studies.reporting import declared_parts
-from sojourn.studies.view import StudyView
-from sojourn.study.declarations import declares_answers
 from sojourn.study.result import ReportSummary, StudyResult
 from sojourn.study.summary import write_summary
 

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from sojourn.answers.figure import Figure
+from sojourn.answers.figures.distribution import curve
+from sojourn.answers.figures.dots import height_of
+from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.errors import RecordError
 from sojourn.plots.ccdf import ccdf_panel
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Axis, Mark, Panel, PlotSpec, Scale
 from sojourn.report.roles import MOST_COMPETITORS, POINT, Measured, Roles
-from sojourn.studies.distribution import Distribution, mixture
-from sojourn.studies.estimate import NOTHING, Estimate
-from sojourn.studies.figure import Figure
-from sojourn.studies.figures.distribution import curve
-from sojourn.studies.figures.dots import height_of
-from sojourn.studies.view import NotRecorded, StudyView
+from sojourn.stats.distribution import Distribution, mixture
+from sojourn.stats.estimate import NOTHING, Estimate
 from sojourn.words import words_of
 
 __all__ = ["distributions", "dots", "file_name"]

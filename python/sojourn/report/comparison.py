@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.digits import significant
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
-from sojourn.studies.parts import PlainCell, PlainTable
-from sojourn.studies.quantity import quantity_of
+from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
 from sojourn.words import words_of

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from sojourn.answers.report_content import PlainCell, PlainTable
+from sojourn.answers.view import StudyView
+from sojourn.answers.winners import TESTED, Won
 from sojourn.digits import significant
 from sojourn.report.roles import MOST_COMPETITORS, Measured, Roles
-from sojourn.studies.pairs import Contest, Standing, tally, who_wins
-from sojourn.studies.parts import PlainCell, PlainTable
-from sojourn.studies.quantity import quantity_of
-from sojourn.studies.view import StudyView
-from sojourn.studies.winners import TESTED, Won
+from sojourn.stats.pairs import Contest, Standing, tally, who_wins
+from sojourn.stats.quantity import quantity_of
 from sojourn.words import words_of
 
 __all__ = ["contests"]

@@ -22,7 +22,7 @@ from sojourn.errors import plain
 from sojourn.isolated import python_command
 
 if TYPE_CHECKING:
-    from sojourn.studies.figure import Figure
+    from sojourn.answers.figure import Figure
 
 __all__ = ["Drawers", "draw_files"]
 
@@ -172,7 +172,7 @@ def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:
     except (OSError, MemoryError):
         raise
     except Exception as error:  # values of 1e308 end a drawing in many ways
-        from sojourn.studies.figure import failed
+        from sojourn.answers.figure import failed
 
         reason = f"{type(error).__name__}: {plain(error)[:100]}"
         instead = failed(figure.plot.name, figure.plot.title, reason)

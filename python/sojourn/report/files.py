@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sojourn.studies.claims import JudgedClaim
-from sojourn.studies.estimate import Estimate
-from sojourn.studies.parts import PlainTable
-from sojourn.studies.table import Table
+from sojourn.answers.claims import JudgedClaim
+from sojourn.answers.report_content import PlainTable
+from sojourn.answers.table import Table
+from sojourn.stats.estimate import Estimate
 
 #: Columns that other tools rely on.
 COMPARISON_COLUMNS = (

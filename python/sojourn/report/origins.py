@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, cast
 
 from sojourn import _engine
-from sojourn.studies.parts import Assumption
+from sojourn.answers.report_content import Assumption
 from sojourn.study.result import StudyResult
 
 __all__ = ["origins", "told"]

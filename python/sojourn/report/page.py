@@ -14,13 +14,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from sojourn.answers.claims import Holds, JudgedClaim
+from sojourn.answers.figure import Figure
+from sojourn.answers.report_content import PlainTable, StudyParts
+from sojourn.answers.table import Cell, format_number
+from sojourn.answers.tolerance import Verdict
 from sojourn.report import drawing, markdown, origins
 from sojourn.report.provenance import provenance, scenario_hashes
-from sojourn.studies.claims import Holds, JudgedClaim
-from sojourn.studies.figure import Figure
-from sojourn.studies.parts import PlainTable, StudyParts
-from sojourn.studies.table import Cell, format_number
-from sojourn.studies.tolerance import Verdict
 from sojourn.study.result import StudyResult
 
 _HOME = Path(__file__).parent
@@ -212,7 +212,7 @@ def interval(cell: Cell) -> str:
 
     Examples
     --------
-    >>> from sojourn.studies.estimate import Estimate
+    >>> from sojourn.stats.estimate import Estimate
     >>> cell = Cell("", "", "", "", "", "", None, Estimate(3.0, 2.9, 3.1, 5), decimals=1)
     >>> interval(cell)
     '±0.1'

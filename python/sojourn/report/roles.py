@@ -14,7 +14,7 @@ import polars as pl
 
 from sojourn.headline import may_be_named
 from sojourn.plots import styles
-from sojourn.studies.quantity import quantity_of
+from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
 __all__ = ["MOST_COMPETITORS", "Measured", "Roles", "largest_values"]

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.answers.figure import Figure
 from sojourn.headline import may_be_named
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
 from sojourn.report.roles import LEAST_DIFFERENCE, largest_values
-from sojourn.studies.figure import Figure
-from sojourn.studies.quantity import quantity_of
+from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 from sojourn.words import words_of
 

@@ -25,8 +25,8 @@ import tomli_w
 from pydantic import Discriminator, Field, Tag
 
 from sojourn import _engine
+from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import Problem
-from sojourn.study.declarations_base import LabelValue, Strict
 
 __all__ = [
     "Axis",

@@ -2,7 +2,7 @@
 
 Runs are paired by seed: with the same seed both sides see the same arrivals, so the differences vary
 less than the values. Each row has the mean difference with a t interval and the p-value of a paired t test;
-Holm's step-down procedure corrects for the number of tests in a table. See `sojourn.studies.pairs`.
+Holm's step-down procedure corrects for the number of tests in a table. See `sojourn.stats.pairs`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import polars as pl
 from sojourn.digits import significant
 from sojourn.errors import UsageError, nearest
 from sojourn.headline import may_be_named
-from sojourn.studies.pairs import SIGNIFICANCE, holm, paired_test
-from sojourn.studies.quantity import quantity_of
+from sojourn.stats.pairs import SIGNIFICANCE, holm, paired_test
+from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
 __all__ = ["CHANGED", "LabelComparison", "compare_labels", "compare_results"]

@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 from sojourn import _engine
+from sojourn.declarations.answers import Declarations
+from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import MOST_PROBLEMS, Problem, StudyError, UsageError, nearest, plain, why
 from sojourn.scenario import decoded
 from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
-from sojourn.study.declarations import Declarations
-from sojourn.study.declarations_base import LabelValue, Strict
 from sojourn.study.files import merge_includes
 from sojourn.toml_text import parse_toml
 

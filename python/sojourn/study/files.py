@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import Any, cast
 
+from sojourn.declarations.answers import Declarations
 from sojourn.errors import Problem, plain, why
 from sojourn.scenario import decoded
-from sojourn.study.declarations import Declarations
 from sojourn.toml_text import parse_toml
 
 __all__ = ["companions", "copy_companions", "is_inside", "merge_includes", "study_folder_of"]

@@ -43,7 +43,7 @@ class Study:
 
 
 def _home() -> Path:
-    return Path(__file__).parent.parent / "studies"
+    return Path(__file__).parent.parent / "published"
 
 
 def builtin_names() -> list[str]:

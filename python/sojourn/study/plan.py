@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
+from sojourn.declarations.answers import declares_answers
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
 from sojourn.scenario import Scenario, check_scenario
-from sojourn.study.declarations import declares_answers
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
 
@@ -192,8 +192,8 @@ def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:
     """Return what is wrong with what the study declares about its answers, if it declares anything."""
     if not declares_answers(study.definition):
         return []
-    from sojourn.studies.checks import check_declarations
-    from sojourn.studies.opened import OpenStudy
+    from sojourn.answers.checks import check_declarations
+    from sojourn.answers.open_study import OpenStudy
 
     traffic = _traffic(points)
     try:

@@ -21,8 +21,8 @@ from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
 
 if TYPE_CHECKING:
+    from sojourn.api.run import Run
     from sojourn.plots.spec import PlotSpec
-    from sojourn.simulation import Run
 
 __all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult", "load_result"]
 
@@ -135,8 +135,8 @@ class StudyResult:
 
     def plots(self) -> dict[str, PlotSpec]:
         """Return what the report draws, by name. Each shows itself in a notebook, and has `save("delay.svg")`."""
+        from sojourn.answers.view import StudyView
         from sojourn.report.builder import study_parts
-        from sojourn.studies.view import StudyView
 
         figures = study_parts(self, StudyView(self)).figures
         return {figure.plot.name: figure.plot for figure in figures}
@@ -313,7 +313,7 @@ def load_result(directory: str | Path) -> StudyResult | Run:
     """
     directory = Path(directory)
     if (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists():
-        from sojourn.simulation import Run
+        from sojourn.api.run import Run
 
         return Run.load(directory)
     return StudyResult.load(directory)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from sojourn.studies.estimate import interval_within, wilson
-from sojourn.studies.quantity import Quantity, quantity_of
+from sojourn.stats.estimate import interval_within, wilson
+from sojourn.stats.quantity import Quantity, quantity_of
 
 if TYPE_CHECKING:
     from sojourn.study.result import StudyResult

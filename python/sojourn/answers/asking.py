@@ -1,0 +1,517 @@
+"""Asking a result for the measures that a study declares.
+
+One number of a group is made in this order: a number of each run, one of its seeds, one of its points.
+Distributions are pooled within a cell, cells are mixed by their weights, and the number is that of each
+seed's mixture. Round trips are made of each point's directions, or of those of the mixture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sojourn.answers.numbers import (
+    Numbers,
+    combined,
+    complete,
+    group_by_group,
+    look_up,
+    reduced,
+)
+from sojourn.answers.selection import LabelledPoint, Points
+from sojourn.answers.view import NotRecorded, StudyView
+from sojourn.declarations.answers import LabelValue, Measure, Value, Where
+from sojourn.stats.distribution import Distribution, convolved, mixture, pooled
+from sojourn.stats.estimate import Estimate, mean_of, median_of
+
+__all__ = ["Ask"]
+
+
+class Ask:
+    """Questions to one result, in the words of its study.
+
+    Parameters
+    ----------
+    view
+        The result.
+    points
+        All points of the study, by label.
+    measures
+        By name.
+    functions
+        What the study's module holds, by name.
+    """
+
+    def __init__(
+        self,
+        view: StudyView,
+        points: Points,
+        measures: Mapping[str, Measure],
+        functions: Mapping[str, Any],
+    ) -> None:
+        self.view = view
+        self.points = points
+        self.measures = measures
+        self.functions = functions
+        #: Shortest runs that may answer.
+        self.seconds = 0.0
+        self._mixtures: dict[tuple[str, str, tuple[str, ...]], dict[int, Distribution]] = {}
+
+    # ---- in the study's module --------------------------------------------------------------------
+    # What a run did not give raises `NotRecorded`: no comparison of a module decides by a number that is unknown.
+
+    def number(self, measure: str, *, over: str | None = None, **where: Any) -> float:  # noqa: ANN401
+        """Return one number; labels given as lists are reduced by `over`."""
+        value = reduced(self.numbers(measure, **where), over)
+        if isinstance(value, dict):
+            (value,) = value.values()
+        return value
+
+    def numbers(
+        self,
+        measure: str,
+        *,
+        by: Sequence[str] | None = None,
+        name: str = "",
+        across: str | None = None,
+        **where: Any,  # noqa: ANN401
+    ) -> dict[str, float]:
+        """Return numbers by group; labels given as lists make the groups unless `by` names others."""
+        definition = self.measures[measure]
+        labels = _listed(where) if by is None else by
+        groups = self.points.groups({**definition.where, **where}, labels, name)
+        if not groups:
+            raise _no_points(where)
+        return {
+            text: _known(
+                self._number(definition, points, across, definition.seeds),
+                f"{measure} of {text or points[0].name}",
+            )
+            for text, points in groups.items()
+        }
+
+    def at(self, measure: str, point: str) -> float:
+        """Return the number of one point by its name."""
+        definition = self.measures[measure]
+        found = self._number(definition, [self.points.point(point)], None, definition.seeds)
+        return _known(found, f"{measure} of {point}")
+
+    # ---- declared values --------------------------------------------------------------------------
+
+    def values(self, definitions: Mapping[str, Value]) -> dict[str, Numbers]:
+        """Evaluate named values in their order; later ones may build on earlier ones.
+
+        Raises
+        ------
+        NotRecorded
+            If the result does not hold what one of them asks for.
+        """
+        found: dict[str, Numbers] = {}
+        for name, definition in definitions.items():
+            found[name] = self._value(definition, found)
+        return found
+
+    def _value(self, one: Value, found: Mapping[str, Numbers]) -> Numbers:
+        value = self._raw(one, found)
+        if one.finite and isinstance(value, dict):
+            value = {name: v for name, v in value.items() if math.isfinite(v)}
+        value = reduced(value, one.over)
+        if one.times != 1:
+            value = group_by_group(value, float(one.times), lambda v, factor: factor * v)
+        if one.plus:
+            value = group_by_group(value, float(one.plus), lambda v, more: v + more)
+        return group_by_group(value, 0.0, lambda v, _: abs(v)) if one.absolute else value
+
+    def _raw(self, one: Value, found: Mapping[str, Numbers]) -> Numbers:
+        if one.measure:
+            return self._asked(one)
+        if one.function:
+            return self.functions[one.function](self)
+        if one.ratio:
+            first, second = (look_up(found, name) for name in one.ratio)
+            return group_by_group(first, second, ratio)
+        if one.difference:
+            first, second = (look_up(found, name) for name in one.difference)
+            return group_by_group(first, second, lambda a, b: a - b)
+        if one.sum:
+            total: Numbers = 0.0
+            for name in one.sum:
+                total = group_by_group(total, look_up(found, name), lambda a, b: a + b)
+            return total
+        if one.together:
+            return {name: single(look_up(found, value)) for name, value in one.together.items()}
+        if one.slope or one.fit:
+            slope, fit = line(look_up(found, one.slope or one.fit), one.against)
+            return slope if one.slope else fit
+        whole = look_up(found, one.of)
+        if one.only and isinstance(whole, dict):
+            return {name: whole.get(name, math.nan) for name in one.only}
+        return whole
+
+    def _asked(self, one: Value) -> Numbers:
+        measure = self.measures[one.measure]
+        seeds = one.seeds or measure.seeds
+
+        def asked(points: Sequence[LabelledPoint], across: str | None) -> float:
+            if one.end:
+                return self._end(measure, points, seeds, one.end)
+            return self._number(measure, points, across, seeds)
+
+        if one.points:
+            by_name = {
+                name: asked([self.points.point(point)], None) for name, point in one.points.items()
+            }
+            return by_name[""] if list(by_name) == [""] else by_name
+        labels = _listed(one.where) if one.by is None else one.by
+        groups = self.points.groups({**measure.where, **one.where}, labels, one.name)
+        if not groups:
+            raise _no_points(one.where)
+        found = {text: asked(points, one.across) for text, points in groups.items()}
+        if list(found) == [""]:
+            return found[""]
+        return found
+
+    # ---- numbers ----------------------------------------------------------------------------------
+
+    def _number(
+        self, measure: Measure, points: Sequence[LabelledPoint], across: str | None, seeds: str
+    ) -> float:
+        for point in points:
+            if self.seconds:
+                self.view.require_duration(point.name, self.seconds)
+        if measure.samples:
+            mixed = self.distributions(measure, points, strict=True)
+            return combined(self._of_each(measure, mixed), seeds)
+        self.view.require(*(point.name for point in points))
+        if len(points) == 1:
+            return combined(self.per_seed(measure, points[0].name), seeds)
+        if across is None:
+            message = f"{len(points)} points in one group and no `across`: {points[0].name}, …"
+            raise ValueError(message)
+        cells: dict[tuple[str, ...], list[float]] = {}
+        for point in points:
+            number = combined(self.per_seed(measure, point.name), seeds)
+            labels = tuple(str(point.labels.get(label)) for label in measure.cells)
+            cells.setdefault(labels, []).append(number)
+        return complete([complete(numbers, across) for numbers in cells.values()], across)
+
+    def _end(
+        self, measure: Measure, points: Sequence[LabelledPoint], seeds: str, end: str
+    ) -> float:
+        """Return an end of the interval over seeds; needs two runs or more, none of which never came."""
+        for point in points:
+            if self.seconds:
+                self.view.require_duration(point.name, self.seconds)
+        if measure.samples:
+            self.distributions(measure, points, strict=True)
+        elif np.isinf(self._seed_means(measure, points)).any():
+            raise NotRecorded("it never came in some runs, so there is no interval")
+        estimate = self.estimate(measure, points, seeds)
+        found = estimate.low if end == "low" else estimate.high
+        if found is None:
+            raise NotRecorded("needs two seeds or more")
+        return found
+
+    def per_seed(self, measure: Measure, point: str) -> np.ndarray:
+        """Return one number per seed of a point; see `Measure`.
+
+        Raises
+        ------
+        NotRecorded
+            If the point was not run or does not have it.
+        """
+        values = self._per_seed(measure, point)
+        if measure.missing == "never":
+            values = np.where(np.isfinite(values), values, np.inf)
+        if measure.times != 1:
+            values = values * measure.times
+        if measure.per_second:
+            values = values / self.view.duration_s(point)
+        return values
+
+    def _per_seed(self, measure: Measure, point: str) -> np.ndarray:
+        view = self.view
+        if measure.series:
+            function: Callable[..., float] = self.functions[measure.series]
+            series = view.series(point, measure.link).values()
+            return np.array([function(one, *measure.arguments) for one in series], dtype=float)
+        if measure.function:
+            found = self.functions[measure.function](view, point, *measure.arguments)
+            return np.atleast_1d(np.asarray(found, dtype=float))
+        if measure.occupied is not None:
+            return np.array([view.time_share(point, measure.link, measure.occupied)])
+        if measure.samples:
+            return np.array(self._of_each(measure, self._samples(measure, point)))
+        if measure.absent is not None and not view.has(point, measure.subject, measure.metric):
+            return np.full(len(view.seeds(point)), float(measure.absent))
+        ask = view.values_or_nan if measure.missing == "never" else view.values
+        values = ask(point, measure.subject, measure.metric)
+        if measure.per:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = values / ask(point, measure.subject, measure.per)
+        return values
+
+    # ---- distributions ----------------------------------------------------------------------------
+
+    def _samples(self, measure: Measure, point: str) -> dict[int, Distribution]:
+        if measure.samples == "delay":
+            return self.view.delays(point, measure.subject, measure.direction)
+        if measure.samples == "round-trip":
+            return _both_ways(*(self.view.delays(point, measure.subject, d) for d in _DIRECTIONS))
+        return self.view.load_times(point, measure.subject)
+
+    def _of_each(self, measure: Measure, mixed: Mapping[int, Distribution]) -> list[float]:
+        factor = float(measure.times)
+        shown = [one.above_least() if measure.above_least else one for one in mixed.values()]
+        if measure.quantile is not None:
+            return [factor * one.quantile(measure.quantile) for one in shown]
+        if measure.mean:
+            return [factor * one.mean() for one in shown]
+        limit = float(measure.share_below or 0)
+        return [factor * one.share_below(limit) for one in shown]
+
+    def distributions(
+        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool = False
+    ) -> dict[int, Distribution]:
+        """Return the distribution of a group by seed: pooled within its cells, mixed over them.
+
+        Parameters
+        ----------
+        measure
+            One with `samples`.
+        points
+            The group.
+        strict
+            Whether every point has to have samples; otherwise those that have stand for all.
+
+        Raises
+        ------
+        NotRecorded
+            If there are no samples.
+        """
+        kind = f"{measure.samples} {measure.subject} {measure.direction} {strict}"
+        how = f"{measure.cells} {measure.weights} {measure.mixed_first}"
+        key = (kind, how, tuple(point.name for point in points))
+        if key not in self._mixtures:
+            self._mixtures[key] = self._mixed(measure, points, strict=strict)
+        return self._mixtures[key]
+
+    def _mixed(
+        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool
+    ) -> dict[int, Distribution]:
+        if len(points) == 1 and strict:
+            return self._samples(measure, points[0].name)
+        if measure.mixed_first:
+            ways = [
+                measure.model_copy(
+                    update={"samples": "delay", "direction": direction, "mixed_first": False}
+                )
+                for direction in _DIRECTIONS
+            ]
+            return _both_ways(*(self._mixed(way, points, strict=strict) for way in ways))
+        cells: dict[tuple[str, ...], list[LabelledPoint]] = {}
+        for point in points:
+            labels = tuple(str(point.labels.get(label)) for label in measure.cells)
+            cells.setdefault(labels, []).append(point)
+        pools = [self._pooled(measure, members, strict=strict) for members in cells.values()]
+        weights = [float(measure.weights.get(labels[0], 1)) if labels else 1.0 for labels in cells]
+        seeds = _seeds_of(pools, strict=strict)
+        if not seeds:
+            message = f"no samples of {measure.subject}"
+            raise NotRecorded(message)
+        if not measure.cells:
+            return pools[0]
+        of_seed = {
+            seed: [(pool[seed], w) for pool, w in zip(pools, weights, strict=True) if seed in pool]
+            for seed in seeds
+        }
+        return {
+            seed: mixture([part for part, _ in parts], [weight for _, weight in parts])
+            for seed, parts in of_seed.items()
+        }
+
+    def _pooled(
+        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool
+    ) -> dict[int, Distribution]:
+        parts: list[dict[int, Distribution]] = []
+        for point in points:
+            try:
+                parts.append(self._samples(measure, point.name))
+            except NotRecorded:
+                if strict:
+                    raise
+                self.view.require(point.name)
+        seeds = _seeds_of(parts, strict=strict)
+        return {seed: pooled(part[seed] for part in parts if seed in part) for seed in seeds}
+
+    # ---- with intervals ---------------------------------------------------------------------------
+
+    def estimate(
+        self, measure: Measure, points: Sequence[LabelledPoint], seeds: str = ""
+    ) -> Estimate:
+        """Return a measure of points with its interval over seeds.
+
+        Several points are averaged within each seed that all of them were run with.
+
+        Raises
+        ------
+        NotRecorded
+            If a point was not run or does not have it.
+        """
+        if measure.samples:
+            return mean_of(self._of_each(measure, self.distributions(measure, points)))
+        if not points:
+            message = f"needs points with {measure.title or measure.metric}"
+            raise NotRecorded(message)
+        values = self._seed_means(measure, points)
+        if (seeds or measure.seeds) == "mean":
+            return mean_of(values)
+        if measure.missing == "never":
+            known = np.where(np.isfinite(values), values, np.nan)
+            limit = max(self.view.duration_s(point.name) for point in points)
+            return median_of(known, censored_above=limit)
+        return median_of(values)
+
+    def by_seed(self, measure: Measure, points: Sequence[LabelledPoint]) -> dict[int, float]:
+        """Return a measure of points by seed, so that runs of others with the same seed can be paired with it.
+
+        A number that all runs make together stands under the first seed.
+
+        Raises
+        ------
+        NotRecorded
+            If a point was not run or does not have it.
+        """
+        if measure.samples:
+            mixed = self.distributions(measure, points)
+            return dict(zip(mixed, self._of_each(measure, mixed), strict=True))
+        if not points:
+            message = f"needs points with {measure.title or measure.metric}"
+            raise NotRecorded(message)
+        values = self._seed_means(measure, points)
+        of_each = [self.view.seeds(point.name) for point in points]
+        seeds = [seed for seed in of_each[0] if all(seed in others for others in of_each)]
+        if len(values) != len(seeds):
+            return {seeds[0]: float(np.mean(values))}
+        return dict(zip(seeds, values.tolist(), strict=True))
+
+    def _seed_means(self, measure: Measure, points: Sequence[LabelledPoint]) -> np.ndarray:
+        if len(points) == 1:
+            return self.per_seed(measure, points[0].name)
+        by_seed: dict[int, list[float]] = {}
+        for point in points:
+            values = self.per_seed(measure, point.name)
+            for seed, value in zip(self.view.seeds(point.name), values, strict=True):
+                by_seed.setdefault(seed, []).append(float(value))
+        cells: dict[tuple[str, ...], list[int]] = {}
+        for place, point in enumerate(points):
+            labels = tuple(str(point.labels.get(label)) for label in measure.cells)
+            cells.setdefault(labels, []).append(place)
+        complete = [values for values in by_seed.values() if len(values) == len(points)]
+        return np.array(
+            [
+                float(np.mean([np.mean([values[n] for n in cell]) for cell in cells.values()]))
+                for values in complete
+            ]
+        )
+
+    def complete(self, where: Where, label: str) -> list[LabelledPoint]:
+        """Return the points for which all competing values of a label were run, so that comparing is fair.
+
+        Values of the label of which no point was run do not compete.
+        """
+        chosen = self.points.select(where)
+        run = [point for point in chosen if point.name in self.view.points]
+        competing = {str(point.labels[label]) for point in run if label in point.labels}
+        groups: dict[tuple[tuple[str, LabelValue], ...], set[str]] = {}
+        for point in run:
+            groups.setdefault(_others(point, label), set()).add(str(point.labels.get(label)))
+        return [point for point in run if groups[_others(point, label)] == competing]
+
+
+_DIRECTIONS = ("upstream", "downstream")
+
+
+def _seeds_of(parts: Sequence[Mapping[int, Distribution]], *, strict: bool) -> list[int]:
+    """Return the seeds of all parts, or those that every part has."""
+    every = sorted({seed for part in parts for seed in part})
+    return [seed for seed in every if not strict or all(seed in part for part in parts)]
+
+
+def _both_ways(
+    up: Mapping[int, Distribution], down: Mapping[int, Distribution]
+) -> dict[int, Distribution]:
+    return {seed: convolved(one, down[seed]) for seed, one in up.items() if seed in down}
+
+
+def _no_points(where: Where) -> NotRecorded:
+    chosen = ", ".join(f"{label} {value}" for label, value in where.items())
+    return NotRecorded(f"needs points with {chosen}")
+
+
+def _known(value: float, what: str) -> float:
+    """Return a number that is one.
+
+    Raises
+    ------
+    NotRecorded
+        If it is unknown.
+    """
+    if math.isnan(value):
+        raise NotRecorded(f"{what} is unknown: no run gave it")
+    return value
+
+
+def _listed(where: Where) -> list[str]:
+    return [label for label, values in where.items() if isinstance(values, list)]
+
+
+def _others(point: LabelledPoint, label: str) -> tuple[tuple[str, LabelValue], ...]:
+    return tuple((name, value) for name, value in point.labels.items() if name != label)
+
+
+def single(value: Numbers) -> float:
+    """Return a number that is one.
+
+    Raises
+    ------
+    ValueError
+        If it is a value with groups.
+    """
+    if isinstance(value, dict):
+        raise ValueError(f"one number is wanted, not {len(value)}")
+    return value
+
+
+def ratio(first: float, second: float) -> float:
+    """Divide; what never came is infinitely more than what did.
+
+    Examples
+    --------
+    >>> ratio(1.0, 4.0), ratio(3.0, math.inf), ratio(3.0, 0.0)
+    (0.25, 0.0, inf)
+    """
+    if second == 0:
+        return math.nan if first == 0 or math.isnan(first) else math.inf
+    return first / second
+
+
+def line(values: Numbers, against: Sequence[float]) -> tuple[float, float]:
+    """Return slope and R² of the line through numbers, by least squares.
+
+    Examples
+    --------
+    >>> slope, fit = line({"a": 1.0, "b": 3.0, "c": 5.0}, [0, 1, 2])
+    >>> round(slope, 6), round(fit, 6)
+    (2.0, 1.0)
+    """
+    if not isinstance(values, dict) or len(values) != len(against):
+        raise ValueError("a slope needs one number in `against` per group")
+    x, y = np.array(against, dtype=float), np.array(list(values.values()))
+    slope, start = np.polyfit(x, y, 1)
+    residual = y - (slope * x + start)
+    scatter = float(np.sum((y - y.mean()) ** 2))
+    return float(slope), 1 - float(np.sum(residual**2)) / scatter if scatter else math.nan

@@ -1,0 +1,109 @@
+"""Where the delay goes: stacked bars by cause."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from sojourn.answers.asking import Ask
+from sojourn.answers.figure import Figure
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.view import StudyView
+from sojourn.declarations.figures import StackFigure
+from sojourn.plots.spec import PlotSpec
+from sojourn.plots.stack import stack_panel
+
+__all__ = ["CAUSES", "figure", "mean_delay_parts"]
+
+#: Causes of delay in the order in which a packet meets them, with their names in words.
+CAUSES = {
+    "sender": "sender",
+    "queue": "queue",
+    "request_wait": "wait for request",
+    "grant_wait": "wait for grant",
+    "framing": "framing",
+    "pipeline": "pipelines",
+    "serialisation": "serialisation",
+    "wire": "propagation",
+    "recovery": "recovery",
+}
+
+#: Bars longer than this are written without decimals.
+_LONG = 100.0
+
+
+def mean_delay_parts(view: StudyView, point: str, subject: str, direction: str) -> dict[str, float]:
+    """Mean delay of a subject's packets by cause, ms, all seeds together; round trips sum both directions."""
+    if direction == "round-trip":
+        ways = [mean_delay_parts(view, point, subject, way) for way in ("upstream", "downstream")]
+        causes = dict.fromkeys(cause for way in ways for cause in way)
+        return {cause: sum(way.get(cause, 0.0) for way in ways) for cause in causes}
+    rows = (
+        view.table("delays", point)
+        .filter((pl.col("traffic") == subject) & (pl.col("direction") == direction))
+        .group_by("cause")
+        .agg(pl.col("packets").sum(), pl.col("total_ns").sum())
+    )
+    return {
+        cause: float(total) / float(packets) / 1e6 if packets else 0.0
+        for cause, packets, total in rows.iter_rows()
+    }
+
+
+def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
+    """Draw a panel per facet, a bar per row.
+
+    Raises
+    ------
+    NotRecorded
+        If a point was not run.
+    """
+    causes = {
+        cause: words
+        for cause, words in {**CAUSES, **definition.causes}.items()
+        if cause not in definition.leave_out
+    }
+    facets = study.points.values(definition.facet, definition.where)
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for facet in facets:
+        where = {**definition.where, definition.facet: facet}
+        for name, points in study.points.groups(where, [definition.rows]).items():
+            known = mean_delay_parts(
+                ask.view, points[0].name, definition.subject, definition.direction
+            )
+            parts = {cause: value for cause, value in known.items() if cause in causes}
+            found.setdefault(facet, {})[name] = parts
+    used = {
+        cause
+        for rows in found.values()
+        for parts in rows.values()
+        for cause, value in parts.items()
+        if value > 0
+    }
+    panels = tuple(
+        stack_panel(
+            tuple(rows),
+            {
+                cause: np.array([parts.get(cause, 0.0) for parts in rows.values()])
+                for cause in causes
+                if cause in used
+            },
+            quantity="mean round trip" if definition.direction == "round-trip" else "mean delay",
+            unit="ms",
+            title=study.points.short(definition.facet, facet),
+            decimals=0 if max(sum(parts.values()) for parts in rows.values()) >= _LONG else 1,
+            labels=causes,
+        )
+        for facet, rows in found.items()
+    )
+    plot = PlotSpec(
+        name=definition.item,
+        title=definition.title,
+        panels=panels,
+        columns=definition.columns or len(panels),
+        width=float(definition.width),
+        height=float(definition.height or 34 + 6 * max(len(rows) for rows in found.values())),
+        legend="below",
+        description=definition.description,
+    )
+    return Figure(definition.item, plot, definition.caption, definition.group)

@@ -1,0 +1,147 @@
+"""A study with its module, ready to be asked: built-in or by path, the same way."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sojourn.answers.asking import Ask
+from sojourn.answers.modules import is_trusted, trust
+from sojourn.answers.selection import LabelledPoint, Points
+from sojourn.answers.tolerance import Rule, read_rules
+from sojourn.answers.view import StudyView
+from sojourn.errors import Problem, StudyError
+from sojourn.study.definition import StudyDefinition
+from sojourn.study.expand import Point, labels_of_points
+from sojourn.study.files import companions, is_inside
+from sojourn.study.library import Study, builtin_names, load_study
+from sojourn.study.result import StudyResult
+
+__all__ = ["OpenStudy", "what_failed"]
+
+
+@dataclass(frozen=True)
+class OpenStudy:
+    """A study's declarations and the folder that they speak of."""
+
+    definition: StudyDefinition
+    folder: Path
+    points: Points
+    given: bool = False
+    """Whether it came with a result: its module runs only if it was run here before."""
+
+    @classmethod
+    def of(cls, study: Study, points: Sequence[Point] | None = None) -> OpenStudy:
+        """Open a study; `points` are its own, if they are known already."""
+        every = study.points() if points is None else points
+        labelled = [LabelledPoint(point.name, point.labels) for point in every]
+        definition = study.definition
+        return cls(definition, study.path.parent, Points(labelled, definition.labels))
+
+    @classmethod
+    def of_result(cls, result: StudyResult) -> OpenStudy:
+        """Open the study of a result: of the package if it came with it, else as it was run."""
+        if result.builtin and result.name in builtin_names():
+            return cls.of(load_study(result.name))
+        definition = result.definition
+        # A claim is about all points, so those that were not run have to be known.
+        labels = labels_of_points(definition)
+        labels |= {
+            str(row.pop("point")): {name: v for name, v in row.items() if v is not None}
+            for row in result.points.iter_rows(named=True)
+        }
+        points = [LabelledPoint(name, own) for name, own in labels.items()]
+        outside = [name for name in companions(definition) if not is_inside(name)]
+        if outside:
+            problems = [Problem(name, "lies outside the result") for name in outside]
+            raise StudyError(problems)
+        labelled = Points(points, definition.labels)
+        return cls(definition, result.study_folder, labelled, given=True)
+
+    @cached_property
+    def functions(self) -> Mapping[str, Any]:
+        """What the study's module holds, by name; empty without one.
+
+        Raises
+        ------
+        StudyError
+            If the module cannot be loaded.
+        """
+        if not self.definition.module:
+            return {}
+        path = self.folder / self.definition.module
+        if self.given and not is_trusted(path):
+            hint = "run or check the study from its own folder once, if you trust it"
+            message = f"{path.name} came with the result and has not been run here: it is not run"
+            return _Refused(message, hint)
+        module = load_module(path, self.definition.name)
+        trust(path)
+        return vars(module)
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """Tolerances of printed cells."""
+        name = self.definition.tolerances
+        return read_rules(self.folder / name) if name else ()
+
+    def ask(self, view: StudyView) -> Ask:
+        """Return the questions to one result."""
+        return Ask(view, self.points, self.definition.measures, self.functions)
+
+
+class _Refused(dict[str, Any]):
+    """The functions of a module that is not run: asking for one says why."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__()
+        self._problem = Problem("module", message, hint)
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - it never returns
+        raise StudyError([self._problem])
+
+
+def load_module(path: Path, study: str) -> ModuleType:
+    """Run the module of a study; it sees the package, and nothing else of its folder.
+
+    Raises
+    ------
+    StudyError
+        If it is not there or raises.
+    """
+    name = f"sojourn_study_{study.replace('-', '_').replace('.', '_')}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.exists():
+        hint = "the path is relative to the study file"
+        raise StudyError([Problem("module", f"{path}: no such Python file", hint)])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        hint = "the module is run before anything is simulated; try it with python"
+        raise StudyError([Problem("module", what_failed(error, path.name), hint)]) from error
+    return module
+
+
+def what_failed(error: BaseException, file: str = "") -> str:
+    """Say in a line what went wrong in a study's own code, and where.
+
+    Examples
+    --------
+    >>> what_failed(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    if isinstance(error, SyntaxError):
+        return f"{file}, line {error.lineno}: {error.msg}"
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not file or f.filename.endswith(file)] if file else []
+    return f"{file}, line {own[-1].lineno}: {text}" if own else text

@@ -1,0 +1,157 @@
+"""Printed tables that a study declares, cell by cell beside ours."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from sojourn.answers.asking import Ask
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.selection import LabelledPoint
+from sojourn.answers.table import Cell, Column, ColumnGroup, Row, Table
+from sojourn.answers.tolerance import find_rule
+from sojourn.answers.view import NotRecorded
+from sojourn.declarations.answers import Measure, PrintedColumn, PrintedGroup, PrintedTable, Where
+from sojourn.stats.estimate import (
+    NOTHING,
+    Estimate,
+    median_of,
+    paired_difference,
+    paired_ratio,
+)
+
+__all__ = ["printed_rows", "printed_table"]
+
+
+@cache
+def printed_rows(path: Path) -> tuple[dict[str, str], ...]:
+    """Rows of a file of printed values, as text."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return tuple(csv.DictReader(file))
+
+
+def printed_table(study: OpenStudy, ask: Ask, definition: PrintedTable) -> Table:
+    """Set a printed table beside ours; cells whose points were not run are not judged."""
+    values = study.points.values(definition.rows, definition.where)
+    cells: dict[tuple[str, str, str], Cell] = {}
+    headings: dict[str, list[Column]] = {}
+    for group in definition.groups:
+        name = name_of(group)
+        for column in group.columns:
+            title = column.heading or group.title or _title(study, group)
+            metric = column.metric or column.measure
+            headings.setdefault(title, []).append(Column(name, metric, column.title))
+        for value in values:
+            row = study.points.name(definition.rows, value)
+            found = matching_row(study.folder / group.printed, group.match, row)
+            if found is None:
+                continue
+            where: Where = {**definition.where, definition.rows: value}
+            for column in group.columns:
+                cell = _cell(study, ask, definition, group, column, where, row, found)
+                if cell is not None:
+                    cells[row, name, cell.metric] = cell
+    rows = tuple(
+        Row(name, definition.row_label.replace("{row}", name), study.points.title(label, value))
+        for label, value, name in (
+            (definition.rows, value, study.points.name(definition.rows, value)) for value in values
+        )
+    )
+    groups = tuple(ColumnGroup(title, tuple(columns)) for title, columns in headings.items())
+    return Table(definition.item, definition.title, definition.caption, groups, rows, cells)
+
+
+def name_of(group: PrintedGroup) -> str:
+    """Return how tolerances and files call the points of a group."""
+    return group.name or str(list(group.where.values())[-1])
+
+
+def _title(study: OpenStudy, group: PrintedGroup) -> str:
+    label, value = list(group.where.items())[-1]
+    return study.points.title(label, value) if not isinstance(value, list) else label
+
+
+def matching_row(path: Path, match: Mapping[str, str], row: str) -> dict[str, str] | None:
+    """Return the first row of a file that says what `match` does, with `{row}` filled in."""
+    wanted = {column: text.replace("{row}", row) for column, text in match.items()}
+    for found in printed_rows(path):
+        if all(found[column] == text for column, text in wanted.items()):
+            return found
+    return None
+
+
+def _cell(
+    study: OpenStudy,
+    ask: Ask,
+    table: PrintedTable,
+    group: PrintedGroup,
+    column: PrintedColumn,
+    where: Where,
+    row: str,
+    printed_row: Mapping[str, str],
+) -> Cell | None:
+    printed = printed_row[column.printed]
+    if not printed and group.compare:
+        return None
+    bounded = bool(column.bound_if) and printed_row[column.bound_if] == "1"
+    name, metric = name_of(group), column.metric or column.measure
+    measure = ask.measures[column.measure]
+    chosen = ask.points.select({**measure.where, **where, **group.where})
+    others = ask.points.select({**measure.where, **where, **group.against}) if group.compare else []
+    try:
+        if group.compare:
+            ours = compared(ask, measure, group.compare, chosen[0], others[0])
+        else:
+            ours = ask.estimate(measure, chosen, column.seeds)
+    except NotRecorded:
+        ours = NOTHING
+    return Cell(
+        item=table.item,
+        case=group.case.replace("{row}", row),
+        queue_manager=name,
+        metric=metric,
+        unit=measure.unit if column.unit is None else column.unit,
+        printed=(column.bound if bounded else "") + printed,
+        printed_value=float(printed) if printed else None,
+        ours=ours,
+        decimals=max(len(printed.partition(".")[2]), column.decimals),
+        rule=find_rule(study.rules, item=table.item, case=row, queue_manager=name, metric=metric),
+        censored=bounded,
+        shortened=_is_shorter(ask, others or chosen, float(table.seconds)),
+        reduced=ask.view.reduced,
+    )
+
+
+def _is_shorter(ask: Ask, points: Sequence[LabelledPoint], seconds: float) -> bool:
+    try:
+        return any(ask.view.duration_s(point.name) < seconds for point in points)
+    except NotRecorded:
+        return False
+
+
+def compared(
+    ask: Ask, measure: Measure, how: str, first: LabelledPoint, second: LabelledPoint
+) -> Estimate:
+    """Compare two points by the runs with the same seeds: a difference, or a ratio in percent.
+
+    Where half of the other's runs or more gave no number, those stand at the length of the run, and the
+    ratio is a bound.
+    """
+    ours, theirs = (ask.per_seed(measure, point.name) for point in (first, second))
+    if how == "difference":
+        return paired_difference(ours, theirs)
+    if measure.missing != "never":
+        return paired_ratio(ours, theirs).map(_percent)
+    if 2 * int(np.isinf(theirs).sum()) >= len(theirs):
+        length = ask.view.duration_s(second.name)
+        return median_of(ours / np.where(np.isinf(theirs), length, theirs)).map(_percent)
+    known = np.isfinite(ours) & np.isfinite(theirs)
+    return median_of(ours[known] / theirs[known]).map(_percent) if known.any() else NOTHING
+
+
+def _percent(share: float) -> float:
+    return 100.0 * share

@@ -1,0 +1,63 @@
+"""What a study contributes to its report, computed from one result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sojourn.answers.claims import JudgedClaim
+from sojourn.answers.figure import Figure
+from sojourn.answers.table import Table
+
+Emphasis = Literal["", "best", "muted"]
+
+
+@dataclass(frozen=True)
+class PlainCell:
+    """One cell of a table without printed values."""
+
+    text: str
+    emphasis: Emphasis = ""
+    detail: str = ""
+    """Smaller words below, such as an interval."""
+
+
+@dataclass(frozen=True)
+class PlainTable:
+    """A table without printed values; `name` is its file, without suffix."""
+
+    name: str
+    title: str
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[PlainCell, ...], ...]
+    groups: tuple[tuple[str, int], ...] = ()
+    """Headings above columns, with how many columns each spans; empty for none."""
+    folded: bool = False
+    """Whether a page shows its title alone until a reader asks for it."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A value that the document does not give."""
+
+    what: str
+    value: str
+    origin: str
+    """`documented`, `chosen` or `fitted`."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class StudyParts:
+    """Everything that a study says about its result."""
+
+    headlines: tuple[str, ...] = ()
+    summary: PlainTable | None = None
+    tables: tuple[Table, ...] = ()
+    plain_tables: tuple[PlainTable, ...] = ()
+    claims: tuple[JudgedClaim, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    notes: str = ""
+    """Markdown."""

@@ -1,0 +1,130 @@
+"""Everything that a study says of its result, from its declarations: the parts of a report.
+
+What cannot be made is shown in its place, with the reason, and costs nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TypeVar
+
+from sojourn.answers.asking import Ask
+from sojourn.answers.figure import Figure
+from sojourn.answers.figures import figures
+from sojourn.answers.judging import judge
+from sojourn.answers.number_tables import numbers_table
+from sojourn.answers.numbers import fill
+from sojourn.answers.open_study import OpenStudy, what_failed
+from sojourn.answers.printed_tables import printed_table
+from sojourn.answers.report_content import Assumption, PlainCell, PlainTable, StudyParts
+from sojourn.answers.table import Table
+from sojourn.answers.view import NotRecorded, StudyView
+from sojourn.answers.winners import winners
+from sojourn.answers.word_tables import rated_table
+from sojourn.declarations.answers import Headline
+
+__all__ = ["declared_parts", "failure"]
+
+Made = TypeVar("Made")
+
+
+def declared_parts(
+    study: OpenStudy, view: StudyView, on_figure: Callable[[Figure], None] | None = None
+) -> StudyParts:
+    """Compute everything that the report of a study says.
+
+    Parameters
+    ----------
+    study
+        The study with its own functions.
+    view
+        Its result.
+    on_figure
+        Called with each figure as soon as it is made, so that it is drawn while the rest is computed.
+    """
+    ask = study.ask(view)
+    failed: list[PlainTable] = []
+
+    def make(name: str, maker: Callable[[], Made]) -> Made | None:
+        try:
+            return maker()
+        except NotRecorded:
+            return None
+        except Exception as error:  # whatever a study's own code does
+            failed.append(failure(name, what_failed(error, study.definition.module)))
+            return None
+
+    @cache
+    def tables() -> tuple[Table, ...]:
+        made = [
+            make(one.title, lambda one=one: printed_table(study, ask, one))
+            for one in study.definition.table
+        ]
+        made += [
+            make(one.title, lambda one=one: rated_table(study, ask, one))
+            for one in study.definition.rated
+        ]
+        return tuple(table for table in made if table is not None)
+
+    shown: dict[int, Figure] = {}
+    for place, figure in figures(study, ask, tables):
+        shown[place] = figure
+        if on_figure is not None:
+            on_figure(figure)
+    printed = tables()
+    plain = [
+        table
+        for one in study.definition.numbers
+        if (table := make(one.title, lambda one=one: numbers_table(study, ask, one))) is not None
+    ]
+    own = study.definition.winners
+    won = make(own.title, lambda: winners(study, ask, own)) if own else None
+    said = headlines(study, ask)
+    return StudyParts(
+        headlines=(*said, won.sentence) if won and won.sentence else said,
+        summary=won.table if won else None,
+        tables=printed,
+        plain_tables=(*plain, *failed),
+        claims=tuple(judge(study, ask)),
+        figures=tuple(shown[place] for place in sorted(shown)),
+        assumptions=tuple(
+            Assumption(one.what, one.value, one.origin, one.reason)
+            for one in study.definition.assumption
+        ),
+        notes=_notes(study),
+    )
+
+
+def _notes(study: OpenStudy) -> str:
+    name = study.definition.notes
+    try:
+        return (study.folder / name).read_text(encoding="utf-8") if name else ""
+    except (OSError, UnicodeDecodeError):
+        return f"{name} cannot be read."
+
+
+def failure(name: str, reason: str) -> PlainTable:
+    """Return what stands in the place of something that could not be made."""
+    return PlainTable("failed", name, "", ("could not be made",), ((PlainCell(reason),),))
+
+
+def headlines(study: OpenStudy, ask: Ask) -> tuple[str, ...]:
+    """Return the findings in sentences, as far as the runs allow."""
+    found: list[str] = []
+    for definition in study.definition.headline:
+        try:
+            found += sentences(study, ask, definition)
+        except NotRecorded:
+            continue
+        except Exception as error:  # whatever a study's own code does
+            found.append(f"(No headline: {what_failed(error, study.definition.module)})")
+    return tuple(found)
+
+
+def sentences(study: OpenStudy, ask: Ask, definition: Headline) -> Sequence[str]:
+    """Say one headline."""
+    if definition.function:
+        said = study.functions[definition.function](ask)
+        return [said] if isinstance(said, str) else list(said)
+    return [fill(definition.text, ask.values(definition.values))]

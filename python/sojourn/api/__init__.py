@@ -1,0 +1,1 @@
+"""The package for programs and notebooks: `sojourn.run`, `sojourn.Study`, and the results that they return."""

@@ -1,0 +1,232 @@
+"""One run: a scenario and a seed go in, record tables come out.
+
+With a store, a run that has been made before is not made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import polars as pl
+
+from sojourn import _engine
+from sojourn.engine import simulate
+from sojourn.errors import RecordError, ScenarioError, plain
+from sojourn.headline import headline_rows
+from sojourn.notebook import in_notebook, pandas_frame, table_html
+from sojourn.on_disk import check_listed, read_listing, read_table, shape
+from sojourn.progress import RunProgress
+from sojourn.scenario import Scenario, load_scenario
+from sojourn.store import Store, pack
+
+if TYPE_CHECKING:
+    from sojourn.plots.spec import PlotSpec
+
+__all__ = ["Run", "read_run", "run"]
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """A finished run."""
+
+    scenario: Scenario
+    seed: int
+    key: str
+    """Content hash of scenario, seed and engine version; empty if a queue manager is written in Python."""
+    statistics: _engine.RunStatistics
+    tables: Mapping[str, pl.DataFrame]
+    """Record tables by name; the reference of records describes their columns."""
+    from_store: bool
+    """Whether it had been made before."""
+    damages: tuple[str, ...] = ()
+    """What of its directory is damaged and left out: a sentence each."""
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Self:
+        """Read the directory that `sojourn run --out` wrote.
+
+        Raises
+        ------
+        RecordError
+            If it does not hold a whole run.
+        """
+        directory = Path(directory)
+        manifest, tables, damages = read_run(directory)
+        try:
+            scenario = Scenario.parse((directory / "scenario.toml").read_text("utf-8"))
+            seed, key, statistics = (manifest[name] for name in ("seed", "key", "statistics"))
+        except (OSError, ValueError, KeyError, ScenarioError) as error:
+            raise RecordError(
+                f"{directory} does not hold a complete run: {plain(str(error).splitlines()[0])}",
+                "run the scenario again with --out",
+            ) from error
+        return cls(
+            scenario, seed, key, statistics, tables, from_store=False, damages=tuple(damages)
+        )
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """What the run means: `subject, metric, value, unit`."""
+        return self.tables["metrics"]
+
+    def __repr__(self) -> str:
+        """Name the run."""
+        return f"<Run of {self.scenario.name}, seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        """Show what matters most of the run."""
+        title = f"{self.scenario.name}, seed {self.seed}, {self.scenario.duration_s:g} s"
+        headings = ("traffic or link", "metric", "value", "unit")
+        return table_html(title, headings, headline_rows(self.metrics.rows()))
+
+    def plots(self) -> dict[str, PlotSpec]:
+        """Return what the run's report draws, by name: rates, queues, delays, and where they come from.
+
+        Each shows itself in a notebook, and has `save("delay.svg")`.
+        """
+        from sojourn.report.single import run_figures
+
+        return {figure.plot.name: figure.plot for figure in run_figures(dict(self.tables))}
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
+        """Return the metrics as a frame of pandas."""
+        return pandas_frame(self.metrics)
+
+
+_MANIFEST: dict[str, Any] = {
+    "scenario": str,
+    "seed": int,
+    "key": str,
+    "version": str,
+    "engine_version": str,
+    "commit": str | None,
+    "dirty": bool | None,
+    "statistics": dict[str, float],
+    "files": dict[str, dict[str, Any]],
+}
+"""Types of what is used of a manifest."""
+
+
+def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], list[str]]:
+    """Read manifest and tables of a directory that `sojourn run --out` wrote.
+
+    Returns
+    -------
+    tuple
+        The manifest, tables by name, and a sentence for each thing that is damaged and was left out.
+
+    Raises
+    ------
+    RecordError
+        If there is no manifest or there are no metrics.
+    """
+    tables: dict[str, pl.DataFrame] = {}
+    damages: list[str] = []
+    try:
+        manifest, wrong = shape(read_listing(directory / "manifest.json"), _MANIFEST)
+        if not {"simulated_s", "wall_s", "packet_hops"} <= set(manifest.get("statistics", {})):
+            manifest.pop("statistics", None)
+            wrong = sorted({*wrong, "statistics"})
+        damages += [f"manifest.json: {key} is not what it should be" for key in wrong]
+        listing = manifest.get("files", {})
+        names = {path.name for path in directory.glob("*.parquet")} | {"metrics.parquet"}
+        names |= {name for name in listing if Path(name).name == name}
+        for name in sorted(names):
+            try:
+                check_listed(directory / name, name, listing)
+                needed = ("subject", "metric", "value", "unit") if name == "metrics.parquet" else ()
+                tables[name.removesuffix(".parquet")] = read_table(directory / name, needed)
+            except RecordError as error:
+                if name == "metrics.parquet":
+                    raise
+                damages.append(error.message)
+    except RecordError as error:
+        raise RecordError(
+            f"{directory} does not hold a complete run: {error.message}",
+            "run the scenario again with --out",
+        ) from error
+    return manifest, tables, damages
+
+
+def run(
+    scenario: Scenario | str | Path,
+    seed: int | None = None,
+    store: Store | None = None,
+    watch: Callable[[float], None] | None = None,
+    memory: int | None = None,
+) -> Run:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or the path of its file.
+    seed
+        What decides all that is random in the run; the file's own if left out.
+    store
+        Where to look for the run and to keep it; nowhere if left out. Runs with queue managers written in Python
+        cannot be kept.
+    watch
+        Called some twenty times a second with the share of the run that is done; in a notebook, a bar shows it if left
+        out.
+    memory
+        Bytes that the run may take; most of what is free if left out.
+
+    Returns
+    -------
+    Run
+        Tables and statistics.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid.
+    MemoryExceeded
+        If the run needs more than `memory`.
+    RunError
+        If the simulation fails.
+
+    Examples
+    --------
+    >>> finished = run("scenarios/home.toml", seed=7)  # doctest: +SKIP
+    >>> finished.metrics.filter(pl.col("metric") == "delay_p99")  # doctest: +SKIP
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = load_scenario(scenario)
+    seed = scenario.seed if seed is None else seed
+    progress = RunProgress(scenario.name) if watch is None and in_notebook() else None
+    watch = watch or progress or _look_for_interrupts
+    try:
+        return _run(scenario, seed, store, watch, memory)
+    finally:
+        if progress is not None:
+            progress.stop()
+
+
+def _run(
+    scenario: Scenario,
+    seed: int,
+    store: Store | None,
+    watch: Callable[[float], None],
+    memory: int | None,
+) -> Run:
+    key = "" if store is None and scenario.is_prototype else scenario.key(seed)
+    if store is None:
+        records = simulate(scenario.compiled, seed, watch=watch, memory=memory)
+        tables = {name: pl.DataFrame(records.table(name)) for name in records.table_names()}
+        return Run(scenario, seed, key, records.statistics, tables, from_store=False)
+    entry = store.get(key)
+    from_store = entry is not None
+    if entry is None:
+        store.check_writable()
+        records = simulate(scenario.compiled, seed, watch=watch, memory=memory)
+        entry = store.put(key, pack(records, key, seed, scenario.canonical()))
+    tables = {name: entry.table(name) for name in entry.table_names()}
+    return Run(scenario, seed, key, entry.statistics, tables, from_store)
+
+
+def _look_for_interrupts(_: float) -> None:
+    """Do nothing: that Python is called at all lets it see signals."""

@@ -1,0 +1,430 @@
+"""What a study file says about its answers: measures, claims, tables, who wins, headlines, figures.
+
+Everything here is data. A *measure* is a number of a point; a *value* asks a measure of points that
+labels select, groups it and combines it; claims, headlines and figures name measures and values. What
+data cannot say is a function of the study's module, named where it is needed.
+
+Source: the words are those of docs/reference/study-file.md.
+Deviations: none.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sojourn.declarations.base import LabelValue, Number, Strict, Where
+from sojourn.declarations.figures import AnyFigure
+
+__all__ = [
+    "Assumption",
+    "ClaimDefinition",
+    "Condition",
+    "Declarations",
+    "Headline",
+    "LabelValue",
+    "LabelWords",
+    "Measure",
+    "PrintedGroup",
+    "PrintedTable",
+    "Strict",
+    "Value",
+    "Where",
+    "Winners",
+    "declares_answers",
+]
+
+Aggregate = Literal["mean", "median", "min", "max", "sum"]
+#: A limit: a number, or the name of a value such as `late` or `late.08`.
+Limit = int | float | str
+
+
+class LabelWords(Strict):
+    """How a value of a label is called."""
+
+    name: str = ""
+    """In lists of numbers and in rows; the value itself if left out."""
+    title: str = ""
+    """In words, where there is room."""
+    short: str = ""
+    """In words, for legends and narrow places."""
+    look: str = ""
+    """Colour, dash and marker, see the looks of plots; that of the value itself if left out."""
+
+
+class Measure(Strict):
+    """A number of a point: exactly one of `metric`, `samples`, `series`, `function`, `occupied`."""
+
+    subject: str = ""
+    """Traffic entry or link, as in the metrics."""
+    metric: str = ""
+    per: str = ""
+    """A second metric of the same subject that divides the first."""
+    samples: Literal["", "delay", "load-time", "round-trip"] = ""
+    """Distribution over packets or pages; needs `quantile`, `share_below` or `mean`.
+
+    Round trips are the delays of both directions of the subject, taken as independent.
+    """
+    direction: Literal["upstream", "downstream"] = "upstream"
+    quantile: Annotated[float | None, Field(ge=0, le=1)] = None
+    share_below: Number | None = None
+    mean: bool = False
+    """The mean of `samples`."""
+    series: str = ""
+    """Function of the study's module that takes the bins of a link and returns a number."""
+    link: str = "upstream"
+    function: str = ""
+    """Function of the study's module that takes the result and a point and returns numbers by seed."""
+    occupied: Annotated[int | None, Field(ge=0)] = None
+    """Share of the time with at least so many packets in the queue of `link`, all seeds together."""
+    arguments: list[LabelValue] = Field(default_factory=lambda: list[LabelValue]())
+    """Passed to the function after its own."""
+    where: Where = Field(default_factory=dict)
+    """Points that it is for, by label."""
+    cells: list[str] = Field(default_factory=list)
+    """Labels of which each combination weighs the same, however many samples it has."""
+    weights: dict[str, Number] = Field(default_factory=lambda: dict[str, Number]())
+    """What cells weigh instead, by the value of the first of `cells`; 1 if not named."""
+    mixed_first: bool = False
+    """Directions are mixed over the cells before they make round trips, as docsis-ns3 does."""
+    above_least: bool = False
+    """Distances from the smallest sample of all: delay variation."""
+    seeds: Literal["mean", "median", "min", "max"] = "median"
+    """What one number is made of several seeds by."""
+    missing: Literal["unknown", "never"] = "unknown"
+    """What a run without the number means: nothing, or more than the run was long."""
+    absent: Number | None = None
+    """Value at points without the subject; left out, such points lack the number."""
+    times: Number = 1
+    per_second: bool = False
+    """Divided by the length of the run."""
+    # How it is written, and when two of it are as good as equal.
+    title: str = ""
+    unit: str = ""
+    decimals: int = 2
+    better: Literal["less", "more"] = "less"
+    relative: Number = 0
+    """Differences that count as none, as a share of the best."""
+    absolute: Number = 0
+    """The same in the unit."""
+    compared: Literal["", "difference", "ratio"] = ""
+    """How two of it are compared; left out, times by their ratio and all else by the difference."""
+    whole_from: Number | None = None
+    """Numbers from here on are written without decimals."""
+
+
+class Value(Strict):
+    """One number, or one per group: of a measure, or made of other values of the same claim."""
+
+    measure: str = ""
+    where: Where = Field(default_factory=dict)
+    """Points by label; a label given as a list makes groups."""
+    points: dict[str, str] = Field(default_factory=dict)
+    """Points by name instead, each under the name of its group."""
+    by: list[str] | None = None
+    """Labels that make the groups, the slowest first; the listed ones of `where` if left out."""
+    name: str = ""
+    """How a group is called, such as `"{load} {rf}"`; the names of its labels if left out."""
+    across: Aggregate | None = None
+    """What one number is made of several points of a group by."""
+    over: Aggregate | None = None
+    """What one number is made of all groups by."""
+    seeds: Literal["", "mean", "median", "min", "max"] = ""
+    """As of the measure, if not as that says."""
+    end: Literal["", "low", "high"] = ""
+    """An end of the 95 % interval over seeds in place of the number itself."""
+    times: Number = 1
+    plus: Number = 0
+    absolute: bool = False
+    """Without its sign."""
+    of: str = ""
+    """Another value, to reduce with `over` or to choose from with `only`."""
+    only: list[str] = Field(default_factory=list)
+    ratio: Annotated[list[str], Field(max_length=2)] = Field(default_factory=list)
+    """Two values: the first over the second, group by group."""
+    difference: Annotated[list[str], Field(max_length=2)] = Field(default_factory=list)
+    sum: list[str] = Field(default_factory=list)
+    finite: bool = False
+    """Whether groups that never came or are unknown are left out."""
+    together: dict[str, str] = Field(default_factory=dict)
+    """Other values as the groups of one, by the name of the group."""
+    slope: str = ""
+    """Value whose slope over `against` is taken, by least squares."""
+    fit: str = ""
+    """The same for R² of the line."""
+    against: list[Number] = Field(default_factory=lambda: list[Number]())
+    function: str = ""
+    """Function of the study's module that takes the asker and returns a number or numbers by name."""
+
+
+class Condition(Strict):
+    """What has to hold of a value: of each of its groups, or of so many."""
+
+    value: str = ""
+    """A value, or one group of it such as `late.08`."""
+    name: str = ""
+    """For texts: which groups meet it."""
+    at_least: Limit | None = None
+    at_most: Limit | None = None
+    above: Limit | None = None
+    below: Limit | None = None
+    factor: Number = 1
+    """Multiplies a limit that is a value."""
+    near: Limit | None = None
+    """The middle of a range, with `within`."""
+    within: Number | None = None
+    within_share: Number | None = None
+    only: list[str] = Field(default_factory=list)
+    besides: list[str] = Field(default_factory=list)
+    """Groups that the condition is not for."""
+    in_at_least: Annotated[int | None, Field(ge=1)] = None
+    """How many groups have to meet it; all if left out."""
+    rising: list[str] = Field(default_factory=list)
+    """Values, each below the next; one grouped value means its groups in their order."""
+    not_falling: list[str] = Field(default_factory=list)
+    """Values, none above the next."""
+    any_of: list[Condition] = Field(default_factory=lambda: list[Condition]())
+    """Conditions of which one is enough, or as many as `in_at_least` says."""
+
+
+class ClaimDefinition(Strict):
+    """One testable statement, and how it is judged: by conditions, a function, or a test."""
+
+    identifier: str
+    statement: str
+    where: str = ""
+    """Section, table or figure of the document."""
+    use: Literal["gate", "unit", "report", "context"] = "report"
+    trust: str = ""
+    """How far the print can be believed, A to D; empty if nothing is printed."""
+    criterion: str = ""
+    """When we call it reproduced, in words."""
+    values: dict[str, Value] = Field(default_factory=dict)
+    holds: list[Condition] = Field(default_factory=lambda: list[Condition]())
+    ours: str = ""
+    """What came out, with `{value}`; all values if left out."""
+    note: str = ""
+    """Words beside it, with `{value}`."""
+    seconds: Number = 0
+    """Shortest runs that can judge it."""
+    function: str = ""
+    """Function of the study's module that judges instead."""
+    instead: dict[str, str] = Field(default_factory=dict)
+    """Measures, and those to judge by a second time in their place; said if that decides otherwise."""
+    instead_words: str = ""
+    """What is different the second time, such as `without the delay`."""
+    all_of: list[str] = Field(default_factory=list)
+    """Claims that have to hold."""
+    not_run: str = ""
+    """Why no run of this study can judge it."""
+
+
+class Assumption(Strict):
+    """A value that the document does not give."""
+
+    what: str
+    value: str
+    origin: Literal["documented", "chosen", "fitted"]
+    """`documented` elsewhere or following from the text, `chosen` for a reason, or `fitted`: taken because
+    printed results then match, so that such a match confirms nothing."""
+    reason: str
+
+
+class Headline(Strict):
+    """A finding in a sentence with `{value}`, or a function of the study's module that says it."""
+
+    text: str = ""
+    values: dict[str, Value] = Field(default_factory=dict)
+    function: str = ""
+
+
+class Winners(Strict):
+    """Who wins where: the values of one label compete, in each combination of others."""
+
+    compare: str
+    """Label whose values compete."""
+    measures: list[str]
+    """In the order of the table."""
+    rows: list[str]
+    """Labels that make the rows."""
+    columns: str = ""
+    """Label that makes groups of columns, with one row per measure; left out, measures are the groups."""
+    where: Where = Field(default_factory=dict)
+    title: str = "Who wins where, and at what cost"
+    caption: str = ""
+    seeds: Literal["", "mean", "median"] = ""
+    """What one number is made of several seeds by, if not as the measures say."""
+    intervals: bool = False
+    """Whether half the width of the interval stands below each number."""
+    headings: list[str] = Field(default_factory=list)
+    """Over the first columns; the labels if left out."""
+
+
+class NumbersColumn(Strict):
+    """One column of a table of numbers."""
+
+    measure: str
+    title: str
+    heading: str = ""
+    """What stands over it and its neighbours with the same."""
+    decimals: int | None = None
+
+
+class NumbersTable(Strict):
+    """A table of our own numbers: a row per point, or per group of points."""
+
+    name: str
+    title: str
+    caption: str = ""
+    """`{spread}` says how the spread over seeds is shown."""
+    where: Where = Field(default_factory=dict)
+    beyond: Where = Field(default_factory=dict)
+    """Points that are left out, by label."""
+    rows: list[str] = Field(default_factory=list)
+    """Labels whose combinations are the rows; one row per point if left out."""
+    views: list[list[str]] = Field(default_factory=lambda: list[list[str]]())
+    """Labels of which each list makes rows of mixed points, with a row per value of `compare` each."""
+    compare: str = ""
+    names: list[str] = Field(default_factory=list)
+    """Templates of the first columns: `{load}`, `{load_title}`, `{load_short}`, `{point}`."""
+    headings: list[str] = Field(default_factory=list)
+    """What stands over them."""
+    columns: list[NumbersColumn]
+    samples: bool = False
+    """Whether a last column counts the samples of distributions."""
+
+
+class PrintedColumn(Strict):
+    """One column of a printed table."""
+
+    measure: str
+    printed: str
+    """Column of the printed file."""
+    title: str
+    metric: str = ""
+    """As in the tolerances; the name of the measure if left out."""
+    unit: str | None = None
+    bound: str = ""
+    """Sign of prints that are only a bound, where `bound_if` says so."""
+    bound_if: str = ""
+    """Column of the printed file that is 1 then."""
+    decimals: int = 0
+    """Decimals of ours at least."""
+    heading: str = ""
+    """What stands over it; the title of its group if left out."""
+    seeds: Literal["", "mean", "median"] = ""
+    """What one number is made of several seeds by, if not as the measure says."""
+
+
+class PrintedGroup(Strict):
+    """Columns of a printed table that show the same points."""
+
+    where: Where = Field(default_factory=dict)
+    """Points by label."""
+    against: Where = Field(default_factory=dict)
+    """Points that these are compared with, by `compare`."""
+    compare: Literal["", "difference", "ratio"] = ""
+    title: str = ""
+    name: str = ""
+    """How tolerances and files call its points; the last value of `where` if left out."""
+    printed: str
+    """File of printed values, relative to the study file."""
+    match: dict[str, str] = Field(default_factory=dict)
+    """Columns of the file and what its rows say there, with `{row}` for the name of the row."""
+    case: str = "{row}"
+    """How a cell is called in files."""
+    columns: list[PrintedColumn]
+
+
+class RatedColumn(Strict):
+    """Words for a number: each ends at a limit, the last has none."""
+
+    measure: str
+    title: str
+    metric: str = ""
+    """As files call it; the name of the measure if left out."""
+    match: dict[str, str] = Field(default_factory=dict)
+    words: list[str] = Field(min_length=2)
+    """From the best."""
+    limits: list[Number]
+    """Ends of all words but the last, in ascending order; a limit belongs to the better word."""
+    claim: str = ""
+    trust: str = "B"
+    decimals: int = 1
+
+
+class RatedRow(Strict):
+    """A row of a table of words."""
+
+    label: str
+    description: str = ""
+    case: str
+    name: str
+    """How files call its points."""
+    where: Where
+    match: dict[str, str]
+
+
+class RatedTable(Strict):
+    """A printed table of words, such as `good` and `poor`, beside the words that ours deserve."""
+
+    item: str
+    title: str
+    caption: str = ""
+    heading: str = ""
+    printed: str
+    """File of printed words, relative to the study file."""
+    word: str
+    """Its column with the words."""
+    complete: str = ""
+    """Label of which all values have to be run for a point to count."""
+    where: Where = Field(default_factory=dict)
+    columns: list[RatedColumn]
+    rows: list[RatedRow]
+
+
+class PrintedTable(Strict):
+    """A printed table, to be set beside ours cell by cell."""
+
+    item: str
+    title: str
+    caption: str = ""
+    rows: str
+    """Label whose values are the rows."""
+    where: Where = Field(default_factory=dict)
+    row_label: str = "{row}"
+    groups: list[PrintedGroup] = Field(min_length=1)
+    seconds: Number = 0
+    """Length of the printed runs."""
+
+
+class Declarations(Strict):
+    """The part of a study file that says what to make of the runs."""
+
+    include: list[str] = Field(default_factory=list)
+    """Further files of the folder whose tables belong to this one."""
+    module: str = ""
+    """Python file of the folder with the functions that are named elsewhere."""
+    notes: str = ""
+    """Markdown file of the folder that ends the report."""
+    tolerances: str = ""
+    """File of the folder with the rules that judge printed cells."""
+    labels: dict[str, dict[str, LabelWords]] = Field(default_factory=dict)
+    measures: dict[str, Measure] = Field(default_factory=dict)
+    claim: list[ClaimDefinition] = Field(default_factory=lambda: list[ClaimDefinition]())
+    tests: dict[str, str] = Field(default_factory=dict)
+    """Claims that a test of the project holds, as `file::test`."""
+    table: list[PrintedTable] = Field(default_factory=lambda: list[PrintedTable]())
+    rated: list[RatedTable] = Field(default_factory=lambda: list[RatedTable]())
+    winners: Winners | None = None
+    numbers: list[NumbersTable] = Field(default_factory=lambda: list[NumbersTable]())
+    headline: list[Headline] = Field(default_factory=lambda: list[Headline]())
+    assumption: list[Assumption] = Field(default_factory=lambda: list[Assumption]())
+    figure: list[AnyFigure] = Field(default_factory=lambda: list[AnyFigure]())
+
+
+def declares_answers(own: Declarations) -> bool:
+    """Whether a study says anything about its answers; the report of one that does not is the general one."""
+    lists = (own.claim, own.table, own.rated, own.numbers, own.headline, own.figure)
+    return bool(own.module or own.measures or own.winners or any(lists))
