@@ -9,10 +9,13 @@ The command line is `sojourn`; this package is the same thing for programs and n
 Importing it is cheap: each part is loaded when it is used.
 """
 
+from sojourn.version import VERSION as __version__
+
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take half of the start
 if TYPE_CHECKING:
     from typing import Any
 
+    from sojourn.api.result import StudyResult, load_result
     from sojourn.api.run import Run, run
     from sojourn.api.study import Study
     from sojourn.errors import (
@@ -25,9 +28,7 @@ if TYPE_CHECKING:
     )
     from sojourn.managers import Packet, QueueManager, add_manager
     from sojourn.scenario import Scenario, load_scenario
-    from sojourn.study.result import StudyResult, load_result
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Packet",
@@ -64,8 +65,8 @@ _HOMES = {
     "Scenario": "sojourn.scenario",
     "load_scenario": "sojourn.scenario",
     "Study": "sojourn.api.study",
-    "StudyResult": "sojourn.study.result",
-    "load_result": "sojourn.study.result",
+    "StudyResult": "sojourn.api.result",
+    "load_result": "sojourn.api.result",
 }
 
 

@@ -1,7 +1,6 @@
-"""Progress of runs and studies: a bar with an estimate on a terminal or in a notebook, plain lines elsewhere.
+"""Progress of a run: a bar with an estimate on a terminal or in a notebook, plain lines elsewhere.
 
-A single run says nothing before its second second. Of a study, the estimate weighs runs by their work, see
-`sojourn.study.workload`.
+A run says nothing before its second second.
 """
 
 from __future__ import annotations
@@ -11,14 +10,9 @@ import time
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from typing import Any
-
     from sojourn.notebook import NotebookBar
-    from sojourn.study.execute import Finished
-    from sojourn.study.plan import Plan, RunSpec
-    from sojourn.study.workload import Workload
 
-__all__ = ["RunProgress", "StudyProgress"]
+__all__ = ["LINE_EVERY_S", "RunProgress", "notebook_bar"]
 
 LINE_EVERY_S = 5.0
 """chosen: often enough to see life in a log, seldom enough not to fill it."""
@@ -43,7 +37,7 @@ class RunProgress:
         self._next = 0.0
         self._is_terminal = sys.stderr.isatty()
         self._shown = False
-        self._notebook = _notebook_bar()
+        self._notebook = notebook_bar()
 
     def __call__(self, share: float) -> None:
         """Note the share of the run that is done."""
@@ -81,121 +75,10 @@ BAR_WIDTH = 30
 REDRAW_EVERY_S = 0.2  # chosen: five times a second looks alive
 
 
-class StudyProgress:
-    """Tells how far a study is; on stderr.
-
-    Parameters
-    ----------
-    place
-        What the runs run on, in words.
-    """
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self._bar: Any = None
-        self._task: Any = None
-        self._began = 0.0
-        self._said = 0.0
-        self._work: Workload | None = None
-        self._total = 0
-        self._notebook = _notebook_bar()
-        self._name = ""
-        self.done = 0
-        """Runs finished so far."""
-        self.found = 0
-        """Runs that the store had."""
-
-    def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
-        """Note that runs begin."""
-        from sojourn.cli.console import note
-        from sojourn.study.workload import Workload
-
-        self._began = self._said = time.monotonic()
-        self._total = len(to_do)
-        self._work = Workload(to_do)
-        self.found = len(plan.runs) - len(to_do)
-        store = f", {self.found} more from the store" if self.found else ""
-        self._name = plan.study.definition.name
-        text = f"{self._name}: {_runs(len(to_do))} on {self._place}{store}"
-        if self._notebook is not None:
-            self._notebook.show(0.0, text)
-            return
-        note(text)
-        if sys.stderr.isatty():
-            self._start_bar()
-
-    def _start_bar(self) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        self._bar = Progress(
-            TextColumn("{task.fields[runs]} runs"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("elapsed"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._bar.start()
-        self._task = self._bar.add_task("", total=1.0, runs=f"0 of {self._total}")
-
-    def advance(self, finished: Finished) -> None:
-        """Note that a run ended."""
-        self.done += 1
-        entry = finished.entry
-        took_s = float(entry.statistics["wall_s"]) if entry is not None else 0.0
-        share = 0.0
-        if self._work is not None:
-            self._work.finished(finished.spec.point, took_s)
-            share = self._work.share
-        if self._bar is not None:
-            runs = f"{self.done} of {self._total}"
-            self._bar.update(self._task, completed=share, runs=runs)
-            return
-        now = time.monotonic()
-        elapsed = now - self._began
-        left = elapsed * (1 - share) / share if share else 0.0
-        if self._notebook is not None:
-            runs = f"{self.done} of {_runs(self._total)}"
-            self._notebook.show(share, f"{self._name}: {runs}, about {left:.0f} s left")
-            return
-        if now - self._said >= LINE_EVERY_S and self.done < self._total:
-            from sojourn.cli.console import note
-
-            self._said = now
-            note(
-                f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, "
-                f"about {left:.0f} s left"
-            )
-
-    def stop(self) -> None:
-        """Note that no more runs follow."""
-        if self._notebook is not None:
-            took = time.monotonic() - self._began
-            self._notebook.stop(f"{self._name}: {_runs(self.done)} in {took:.0f} s")
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-
-def _notebook_bar() -> NotebookBar | None:
+def notebook_bar() -> NotebookBar | None:
     """Return what shows progress in a notebook, if this is one."""
     if "IPython" not in sys.modules:  # as everywhere on the command line
         return None
     from sojourn.notebook import NotebookBar, in_notebook
 
     return NotebookBar() if in_notebook() else None
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count} runs"

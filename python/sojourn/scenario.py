@@ -13,7 +13,7 @@ from sojourn import _engine
 from sojourn.errors import Problem, ScenarioError, UsageError, plain, why
 from sojourn.notebook import table_html
 from sojourn.settings import apply_settings
-from sojourn.toml_text import parse_toml
+from sojourn.toml_text import parse_toml, toml_value
 
 __all__ = ["Scenario", "check_scenario", "decoded", "load_scenario", "read_text"]
 
@@ -130,8 +130,6 @@ class Scenario:
             if isinstance(setting, str):
                 texts.append(setting)
                 continue
-            from sojourn.study.axes import toml_value
-
             texts += [f"{key}={toml_value(value)}" for key, value in setting.items()]
         return Scenario.parse(apply_settings(self.text, texts))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sojourn import progress
+from sojourn.study import progress
 from sojourn.study.execute import Finished
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan
@@ -30,7 +30,7 @@ def test_a_notebook_sees_each_run_of_a_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bar = Shown()
-    monkeypatch.setattr(progress, "_notebook_bar", lambda: bar)
+    monkeypatch.setattr(progress, "notebook_bar", lambda: bar)
     plan = make_plan(load_study(str(write_study(tmp_path))), RunOptions())
     watching = progress.StudyProgress("2 threads")
     watching.start(plan, plan.runs)

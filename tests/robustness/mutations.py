@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import tomli_w
 
+from sojourn.answers.checks import unanswerable
 from sojourn.errors import SojournError
 from sojourn.scenario import check_scenario, load_scenario, read_text
 from sojourn.study.library import load_study
@@ -212,7 +213,7 @@ def one(dice: random.Random, folder: Path) -> str:
             text = value if isinstance(value, str) else repr(value).replace("'", '"')
             load_scenario(base, [f"{dice.choice(PATHS)}{dice.choice(['=', '=', '=', ''])}{text}"])
             return "valid"
-        make_plan(load_study(str(study)), RunOptions(quick=dice.random() < 0.3))
+        make_plan(load_study(str(study)), RunOptions(quick=dice.random() < 0.3), unanswerable)
     except SojournError as error:
         if "Traceback" in str(error):
             raise

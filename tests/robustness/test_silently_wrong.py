@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import sojourn as package
+from sojourn.answers.checks import unanswerable
 from sojourn.report.by_label import file_name
 from sojourn.scenario import Scenario, check_scenario, load_scenario
 from sojourn.study.library import load_study
@@ -86,13 +87,13 @@ def test_a_study_that_could_not_run_quickly_or_has_no_version_is_not_valid(
     from sojourn.errors import StudyError
 
     with pytest.raises(StudyError) as raised:
-        make_plan(load_study(str(path)), RunOptions())
+        make_plan(load_study(str(path)), RunOptions(), unanswerable)
     assert place in [problem.path for problem in raised.value.problems]
 
 
 def test_a_quick_duration_that_is_right_stays_right(tmp_path: Path) -> None:
     path = write_study(tmp_path, quick={"duration": "1 s", "points": ["near*"]})
-    assert len(make_plan(load_study(str(path)), RunOptions(quick=True)).points) == 2
+    assert len(make_plan(load_study(str(path)), RunOptions(quick=True), unanswerable).points) == 2
 
 
 def test_the_version_of_a_scenario_is_a_number() -> None:

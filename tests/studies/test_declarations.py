@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.answers.checks import is_metric
+from sojourn.answers.checks import is_metric, unanswerable
 from sojourn.answers.claims import Outcome
 from sojourn.answers.judging import judge
 from sojourn.answers.open_study import OpenStudy
@@ -57,7 +57,7 @@ def parts(folder: Path, answers: str, module: str = "") -> StudyParts:
 def problems(folder: Path, answers: str, module: str = "", top: str = "") -> list[str]:
     study = write(folder, answers, module, top)
     with pytest.raises(StudyError) as caught:
-        make_plan(load_study(str(study)), RunOptions())
+        make_plan(load_study(str(study)), RunOptions(), unanswerable)
     return [f"{one.path}: {one.message} | {one.hint}" for one in caught.value.problems]
 
 
@@ -541,7 +541,7 @@ def decide(ask):
         return found.outcome
 
     assert "has not been run here" in ours().note
-    make_plan(load_study(str(study)), RunOptions())
+    make_plan(load_study(str(study)), RunOptions(), unanswerable)
     assert ours().ours == "run"
 
 

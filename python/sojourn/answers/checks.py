@@ -13,7 +13,13 @@ from typing import Any
 
 from sojourn.answers.groups import ONE, Groups, condition_problems, groups_of, value_problems
 from sojourn.answers.open_study import OpenStudy
-from sojourn.declarations.answers import ClaimDefinition, Condition, Measure, Value
+from sojourn.declarations.answers import (
+    ClaimDefinition,
+    Condition,
+    Measure,
+    Value,
+    declares_answers,
+)
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import (
     DistributionFigure,
@@ -23,10 +29,13 @@ from sojourn.declarations.figures import (
     SweepFigure,
     TimeSeriesFigure,
 )
-from sojourn.errors import Problem, StudyError, nearest
+from sojourn.errors import Problem, ScenarioError, StudyError, nearest
+from sojourn.scenario import Scenario
+from sojourn.study.expand import Point
 from sojourn.study.files import companions, is_inside
+from sojourn.study.library import Study
 
-__all__ = ["METRICS", "TWO_WAY", "check_declarations", "is_metric"]
+__all__ = ["METRICS", "TWO_WAY", "check_declarations", "is_metric", "unanswerable"]
 
 #: Metrics that runs have, see docs/reference/metrics.md; a test holds the two against each other.
 METRICS = frozenset(
@@ -486,3 +495,44 @@ class _Checker:
                     yield self._problem(path, f'no point "{trace.point}"', hint)
                 if trace.value not in ("rate", "delay", "backlog"):
                     yield from self._function(path, trace.value)
+
+
+def unanswerable(study: Study, points: list[Point]) -> list[Problem]:
+    """Return what is wrong with what the study declares about its answers, if it declares anything."""
+    if not declares_answers(study.definition):
+        return []
+    traffic = _traffic(points)
+    try:
+        check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
+    except StudyError as error:
+        return error.problems
+    return []
+
+
+def _traffic(points: list[Point]) -> dict[str, dict[str, str]]:
+    """Return what all traffic entries are, by point and name; those that named loads stand for have no kind."""
+    known: dict[str, list[str]] = {}
+    found: dict[str, dict[str, str]] = {}
+    for point in points:
+        entries = point.document.get("traffic", [])
+        kinds = {str(entry.get("name", "")): _kind(entry.get("app", "")) for entry in entries}
+        loads = point.document.get("load", [])
+        if loads:
+            # Points that differ in other things have the same names.
+            kind = str([(load.get("name"), load.get("test")) for load in loads] + list(kinds))
+            if kind not in known:
+                try:
+                    printed = Scenario.parse(point.text).canonical()
+                except ScenarioError:  # told when all points are validated
+                    printed = ""
+                known[kind] = re.findall(
+                    r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE
+                )
+            kinds |= dict.fromkeys(known[kind], "") | kinds
+        found[point.name] = kinds
+    return found
+
+
+def _kind(app: str | dict[str, Any]) -> str:
+    """Return the word that says what an application is; empty if that is not known."""
+    return app if isinstance(app, str) else str(app.get("kind", ""))

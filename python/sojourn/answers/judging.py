@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from sojourn.answers.asking import Ask
 from sojourn.answers.claims import Claim, Holds, JudgedClaim, Outcome
 from sojourn.answers.criteria import all_hold, judge_conditions
+from sojourn.answers.modules import what_failed
 from sojourn.answers.numbers import Numbers, fill
-from sojourn.answers.open_study import OpenStudy, what_failed
+from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.answers import ClaimDefinition, Value
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from sojourn.answers.asking import Ask
-from sojourn.answers.modules import is_trusted, trust
+from sojourn.answers.modules import is_trusted, load_module, trust
 from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.tolerance import Rule, read_rules
 from sojourn.answers.view import StudyView
@@ -24,7 +20,7 @@ from sojourn.study.files import companions, is_inside
 from sojourn.study.library import Study, builtin_names, load_study
 from sojourn.study.result import StudyResult
 
-__all__ = ["OpenStudy", "what_failed"]
+__all__ = ["OpenStudy"]
 
 
 @dataclass(frozen=True)
@@ -105,43 +101,3 @@ class _Refused(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:  # noqa: ANN401 - it never returns
         raise StudyError([self._problem])
-
-
-def load_module(path: Path, study: str) -> ModuleType:
-    """Run the module of a study; it sees the package, and nothing else of its folder.
-
-    Raises
-    ------
-    StudyError
-        If it is not there or raises.
-    """
-    name = f"sojourn_study_{study.replace('-', '_').replace('.', '_')}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.exists():
-        hint = "the path is relative to the study file"
-        raise StudyError([Problem("module", f"{path}: no such Python file", hint)])
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        hint = "the module is run before anything is simulated; try it with python"
-        raise StudyError([Problem("module", what_failed(error, path.name), hint)]) from error
-    return module
-
-
-def what_failed(error: BaseException, file: str = "") -> str:
-    """Say in a line what went wrong in a study's own code, and where.
-
-    Examples
-    --------
-    >>> what_failed(ZeroDivisionError("division by zero"))
-    'ZeroDivisionError: division by zero'
-    """
-    if isinstance(error, SyntaxError):
-        return f"{file}, line {error.lineno}: {error.msg}"
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not file or f.filename.endswith(file)] if file else []
-    return f"{file}, line {own[-1].lineno}: {text}" if own else text

@@ -13,9 +13,10 @@ from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
 from sojourn.answers.figures import figures
 from sojourn.answers.judging import judge
+from sojourn.answers.modules import what_failed
 from sojourn.answers.number_tables import numbers_table
 from sojourn.answers.numbers import fill
-from sojourn.answers.open_study import OpenStudy, what_failed
+from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.printed_tables import printed_table
 from sojourn.answers.report_content import Assumption, PlainCell, PlainTable, StudyParts
 from sojourn.answers.table import Table

@@ -17,15 +17,15 @@ from sojourn.engine import simulate
 from sojourn.errors import RecordError, ScenarioError, plain
 from sojourn.headline import headline_rows
 from sojourn.notebook import in_notebook, pandas_frame, table_html
-from sojourn.on_disk import check_listed, read_listing, read_table, shape
 from sojourn.progress import RunProgress
+from sojourn.run_directory import read_run
 from sojourn.scenario import Scenario, load_scenario
 from sojourn.store import Store, pack
 
 if TYPE_CHECKING:
     from sojourn.plots.spec import PlotSpec
 
-__all__ = ["Run", "read_run", "run"]
+__all__ = ["Run", "run"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,61 +94,6 @@ class Run:
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
         """Return the metrics as a frame of pandas."""
         return pandas_frame(self.metrics)
-
-
-_MANIFEST: dict[str, Any] = {
-    "scenario": str,
-    "seed": int,
-    "key": str,
-    "version": str,
-    "engine_version": str,
-    "commit": str | None,
-    "dirty": bool | None,
-    "statistics": dict[str, float],
-    "files": dict[str, dict[str, Any]],
-}
-"""Types of what is used of a manifest."""
-
-
-def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], list[str]]:
-    """Read manifest and tables of a directory that `sojourn run --out` wrote.
-
-    Returns
-    -------
-    tuple
-        The manifest, tables by name, and a sentence for each thing that is damaged and was left out.
-
-    Raises
-    ------
-    RecordError
-        If there is no manifest or there are no metrics.
-    """
-    tables: dict[str, pl.DataFrame] = {}
-    damages: list[str] = []
-    try:
-        manifest, wrong = shape(read_listing(directory / "manifest.json"), _MANIFEST)
-        if not {"simulated_s", "wall_s", "packet_hops"} <= set(manifest.get("statistics", {})):
-            manifest.pop("statistics", None)
-            wrong = sorted({*wrong, "statistics"})
-        damages += [f"manifest.json: {key} is not what it should be" for key in wrong]
-        listing = manifest.get("files", {})
-        names = {path.name for path in directory.glob("*.parquet")} | {"metrics.parquet"}
-        names |= {name for name in listing if Path(name).name == name}
-        for name in sorted(names):
-            try:
-                check_listed(directory / name, name, listing)
-                needed = ("subject", "metric", "value", "unit") if name == "metrics.parquet" else ()
-                tables[name.removesuffix(".parquet")] = read_table(directory / name, needed)
-            except RecordError as error:
-                if name == "metrics.parquet":
-                    raise
-                damages.append(error.message)
-    except RecordError as error:
-        raise RecordError(
-            f"{directory} does not hold a complete run: {error.message}",
-            "run the scenario again with --out",
-        ) from error
-    return manifest, tables, damages
 
 
 def run(

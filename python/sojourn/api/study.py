@@ -11,13 +11,14 @@ from typing import Any, Self
 
 import tomli_w
 
+from sojourn.answers.checks import unanswerable
+from sojourn.api.result import StudyResult
 from sojourn.errors import StudyError
 from sojourn.notebook import table_html
 from sojourn.scenario import Scenario, read_text
 from sojourn.store import Store
-from sojourn.study import library
+from sojourn.study import library, result
 from sojourn.study.plan import RunOptions, make_plan
-from sojourn.study.result import StudyResult
 from sojourn.study.runner import available_cores, run_study
 
 __all__ = ["Study"]
@@ -98,7 +99,7 @@ class Study:
         """Show the points with their labels, or what is wrong."""
         try:
             with self._opened() as study:
-                plan = make_plan(study, RunOptions())
+                plan = make_plan(study, RunOptions(), unanswerable)
         except StudyError as error:
             rows = [(problem.path, problem.message, problem.hint) for problem in error.problems]
             return table_html(f"{self.name} is not valid", ("where", "what", "hint"), rows)
@@ -145,18 +146,18 @@ class Study:
         RunError
             If a run failed; the others are in the store.
         """
-        from sojourn.progress import StudyProgress
+        from sojourn.study.progress import StudyProgress
 
         workers = jobs or available_cores()
 
-        def finish(result: StudyResult) -> None:
+        def finish(finished: result.StudyResult) -> None:
             if report:
                 from sojourn.report import build
 
-                build(result)
+                build(finished)
 
         with self._opened() as study:
-            plan = make_plan(study, RunOptions(tuple(points), seeds, duration, quick))
+            plan = make_plan(study, RunOptions(tuple(points), seeds, duration, quick), unanswerable)
             outcome = run_study(
                 plan,
                 Store() if store is None else store,

@@ -67,9 +67,9 @@ def execute(arguments: list[str]) -> int:
     if words in COMMANDS:
         return _command(words, rest)
     if rest and rest[0] == "--version" and not words:
-        from sojourn import __version__
+        from sojourn.version import VERSION
 
-        print(f"sojourn {__version__}")
+        print(f"sojourn {VERSION}")
         return 0
     if not rest or rest[0] in ("-h", "--help"):
         print(_overview(words))

@@ -59,10 +59,11 @@ def _is_builtin(name: str) -> bool:
 
 
 def _check_study(name: str) -> str:
+    from sojourn.answers.checks import unanswerable
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
 
-    make_plan(load_study(name), RunOptions())
+    make_plan(load_study(name), RunOptions(), unanswerable)
     return "study"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+
+from sojourn.messages import note
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
@@ -29,12 +30,6 @@ def _coloured(text: str, colour: str) -> str:
     if not sys.stderr.isatty() or os.environ.get("NO_COLOR"):
         return text
     return f"{colour}{text}{PLAIN}"
-
-
-def note(text: str) -> None:
-    """Say something on stderr; if nobody can hear it, the exit status has to do."""
-    with suppress(OSError):
-        print(text, file=sys.stderr)
 
 
 def warn(text: str) -> None:

@@ -67,18 +67,19 @@ def execute(options: Namespace) -> None:
     """Run what is missing of a study and write its report."""
     import contextlib
 
+    from sojourn.answers.checks import unanswerable
     from sojourn.cli.console import note, print_json, warn
     from sojourn.errors import InterruptedRun
     from sojourn.output import refuse_used
-    from sojourn.progress import StudyProgress
     from sojourn.store import Store
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
+    from sojourn.study.progress import StudyProgress
     from sojourn.study.runner import available_cores, run_study
 
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
     study = with_settings(load_study(options.name), options.settings)
-    plan = make_plan(study, wishes)
+    plan = make_plan(study, wishes, unanswerable)
     out, cluster, quick = options.out, options.cluster, options.quick
     if out is not None:
         refuse_used(out)

@@ -23,7 +23,7 @@ def execute(options: Namespace) -> None:
     from sojourn.study.plan import RunOptions, make_plan
 
     study = load_study(options.name)
-    plan = make_plan(study, RunOptions(), answers=False)
+    plan = make_plan(study, RunOptions())
     definition = study.definition
     print(definition.title or definition.name)
     for text in (definition.source, definition.summary.strip()):

@@ -159,7 +159,7 @@ def write_imported(imported: Imported, directory: Path, source: Path) -> None:
     UsageError
         If the directory is in use.
     """
-    from sojourn import __version__
+    from sojourn.version import VERSION
 
     with new_directory(directory) as unfinished:
         imported.tests.write_parquet(unfinished / TESTS)
@@ -168,7 +168,7 @@ def write_imported(imported: Imported, directory: Path, source: Path) -> None:
             csv.writer(file).writerows([("file", "reason"), *imported.skipped])
         manifest = {
             "kind": "trial",
-            "version": __version__,
+            "version": VERSION,
             "source": str(source),
             "files": imported.files,
             "tests": imported.tests.height,

@@ -30,10 +30,10 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
     pathlib.Path
         The page.
     """
-    from sojourn import __version__
     from sojourn.report.drawing_files import draw_files
     from sojourn.report.files import write_plain, write_text
     from sojourn.report.page import DrawnFigure, page_environment, style_sheet
+    from sojourn.version import VERSION
 
     made = figures(analysis)
     folders = {name: directory / name for name in ("tables", "figures")}
@@ -61,7 +61,7 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
             absent=analysis.absent,
             doubtful=_doubtful(tests),
             skipped=_skipped(directory),
-            provenance=_provenance(directory, analysis, tests, __version__),
+            provenance=_provenance(directory, analysis, tests, VERSION),
         )
     )
     path = directory / "report.html"

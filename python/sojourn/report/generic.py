@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from sojourn.answers.open_study import what_failed
+from sojourn.answers.modules import what_failed
 from sojourn.answers.report_content import PlainCell, PlainTable, StudyParts
 from sojourn.answers.reporting import failure
 from sojourn.answers.view import StudyView

@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.api.run import read_run
 from sojourn.digits import significant
 from sojourn.errors import RecordError, plain
 from sojourn.headline import LINKS, headline_rows
@@ -26,6 +25,7 @@ from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
+from sojourn.run_directory import read_run
 from sojourn.words import words_of
 
 __all__ = ["build_run_report", "is_run", "run_figures"]
@@ -120,7 +120,7 @@ def _kept(make: Callable[[], Made], what: str, damages: list[str]) -> Made | Non
     try:
         return make()
     except Exception as error:  # records may be anybody's
-        from sojourn.answers.open_study import what_failed
+        from sojourn.answers.modules import what_failed
 
         damages.append(f"{what} could not be made: {what_failed(error)}")
         return None

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, cast
 
-import tomli_w
 from pydantic import Discriminator, Field, Tag
 
 from sojourn import _engine
 from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import Problem
+from sojourn.toml_text import toml_value
 
 __all__ = [
     "Axis",
@@ -36,7 +36,6 @@ __all__ = [
     "combinations",
     "count_of",
     "problems_of",
-    "toml_value",
     "unit_of",
 ]
 
@@ -301,20 +300,6 @@ def _words(value: object) -> str:
         return toml_value(table)  # what stands deeper tells values apart, too
     rest = (f"{key} {item}" for key, item in table.items() if key != "kind")
     return ", ".join([str(table["kind"]), *rest])
-
-
-def toml_value(value: object) -> str:
-    """Return a value as it would stand in a file, in one line."""
-    if isinstance(value, dict):
-        entries = cast("dict[str, object]", value).items()
-        return "{ " + ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in entries) + " }"
-    if isinstance(value, list):
-        return f"[{', '.join(toml_value(item) for item in cast('list[object]', value))}]"
-    return tomli_w.dumps({"v": value}).removeprefix("v = ").strip()
-
-
-def _key(key: str) -> str:
-    return tomli_w.dumps({key: 0}).removesuffix(" = 0\n")
 
 
 @cache

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import sojourn
 from sojourn import _engine
 from sojourn.study.plan import Plan
+from sojourn.version import VERSION
 
 __all__ = ["describe_machine", "describe_source", "make_manifest"]
 
@@ -19,15 +19,14 @@ __all__ = ["describe_machine", "describe_source", "make_manifest"]
 def describe_source() -> dict[str, Any]:
     """Return version, engine version, and commit and dirty flag if the package runs from a checkout."""
     return {
-        "version": sojourn.__version__,
+        "version": VERSION,
         "engine_version": _engine.engine_version(),
-        **_checkout(Path(sojourn.__file__).resolve()),
+        **_checkout(Path(__file__).resolve().parents[3]),
     }
 
 
-def _checkout(module: Path) -> dict[str, Any]:
+def _checkout(root: Path) -> dict[str, Any]:
     unknown: dict[str, Any] = {"commit": None, "dirty": None}
-    root = module.parents[2]
     if not (root / "Cargo.toml").exists() or not (root / ".git").exists():
         return unknown
     try:

@@ -4,19 +4,20 @@ The engine checks every scenario here, so that nothing starts before everything 
 """
 
 import hashlib
-import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any
 
-from sojourn.declarations.answers import declares_answers
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
 from sojourn.scenario import Scenario, check_scenario
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
 
-__all__ = ["Plan", "PlannedPoint", "RunOptions", "RunSpec", "make_plan"]
+__all__ = ["Check", "Plan", "PlannedPoint", "RunOptions", "RunSpec", "make_plan"]
+
+Check = Callable[[Study, list[Point]], list[Problem]]
+"""Says what is wrong with a study and its points."""
 
 MOST_RUNS = 10_000_000
 """Runs of a study. chosen: as many take days on any machine, and their list some gigabytes."""
@@ -93,7 +94,7 @@ class Plan:
         return sum(run.scenario.duration_s for run in self.runs)
 
 
-def make_plan(study: Study, options: RunOptions, *, answers: bool = True) -> Plan:
+def make_plan(study: Study, options: RunOptions, check: Check | None = None) -> Plan:
     """Decide which runs a study needs.
 
     Parameters
@@ -102,8 +103,9 @@ def make_plan(study: Study, options: RunOptions, *, answers: bool = True) -> Pla
         The study.
     options
         What the user wishes.
-    answers
-        Whether to check that the runs can answer what the study asks; not worth its time to who only looks.
+    check
+        What else has to hold of the study and all its points: `sojourn.answers.checks.unanswerable` where what
+        the study declares about its answers counts.
 
     Raises
     ------
@@ -117,7 +119,7 @@ def make_plan(study: Study, options: RunOptions, *, answers: bool = True) -> Pla
     patterns = list(options.points) or (list(quick.points) if options.quick else ["*"])
     every, problems = expand_all(definition, study.base, str(study.path))
     # Points that cannot be made would look like labels that no point has.
-    problems = problems or (answers and _unanswerable(study, every)) or _unquick(study, every)
+    problems = problems or (check and check(study, every)) or _unquick(study, every)
     chosen = every if problems else select(every, patterns)
     planned, invalid = _validated(study, chosen)
     if problems or invalid:
@@ -186,50 +188,6 @@ def _reduced(options: RunOptions, *, is_shorter: bool, is_partial: bool) -> list
     if options.quick:
         return ["quick"]
     return ["shortened"] * is_shorter + ["partial"] * is_partial
-
-
-def _unanswerable(study: Study, points: list[Point]) -> list[Problem]:
-    """Return what is wrong with what the study declares about its answers, if it declares anything."""
-    if not declares_answers(study.definition):
-        return []
-    from sojourn.answers.checks import check_declarations
-    from sojourn.answers.open_study import OpenStudy
-
-    traffic = _traffic(points)
-    try:
-        check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
-    except StudyError as error:
-        return error.problems
-    return []
-
-
-def _traffic(points: list[Point]) -> dict[str, dict[str, str]]:
-    """Return what all traffic entries are, by point and name; those that named loads stand for have no kind."""
-    known: dict[str, list[str]] = {}
-    found: dict[str, dict[str, str]] = {}
-    for point in points:
-        entries = point.document.get("traffic", [])
-        kinds = {str(entry.get("name", "")): _kind(entry.get("app", "")) for entry in entries}
-        loads = point.document.get("load", [])
-        if loads:
-            # Points that differ in other things have the same names.
-            kind = str([(load.get("name"), load.get("test")) for load in loads] + list(kinds))
-            if kind not in known:
-                try:
-                    printed = Scenario.parse(point.text).canonical()
-                except ScenarioError:  # told when all points are validated
-                    printed = ""
-                known[kind] = re.findall(
-                    r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE
-                )
-            kinds |= dict.fromkeys(known[kind], "") | kinds
-        found[point.name] = kinds
-    return found
-
-
-def _kind(app: str | dict[str, Any]) -> str:
-    """Return the word that says what an application is; empty if that is not known."""
-    return app if isinstance(app, str) else str(app.get("kind", ""))
 
 
 def _validated(study: Study, points: list[Point]) -> tuple[list[PlannedPoint], list[Problem]]:

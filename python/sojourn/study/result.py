@@ -9,22 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import polars as pl
 
 from sojourn.errors import RecordError, nearest, plain
-from sojourn.notebook import pandas_frame, table_html
 from sojourn.on_disk import check_listed, read_listing, read_table, shape
 from sojourn.study.definition import SUMMARY_COLUMNS, StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
 
-if TYPE_CHECKING:
-    from sojourn.api.run import Run
-    from sojourn.plots.spec import PlotSpec
-
-__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult", "load_result"]
+__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult"]
 
 METRICS_SCHEMA: dict[str, pl.DataType] = {
     "study": pl.String(),
@@ -121,29 +116,13 @@ class StudyResult:
 
     def __repr__(self) -> str:
         """Name the result and its size."""
-        return f"<StudyResult {self._overview}>"
+        return f"<StudyResult {self.overview}>"
 
     @property
-    def _overview(self) -> str:
+    def overview(self) -> str:
+        """Its name and size in a line."""
         less = f" ({self.reduced} run)" if self.reduced else ""
         return f"{self.name}{less}: {self.points.height} points, {self.runs.height} runs"
-
-    def _repr_html_(self) -> str:
-        """Show the points and where the result lies."""
-        title = f"{self._overview}, in {self.directory}"
-        return table_html(title, self.points.columns, self.points.rows())
-
-    def plots(self) -> dict[str, PlotSpec]:
-        """Return what the report draws, by name. Each shows itself in a notebook, and has `save("delay.svg")`."""
-        from sojourn.answers.view import StudyView
-        from sojourn.report.builder import study_parts
-
-        figures = study_parts(self, StudyView(self)).figures
-        return {figure.plot.name: figure.plot for figure in figures}
-
-    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
-        """Return `summary` as a frame of pandas."""
-        return pandas_frame(self.summary)
 
     @property
     def study_folder(self) -> Path:
@@ -296,24 +275,3 @@ RUNS_SCHEMA: dict[str, pl.DataType] = {
     "events": pl.UInt64(),
 }
 """Columns of `runs.parquet` beside the labels."""
-
-
-def load_result(directory: str | Path) -> StudyResult | Run:
-    """Read what `sojourn study run` or `sojourn run --out` wrote.
-
-    Parameters
-    ----------
-    directory
-        Result of a study, or of a single run.
-
-    Raises
-    ------
-    RecordError
-        If it is neither, or not complete.
-    """
-    directory = Path(directory)
-    if (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists():
-        from sojourn.api.run import Run
-
-        return Run.load(directory)
-    return StudyResult.load(directory)

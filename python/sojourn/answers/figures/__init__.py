@@ -21,7 +21,8 @@ from sojourn.answers.figures import (
     sweep,
     timeseries,
 )
-from sojourn.answers.open_study import OpenStudy, what_failed
+from sojourn.answers.modules import what_failed
+from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.table import Table
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.figures import AgreementFigure, AnyFigure, FunctionFigure

@@ -1,0 +1,57 @@
+"""Results of studies as notebooks show them, and what reads any result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.notebook import pandas_frame, table_html
+from sojourn.study import result
+
+if TYPE_CHECKING:
+    from sojourn.api.run import Run
+    from sojourn.plots.spec import PlotSpec
+
+__all__ = ["StudyResult", "load_result"]
+
+
+class StudyResult(result.StudyResult):
+    """A result directory, loaded; it shows itself in a notebook, and draws what its report draws."""
+
+    def _repr_html_(self) -> str:
+        """Show the points and where the result lies."""
+        title = f"{self.overview}, in {self.directory}"
+        return table_html(title, self.points.columns, self.points.rows())
+
+    def plots(self) -> dict[str, PlotSpec]:
+        """Return what the report draws, by name. Each shows itself in a notebook, and has `save("delay.svg")`."""
+        from sojourn.answers.view import StudyView
+        from sojourn.report.builder import study_parts
+
+        figures = study_parts(self, StudyView(self)).figures
+        return {figure.plot.name: figure.plot for figure in figures}
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
+        """Return `summary` as a frame of pandas."""
+        return pandas_frame(self.summary)
+
+
+def load_result(directory: str | Path) -> StudyResult | Run:
+    """Read what `sojourn study run` or `sojourn run --out` wrote.
+
+    Parameters
+    ----------
+    directory
+        Result of a study, or of a single run.
+
+    Raises
+    ------
+    RecordError
+        If it is neither, or not complete.
+    """
+    directory = Path(directory)
+    if (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists():
+        from sojourn.api.run import Run
+
+        return Run.load(directory)
+    return StudyResult.load(directory)

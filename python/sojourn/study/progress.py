@@ -1,0 +1,126 @@
+"""Progress of studies: a bar with an estimate on a terminal or in a notebook, plain lines elsewhere.
+
+The estimate weighs runs by their work, see `sojourn.study.workload`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from sojourn.messages import note
+from sojourn.progress import LINE_EVERY_S, notebook_bar
+from sojourn.study.workload import Workload
+
+if TYPE_CHECKING:
+    from sojourn.study.execute import Finished
+    from sojourn.study.plan import Plan, RunSpec
+
+__all__ = ["StudyProgress"]
+
+
+class StudyProgress:
+    """Tells how far a study is; on stderr.
+
+    Parameters
+    ----------
+    place
+        What the runs run on, in words.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._bar: Any = None
+        self._task: Any = None
+        self._began = 0.0
+        self._said = 0.0
+        self._work: Workload | None = None
+        self._total = 0
+        self._notebook = notebook_bar()
+        self._name = ""
+        self.done = 0
+        """Runs finished so far."""
+        self.found = 0
+        """Runs that the store had."""
+
+    def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
+        """Note that runs begin."""
+        self._began = self._said = time.monotonic()
+        self._total = len(to_do)
+        self._work = Workload(to_do)
+        self.found = len(plan.runs) - len(to_do)
+        store = f", {self.found} more from the store" if self.found else ""
+        self._name = plan.study.definition.name
+        text = f"{self._name}: {_runs(len(to_do))} on {self._place}{store}"
+        if self._notebook is not None:
+            self._notebook.show(0.0, text)
+            return
+        note(text)
+        if sys.stderr.isatty():
+            self._start_bar()
+
+    def _start_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self._bar = Progress(
+            TextColumn("{task.fields[runs]} runs"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("elapsed"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("", total=1.0, runs=f"0 of {self._total}")
+
+    def advance(self, finished: Finished) -> None:
+        """Note that a run ended."""
+        self.done += 1
+        entry = finished.entry
+        took_s = float(entry.statistics["wall_s"]) if entry is not None else 0.0
+        share = 0.0
+        if self._work is not None:
+            self._work.finished(finished.spec.point, took_s)
+            share = self._work.share
+        if self._bar is not None:
+            runs = f"{self.done} of {self._total}"
+            self._bar.update(self._task, completed=share, runs=runs)
+            return
+        now = time.monotonic()
+        elapsed = now - self._began
+        left = elapsed * (1 - share) / share if share else 0.0
+        if self._notebook is not None:
+            runs = f"{self.done} of {_runs(self._total)}"
+            self._notebook.show(share, f"{self._name}: {runs}, about {left:.0f} s left")
+            return
+        if now - self._said >= LINE_EVERY_S and self.done < self._total:
+            self._said = now
+            note(
+                f"  {self.done} of {_runs(self._total)} after {elapsed:.0f} s, "
+                f"about {left:.0f} s left"
+            )
+
+    def stop(self) -> None:
+        """Note that no more runs follow."""
+        if self._notebook is not None:
+            took = time.monotonic() - self._began
+            self._notebook.stop(f"{self._name}: {_runs(self.done)} in {took:.0f} s")
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
