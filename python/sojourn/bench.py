@@ -4,7 +4,7 @@ import json
 import subprocess
 from typing import cast
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.errors import RunError
 from sojourn.isolated import python_command
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.memory import budget
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time

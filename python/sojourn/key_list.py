@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from sojourn import _engine
+import sojourn._engine as _engine
 
 __all__ = ["KeyRow", "find_keys", "key_list", "nearest_key", "outline"]
 

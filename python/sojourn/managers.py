@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn._engine import Packet
 from sojourn.errors import UsageError
 

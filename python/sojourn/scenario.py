@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.errors import Problem, ScenarioError, UsageError, plain, why
 from sojourn.notebook import table_html
 from sojourn.settings import apply_settings

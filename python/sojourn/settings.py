@@ -6,7 +6,7 @@ more than itself.
 
 from __future__ import annotations
 
-from sojourn import _engine
+import sojourn._engine as _engine
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.errors import EnvironmentFailure, RecordError
 from sojourn.on_disk import digest_of
 from sojourn.output import owner, owner_is_gone

@@ -9,8 +9,8 @@ from sojourn.notebook import pandas_frame, table_html
 from sojourn.study import result
 
 if TYPE_CHECKING:
+    from sojourn.api.plot import Plot
     from sojourn.api.run import Run
-    from sojourn.plots.spec import PlotSpec
 
 __all__ = ["StudyResult", "load_result"]
 
@@ -23,13 +23,14 @@ class StudyResult(result.StudyResult):
         title = f"{self.overview}, in {self.directory}"
         return table_html(title, self.points.columns, self.points.rows())
 
-    def plots(self) -> dict[str, PlotSpec]:
+    def plots(self) -> dict[str, Plot]:
         """Return what the report draws, by name. Each shows itself in a notebook, and has `save("delay.svg")`."""
         from sojourn.answers.view import StudyView
+        from sojourn.api.plot import Plot
         from sojourn.report.builder import study_parts
 
         figures = study_parts(self, StudyView(self)).figures
-        return {figure.plot.name: figure.plot for figure in figures}
+        return {figure.plot.name: Plot.of(figure.plot) for figure in figures}
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
         """Return `summary` as a frame of pandas."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.engine import simulate
 from sojourn.errors import RecordError, ScenarioError, plain
 from sojourn.headline import headline_rows
@@ -23,7 +23,7 @@ from sojourn.scenario import Scenario, load_scenario
 from sojourn.store import Store, pack
 
 if TYPE_CHECKING:
-    from sojourn.plots.spec import PlotSpec
+    from sojourn.api.plot import Plot
 
 __all__ = ["Run", "run"]
 
@@ -82,14 +82,15 @@ class Run:
         headings = ("traffic or link", "metric", "value", "unit")
         return table_html(title, headings, headline_rows(self.metrics.rows()))
 
-    def plots(self) -> dict[str, PlotSpec]:
+    def plots(self) -> dict[str, Plot]:
         """Return what the run's report draws, by name: rates, queues, delays, and where they come from.
 
         Each shows itself in a notebook, and has `save("delay.svg")`.
         """
+        from sojourn.api.plot import Plot
         from sojourn.report.single import run_figures
 
-        return {figure.plot.name: figure.plot for figure in run_figures(dict(self.tables))}
+        return {figure.plot.name: Plot.of(figure.plot) for figure in run_figures(dict(self.tables))}
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
         """Return the metrics as a frame of pandas."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from sojourn import _engine
+    import sojourn._engine as _engine
     from sojourn.api.run import Run
     from sojourn.cli.arguments import Parser
     from sojourn.progress import RunProgress
@@ -132,7 +132,7 @@ _COLUMNS = ("subject", "metric", "value", "unit")
 
 def _scenario(file: str, settings: list[str]) -> _engine.Scenario:
     """Read a scenario with its settings; without mistakes, nothing but the engine is needed."""
-    from sojourn import _engine
+    import sojourn._engine as _engine
     from sojourn.settings import apply_settings
 
     try:

@@ -19,7 +19,7 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Print a JSON Schema."""
     if options.file == "scenario":
-        from sojourn import _engine
+        import sojourn._engine as _engine
 
         print(_engine.scenario_schema().rstrip())
         return

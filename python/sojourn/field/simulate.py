@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 import tomli_w
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.engine import simulate
 from sojourn.errors import Problem, RecordError, ScenarioError, UsageError, nearest
 from sojourn.field.assignments import SCHEDULE

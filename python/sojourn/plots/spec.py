@@ -9,12 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-
-from sojourn.errors import UsageError
 
 Scale = Literal["linear", "log"]
 Weight = Literal["thin", "normal", "bold"]
@@ -202,40 +199,6 @@ class PlotSpec:
         """Name the plot and say how much is in it."""
         panels = "1 panel" if len(self.panels) == 1 else f"{len(self.panels)} panels"
         return f"<PlotSpec {self.name}: {panels}>"
-
-    def _repr_svg_(self) -> str:
-        """Draw the plot where a notebook shows it."""
-        from sojourn.plots.backends import mpl
-
-        return mpl.svg(self)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the plot into a file, as its suffix says: `.svg`, `.pdf` or `.png`.
-
-        Parameters
-        ----------
-        path
-            The file; replaced if it is there.
-
-        Raises
-        ------
-        UsageError
-            If it is another kind of file.
-        """
-        path = Path(path)
-        if path.suffix not in (".svg", ".pdf", ".png"):
-            raise UsageError(
-                f"{path}: plots are not written as {path.suffix or 'files without suffix'}",
-                "use .svg, .pdf or .png",
-            )
-        from sojourn.plots.backends import mpl
-
-        if path.suffix == ".svg":
-            path.write_text(mpl.svg(self), encoding="utf-8")
-        else:
-            figure: Any = mpl.draw(self)  # its own annotations are incomplete
-            figure.savefig(path, dpi=200)
-        return path
 
 
 def as_array(values: Sequence[float] | np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.errors import Problem, ScenarioError, UsageError
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.provisioning.configuration import (
     Configuration,
     Issue,

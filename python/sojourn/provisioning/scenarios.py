@@ -10,7 +10,7 @@ them: their packets wait in queues, not for grants.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.errors import UsageError
 from sojourn.provisioning.expansion import DIRECTIONS, Service
 

@@ -28,7 +28,7 @@ from sojourn.report.files import (
     write_text,
 )
 from sojourn.study.result import ReportSummary, StudyResult
-from sojourn.study.summary import write_summary
+from sojourn.study.write import write_summary
 
 #: Kinds of claims that the command line counts.
 _COUNTED_USES = ("gate", "unit", "report")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, cast
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.answers.report_content import Assumption
 from sojourn.study.result import StudyResult
 

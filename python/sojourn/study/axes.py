@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Discriminator, Field, Tag
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import Problem
 from sojourn.toml_text import toml_value

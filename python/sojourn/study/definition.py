@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.declarations.answers import Declarations
 from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import MOST_PROBLEMS, Problem, StudyError, UsageError, nearest, plain, why

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.engine import NOTICE_EVERY_S, simulate
 from sojourn.errors import (
     EnvironmentFailure,

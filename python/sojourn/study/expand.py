@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest
 from sojourn.toml_text import parse_toml
 from sojourn.words import fill, placeholders

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest, plain, why
 from sojourn.scenario import decoded
 from sojourn.settings import apply_settings

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sojourn import _engine
+import sojourn._engine as _engine
 from sojourn.study.plan import Plan
 from sojourn.version import VERSION
 

@@ -21,8 +21,7 @@ from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
 from sojourn.study.manifest import make_manifest
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import StudyResult
-from sojourn.study.summary import write_summary
-from sojourn.study.write import write_result
+from sojourn.study.write import write_result, write_summary
 
 __all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "run_study"]
 

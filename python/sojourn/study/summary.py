@@ -8,7 +8,6 @@ none, stands beside it.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,10 +15,7 @@ import polars as pl
 from sojourn.stats.estimate import interval_within, wilson
 from sojourn.stats.quantity import Quantity, quantity_of
 
-if TYPE_CHECKING:
-    from sojourn.study.result import StudyResult
-
-__all__ = ["COLUMNS", "FEW_RUNS", "summarise", "write_summary"]
+__all__ = ["COLUMNS", "FEW_RUNS", "summarise"]
 
 COLUMNS = (
     "point",
@@ -149,20 +145,3 @@ def _note(count: int, runs: int, *, equal: bool, on_bound: bool) -> str:
 def _share_of_differing(count: int) -> float:
     """Return the largest share of runs that may differ where so many were the same."""
     return wilson(0, count)[1]
-
-
-def write_summary(result: StudyResult) -> None:
-    """Write `summary.parquet` and `summary.csv` into a result's directory.
-
-    Raises
-    ------
-    OSError
-        If they cannot be written.
-    """
-    from sojourn.study.write import write_table
-
-    directory, summary = result.directory, result.summary
-    write_table(summary, directory / "summary.parquet")
-    temporary = directory / ".summary.csv.partial"
-    temporary.write_text(summary.write_csv(), encoding="utf-8")
-    temporary.replace(directory / "summary.csv")

@@ -22,7 +22,7 @@ from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
 
-__all__ = ["write_result", "write_table"]
+__all__ = ["write_result", "write_summary", "write_table"]
 
 COMPRESSION_LEVEL = 1  # chosen: a quarter less time than level 3, for 6 % more bytes
 
@@ -73,6 +73,21 @@ def write_result(
     manifest["files"] = list_files(directory, files)
     write_json(directory / "manifest.json", manifest)
     return result
+
+
+def write_summary(result: StudyResult) -> None:
+    """Write `summary.parquet` and `summary.csv` into a result's directory.
+
+    Raises
+    ------
+    OSError
+        If they cannot be written.
+    """
+    directory, summary = result.directory, result.summary
+    write_table(summary, directory / "summary.parquet")
+    temporary = directory / ".summary.csv.partial"
+    temporary.write_text(summary.write_csv(), encoding="utf-8")
+    temporary.replace(directory / "summary.csv")
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
