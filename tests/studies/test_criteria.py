@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sojourn.answers.checks import unanswerable
 from sojourn.answers.claims import Outcome
 from sojourn.answers.criteria import judge_conditions
 from sojourn.answers.judging import judge
@@ -210,7 +211,7 @@ KEEP = 'keep = ["delay_histogram"]\n'
 def problems(folder: Path, answers: str) -> list[str]:
     study = write(folder, MEASURES + answers, top=KEEP)
     with pytest.raises(StudyError) as caught:
-        make_plan(load_study(str(study)), RunOptions())
+        make_plan(load_study(str(study)), RunOptions(), unanswerable)
     return [f"{one.path}: {one.message} | {one.hint}" for one in caught.value.problems]
 
 
@@ -354,7 +355,7 @@ def test_a_label_that_no_point_has_with_the_others_is_a_problem(tmp_path: Path) 
     )
     study.write_text(study.read_text(encoding="utf-8") + more, encoding="utf-8")
     with pytest.raises(StudyError) as caught:
-        make_plan(load_study(str(study)), RunOptions())
+        make_plan(load_study(str(study)), RunOptions(), unanswerable)
     (problem,) = caught.value.problems
     assert problem.message == "no point has queue = codel with the other labels"
 
@@ -440,7 +441,7 @@ def test_a_claim_never_holds_by_runs_that_gave_nothing(
     claim = '[[claim]]\nidentifier = "one"\nstatement = "x"\n'
     study = write(tmp_path, MEASURES + claim + judged, module, KEEP)
     load = load_study(str(study))
-    make_plan(load, RunOptions())
+    make_plan(load, RunOptions(), unanswerable)
     delays = dict(DELAYS)
     if absent == "no run":
         del delays["codel-far"]
