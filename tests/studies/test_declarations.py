@@ -486,7 +486,7 @@ def test_a_delay_of_what_sends_both_ways_says_which(tmp_path: Path) -> None:
     base = study.with_name("base.toml")
     base.write_text(base.read_text().replace('"voice"', '"online-game"'))
     with pytest.raises(StudyError) as caught:
-        make_plan(load_study(str(study)), RunOptions())
+        make_plan(load_study(str(study)), RunOptions(), unanswerable)
     (found,) = caught.value.problems
     assert found.path == "measures.delay.metric"
     assert (
@@ -495,7 +495,7 @@ def test_a_delay_of_what_sends_both_ways_says_which(tmp_path: Path) -> None:
     assert found.hint == 'delay_up_p99 or delay_down_p99, or samples = "round-trip"'
     answers = study.with_name("answers.toml")
     answers.write_text(answers.read_text().replace("delay_p99", "delay_up_p99"))
-    assert make_plan(load_study(str(study)), RunOptions())
+    assert make_plan(load_study(str(study)), RunOptions(), unanswerable)
 
 
 def test_a_module_that_raises_says_where(tmp_path: Path) -> None:
