@@ -43,7 +43,7 @@ pub use flow_hash::{Address, FlowHash, FlowKey};
 pub use header::{Ecn, Meta, Reason, ServiceQueue, SubFlow};
 pub use limit::Limit;
 pub use random::{RandomStream, Seed};
-pub use rate::{BitRate, Serializer};
+pub use rate::{BitRate, Serializer, WholeBytes};
 pub use ratio::Probability;
 pub use size::{Bytes, Packets};
 pub use time::{Instant, Span};

@@ -140,6 +140,38 @@ impl Serializer {
     }
 }
 
+/// Whole bytes that rates give in one span after the other: what is less than a byte is carried into the next span, so
+/// that the sum over any number of spans is exact to a byte.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WholeBytes {
+    /// Bits times 10^-12, less than a byte of them.
+    rest: u64,
+}
+
+impl WholeBytes {
+    /// Bytes that pass at `rate` in the next span.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "2^64 bytes take longer than any run, and a remainder is below a byte"
+    )]
+    pub const fn pass(&mut self, rate: BitRate, span: Span) -> Bytes {
+        if let Some(bits) = rate.0.checked_mul(span.as_ps())
+            && let Some(bits) = bits.checked_add(self.rest)
+        {
+            self.rest = bits % BYTE_COST;
+            return Bytes(bits / BYTE_COST);
+        }
+        let bits = rate.0 as u128 * span.as_ps() as u128 + self.rest as u128;
+        self.rest = (bits % BYTE_COST as u128) as u64;
+        Bytes((bits / BYTE_COST as u128) as u64)
+    }
+
+    /// Whether nothing is carried.
+    pub const fn is_even(&self) -> bool {
+        self.rest == 0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +200,31 @@ mod tests {
             .map(|_| line.send(Bytes(1500)).as_ps())
             .sum();
         assert_eq!(total, 3_600 * PS_PER_S);
+    }
+
+    #[test]
+    fn bytes_of_many_spans_are_those_of_the_whole_time() {
+        // 0.3 Mb/s in 22.5 us are 0.84375 B; in 10^5 of them 84,375 B. 10 Gb/s in 2 s need more than 64 bits.
+        for (bps, ps, expected) in [
+            (300_000, 22_500_000, 84_375),
+            (1_000_000, 22_500_000, 281_250),
+            (200_000, 945_000_000, 2_362_500),
+            (10_000_000_000, 2_000_000_000_001, 250_000_000_000_125),
+        ] {
+            let (mut bytes, mut sum) = (WholeBytes::default(), 0);
+            for _ in 0..100_000 {
+                sum += bytes.pass(BitRate::from_bps(bps), Span::from_ps(ps)).0;
+            }
+            assert_eq!(sum, expected, "{bps} b/s");
+            assert!(bytes.is_even());
+        }
+        // Rates may change in between: 1.25 + 0.75 B.
+        let mut bytes = WholeBytes::default();
+        let second = |mbps| (BitRate::from_mbps(mbps), Span::from_us(1));
+        let (rate, span) = second(10);
+        assert_eq!(bytes.pass(rate, span), Bytes(1));
+        let (rate, span) = second(6);
+        assert_eq!(bytes.pass(rate, span), Bytes(1));
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl TokenBucket {
         Instant::from_ps(due)
     }
 
-    /// Take `price` out of the bucket. The caller has waited for [`TokenBucket::earliest`].
+    /// Take `price` out of the bucket. A caller that has not waited for [`TokenBucket::earliest`] leaves a debt.
     pub fn debit(&mut self, now: Instant, price: Price) {
         let now = now.as_ps();
         if self.full_at <= now {
@@ -111,12 +111,6 @@ impl TokenBucket {
         } else {
             self.excess -= price.part;
         }
-    }
-
-    /// Take `price` out of the bucket, or what it holds if that is less.
-    pub(crate) fn debit_at_most(&mut self, now: Instant, price: Price) {
-        let level = self.level(now).unwrap_or(self.depth_price);
-        self.debit(now, price.min(level));
     }
 
     /// Put `price` back; what does not fit is lost.

@@ -103,10 +103,10 @@ pub fn ramp(bins: &[Bin], width: u64) -> Option<Ramp> {
 
 /// Share of a capacity that was used: bits forwarded over bits that could have been. `None` without capacity.
 ///
-/// Packets count whole when they are taken from the queue. The one that is still being sent when the run ends may
-/// be more than was left, which shows in runs of a few packets: a link that never rested is used up, and not more.
+/// Packets count whole when they are taken from the queue, so in a run of a few packets the one that is still being sent
+/// at its end can bring it above one. In longer runs a value above one says that a link exceeds its rate.
 pub fn utilisation(forwarded: Bytes, capacity: Bytes) -> Option<f64> {
-    crate::loss::share(forwarded.0, capacity.0).map(|share| share.min(1.0))
+    crate::loss::share(forwarded.0, capacity.0)
 }
 
 /// The most that a shaper of rate `sustained` with a bucket of `burst` lets through in `duration`.

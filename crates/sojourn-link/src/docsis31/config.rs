@@ -67,7 +67,7 @@ pub struct UpstreamConfig {
     pub downstream: OfdmChannel,
     /// Bytes of a MAC header.
     pub mac_header: u16,
-    /// Mean packet, for what MAC headers add to rates.
+    /// Mean packet, for what MAC headers add to a guaranteed grant rate.
     pub mean_packet: Bytes,
     /// Which grants to come a request leaves out.
     pub request_subtracts: RequestSubtracts,
@@ -220,13 +220,12 @@ impl UpstreamConfig {
         }
         // Grants are paid for MAP by MAP: what the buckets hold must be more than what is guaranteed.
         let each_map = timeline.frames.div_ceil(frames) * wanted * timeline.minislot_bytes;
-        let peak = with_headers(self.peak, self.mean_packet, self.mac_header.into());
         for (field, rate, depth) in [
             ("burst", self.rate, self.burst),
             (
                 "peak_interval",
                 self.peak,
-                peak.bytes_in(self.peak_interval),
+                self.peak.bytes_in(self.peak_interval),
             ),
         ] {
             if rate > BitRate::ZERO && depth.0 <= each_map {

@@ -2,11 +2,17 @@
 //!
 //! Once for each MAP: proactive grants first, which nothing limits; then as many minislots as tokens and the congestion
 //! of the channel allow, shared between the two service flows by weight as far as both want them; then their places.
-//! Everything granted is debited; what was not used comes back to the bucket of the sustained rate.
+//! Rates count Ethernet frames. Everything granted is debited, as a debt if it is more than the bucket holds; when the
+//! burst has arrived, the MAC headers in it come back, and what was not used comes back to the bucket of the sustained
+//! rate. So what both flows send in any time is at most what the rate gives in it, the burst, and what rounding up to
+//! minislots or a guarantee went beyond them, which later grants pay back.
 //!
-//! Source: docsis-ns3 1.2 `model/cmts-upstream-scheduler.cc`; White 2019 §2.1, §3.
-//! Deviations: a weight whose share is less than a minislot still gives the low-latency flow one; a sustained rate of
-//! zero is no limit; proactive grants are never clipped.
+//! Source: docsis-ns3 1.2 `model/cmts-upstream-scheduler.cc`; White 2019 §2.1 (the CMTS enforces the rate of the
+//! aggregate), §3; RFC 4323 `docsIetfQosParamSetMaxTrafficRate` (a rate counts frames from behind the MAC header to the end
+//! of the CRC).
+//! Deviations: docsis-ns3 raises both rates by the header of a mean packet of 200 B, which longer packets use up, and
+//! forgives what is granted beyond the tokens; a weight whose share is less than a minislot still gives the low-latency
+//! flow one; a sustained rate of zero is no limit; proactive grants are never clipped.
 
 use super::config::UpstreamConfig;
 use super::proactive::Proactive;
@@ -41,8 +47,14 @@ pub(super) fn with_headers(rate: BitRate, mean: Bytes, header: u64) -> BitRate {
     BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
 }
 
-/// What the scheduler is told later: `(when it knows, flow, bytes)`.
-type Later = VecDeque<(Instant, usize, u64)>;
+/// What the CMTS learns of a burst that was granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// Bytes granted and not used.
+    pub(super) unused: u64,
+    /// Bytes of MAC headers in it.
+    pub(super) headers: u64,
+}
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -56,8 +68,10 @@ pub(super) struct Scheduler {
     pub(super) proactive: Option<Proactive>,
     limit: GrantLimit,
     offsets: MapDraws,
-    requests: Later,
-    refunds: Later,
+    /// Requests under way: `(when they arrive, flow, bytes)`.
+    requests: VecDeque<(Instant, usize, u64)>,
+    /// What became of grants, and when that is known.
+    outcomes: VecDeque<(Instant, Outcome)>,
     /// Times when it knows that a burst of the low-latency flow arrived, and the starts of their frames.
     uses: VecDeque<(Instant, Instant)>,
     /// Room for the proactive grants of a MAP, and for its polls.
@@ -71,16 +85,16 @@ impl Scheduler {
         let bucket = |rate: BitRate, depth: Bytes| {
             (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth))
         };
-        let peak_rate = header(config.peak);
-        let mut peak = bucket(peak_rate, peak_rate.bytes_in(config.peak_interval));
+        let peak_depth = config.peak.bytes_in(config.peak_interval);
+        let mut peak = bucket(config.peak, peak_depth);
         if let Some(peak) = &mut peak {
             // It starts empty, an interval before the first MAP.
             let first = timeline.starts_at(timeline.first_map() - 1);
-            peak.debit_at_most(first, peak.price(Bytes::MAX));
+            peak.debit(first, peak.price(peak_depth));
         }
         Self {
             weight: u64::from(config.weight),
-            sustained: bucket(header(config.rate), config.burst),
+            sustained: bucket(config.rate, config.burst),
             peak,
             backlog: [0; 2],
             proactive: Proactive::new(config.proactive, &timeline, header),
@@ -90,8 +104,8 @@ impl Scheduler {
                 config.channel.capacity(),
             ),
             offsets: MapDraws::new(Draw::GrantOffset),
-            requests: Later::new(),
-            refunds: Later::new(),
+            requests: VecDeque::new(),
+            outcomes: VecDeque::new(),
             uses: VecDeque::new(),
             proactive_grants: VecDeque::new(),
             polls: VecDeque::new(),
@@ -104,11 +118,14 @@ impl Scheduler {
         self.requests.push_back((at, flow, bytes));
     }
 
-    /// After `at` it is known that `bytes` were granted and not used.
-    pub(super) fn refund(&mut self, at: Instant, flow: usize, bytes: u64) {
-        match self.refunds.back_mut() {
-            Some(last) if last.0 == at => last.2 += bytes,
-            _ => self.refunds.push_back((at, flow, bytes)),
+    /// At `at` it is known what became of a grant.
+    pub(super) fn learn(&mut self, at: Instant, outcome: Outcome) {
+        match self.outcomes.back_mut() {
+            Some((last, sum)) if *last == at => {
+                sum.unused += outcome.unused;
+                sum.headers += outcome.headers;
+            }
+            _ => self.outcomes.push_back((at, outcome)),
         }
     }
 
@@ -183,16 +200,24 @@ impl Scheduler {
             self.requests.pop_front();
             self.backlog[flow] += bytes;
         }
-        // Refunds of two flows may be known out of order.
-        let mut index = 0;
-        while index < self.refunds.len() {
-            if self.refunds[index].0 <= made_at {
-                let bytes = self.refunds.remove(index).map_or(0, |refund| refund.2);
-                if let Some(bucket) = &mut self.sustained {
-                    bucket.credit(now, bucket.price(Bytes(bytes)));
-                }
-            } else {
-                index += 1;
+        // Outcomes of two flows may be known out of order.
+        let mut back = Outcome::default();
+        self.outcomes.retain(|(at, outcome)| {
+            let is_known = *at <= made_at;
+            if is_known {
+                back.unused += outcome.unused;
+                back.headers += outcome.headers;
+            }
+            !is_known
+        });
+        for (bucket, bytes) in [
+            (&mut self.sustained, back.unused + back.headers),
+            (&mut self.peak, back.headers),
+        ] {
+            if let Some(bucket) = bucket
+                && bytes > 0
+            {
+                bucket.credit(now, bucket.price(Bytes(bytes)));
             }
         }
         while let Some(&(at, frame_at)) = self.uses.front()
@@ -305,7 +330,7 @@ impl Scheduler {
             self.backlog[grant.flow] = self.backlog[grant.flow].saturating_sub(granted);
         }
         for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
-            bucket.debit_at_most(now, bucket.price(Bytes(total)));
+            bucket.debit(now, bucket.price(Bytes(total)));
         }
     }
 }

@@ -10,12 +10,12 @@
 //! for a flow that holds packets is to be prepared: an idle modem needs no wake-ups.
 //!
 //! Source: White 2019 §2 and §3; docsis-ns3 1.2 `model/cm-net-device.cc`, `model/cmts-upstream-scheduler.cc`.
-//! Deviations: a single service flow is inflated for MAC headers at the scheduler and not at the modem, and has one
-//! queue whatever packets are marked with; see also [`super::timeline`] and [`super::proactive`].
+//! Deviations: a single service flow has one queue whatever packets are marked with; rates count Ethernet frames exactly,
+//! at the modem as at the scheduler; see also `scheduler`, [`super::timeline`] and [`super::proactive`].
 
 use super::call::{Call, run_timers};
 use super::config::{RequestSubtracts, Service, UpstreamConfig};
-use super::scheduler::{CLASSIC, Grant, LOW_LATENCY, Scheduler};
+use super::scheduler::{CLASSIC, Grant, LOW_LATENCY, Outcome, Scheduler};
 use super::timeline::Timeline;
 use super::{Fragment, on_wire, with_header};
 use crate::docsis::map::MapDraws;
@@ -24,7 +24,7 @@ use crate::token_bucket::TokenBucket;
 use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span, math};
+use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span, WholeBytes, math};
 use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Verdict};
 
 /// Requests remembered to split delays. chosen: fifteen seconds of a queue that is never empty.
@@ -114,12 +114,17 @@ enum Action {
     },
 }
 
-/// What a modem may request for a flow that has rates of its own.
+/// What a modem may request for a flow that has rates of its own. Rates count Ethernet frames; requests count MAC headers
+/// too, which are paid back when packets are taken.
 #[derive(Clone, Copy, Debug)]
 struct RequestShaper {
     sustained: Option<TokenBucket>,
     peak: BitRate,
     last: Instant,
+    /// Bytes of the peak rate since then.
+    allowed: WholeBytes,
+    /// Bytes of headers taken since then.
+    headers: u64,
 }
 
 impl RequestShaper {
@@ -129,21 +134,35 @@ impl RequestShaper {
             sustained: shaped.then(|| TokenBucket::new(config.rate, config.burst)),
             peak: config.peak,
             last: Instant::ZERO,
+            allowed: WholeBytes::default(),
+            headers: 0,
         }
     }
 
-    /// As much of `bytes` as may be requested, which is paid for. The allowance of the peak rate does not accumulate.
+    /// As much of `bytes` as may be requested, which is paid for. The allowance of the peak rate does not accumulate,
+    /// but for the part of a byte.
     fn admit(&mut self, now: Instant, bytes: u64) -> u64 {
         let Some(bucket) = &mut self.sustained else {
             return bytes;
         };
         let mut admitted = bucket.affordable(now, Bytes(bytes));
         if self.peak > BitRate::ZERO {
-            admitted = admitted.min(self.peak.bytes_in(now.saturating_since(self.last)));
+            let since = now.saturating_since(self.last);
+            let allowed = self.allowed.pass(self.peak, since);
+            admitted = admitted.min(allowed + Bytes(self.headers));
+            self.headers = 0;
         }
         self.last = now;
         bucket.debit(now, bucket.price(admitted));
         admitted.0
+    }
+
+    /// A packet with a header of so many bytes is taken.
+    fn pay_back(&mut self, now: Instant, header: u64) {
+        if let Some(bucket) = &mut self.sustained {
+            bucket.credit(now, bucket.price(Bytes(header)));
+            self.headers += header;
+        }
     }
 }
 
@@ -391,12 +410,13 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         if self.flows[flow].fragment.is_none() && self.waiting(flow).packets.0 == 0 {
             let unused = grant.length * self.timeline.minislot_bytes;
             self.counters[flow].unused_grant += Bytes(unused);
-            self.scheduler.refund(known_at, flow, unused);
+            let outcome = Outcome { unused, headers: 0 };
+            self.scheduler.learn(known_at, outcome);
             return;
         }
         let per_frame = self.timeline.minislots_per_frame;
         let (mut at, end) = (grant.start, grant.start + grant.length);
-        let mut unused = 0;
+        let mut outcome = Outcome::default();
         let mut is_empty = false;
         while at < end {
             let frame = at / per_frame;
@@ -407,18 +427,21 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
                 0
             } else {
                 let frame_at = self.timeline.frame_at(map, frame);
-                self.fill(now, flow, frame_at, room, context)
+                let (used, headers) = self.fill(now, flow, frame_at, room, context);
+                outcome.headers += headers;
+                used
             };
             is_empty = used < room;
-            unused += room - used;
+            outcome.unused += room - used;
         }
-        self.counters[flow].unused_grant += Bytes(unused);
-        if unused > 0 {
-            self.scheduler.refund(known_at, flow, unused);
+        self.counters[flow].unused_grant += Bytes(outcome.unused);
+        if outcome != Outcome::default() {
+            self.scheduler.learn(known_at, outcome);
         }
     }
 
-    /// Fills `room` bytes of a frame with what the flow has; returns how many it used.
+    /// Fills `room` bytes of a frame with what the flow has; returns how many it used, and how many headers' bytes
+    /// belong to packets that began in them.
     fn fill(
         &mut self,
         now: Instant,
@@ -426,16 +449,20 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         frame_at: Instant,
         room: u64,
         context: &mut impl LinkContext<T>,
-    ) -> u64 {
-        let mut used = 0;
+    ) -> (u64, u64) {
+        let (mut used, mut headers) = (0, 0);
         while used < room {
-            if self.flows[flow].fragment.is_none() {
+            let is_next = self.flows[flow].fragment.is_none();
+            if is_next {
                 self.pull(now, flow, context);
             }
             // It stays where it is until its last byte is sent.
             let Some(fragment) = &mut self.flows[flow].fragment else {
                 break;
             };
+            if is_next {
+                headers += u64::from(self.header);
+            }
             used += fragment.send(room - used);
             if fragment.rest() == 0
                 && let Some(done) = self.flows[flow].fragment.take()
@@ -449,7 +476,10 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
                 self.scheduler.on_use(frame_at);
             }
         }
-        used
+        if headers > 0 {
+            self.request_shaper.pay_back(now, headers);
+        }
+        (used, headers)
     }
 
     /// Takes what the flow goes on with from the manager.

@@ -52,6 +52,8 @@ enum Step {
     Refund(u64),
     /// Take what is affordable of so many bytes.
     Request(u64),
+    /// Take so many bytes, there or not.
+    Overdraw(u64),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -63,6 +65,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             (1u64..70_000).prop_map(Step::Send),
             (1u64..3000).prop_map(Step::Refund),
             (1u64..20_000_000).prop_map(Step::Request),
+            (1u64..3000).prop_map(Step::Overdraw),
         ],
         1..200,
     )
@@ -103,6 +106,10 @@ proptest! {
                     prop_assert_eq!(granted, literal.tokens().min(Bytes(bytes)));
                     bucket.debit(now, bucket.price(granted));
                     literal.level -= i128::from(granted.0) * COST;
+                }
+                Step::Overdraw(bytes) => {
+                    bucket.debit(now, bucket.price(Bytes(bytes)));
+                    literal.level -= i128::from(bytes) * COST;
                 }
             }
             literal.accrue(now);

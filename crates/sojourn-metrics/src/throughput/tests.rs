@@ -110,7 +110,7 @@ fn small_demands_are_met_and_the_rest_is_shared_alike() {
 #[test]
 fn use_of_credit_shows_as_more_than_one() {
     assert_eq!(utilisation(Bytes(5), Bytes(10)), Some(0.5));
-    assert_eq!(utilisation(Bytes(15), Bytes(10)), Some(1.0));
+    assert_eq!(utilisation(Bytes(15), Bytes(10)), Some(1.5));
     assert_eq!(utilisation(Bytes(15), Bytes::ZERO), None);
 }
 

@@ -291,7 +291,7 @@ impl Configured for UpstreamConfig {
         visitor.value(
             key(
                 "mean_packet",
-                "mean packet without header, for what MAC headers add to rates",
+                "mean packet without header, for what MAC headers add to a guaranteed grant rate",
                 "docsis-ns3 1.2, MeanPacketSize",
             )
             .least("1 B")
