@@ -1,8 +1,11 @@
 //! What the unit tests of links share: a context that keeps everything, and a driver.
 
-use crate::{Draw, Link, LinkContext, Loss, Mark, Passage};
-use sojourn_base::{Bytes, Instant, Meta, Packets, RandomStream, Seed, ServiceQueue, Span};
+use crate::{CongestionConfig, Draw, Link, LinkContext, Loss, Mark, Passage, RateCycle};
+use sojourn_base::{
+    BitRate, Bytes, Instant, Meta, Packets, RandomStream, Seed, ServiceQueue, Span,
+};
 use sojourn_queue::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
+use std::vec;
 use std::vec::Vec;
 
 /// Keeps what a link puts out; draws come from a stream per purpose.
@@ -59,6 +62,18 @@ impl<T: Clone> LinkContext<T> for Collector<T> {
         self.draws[purpose as usize] += 1;
         self.streams[purpose as usize].unit()
     }
+}
+
+/// A channel on which others leave `level` all the time.
+pub(crate) fn steady(level: BitRate) -> CongestionConfig {
+    CongestionConfig::Schedule(RateCycle {
+        levels: vec![level],
+        order: vec![0],
+        dwell: Span::from_s(10),
+        phase: 0,
+        variation: 0.0,
+        exhaustive: false,
+    })
 }
 
 /// A packet of `length` bytes.

@@ -13,7 +13,7 @@ use crate::{Draw, LinkContext};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Instant, Span, math};
+use sojourn_base::{BitRate, Bytes, Instant, Span, WholeBytes, math};
 use sojourn_queue::ConfigProblem;
 
 /// How much of the channel others leave.
@@ -226,7 +226,7 @@ fn require_variation(variation: f64, problems: &mut Vec<ConfigProblem>) {
     }
 }
 
-/// The largest grant of each MAP.
+/// The largest grant of each MAP, or of each symbol downstream.
 #[derive(Clone, Debug)]
 pub(crate) struct GrantLimit {
     config: CongestionConfig,
@@ -236,9 +236,12 @@ pub(crate) struct GrantLimit {
     draws: MapDraws,
     /// The last answer and the MAP it was for.
     last: Option<(u64, Bytes)>,
-    /// Mean grant of the current dwell, and when the dwell ends.
-    dwell: (Bytes, Instant),
-    /// Without variation every MAP that starts before this instant has the limit of the last one.
+    /// Level of the current dwell, and when the dwell ends.
+    dwell: (BitRate, Instant),
+    /// What levels give beyond whole bytes is granted by a later MAP.
+    whole: WholeBytes,
+    /// Every MAP that starts before this instant has the limit of the last one: there is no variation, and the level is a
+    /// whole number of bytes.
     steady_until: Instant,
 }
 
@@ -250,7 +253,8 @@ impl GrantLimit {
             ceiling: channel.bytes_in(map_interval),
             draws: MapDraws::new(Draw::GrantSize),
             last: None,
-            dwell: (Bytes::ZERO, Instant::ZERO),
+            dwell: (BitRate::ZERO, Instant::ZERO),
+            whole: WholeBytes::default(),
             steady_until: Instant::ZERO,
         }
     }
@@ -267,11 +271,16 @@ impl GrantLimit {
             Some((last, limit)) if last == number || at < self.steady_until => return limit,
             _ => {}
         }
-        let mean = self.mean(at);
-        if self.variation() == 0.0 {
-            self.steady_until = match self.config {
-                CongestionConfig::Schedule(_) => self.dwell.1,
-                _ => Instant::NEVER,
+        let level = self.level(at);
+        let was_even = self.whole.is_even();
+        let mean = match level {
+            Level::Bytes(mean) => mean,
+            Level::Rate(rate) => self.whole.pass(rate, self.map_interval),
+        };
+        if self.variation() == 0.0 && was_even && self.whole.is_even() {
+            self.steady_until = match level {
+                Level::Rate(_) => self.dwell.1,
+                Level::Bytes(_) => Instant::NEVER,
             };
         }
         let limit = match self.variation() {
@@ -288,19 +297,25 @@ impl GrantLimit {
         matches!(self.config, CongestionConfig::None)
     }
 
-    /// The mean of the largest grant at `now`.
+    /// The mean of the largest grant at `now`, in whole bytes.
     pub(crate) fn mean(&mut self, now: Instant) -> Bytes {
+        match self.level(now) {
+            Level::Bytes(mean) => mean,
+            Level::Rate(rate) => rate.bytes_in(self.map_interval),
+        }
+    }
+
+    fn level(&mut self, now: Instant) -> Level {
         match &self.config {
-            CongestionConfig::None => self.ceiling,
-            CongestionConfig::GrantSize { mean, .. } => *mean,
+            CongestionConfig::None => Level::Bytes(self.ceiling),
+            CongestionConfig::GrantSize { mean, .. } => Level::Bytes(*mean),
             CongestionConfig::Schedule(cycle) => {
                 if self.dwell.1 <= now {
                     let dwell = now.as_ps() / cycle.dwell.as_ps();
-                    let grant = cycle.level(dwell).bytes_in(self.map_interval);
                     let end = cycle.dwell.saturating_mul(dwell + 1);
-                    self.dwell = (grant, Instant::ZERO.saturating_add(end));
+                    self.dwell = (cycle.level(dwell), Instant::ZERO.saturating_add(end));
                 }
-                self.dwell.0
+                Level::Rate(self.dwell.0)
             }
         }
     }
@@ -312,6 +327,13 @@ impl GrantLimit {
             CongestionConfig::Schedule(cycle) => cycle.variation,
         }
     }
+}
+
+/// What a MAP can grant on average.
+#[derive(Clone, Copy, Debug)]
+enum Level {
+    Bytes(Bytes),
+    Rate(BitRate),
 }
 
 /// A whole number of bytes, uniform on `mean · (1 ± variation)` with both ends included.

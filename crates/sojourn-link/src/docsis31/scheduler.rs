@@ -67,6 +67,8 @@ pub(super) struct Scheduler {
     backlog: [u64; 2],
     pub(super) proactive: Option<Proactive>,
     limit: GrantLimit,
+    /// Bytes that others left in earlier MAPs, less than a minislot of them.
+    left: u64,
     offsets: MapDraws,
     /// Requests under way: `(when they arrive, flow, bytes)`.
     requests: VecDeque<(Instant, usize, u64)>,
@@ -103,6 +105,7 @@ impl Scheduler {
                 timeline.interval,
                 config.channel.capacity(),
             ),
+            left: 0,
             offsets: MapDraws::new(Draw::GrantOffset),
             requests: VecDeque::new(),
             outcomes: VecDeque::new(),
@@ -245,9 +248,10 @@ impl Scheduler {
         if self.limit.is_unlimited() {
             return all;
         }
-        let bytes = self.limit.at(map, now, context).0;
+        let bytes = self.limit.at(map, now, context).0 + self.left;
         let slot = self.timeline.minislot_bytes;
-        ((bytes + slot / 2) / slot).min(all)
+        self.left = bytes % slot;
+        (bytes / slot).min(all)
     }
 
     /// One block at a random place, the low-latency flow first.

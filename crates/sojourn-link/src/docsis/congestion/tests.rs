@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::Collector;
+use crate::testing::{Collector, steady};
 use std::vec::Vec;
 
 fn limits(config: CongestionConfig, maps: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -67,6 +67,33 @@ fn levels_hold_for_ten_seconds_in_the_stated_order() {
         ),
         [5000, 1250]
     );
+}
+
+#[test]
+fn what_a_level_gives_beyond_whole_bytes_is_granted_by_a_later_map() {
+    // 0.945 ms of 0.2 Mb/s are 23.625 B; 22.5 us of 0.3, 1 and 1.7 Mb/s 0.84375, 2.8125 and 4.78125 B. Every MAP has the
+    // whole number of bytes below that or the one above.
+    for (kbps, interval_ns, all) in [
+        (200, 945_000, 2_362_500),
+        (300, 22_500, 84_375),
+        (1_000, 22_500, 281_250),
+        (1_700, 22_500, 478_125),
+        (5_000, 2_000_000, 125_000_000),
+    ] {
+        let interval = Span::from_ns(interval_ns);
+        let level = steady(BitRate::from_kbps(kbps));
+        let mut limit = GrantLimit::new(level, interval, BitRate::from_mbps(600));
+        let mut context = Collector::<u32>::default();
+        let mut sum = 0;
+        for map in 0..100_000 {
+            let at = Instant::ZERO + interval * map;
+            let grant = limit.at(map, at, &mut context);
+            assert_eq!(limit.at(map, at, &mut context), grant, "asked again");
+            assert!((grant.0 * 100_000).abs_diff(all) < 100_000);
+            sum += grant.0;
+        }
+        assert_eq!(sum, all, "{kbps} kb/s");
+    }
 }
 
 fn cycle(config: CongestionConfig) -> RateCycle {
@@ -162,16 +189,19 @@ fn every_problem_of_a_cycle_is_listed() {
 
 #[test]
 fn the_levels_of_docsis_ns3_hold_for_five_seconds_in_the_order_of_its_program() {
-    // In Mb/s, sorted: 8.25, 10, 11.25, 12.5; order 1 0 1 2 0 2 1 3 0 3 2 3. Bytes per MAP of 2 ms: Mb/s · 250.
-    let every_five_seconds = || (0..13).map(|dwell| dwell * 2_500);
-    let [low, second, third, high] = [2_062, 2_500, 2_812, 3_125];
+    // In Mb/s, sorted: 8.25, 10, 11.25, 12.5; order 1 0 1 2 0 2 1 3 0 3 2 3. Bytes in two MAPs of 2 ms: Mb/s · 500.
+    let twice_in_five_seconds = (0..13).flat_map(|dwell| [dwell * 2_500, dwell * 2_500 + 1]);
+    let [low, second, third, high] = [4_125, 5_000, 5_625, 6_250];
+    let found = limits(CongestionConfig::ns3_1(), twice_in_five_seconds);
+    let pairs: Vec<u64> = found.chunks(2).map(|pair| pair.iter().sum()).collect();
     assert_eq!(
-        limits(CongestionConfig::ns3_1(), every_five_seconds()),
+        pairs,
         [
             second, low, second, third, low, third, second, high, low, high, third, high, second
         ]
     );
     for (config, first_two) in [
+        // 9.25 Mb/s are 2312.5 B.
         (CongestionConfig::ns3_2(), [2_375, 2_312]),
         (CongestionConfig::ns3_3(), [1_500, 1_250]),
     ] {

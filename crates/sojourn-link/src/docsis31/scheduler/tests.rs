@@ -1,7 +1,7 @@
 use super::*;
 use crate::docsis31::config::Service;
 use crate::docsis31::proactive::{Guarantee, ProactiveConfig};
-use crate::testing::Collector;
+use crate::testing::{Collector, steady};
 use proptest::prelude::*;
 use sojourn_base::Span;
 
@@ -195,6 +195,39 @@ fn congestion_limits_what_is_asked_for_and_not_what_is_guaranteed() {
         (slots(&grants, CLASSIC), slots(&grants, LOW_LATENCY)),
         (0, 14)
     );
+}
+
+#[test]
+fn what_others_leave_beyond_whole_minislots_is_left_in_a_later_map() {
+    // 0.2 Mb/s are 23.625 B in 0.945 ms, less than half a minislot of 48 B; 60 B are a minislot and a quarter.
+    let levels = [
+        (steady(BitRate::from_kbps(200)), 2_362_500),
+        (
+            crate::CongestionConfig::GrantSize {
+                mean: Bytes(60),
+                variation: 0.0,
+            },
+            6_000_000,
+        ),
+    ];
+    for (congestion, bytes) in levels {
+        let config = UpstreamConfig {
+            congestion,
+            rate: BitRate::ZERO,
+            peak: BitRate::ZERO,
+            ..UpstreamConfig::WHITE2019_LLD
+        };
+        let mut scheduler = scheduler(&config);
+        let mut context: Collector<u32> = Collector::default();
+        scheduler.request(Instant::ZERO, CLASSIC, 1_000_000_000);
+        let (mut grants, mut granted) = (Vec::new(), 0);
+        for map in 2..100_002 {
+            scheduler.make(map, &mut grants, &mut context);
+            assert!(slots(&grants, CLASSIC) <= 2);
+            granted += slots(&grants, CLASSIC);
+        }
+        assert_eq!(granted, bytes / 48);
+    }
 }
 
 #[test]
