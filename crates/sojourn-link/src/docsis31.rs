@@ -60,6 +60,14 @@ impl<T> Fragment<T> {
         bytes
     }
 
+    /// Sends as much as fits into `room` and costs at most `tokens`, which the MAC header does not; returns the bytes sent
+    /// and the tokens they cost.
+    fn send_for(&mut self, room: u64, tokens: u64) -> (u64, u64) {
+        let free = self.rest() - self.frame_rest().0;
+        let bytes = self.send(room.min(free + tokens));
+        (bytes, bytes.saturating_sub(free))
+    }
+
     /// Bytes of the Ethernet frame that are not sent, which queue managers count.
     fn frame_rest(&self) -> Bytes {
         Bytes(self.rest().min(u64::from(self.packet.meta.length)))

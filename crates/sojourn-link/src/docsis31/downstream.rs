@@ -2,14 +2,16 @@
 //!
 //! At the start of each symbol as many bytes are scheduled as both token buckets hold and the symbol has room for, and
 //! packets are taken from the queue manager only then. They leave so many symbols later as the CMTS works ahead. A
-//! symbol may begin and end inside a packet. A manager with two queues decides itself whose turn it is.
+//! symbol may begin and end inside a packet. A manager with two queues decides itself whose turn it is. Rates count
+//! Ethernet frames; MAC headers take room in symbols.
 //!
 //! Symbols are worked out when something reaches the link, or when tokens suffice for the rest of a packet.
 //!
-//! Source: White 2019 §2; docsis-ns3 1.2 `model/cmts-net-device.cc`.
+//! Source: White 2019 §2; docsis-ns3 1.2 `model/cmts-net-device.cc`; RFC 4323 `docsIetfQosParamSetMaxTrafficRate` (a rate
+//! counts frames from behind the MAC header to the end of the CRC).
 //! Deviations: levels of buckets are exact and are debited when bytes are scheduled; the bucket of the peak rate is
 //! deep enough for a symbol at that rate; what others leave is counted per symbol. docsis-ns3 truncates, debits later,
-//! caps every rate at one frame per symbol, and takes bytes per second for bytes per symbol.
+//! charges MAC headers, caps every rate at one frame per symbol, and takes bytes per second for bytes per symbol.
 
 use super::Fragment;
 use super::call::{Call, run_timers};
@@ -106,23 +108,25 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
         self.run_timers(until, context);
     }
 
-    /// What may be scheduled for the symbol of `at`.
-    fn allowance(&mut self, at: Instant, context: &mut impl LinkContext<T>) -> u64 {
-        let mut bytes = self.capacity;
+    /// Bytes that have room in the symbol of `at`, and tokens for Ethernet frames.
+    fn allowance(&mut self, at: Instant, context: &mut impl LinkContext<T>) -> (u64, u64) {
+        let mut tokens = u64::MAX;
         for bucket in [&self.sustained, &self.peak].into_iter().flatten() {
-            bytes = bytes.min(bucket.tokens(at).0);
+            tokens = tokens.min(bucket.tokens(at).0);
         }
-        if bytes > 0 && !self.limit.is_unlimited() {
-            bytes = bytes.min(self.limit.at(self.next, at, context).0);
+        let mut room = self.capacity;
+        if tokens > 0 && !self.limit.is_unlimited() {
+            room = room.min(self.limit.at(self.next, at, context).0);
         }
-        bytes
+        // A header costs nothing, so that what has room is enough for it.
+        (room, tokens.min(room))
     }
 
     /// Schedules the symbol of `at`.
     fn fill(&mut self, at: Instant, context: &mut impl LinkContext<T>) {
-        let room = self.allowance(at, context);
-        let mut used = 0;
-        while used < room {
+        let (room, tokens) = self.allowance(at, context);
+        let (mut used, mut cost) = (0, 0);
+        while used < room && cost < tokens {
             if self.fragment.is_none() {
                 self.pull(at, context);
             }
@@ -130,18 +134,20 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
             let Some(fragment) = &mut self.fragment else {
                 break;
             };
-            used += fragment.send(room - used);
+            let (bytes, tokens) = fragment.send_for(room - used, tokens - cost);
+            used += bytes;
+            cost += tokens;
             if fragment.rest() == 0
                 && let Some(done) = self.fragment.take()
             {
                 self.deliver(done, at, context);
             }
         }
-        if used == 0 {
+        if cost == 0 {
             return;
         }
         for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
-            bucket.debit(at, bucket.price(Bytes(used)));
+            bucket.debit(at, bucket.price(Bytes(cost)));
         }
     }
 
@@ -212,7 +218,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
             self.wakeup = Instant::NEVER;
             return;
         }
-        let rest = self.fragment.as_ref().map_or(1, Fragment::rest);
+        let rest = self.fragment.as_ref().map_or(1, |f| f.frame_rest().0);
         let mut from = self.starts_at(self.next);
         for bucket in [&self.sustained, &self.peak].into_iter().flatten() {
             from = from.max(bucket.earliest(bucket.price(Bytes(rest))));

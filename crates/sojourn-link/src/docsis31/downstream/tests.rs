@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Collector, TwoQueues, drive, drive_packets, packet};
+use crate::testing::{Collector, TwoQueues, drive, drive_packets, packet, steady};
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -33,7 +33,7 @@ fn a_lone_packet_arrives_when_the_notes_say() {
 
 #[test]
 fn a_standing_queue_leaves_at_the_peak_rate_and_then_at_the_sustained_rate() {
-    // 2.5 MB at 400 Mb/s against 200 Mb/s last 100 ms; every byte is counted with its MAC header.
+    // 2.5 MB at 400 Mb/s against 200 Mb/s last 100 ms; Ethernet frames are counted, and MAC headers are not.
     let mut context = Collector::default();
     let arrivals = (0..20_000).map(|number| (Instant::from_us(50 * number), 1_518));
     drive(
@@ -48,13 +48,46 @@ fn a_standing_queue_leaves_at_the_peak_rate_and_then_at_the_sustained_rate() {
             .iter()
             .filter(|(_, _, p)| p.arrives_at < Instant::from_ms(ms));
         arrived
-            .map(|(_, meta, _)| u64::from(meta.length) + 10)
+            .map(|(_, meta, _)| u64::from(meta.length))
             .sum::<u64>()
     };
-    // 1528 B each 50 us are 244 Mb/s: the bucket is empty after 2.5 MB / 44.48 Mb/s, which is 449 ms.
+    // 1518 B each 50 us are 242.88 Mb/s: the bucket is empty after 2.5 MB / 42.88 Mb/s, which is 466 ms.
     let late = bytes_until(1_000) - bytes_until(500);
     let exact = 200e6 / 8.0 * 0.5;
-    assert!((late as f64 - exact).abs() < 1_528.0 * 2.0, "{late}");
+    assert!((late as f64 - exact).abs() < 1_518.0 * 2.0, "{late}");
+}
+
+#[test]
+fn frames_of_any_length_get_the_rate() {
+    // The burst is spent in the first half. Frames of 64 B are 74 B with their headers.
+    for (kbps, length) in [(100, 64), (100, 1_518), (10_000, 64), (500_000, 1_518)] {
+        let rate = BitRate::from_kbps(kbps);
+        let config = DownstreamConfig {
+            rate,
+            burst: Bytes(3_044).max(rate.bytes_in(Span::from_ms(1))),
+            ..DownstreamConfig::DOCSIS_NS3
+        };
+        let ms = (20_000_000 / kbps).clamp(100, 40_000);
+        let end = Instant::from_ms(ms);
+        let gap = BitRate::from_kbps(kbps * 11 / 10).time_for(Bytes(length.into()));
+        let arrivals = (0..).map_while(|number: u64| {
+            let at = Instant::ZERO + gap * number.saturating_sub(1_000);
+            (at < end).then_some((at, length))
+        });
+        let mut context = Collector::default();
+        drive(&mut link(&config), arrivals, end, &mut context);
+        let second_half = Instant::from_ms(ms / 2)..end;
+        let late = context
+            .delivered
+            .iter()
+            .filter(|(.., p)| second_half.contains(&p.arrives_at));
+        let bytes: u64 = late.map(|(_, meta, _)| u64::from(meta.length)).sum();
+        let due = rate.bytes_in(Span::from_ms(ms / 2)).0;
+        assert!(
+            bytes.abs_diff(due) <= 2 * 1_518,
+            "{kbps} kb/s: {bytes} B for {due} B"
+        );
+    }
 }
 
 #[test]
@@ -73,7 +106,7 @@ fn a_peak_rate_is_reached_if_it_is_more_than_a_frame_per_symbol() {
         Instant::from_ms(100),
         &mut context,
     );
-    let bytes = context.delivered.len() as f64 * 1_528.0;
+    let bytes = context.delivered.len() as f64 * 1_518.0;
     assert!((bytes * 8.0 / 0.1 / 1e9 - 1.0).abs() < 0.005, "{bytes}");
 }
 
@@ -99,6 +132,26 @@ fn others_leave_so_many_bytes_a_second() {
     // 225 B each 22.5 us: 80 Mb/s.
     let rate = context.delivered.len() as f64 * 1_528.0 * 8.0 / 0.2;
     assert!((rate / 80e6 - 1.0).abs() < 0.02, "{rate}");
+}
+
+#[test]
+fn levels_of_a_part_of_a_byte_in_each_symbol_are_reached() {
+    // A symbol of 22.5 us has 2.8125 B at 1 Mb/s, 4.78125 B at 1.7 Mb/s and 0.84375 B at 0.3 Mb/s.
+    for kbps in [300, 1_000, 1_700] {
+        let level = BitRate::from_kbps(kbps);
+        let config = DownstreamConfig {
+            congestion: steady(level),
+            ..DownstreamConfig::WHITE2019
+        };
+        let mut context = Collector::default();
+        let arrivals = (0..1_000).map(|_| (Instant::ZERO, 1_000));
+        let end = Instant::from_s(2);
+        drive(&mut link(&config), arrivals, end, &mut context);
+        // 1010 B on the wire.
+        let due = level.bytes_in(Span::from_s(2)).0 / 1_010;
+        let found = context.delivered.len() as u64;
+        assert!(found.abs_diff(due) <= 1, "{kbps} kb/s: {found} for {due}");
+    }
 }
 
 proptest! {
@@ -142,7 +195,7 @@ proptest! {
             prop_assert!(taken >= Span::from_ns(152_500));
             prop_assert_eq!(passage.delay.total(), taken);
         }
-        let bytes: u64 = lengths.iter().take(arrivals.len()).map(|l| u64::from(*l) + 10).sum();
+        let bytes: u64 = lengths.iter().take(arrivals.len()).map(|l| u64::from(*l)).sum();
         let span = before.saturating_since(arrivals[0].0);
         prop_assert!(bytes <= rate.bytes_in(span).0 + 20_000);
     }
