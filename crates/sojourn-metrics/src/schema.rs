@@ -427,7 +427,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "granted_volume" "granted volume"
         "unused_grants" "unused grants"
     }
-    "bytes forwarded over what the shaper would have let through at most"
+    "bytes forwarded over what rate and a full bucket let through at most; never cut, so a link that exceeds its rate has more than one"
         from "White 2012 4.1" [""] higher {
         "utilisation" "utilisation"
     }
