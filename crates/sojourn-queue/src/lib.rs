@@ -50,7 +50,7 @@ pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
 pub use manager::fq_pie::{FqPieConfig, FqPieQueue};
 pub use manager::own::{Cloakroom, Ticket, add_manager};
 pub use manager::pie::{PieConfig, PieQueue};
-pub use manager::red::{RedClassConfig, RedConfig, RedQueue};
+pub use manager::red::{RedClassConfig, RedConfig, RedQueue, RedThresholds};
 pub use manager::sfq::SfqQueue;
 pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};
 pub use manager::sfq_ns2::{SfqNs2Config, SfqNs2Queue};

@@ -1,7 +1,7 @@
 //! Differential tests: each manager against a slow, literal version of its document, on random input.
 
 use proptest::prelude::*;
-use sojourn_base::{Ecn, Instant, Limit, Meta, Packets, Span};
+use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
 use sojourn_queue::{
     CodelConfig, CodelLaw, CodelQueue, CodelVariant, DelaySource, DepartureRateConfig,
     FlowListsConfig, FqCodelConfig, FqCodelQueue, PieConfig, PieGains, PieLaw, PieQueue,
@@ -154,7 +154,7 @@ proptest! {
             quantum,
             limit: Limit::Packets(Packets(limit)),
             memory: None,
-            ..FlowListsConfig::RFC8290
+            ..FlowListsConfig::BASE
         };
         let mut queue = FqCodelQueue::new(FqCodelConfig { flows, law });
         let [target, interval] = [target, interval].map(|span| i128::from(span.as_ps()));
@@ -186,7 +186,7 @@ proptest! {
         gain in 0.1..200.0,
         steps in steps(),
     ) {
-        let rate = DepartureRateConfig { threshold: 6_000, ..DepartureRateConfig::NS2 };
+        let rate = DepartureRateConfig { threshold: Bytes(6_000), ..DepartureRateConfig::NS2 };
         let law = PieLaw {
             reference: Span::from_ms(2),
             update_interval: Span::from_ms(5),
@@ -303,7 +303,7 @@ proptest! {
         let law_2013 = law(CodelVariant::Sfq2013);
         let sfq = SfqCodelQueue::new(SfqCodelConfig { sub_flows, law: law_2013 });
         assert_alike(sfq, codel(CodelVariant::Sfq2013), &steps)?;
-        let flows = FlowListsConfig { queues: 1, quantum, limit, ..FlowListsConfig::RFC8290 };
+        let flows = FlowListsConfig { queues: 1, quantum, limit, ..FlowListsConfig::BASE };
         let fq = FqCodelQueue::new(FqCodelConfig { flows, law: law(CodelVariant::Rfc8289) });
         assert_alike(fq, codel(CodelVariant::Rfc8289), &steps)?;
     }

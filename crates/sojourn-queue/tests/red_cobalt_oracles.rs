@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
 use sojourn_queue::{
     CobaltConfig, CobaltLaw, CobaltQueue, FlowListsConfig, FqCobaltConfig, FqCobaltQueue,
-    QueueManager, Reason, RedClassConfig, RedConfig, RedQueue, Verdict,
+    QueueManager, Reason, RedConfig, RedQueue, RedThresholds, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 use sojourn_testkit::oracle::cobalt::{self, CobaltOracle};
@@ -56,11 +56,10 @@ proptest! {
         let limit = threshold(60).expect("a limit");
         let mut queue = RedQueue::new(RedConfig {
             limit,
-            curve: RedClassConfig {
+            curve: RedThresholds {
                 minimum: threshold(minimum),
                 maximum: threshold(minimum + width),
                 most,
-                ..RedConfig::AKHTAR2013.curve
             },
             weight: Some(weight),
             mean_packet: 1000,
@@ -164,7 +163,7 @@ proptest! {
                 quantum,
                 limit: Limit::Packets(Packets(limit)),
                 memory: None,
-                ..FlowListsConfig::RFC8290
+                ..FlowListsConfig::BASE
             },
             law: cobalt.law,
             decays: false,

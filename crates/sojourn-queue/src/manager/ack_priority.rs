@@ -16,28 +16,22 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue};
-use sojourn_keys::{Configured, Key, OneOf, Variant, Visitor, bytes, key};
+use sojourn_keys::{Configured, Key, OneOf, Variant, Visitor, bytes, key, origin, parameters};
 
-/// Parameters of the lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AckPriorityConfig {
-    /// Longest packet that counts as an acknowledgement, in bytes.
-    pub longest: u32,
-    /// How much may wait in the lane; more goes to the manager behind it.
-    pub limit: Bytes,
-    /// Acknowledgements served in a row while data wait.
-    pub burst: u32,
+parameters! {
+    /// Parameters of the lane.
+    #[derive(Copy, Eq)]
+    pub struct AckPriorityConfig {
+        /// longest packet that counts as an acknowledgement
+        longest: u32 = 128, origin("chosen: headers with time stamps and three SACK blocks fit").least("20 B").most("64 KiB") => bytes;
+        /// how much may wait in the lane; more goes to the manager behind it
+        limit: Bytes = Bytes(32 * 1024), origin("chosen: some 600 acknowledgements").most("1 GB");
+        /// acknowledgements served in a row while data wait
+        burst: u32 = 8, origin("chosen: every ninth opportunity is for data").least("1").most("1000000");
+    }
 }
 
 impl AckPriorityConfig {
-    /// chosen: 128 bytes (headers with timestamps and three SACK blocks fit), 32 KiB (some 600
-    /// acknowledgements), and at least every ninth opportunity for data.
-    pub const DEFAULT: Self = Self {
-        longest: 128,
-        limit: Bytes(32 * 1024),
-        burst: 8,
-    };
-
     fn collect_problems(self, problems: &mut Vec<ConfigProblem>) {
         if self.burst == 0 {
             problems.push(ConfigProblem {
@@ -59,10 +53,10 @@ pub struct PrioritisedConfig {
 }
 
 impl PrioritisedConfig {
-    /// `manager` behind a lane with the values of [`AckPriorityConfig::DEFAULT`].
+    /// `manager` behind a lane with the values of [`AckPriorityConfig::BASE`].
     pub fn before(manager: ManagerConfig) -> Self {
         Self {
-            lane: AckPriorityConfig::DEFAULT,
+            lane: AckPriorityConfig::BASE,
             manager: Box::new(manager),
         }
     }
@@ -77,36 +71,7 @@ impl Configured for PrioritisedConfig {
     }
 
     fn keys(&mut self, visitor: &mut dyn Visitor) {
-        bytes(
-            key(
-                "longest",
-                "longest packet that counts as an acknowledgement",
-                "chosen: headers with time stamps and three SACK blocks fit",
-            )
-            .least("20 B")
-            .most("64 KiB"),
-            &mut self.lane.longest,
-            visitor,
-        );
-        visitor.value(
-            key(
-                "limit",
-                "how much may wait in the lane; more goes to the manager behind it",
-                "chosen: some 600 acknowledgements",
-            )
-            .most("1 GB"),
-            &mut self.lane.limit,
-        );
-        visitor.value(
-            key(
-                "burst",
-                "acknowledgements served in a row while data wait",
-                "chosen: every ninth opportunity is for data",
-            )
-            .least("1")
-            .most("1000000"),
-            &mut self.lane.burst,
-        );
+        self.lane.keys(visitor);
         let mut kinds = ManagerConfig::kinds();
         kinds.retain(|kind| kind.info().name != Self::KIND);
         visitor.choice(

@@ -12,47 +12,19 @@ use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, Packets};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of a COBALT queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CobaltConfig {
-    /// When to signal.
-    pub law: CobaltLaw,
-    /// How much may wait; an arrival that would exceed it is refused.
-    pub limit: Limit,
-}
-
-impl CobaltConfig {
-    /// The COBALT of Linux. chosen: 1000 packets, as for the other managers of one queue.
-    pub const LINUX: Self = Self {
-        law: CobaltLaw::LINUX,
-        limit: Limit::Packets(Packets(1000)),
-    };
-    /// That of ns-3.
-    pub const NS3: Self = Self {
-        law: CobaltLaw::NS3,
-        ..Self::LINUX
-    };
-}
-
-impl Configured for CobaltConfig {
-    const KIND: &'static str = "cobalt";
-    const ABOUT: &'static str =
-        "COBALT: a CoDel that calms down step by step, and BLUE for what does not answer";
-    const PROFILES: &'static [Profile<Self>] = &[Profile {
-        name: "ns3",
-        about: "ns-3: the last packet of the queue is dropped as any other, and nothing is known of the link",
-        values: || Self::NS3,
-    }];
-
-    fn base() -> Self {
-        Self::LINUX
+parameters! {
+    /// Parameters of a COBALT queue. chosen: 1000 packets, as for the other managers of one queue.
+    #[derive(Copy)]
+    pub struct CobaltConfig: "cobalt", "COBALT: a CoDel that calms down step by step, and BLUE for what does not answer" {
+        limit: Limit = Limit::Packets(Packets(1000)), LIMIT;
+        /// when to signal
+        law: CobaltLaw = CobaltLaw::LINUX;
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        self.law.keys(visitor);
+    profiles {
+        /// ns-3: the last packet of the queue is dropped as any other, and nothing is known of the link
+        NS3 "ns3" { law = CobaltLaw::NS3; }
     }
 }
 

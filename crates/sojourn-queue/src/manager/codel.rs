@@ -14,73 +14,29 @@ use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, ServiceQueue};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of a CoDel queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelConfig {
-    /// When to signal.
-    pub law: CodelLaw,
-    /// How much may wait; an arrival that would exceed it is refused.
-    pub limit: Limit,
-}
-
-impl CodelConfig {
-    /// RFC 8289. chosen: 1000 packets, the default of the Linux queue discipline.
-    pub const RFC8289: Self = Self {
-        law: CodelLaw::RFC8289,
-        limit: Limit::Packets(Packets(1000)),
-    };
-    /// White 2012 §1.1 and §3.1.2: 417 packets.
-    pub const WHITE2012: Self = Self {
-        law: CodelLaw::WHITE2012,
-        limit: Limit::Packets(Packets(417)),
-    };
-    /// White 2013 §3.2: 625,000 bytes.
-    pub const WHITE2013: Self = Self {
-        law: CodelLaw::WHITE2013,
-        limit: Limit::Bytes(Bytes(625_000)),
-    };
-    /// Akhtar 2013: the buffer of the other managers, 120 packets at 8 Mb/s.
-    pub const AKHTAR2013: Self = Self {
-        law: CodelLaw::AKHTAR2013,
-        limit: Limit::Packets(Packets(120)),
-    };
-}
-
-impl Configured for CodelConfig {
-    const KIND: &'static str = "codel";
-    const ABOUT: &'static str = "CoDel: drops at the head while the delay stays above a target";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "rfc8289",
-            about: "RFC 8289: 5 ms in 100 ms, 1000 packets",
-            values: || Self::RFC8289,
-        },
-        Profile {
-            name: "white2012",
-            about: "White 2012 §1.1, §3.1.2: 5 ms in 100 ms, the code of 2012, 417 packets",
-            values: || Self::WHITE2012,
-        },
-        Profile {
-            name: "white2013",
-            about: "White 2013 §3.2: 10 ms in 150 ms, the code of 2013, 625,000 B",
-            values: || Self::WHITE2013,
-        },
-        Profile {
-            name: "akhtar2013",
-            about: "Akhtar 2013: 5 ms in 100 ms, the code of 2013, 120 packets",
-            values: || Self::AKHTAR2013,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::RFC8289
+parameters! {
+    /// Parameters of a CoDel queue.
+    #[derive(Copy, Eq)]
+    pub struct CodelConfig: "codel", "CoDel: drops at the head while the delay stays above a target" {
+        limit: Limit = Limit::Packets(Packets(1000)), LIMIT;
+        /// when to signal
+        law: CodelLaw = CodelLaw::RFC8289;
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        self.law.keys(visitor);
+    profiles {
+        /// RFC 8289: 5 ms in 100 ms, 1000 packets
+        ///
+        /// chosen: 1000 packets, the default of the Linux queue discipline.
+        RFC8289 "rfc8289" {}
+        /// White 2012 §1.1, §3.1.2: 5 ms in 100 ms, the code of 2012, 417 packets
+        WHITE2012 "white2012" { law = CodelLaw::WHITE2012; limit = Limit::Packets(Packets(417)); }
+        /// White 2013 §3.2: 10 ms in 150 ms, the code of 2013, 625,000 B
+        WHITE2013 "white2013" { law = CodelLaw::WHITE2013; limit = Limit::Bytes(Bytes(625_000)); }
+        /// Akhtar 2013: 5 ms in 100 ms, the code of 2013, 120 packets
+        ///
+        /// The buffer of the other managers at 8 Mb/s.
+        AKHTAR2013 "akhtar2013" { law = CodelLaw::AKHTAR2013; limit = Limit::Packets(Packets(120)); }
     }
 }
 

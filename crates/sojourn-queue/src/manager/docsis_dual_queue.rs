@@ -26,196 +26,61 @@ use crate::store::two_queues::{Turns, TwoQueues};
 use crate::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span, math};
-use sojourn_keys::{Configured, Or, Profile, Visitor, Word, Words, key};
+use sojourn_keys::{origin, parameters, words};
 
-/// How a link that asks for the next packet is given one; a link with grants for each queue asks for one of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DualScheduler {
-    /// Weighted round robin by credit.
-    #[default]
-    Weighted,
-    /// Deficit round robin with the quanta of docsis-ns3.
-    DocsisNs3,
-}
-
-const SCHEDULERS: [Word<DualScheduler>; 2] = [
-    Word {
-        name: "weighted",
-        value: DualScheduler::Weighted,
-        about: "bytes in the ratio of the weights, by credit",
-    },
-    Word {
-        name: "docsis-ns3",
-        value: DualScheduler::DocsisNs3,
-        about: "deficit round robin as in docsis-ns3, where a weight of 230 gives 47 %",
-    },
-];
-
-/// Parameters of the dual queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DocsisDualQueueConfig {
-    /// When the classic queue is signalled.
-    pub classic: DocsisPieLaw,
-    /// Buffer of the classic service flow, in bytes or time.
-    pub limit: Limit,
-    /// Buffer of the low-latency service flow; if not set, 10 ms at the full rate and at least 20 frames.
-    pub low_latency_limit: Option<Bytes>,
-    /// What goes to the low-latency queue.
-    pub classifier: LowLatencyClassifier,
-    /// Whether low-latency packets are marked.
-    pub immediate_aqm: bool,
-    /// The ramp of their marks.
-    pub ramp: ImmediateAqmLaw,
-    /// Marks per square root of the classic likelihood of a drop (coupling factor k).
-    pub coupling: f64,
-    /// Where the delay of the low-latency queue comes from.
-    pub delay: DelayEstimateLaw,
-    /// Whether flows that fill the low-latency queue are moved out of it.
-    pub queue_protection: bool,
-    /// When they are.
-    pub protection: QueueProtectionLaw,
-    /// Who is next if the link does not say.
-    pub scheduler: DualScheduler,
-    /// The low-latency queue's share of the rate, of 256.
-    pub weight: u32,
-}
-
-impl DocsisDualQueueConfig {
-    /// DOCSIS 3.1 MULPI annexes M to P, with the delay of a downstream queue.
-    pub const DOCSIS31: Self = Self {
-        classic: DocsisPieLaw::RFC8034,
-        limit: Limit::Time(Span::from_ms(100)),
-        low_latency_limit: None,
-        classifier: LowLatencyClassifier::DOCSIS,
-        immediate_aqm: true,
-        ramp: ImmediateAqmLaw::DOCSIS,
-        coupling: 2.0,
-        delay: DelayEstimateLaw::WHITE2019,
-        queue_protection: true,
-        protection: QueueProtectionLaw::RFC9957,
-        scheduler: DualScheduler::Weighted,
-        weight: 230,
-    };
-    /// The same in a modem of today, whose delay is that of a virtual queue.
-    pub const DOCSIS31_UPSTREAM: Self = Self {
-        delay: DelayEstimateLaw {
-            estimate: DelayEstimate::VirtualQueue,
-            ..DelayEstimateLaw::WHITE2019
-        },
-        ..Self::DOCSIS31
-    };
-    /// White 2019 §2: a classic buffer of 250 ms at 50 Mb/s (experiment scripts of docsis-ns3).
-    pub const WHITE2019_UPSTREAM: Self = Self {
-        limit: Limit::Bytes(Bytes(1_562_500)),
-        ..Self::DOCSIS31
-    };
-    /// White 2019 §2: a classic buffer of 250 ms at 200 Mb/s.
-    pub const WHITE2019_DOWNSTREAM: Self = Self {
-        limit: Limit::Bytes(Bytes(6_250_000)),
-        ..Self::DOCSIS31
-    };
-
-    fn low_latency_keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "low_latency_limit",
-                "how much may wait in the low-latency queue; \"auto\" is 10 ms at the full rate, at least 20 frames",
-                "docsis-ns3; DOCSIS 3.1 MULPI C.2.2.7.11.4",
-            )
-            .least("1500 B"),
-            &mut Or {
-                value: &mut self.low_latency_limit,
-                word: "auto",
-            },
-        );
-        self.classifier.keys(visitor);
-        visitor.value(
-            key(
-                "immediate_aqm",
-                "packets of the low-latency queue are marked",
-                "White 2019 §2.3",
-            ),
-            &mut self.immediate_aqm,
-        );
-        self.ramp.keys(visitor);
-        visitor.value(
-            key(
-                "coupling",
-                "low-latency marks per square root of the classic likelihood of a drop; 0 for none",
-                "White 2019 §2.3; DOCSIS 3.1 MULPI annex M",
-            )
-            .least("0")
-            .most("25.4"),
-            &mut self.coupling,
-        );
-        self.delay.keys(visitor);
+words! {
+    /// How a link that asks for the next packet is given one; a link with grants for each queue asks for one of its own.
+    pub enum DualScheduler {
+        /// bytes in the ratio of the weights, by credit
+        Weighted = "weighted",
+        /// deficit round robin as in docsis-ns3, where a weight of 230 gives 47 %
+        DocsisNs3 = "docsis-ns3",
     }
 }
 
-impl Configured for DocsisDualQueueConfig {
-    const KIND: &'static str = "docsis-dual-queue";
-    const ABOUT: &'static str = "Low Latency DOCSIS: DOCSIS-PIE beside a low-latency queue with coupled marks and Queue Protection";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "docsis31",
-            about: "DOCSIS 3.1: 10 ms and 1 ms, weight 230 of 256, a classic buffer of 100 ms",
-            values: || Self::DOCSIS31,
-        },
-        Profile {
-            name: "docsis31-upstream",
-            about: "the same, with the virtual queue of a modem",
-            values: || Self::DOCSIS31_UPSTREAM,
-        },
-        Profile {
-            name: "white2019-upstream",
-            about: "White 2019: a classic buffer of 250 ms at 50 Mb/s",
-            values: || Self::WHITE2019_UPSTREAM,
-        },
-        Profile {
-            name: "white2019-downstream",
-            about: "White 2019: a classic buffer of 250 ms at 200 Mb/s",
-            values: || Self::WHITE2019_DOWNSTREAM,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::DOCSIS31
+parameters! {
+    /// Parameters of the dual queue: DOCSIS 3.1 MULPI annexes M to P, with the delay of a downstream queue.
+    #[derive(Copy)]
+    pub struct DocsisDualQueueConfig: "docsis-dual-queue", "Low Latency DOCSIS: DOCSIS-PIE beside a low-latency queue with coupled marks and Queue Protection" {
+        // Of the classic service flow, in bytes or time.
+        limit: Limit = Limit::Time(Span::from_ms(100)), LIMIT;
+        /// when the classic queue is signalled
+        classic: DocsisPieLaw = DocsisPieLaw::RFC8034;
+        /// how much may wait in the low-latency queue; "auto" is 10 ms at the full rate, at least 20 frames
+        low_latency_limit: Option<Bytes> = None,
+            origin("docsis-ns3; DOCSIS 3.1 MULPI C.2.2.7.11.4").or("auto").least("1500 B");
+        /// what goes to the low-latency queue
+        classifier: LowLatencyClassifier = LowLatencyClassifier::DOCSIS;
+        /// packets of the low-latency queue are marked
+        immediate_aqm: bool = true, origin("White 2019 §2.3");
+        /// the ramp of their marks
+        ramp: ImmediateAqmLaw = ImmediateAqmLaw::DOCSIS;
+        /// low-latency marks per square root of the classic likelihood of a drop; 0 for none
+        ///
+        /// Coupling factor k.
+        coupling: f64 = 2.0, origin("White 2019 §2.3; DOCSIS 3.1 MULPI annex M").least("0").most("25.4");
+        /// where the delay of the low-latency queue comes from
+        delay: DelayEstimateLaw = DelayEstimateLaw::WHITE2019;
+        /// packets of flows that fill the low-latency queue go to the classic one
+        queue_protection: bool = true, origin("White 2019 §2.4; RFC 9957");
+        /// when they do
+        protection: QueueProtectionLaw = QueueProtectionLaw::RFC9957;
+        /// who is next on a link that has no grants for each queue
+        scheduler: DualScheduler = DualScheduler::Weighted, origin("DOCSIS 3.1 MULPI annex N");
+        /// share of the rate that the low-latency queue can take from the classic one, of 256
+        weight: u32 = 230, origin("White 2019 §2.3; docsis-ns3").least("1").most("255");
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        self.classic.keys(visitor);
-        self.low_latency_keys(visitor);
-        visitor.value(
-            key(
-                "queue_protection",
-                "packets of flows that fill the low-latency queue go to the classic one",
-                "White 2019 §2.4; RFC 9957",
-            ),
-            &mut self.queue_protection,
-        );
-        self.protection.keys(visitor);
-        visitor.value(
-            key(
-                "scheduler",
-                "who is next on a link that has no grants for each queue",
-                "DOCSIS 3.1 MULPI annex N",
-            ),
-            &mut Words {
-                value: &mut self.scheduler,
-                words: &SCHEDULERS,
-            },
-        );
-        visitor.value(
-            key(
-                "weight",
-                "share of the rate that the low-latency queue can take from the classic one, of 256",
-                "White 2019 §2.3; docsis-ns3",
-            )
-            .least("1")
-            .most("255"),
-            &mut self.weight,
-        );
+    profiles {
+        /// DOCSIS 3.1: 10 ms and 1 ms, weight 230 of 256, a classic buffer of 100 ms
+        DOCSIS31 "docsis31" {}
+        /// the same, with the virtual queue of a modem
+        DOCSIS31_UPSTREAM "docsis31-upstream" { delay.estimate = DelayEstimate::VirtualQueue; }
+        /// White 2019: a classic buffer of 250 ms at 50 Mb/s
+        ///
+        /// From the experiment scripts of docsis-ns3.
+        WHITE2019_UPSTREAM "white2019-upstream" { limit = Limit::Bytes(Bytes(1_562_500)); }
+        /// White 2019: a classic buffer of 250 ms at 200 Mb/s
+        WHITE2019_DOWNSTREAM "white2019-downstream" { limit = Limit::Bytes(Bytes(6_250_000)); }
     }
 }
 

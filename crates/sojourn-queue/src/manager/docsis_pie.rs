@@ -9,73 +9,34 @@ use crate::manager::period::Period;
 use crate::manager::pie::require_probability;
 use crate::manager::{mark, refuse};
 use crate::policy::docsis_pie::{DocsisPie, DocsisPieLaw, UPDATE_INTERVAL, shaper_delay};
-use crate::policy::pie::PieLaw;
-use crate::policy::pie::keys::marking_keys;
+use crate::policy::pie::{ECN, MARK_THRESHOLD, PieLaw};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of a DOCSIS-PIE queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DocsisPieConfig {
-    /// When to signal.
-    pub law: DocsisPieLaw,
-    /// The buffer of the service flow, in bytes or time (BUFFER_SIZE).
-    pub limit: Limit,
-    /// Mark ECN-capable packets instead of dropping them while the probability is below `mark_threshold`. A modem that
-    /// keeps to RFC 8034 does not.
-    pub ecn: bool,
-    /// Probability, for a packet of mean length, from which capable packets are dropped as well.
-    pub mark_threshold: f64,
-}
-
-impl DocsisPieConfig {
-    /// RFC 8034; buffer of 100 ms at the larger of the flow's rates (docsis-ns3 default).
-    pub const RFC8034: Self = Self {
-        law: DocsisPieLaw::RFC8034,
-        limit: Limit::Time(Span::from_ms(100)),
-        ecn: false,
-        mark_threshold: PieLaw::RFC8033.mark_threshold,
-    };
-    /// White 2019, one upstream service flow with AQM: buffer of 250 ms at 50 Mb/s.
-    pub const WHITE2019_UPSTREAM: Self = Self {
-        limit: Limit::Bytes(Bytes(1_562_500)),
-        ..Self::RFC8034
-    };
-}
-
-impl Configured for DocsisPieConfig {
-    const KIND: &'static str = "docsis-pie";
-    const ABOUT: &'static str = "DOCSIS-PIE over one service flow's queue";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "rfc8034",
-            about: "RFC 8034: 10 ms, a buffer of 100 ms",
-            values: || Self::RFC8034,
-        },
-        Profile {
-            name: "white2019-upstream",
-            about: "White 2019: 10 ms, a buffer of 250 ms at 50 Mb/s",
-            values: || Self::WHITE2019_UPSTREAM,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::RFC8034
+parameters! {
+    /// Parameters of a DOCSIS-PIE queue. The limit is the buffer of the service flow, in bytes or time (BUFFER_SIZE).
+    #[derive(Copy)]
+    pub struct DocsisPieConfig: "docsis-pie", "DOCSIS-PIE over one service flow's queue" {
+        // 100 ms at the larger of the flow's rates (docsis-ns3 default).
+        limit: Limit = Limit::Time(Span::from_ms(100)), LIMIT;
+        /// when to signal
+        law: DocsisPieLaw = DocsisPieLaw::RFC8034;
+        // A modem that keeps to RFC 8034 does not mark.
+        ecn: bool = false, ECN.origin("RFC 8034 §4.7: off");
+        // For a packet of mean length.
+        mark_threshold: f64 = PieLaw::RFC8033.mark_threshold, MARK_THRESHOLD;
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        self.law.keys(visitor);
-        marking_keys(
-            "RFC 8034 §4.7: off",
-            &mut self.ecn,
-            &mut self.mark_threshold,
-            visitor,
-        );
+    profiles {
+        /// RFC 8034: 10 ms, a buffer of 100 ms
+        RFC8034 "rfc8034" {}
+        /// White 2019: 10 ms, a buffer of 250 ms at 50 Mb/s
+        ///
+        /// One upstream service flow with AQM.
+        WHITE2019_UPSTREAM "white2019-upstream" { limit = Limit::Bytes(Bytes(1_562_500)); }
     }
 }
 

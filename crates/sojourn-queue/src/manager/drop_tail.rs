@@ -11,7 +11,7 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
-use sojourn_keys::{Configured, Profile, Visitor, Word, Words, key};
+use sojourn_keys::{Key, Visitor, Word, Words, origin, parameters};
 
 /// When an arrival of `s` bytes is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,46 +32,53 @@ pub enum Admission {
     Threshold,
 }
 
-/// Parameters of a drop-tail queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DropTailConfig {
-    /// How much may wait.
-    pub limit: Limit,
-    /// When an arrival does not fit.
-    pub admission: Admission,
-    /// Make room by dropping the oldest packets instead of refusing the arrival.
-    pub head_drop: bool,
+parameters! {
+    /// Parameters of a drop-tail queue.
+    #[derive(Copy, Eq)]
+    pub struct DropTailConfig: "drop-tail", "first in, first out; what does not fit is refused" {
+        limit: Limit = Limit::Bytes(Bytes::ZERO), LIMIT.required("\"1 s\"");
+        /// when an arrival does not fit
+        admission: Admission = Admission::Fit,
+            origin("ns-3 FIFO queue; the profiles of White 2012 count as ns-2 does") => admission;
+        /// make room by dropping the oldest packets instead of refusing the arrival
+        head_drop: bool = false, origin("chosen: no study drops at the head");
+    }
+    profiles {
+        /// White 2012 §3.1.2: 417 packets, one second at 5 Mb/s
+        WHITE2012_BUFFERBLOAT "white2012-bufferbloat" {
+            limit = Limit::Packets(Packets(417));
+            admission = Admission::Ns2Packets;
+        }
+        /// White 2012 §3.1.2: 21 packets, 50 ms at 5 Mb/s
+        WHITE2012_BUFFER_CONTROL "white2012-buffer-control" from WHITE2012_BUFFERBLOAT { limit = Limit::Packets(Packets(21)); }
+        /// White 2013 §3.2: 625,000 B
+        WHITE2013_BUFFERBLOAT "white2013-bufferbloat" { limit = Limit::Bytes(Bytes(625_000)); }
+        /// White 2013 §3.2: 31,250 B
+        WHITE2013_BUFFER_CONTROL "white2013-buffer-control" { limit = Limit::Bytes(Bytes(31_250)); }
+        /// Akhtar 2013: twice the bandwidth-delay product, 120 packets
+        ///
+        /// At 8 Mb/s and 90 ms. Other rates scale it (the slides give the rule, and 20 packets = B/6 at 8 Mb/s).
+        AKHTAR2013 "akhtar2013" { limit = Limit::Packets(Packets(120)); }
+        /// White 2019, no AQM: 250 ms at 50 Mb/s
+        ///
+        /// From the experiment scripts published with the docsis-ns3 model.
+        WHITE2019_CLASSIC_UPSTREAM "white2019-upstream" { limit = Limit::Bytes(Bytes(1_562_500)); }
+        /// White 2019, no AQM: 250 ms at 200 Mb/s
+        WHITE2019_CLASSIC_DOWNSTREAM "white2019-downstream" { limit = Limit::Bytes(Bytes(6_250_000)); }
+        /// Klatsky 2016: 8 KB, read as 8192 B
+        ///
+        /// chosen: KB read as 1024 bytes, as modem firmware does.
+        KLATSKY2016_8KB "klatsky2016-8kb" { limit = Limit::Bytes(Bytes(8 * 1024)); }
+        /// Klatsky 2016: 48 KB, read as 49,152 B
+        KLATSKY2016_48KB "klatsky2016-48kb" { limit = Limit::Bytes(Bytes(48 * 1024)); }
+        /// Klatsky 2016: 96 KB, read as 98,304 B, the modem's default
+        KLATSKY2016_96KB "klatsky2016-96kb" { limit = Limit::Bytes(Bytes(96 * 1024)); }
+    }
 }
 
 impl DropTailConfig {
-    /// White 2012 §3.1.2, "bufferbloat": 417 packets, one second at 5 Mb/s.
-    pub const WHITE2012_BUFFERBLOAT: Self = Self::ns2_packets(417);
-    /// White 2012 §3.1.2, "buffer control": 21 packets, 50 ms at 5 Mb/s.
-    pub const WHITE2012_BUFFER_CONTROL: Self = Self::ns2_packets(21);
     /// White 2012 §3.1.2: the 32-packet transmit queue behind the rate-shaping queue.
     pub const WHITE2012_TRANSMIT: Self = Self::ns2_packets(32);
-    /// White 2013 §3.2, "bufferbloat": 625,000 bytes.
-    pub const WHITE2013_BUFFERBLOAT: Self = Self::bytes(625_000);
-    /// White 2013 §3.2, "buffer control": 31,250 bytes.
-    pub const WHITE2013_BUFFER_CONTROL: Self = Self::bytes(31_250);
-    /// Akhtar 2013, tail drop: twice the bandwidth-delay product, 120 packets at 8 Mb/s and 90 ms.
-    /// Other rates scale it (the slides give the rule, and 20 packets = B/6 at 8 Mb/s).
-    pub const AKHTAR2013: Self = Self {
-        limit: Limit::Packets(Packets(120)),
-        admission: Admission::Fit,
-        head_drop: false,
-    };
-    /// White 2019, service flow without AQM: 250 ms at the 50 Mb/s of the upstream (from the
-    /// experiment scripts published with the docsis-ns3 model).
-    pub const WHITE2019_CLASSIC_UPSTREAM: Self = Self::bytes(1_562_500);
-    /// White 2019, service flow without AQM: 250 ms at the 200 Mb/s of the downstream.
-    pub const WHITE2019_CLASSIC_DOWNSTREAM: Self = Self::bytes(6_250_000);
-    /// Klatsky 2016: upstream buffer of 8 KB. chosen: KB read as 1024 bytes, as modem firmware does.
-    pub const KLATSKY2016_8KB: Self = Self::bytes(8 * 1024);
-    /// Klatsky 2016: upstream buffer of 48 KB.
-    pub const KLATSKY2016_48KB: Self = Self::bytes(48 * 1024);
-    /// Klatsky 2016: upstream buffer of 96 KB, the modem's default.
-    pub const KLATSKY2016_96KB: Self = Self::bytes(96 * 1024);
 
     /// A tail-drop queue with a limit in bytes that is never exceeded.
     pub const fn bytes(limit: u64) -> Self {
@@ -89,80 +96,6 @@ impl DropTailConfig {
             admission: Admission::Ns2Packets,
             head_drop: false,
         }
-    }
-}
-
-impl Configured for DropTailConfig {
-    const KIND: &'static str = "drop-tail";
-    const ABOUT: &'static str = "first in, first out; what does not fit is refused";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "white2012-bufferbloat",
-            about: "White 2012 §3.1.2: 417 packets, one second at 5 Mb/s",
-            values: || Self::WHITE2012_BUFFERBLOAT,
-        },
-        Profile {
-            name: "white2012-buffer-control",
-            about: "White 2012 §3.1.2: 21 packets, 50 ms at 5 Mb/s",
-            values: || Self::WHITE2012_BUFFER_CONTROL,
-        },
-        Profile {
-            name: "white2013-bufferbloat",
-            about: "White 2013 §3.2: 625,000 B",
-            values: || Self::WHITE2013_BUFFERBLOAT,
-        },
-        Profile {
-            name: "white2013-buffer-control",
-            about: "White 2013 §3.2: 31,250 B",
-            values: || Self::WHITE2013_BUFFER_CONTROL,
-        },
-        Profile {
-            name: "akhtar2013",
-            about: "Akhtar 2013: twice the bandwidth-delay product, 120 packets",
-            values: || Self::AKHTAR2013,
-        },
-        Profile {
-            name: "white2019-upstream",
-            about: "White 2019, no AQM: 250 ms at 50 Mb/s",
-            values: || Self::WHITE2019_CLASSIC_UPSTREAM,
-        },
-        Profile {
-            name: "white2019-downstream",
-            about: "White 2019, no AQM: 250 ms at 200 Mb/s",
-            values: || Self::WHITE2019_CLASSIC_DOWNSTREAM,
-        },
-        Profile {
-            name: "klatsky2016-8kb",
-            about: "Klatsky 2016: 8 KB, read as 8192 B",
-            values: || Self::KLATSKY2016_8KB,
-        },
-        Profile {
-            name: "klatsky2016-48kb",
-            about: "Klatsky 2016: 48 KB, read as 49,152 B",
-            values: || Self::KLATSKY2016_48KB,
-        },
-        Profile {
-            name: "klatsky2016-96kb",
-            about: "Klatsky 2016: 96 KB, read as 98,304 B, the modem's default",
-            values: || Self::KLATSKY2016_96KB,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::bytes(0)
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT.required("\"1 s\""), &mut self.limit);
-        admission_keys(&mut self.admission, visitor);
-        visitor.value(
-            key(
-                "head_drop",
-                "make room by dropping the oldest packets instead of refusing the arrival",
-                "chosen: no study drops at the head",
-            ),
-            &mut self.head_drop,
-        );
     }
 }
 
@@ -230,7 +163,7 @@ const ADMISSIONS: [Word<Admission>; 4] = [
     },
 ];
 
-fn admission_keys(admission: &mut Admission, visitor: &mut dyn Visitor) {
+fn admission(key: Key, admission: &mut Admission, visitor: &mut dyn Visitor) {
     // A word stands for the rule with any mean packet.
     let mut mean = MEAN_PACKET;
     if let Admission::Ns2Bytes { mean_packet } = admission {
@@ -238,11 +171,7 @@ fn admission_keys(admission: &mut Admission, visitor: &mut dyn Visitor) {
         *mean_packet = MEAN_PACKET;
     }
     visitor.value(
-        key(
-            "admission",
-            "when an arrival does not fit",
-            "ns-3 FIFO queue; the profiles of White 2012 count as ns-2 does",
-        ),
+        key,
         &mut Words {
             value: admission,
             words: &ADMISSIONS,
@@ -251,7 +180,7 @@ fn admission_keys(admission: &mut Admission, visitor: &mut dyn Visitor) {
     if matches!(admission, Admission::Ns2Bytes { .. }) || visitor.is_exhaustive() {
         let mut size = Bytes(u64::from(mean));
         visitor.value(
-            key(
+            sojourn_keys::key(
                 "mean_packet",
                 "packet length that a limit in packets stands for (only with admission = \
                  \"ns2-bytes\")",

@@ -16,88 +16,74 @@ use crate::store::two_queues::{Turns, TwoQueues};
 use crate::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, Packets, ServiceQueue, Span};
-use sojourn_keys::{Configured, Profile, Visitor, Word, Words, key};
+use sojourn_keys::{origin, parameters, words};
 
-/// How the two queues share the link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DualPi2Scheduler {
-    /// Weighted round robin by credit.
-    #[default]
-    Weighted,
-    /// First in, first out, as if low-latency packets had come earlier by the time shift.
-    TimeShifted,
+words! {
+    /// How the two queues share the link.
+    pub enum DualPi2Scheduler {
+        /// bytes in the ratio of the weights, by credit
+        Weighted = "weighted",
+        /// the packet that waits longest, low-latency ones as if they had come earlier by time_shift
+        TimeShifted = "time-shifted",
+    }
 }
 
-const SCHEDULERS: [Word<DualPi2Scheduler>; 2] = [
-    Word {
-        name: "weighted",
-        value: DualPi2Scheduler::Weighted,
-        about: "bytes in the ratio of the weights, by credit",
-    },
-    Word {
-        name: "time-shifted",
-        value: DualPi2Scheduler::TimeShifted,
-        about: "the packet that waits longest, low-latency ones as if they had come earlier by time_shift",
-    },
-];
+const LONGEST: &str = "10 s";
 
-/// Parameters of `DualPI2`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DualPi2Config {
-    /// How much may wait in both queues together.
-    pub limit: Limit,
-    /// The base likelihood.
-    pub law: Pi2Law,
-    /// Low-latency marks per base likelihood (coupling factor k).
-    pub coupling: f64,
-    /// What goes to the low-latency queue.
-    pub classifier: LowLatencyClassifier,
-    /// Up to this delay there are no native marks (minTh).
-    pub threshold: Span,
-    /// From so much more on there are only marks.
-    pub range: Span,
-    /// Packets that may wait behind a low-latency packet without a native mark (`Th_len`).
-    pub least_packets: u32,
-    /// Whether two draws decide about a classic signal; else they come evenly spaced.
-    pub random: bool,
-    /// Whether the delay that is controlled is that of the low-latency queue where it is longer.
-    pub overload_aware: bool,
-    /// How the queues share the link.
-    pub scheduler: DualPi2Scheduler,
-    /// The low-latency queue's share, of 256, if they share by weight.
-    pub weight: u32,
-    /// How much earlier its packets count, if they share by time.
-    pub time_shift: Span,
+parameters! {
+    /// Parameters of `DualPI2`.
+    #[derive(Copy)]
+    pub struct DualPi2Config: "dualpi2", "DualPI2: a classic queue with PI2 and a low-latency queue with coupled marks" {
+        // In both queues together.
+        limit: Limit = Limit::Time(Span::from_ms(250)), LIMIT;
+        /// the base likelihood
+        law: Pi2Law = Pi2Law::RFC9332;
+        /// low-latency marks per base likelihood, whose square is that of classic signals; 0 for none
+        ///
+        /// Coupling factor k.
+        coupling: f64 = 2.0, origin("RFC 9332 §2.1").least("0").most("25.4");
+        /// what goes to the low-latency queue
+        classifier: LowLatencyClassifier = LowLatencyClassifier::RFC9332;
+        /// delay of a low-latency packet up to which it is not marked for its own queue's sake
+        ///
+        /// minTh.
+        threshold: Span = Span::from_us(800), origin("RFC 9332 appendix A.1").most(LONGEST);
+        /// delay beyond the threshold at which every low-latency packet is marked
+        range: Span = Span::from_us(400), origin("RFC 9332 appendix A.1").most(LONGEST);
+        /// packets that may wait behind a low-latency packet without a mark of its own queue
+        ///
+        /// `Th_len`.
+        least_packets: u32 = 1, origin("RFC 9332 appendix A.1").most("1000000");
+        /// two draws decide about each classic signal; else signals come evenly spaced
+        random: bool = false, origin("RFC 9332 appendix A.1: no; Linux: yes");
+        /// the delay under control is the longer one of both queues
+        overload_aware: bool = true, origin("RFC 9332 appendix A.2");
+        /// how both queues share the link
+        scheduler: DualPi2Scheduler = DualPi2Scheduler::Weighted, origin("RFC 9332 §2.5.1.2");
+        /// share of the rate that the low-latency queue can take from the classic one, of 256 ("weighted")
+        weight: u32 = 240, origin("chosen: 15/16, RFC 9332 appendix A.1; Linux: 90 %").least("1").most("255");
+        /// how much earlier low-latency packets count ("time-shifted")
+        time_shift: Span = Span::from_ms(50), origin("RFC 9332 appendix A.1").most(LONGEST);
+    }
+    profiles {
+        /// RFC 9332 appendix A: 15 ms, marks from 0.8 to 1.2 ms, a buffer of 250 ms
+        RFC9332 "rfc9332" {}
+        /// Linux: 15 ms, marks from 1 ms, 10 % for the classic queue, 10,000 packets
+        ///
+        /// `sch_dualpi2`, a step at 1 ms.
+        LINUX "linux" {
+            limit = Limit::Packets(Packets(10_000));
+            law = Pi2Law::LINUX;
+            threshold = Span::from_ms(1);
+            range = Span::ZERO;
+            random = true;
+            overload_aware = false;
+            weight = 230;
+        }
+    }
 }
 
 impl DualPi2Config {
-    /// RFC 9332 appendix A.1. chosen: the share of the low-latency queue, 15/16 of the rate, the weight of the RFC's example.
-    pub const RFC9332: Self = Self {
-        limit: Limit::Time(Span::from_ms(250)),
-        law: Pi2Law::RFC9332,
-        coupling: 2.0,
-        classifier: LowLatencyClassifier::RFC9332,
-        threshold: Span::from_us(800),
-        range: Span::from_us(400),
-        least_packets: 1,
-        random: false,
-        overload_aware: true,
-        scheduler: DualPi2Scheduler::Weighted,
-        weight: 240,
-        time_shift: Span::from_ms(50),
-    };
-    /// Linux `sch_dualpi2`: 10,000 packets, a step at 1 ms, 10 % for the classic queue.
-    pub const LINUX: Self = Self {
-        limit: Limit::Packets(Packets(10_000)),
-        law: Pi2Law::LINUX,
-        threshold: Span::from_ms(1),
-        range: Span::ZERO,
-        random: true,
-        overload_aware: false,
-        weight: 230,
-        ..Self::RFC9332
-    };
-
     const fn ramp(&self) -> Ramp {
         Ramp {
             least: self.threshold,
@@ -108,122 +94,6 @@ impl DualPi2Config {
     /// The classic likelihood from which capable packets are dropped too (`p_Cmax`).
     fn most_classic_marks(&self) -> f64 {
         (1.0 / (self.coupling * self.coupling)).min(1.0)
-    }
-
-    fn low_latency_keys(&mut self, visitor: &mut dyn Visitor) {
-        const LONGEST: &str = "10 s";
-        visitor.value(
-            key(
-                "coupling",
-                "low-latency marks per base likelihood, whose square is that of classic signals; 0 for none",
-                "RFC 9332 §2.1",
-            )
-            .least("0")
-            .most("25.4"),
-            &mut self.coupling,
-        );
-        self.classifier.keys(visitor);
-        visitor.value(
-            key(
-                "threshold",
-                "delay of a low-latency packet up to which it is not marked for its own queue's sake",
-                "RFC 9332 appendix A.1",
-            )
-            .most(LONGEST),
-            &mut self.threshold,
-        );
-        visitor.value(
-            key(
-                "range",
-                "delay beyond the threshold at which every low-latency packet is marked",
-                "RFC 9332 appendix A.1",
-            )
-            .most(LONGEST),
-            &mut self.range,
-        );
-        visitor.value(
-            key(
-                "least_packets",
-                "packets that may wait behind a low-latency packet without a mark of its own queue",
-                "RFC 9332 appendix A.1",
-            )
-            .most("1000000"),
-            &mut self.least_packets,
-        );
-    }
-}
-
-impl Configured for DualPi2Config {
-    const KIND: &'static str = "dualpi2";
-    const ABOUT: &'static str =
-        "DualPI2: a classic queue with PI2 and a low-latency queue with coupled marks";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "rfc9332",
-            about: "RFC 9332 appendix A: 15 ms, marks from 0.8 to 1.2 ms, a buffer of 250 ms",
-            values: || Self::RFC9332,
-        },
-        Profile {
-            name: "linux",
-            about: "Linux: 15 ms, marks from 1 ms, 10 % for the classic queue, 10,000 packets",
-            values: || Self::LINUX,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::RFC9332
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        self.law.keys(visitor);
-        self.low_latency_keys(visitor);
-        visitor.value(
-            key(
-                "random",
-                "two draws decide about each classic signal; else signals come evenly spaced",
-                "RFC 9332 appendix A.1: no; Linux: yes",
-            ),
-            &mut self.random,
-        );
-        visitor.value(
-            key(
-                "overload_aware",
-                "the delay under control is the longer one of both queues",
-                "RFC 9332 appendix A.2",
-            ),
-            &mut self.overload_aware,
-        );
-        visitor.value(
-            key(
-                "scheduler",
-                "how both queues share the link",
-                "RFC 9332 §2.5.1.2",
-            ),
-            &mut Words {
-                value: &mut self.scheduler,
-                words: &SCHEDULERS,
-            },
-        );
-        visitor.value(
-            key(
-                "weight",
-                "share of the rate that the low-latency queue can take from the classic one, of 256 (\"weighted\")",
-                "chosen: 15/16, RFC 9332 appendix A.1; Linux: 90 %",
-            )
-            .least("1")
-            .most("255"),
-            &mut self.weight,
-        );
-        visitor.value(
-            key(
-                "time_shift",
-                "how much earlier low-latency packets count (\"time-shifted\")",
-                "RFC 9332 appendix A.1",
-            )
-            .most("10 s"),
-            &mut self.time_shift,
-        );
     }
 }
 

@@ -14,75 +14,32 @@ use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta};
-use sojourn_keys::{Configured, Profile, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of FQ-COBALT.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FqCobaltConfig {
-    /// The flow queues and their common limits.
-    pub flows: FlowListsConfig,
-    /// When a queue is signalled.
-    pub law: CobaltLaw,
-    /// COBALTs of empty queues step back, one each time that a packet is looked for, until they are at rest.
-    pub decays: bool,
-}
-
-impl FqCobaltConfig {
-    /// Defaults of the ns-3 FQ-COBALT queue disc: 5 ms in 100 ms with ECN over 1024 queues.
-    pub const NS3: Self = Self {
-        flows: FlowListsConfig::RFC8290,
-        law: CobaltLaw {
-            ecn: true,
-            ..CobaltLaw::NS3
-        },
-        decays: false,
-    };
-    /// A tin of CAKE, with the rate of the link for that of its shaper: sets of eight queues, whose COBALTs do not stand
-    /// still while they are empty, keep the last packet, and allow for what the link takes.
-    pub const CAKE: Self = Self {
-        flows: FlowListsConfig {
-            ways: 8,
-            ..FlowListsConfig::RFC8290
-        },
-        law: CobaltLaw {
-            ecn: true,
-            ..CobaltLaw::LINUX
-        },
-        decays: true,
-    };
-}
-
-impl Configured for FqCobaltConfig {
-    const KIND: &'static str = "fq-cobalt";
-    const ABOUT: &'static str = "FQ-COBALT: flow queues, new ones first, each with a COBALT";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "cake",
-            about: "a tin of CAKE with the rate of the link for that of its shaper: 5 ms in 100 ms, ECN, 1024 queues in sets of eight",
-            values: || Self::CAKE,
-        },
-        Profile {
-            name: "ns3",
-            about: "defaults of ns-3: a plain hash, the last packet of a flow is dropped as any other, nothing is known of the link",
-            values: || Self::NS3,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::CAKE
+parameters! {
+    /// Parameters of FQ-COBALT.
+    #[derive(Copy)]
+    pub struct FqCobaltConfig: "fq-cobalt", "FQ-COBALT: flow queues, new ones first, each with a COBALT" {
+        /// the flow queues and their common limits
+        flows: FlowListsConfig = FlowListsConfig { ways: 8, ..FlowListsConfig::BASE };
+        /// when a queue is signalled
+        law: CobaltLaw = CobaltLaw { ecn: true, ..CobaltLaw::LINUX };
+        /// what COBALT remembers of a queue that ran empty fades, a step each time that a packet is looked for (CAKE); otherwise it stands still until the queue's next packet (ns-3)
+        ///
+        /// One of those queues steps back each time, until all are at rest.
+        decays: bool = true, origin("Linux sch_cake; ns-3: off");
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.flows.keys(visitor);
-        self.law.keys(visitor);
-        visitor.value(
-            key(
-                "decays",
-                "what COBALT remembers of a queue that ran empty fades, a step each time that a packet is looked for (CAKE); otherwise it stands still until the queue's next packet (ns-3)",
-                "Linux sch_cake; ns-3: off",
-            ),
-            &mut self.decays,
-        );
+    profiles {
+        /// a tin of CAKE with the rate of the link for that of its shaper: 5 ms in 100 ms, ECN, 1024 queues in sets of eight
+        ///
+        /// Their COBALTs do not stand still while they are empty, keep the last packet, and allow for what the link takes.
+        CAKE "cake" {}
+        /// defaults of ns-3: a plain hash, the last packet of a flow is dropped as any other, nothing is known of the link
+        NS3 "ns3" {
+            flows = FlowListsConfig::BASE;
+            law = CobaltLaw { ecn: true, ..CobaltLaw::NS3 };
+            decays = false;
+        }
     }
 }
 

@@ -11,44 +11,20 @@ use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of FQ-CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FqCodelConfig {
-    /// The flow queues and their common limits.
-    pub flows: FlowListsConfig,
-    /// When a queue is signalled.
-    pub law: CodelLaw,
-}
-
-impl FqCodelConfig {
-    /// RFC 8290 §5.2: 5 ms in 100 ms, with ECN.
-    pub const RFC8290: Self = Self {
-        flows: FlowListsConfig::RFC8290,
-        law: CodelLaw {
-            ecn: true,
-            ..CodelLaw::RFC8289
-        },
-    };
-}
-
-impl Configured for FqCodelConfig {
-    const KIND: &'static str = "fq-codel";
-    const ABOUT: &'static str = "FQ-CoDel: flow queues, new ones first, each with a CoDel";
-    const PROFILES: &'static [Profile<Self>] = &[Profile {
-        name: "rfc8290",
-        about: "RFC 8290 §5.2: 1024 queues, 5 ms in 100 ms, ECN, 10,240 packets",
-        values: || Self::RFC8290,
-    }];
-
-    fn base() -> Self {
-        Self::RFC8290
+parameters! {
+    /// Parameters of FQ-CoDel.
+    #[derive(Copy, Eq)]
+    pub struct FqCodelConfig: "fq-codel", "FQ-CoDel: flow queues, new ones first, each with a CoDel" {
+        /// the flow queues and their common limits
+        flows: FlowListsConfig = FlowListsConfig::BASE;
+        /// when a queue is signalled
+        law: CodelLaw = CodelLaw { ecn: true, ..CodelLaw::RFC8289 };
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.flows.keys(visitor);
-        self.law.keys(visitor);
+    profiles {
+        /// RFC 8290 §5.2: 1024 queues, 5 ms in 100 ms, ECN, 10,240 packets
+        RFC8290 "rfc8290" {}
     }
 }
 

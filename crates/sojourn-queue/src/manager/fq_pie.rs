@@ -12,44 +12,20 @@ use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of FQ-PIE.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FqPieConfig {
-    /// The flow queues and their common limits.
-    pub flows: FlowListsConfig,
-    /// When a queue is signalled; all queues update at the same instant.
-    pub law: PieLaw,
-}
-
-impl FqPieConfig {
-    /// Defaults of the ns-3 FQ-PIE queue disc: RFC 8033 with ECN over 1024 queues.
-    pub const NS3: Self = Self {
-        flows: FlowListsConfig::RFC8290,
-        law: PieLaw {
-            ecn: true,
-            ..PieLaw::RFC8033
-        },
-    };
-}
-
-impl Configured for FqPieConfig {
-    const KIND: &'static str = "fq-pie";
-    const ABOUT: &'static str = "FQ-PIE: flow queues, new ones first, each with a PIE";
-    const PROFILES: &'static [Profile<Self>] = &[Profile {
-        name: "ns3",
-        about: "defaults of ns-3: RFC 8033 with ECN over 1024 queues",
-        values: || Self::NS3,
-    }];
-
-    fn base() -> Self {
-        Self::NS3
+parameters! {
+    /// Parameters of FQ-PIE.
+    #[derive(Copy)]
+    pub struct FqPieConfig: "fq-pie", "FQ-PIE: flow queues, new ones first, each with a PIE" {
+        /// the flow queues and their common limits
+        flows: FlowListsConfig = FlowListsConfig::BASE;
+        /// when a queue is signalled; all queues update at the same instant
+        law: PieLaw = PieLaw { ecn: true, ..PieLaw::RFC8033 };
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.flows.keys(visitor);
-        self.law.keys(visitor);
+    profiles {
+        /// defaults of ns-3: RFC 8033 with ECN over 1024 queues
+        NS3 "ns3" {}
     }
 }
 

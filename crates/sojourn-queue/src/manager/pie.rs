@@ -12,63 +12,27 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, Span};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of a PIE queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PieConfig {
-    /// When to signal.
-    pub law: PieLaw,
-    /// How much may wait; an arrival that would exceed it is refused.
-    pub limit: Limit,
-}
-
-impl PieConfig {
-    /// RFC 8033. chosen: 1000 packets, the default of the Linux queue discipline.
-    pub const RFC8033: Self = Self {
-        law: PieLaw::RFC8033,
-        limit: Limit::Packets(Packets(1000)),
-    };
-    /// draft-pan-tsvwg-pie-00 with the 1000 packets of the first Linux `sch_pie`.
-    pub const DRAFT00: Self = Self {
-        law: PieLaw::DRAFT00,
-        limit: Limit::Packets(Packets(1000)),
-    };
-    /// White 2013 §3.2: 300,000 bytes.
-    pub const WHITE2013: Self = Self {
-        law: PieLaw::WHITE2013,
-        limit: Limit::Bytes(Bytes(300_000)),
-    };
-}
-
-impl Configured for PieConfig {
-    const KIND: &'static str = "pie";
-    const ABOUT: &'static str = "PIE: drops at the tail with a probability that follows the delay";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "rfc8033",
-            about: "RFC 8033: 15 ms, 1000 packets",
-            values: || Self::RFC8033,
-        },
-        Profile {
-            name: "draft00",
-            about: "draft-pan-tsvwg-pie-00: 20 ms, 1000 packets",
-            values: || Self::DRAFT00,
-        },
-        Profile {
-            name: "white2013",
-            about: "White 2013 §2.3, §3.2: 5 ms, 300,000 B",
-            values: || Self::WHITE2013,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::RFC8033
+parameters! {
+    /// Parameters of a PIE queue.
+    #[derive(Copy)]
+    pub struct PieConfig: "pie", "PIE: drops at the tail with a probability that follows the delay" {
+        limit: Limit = Limit::Packets(Packets(1000)), LIMIT;
+        /// when to signal
+        law: PieLaw = PieLaw::RFC8033;
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        self.law.keys(visitor);
+    profiles {
+        /// RFC 8033: 15 ms, 1000 packets
+        ///
+        /// chosen: 1000 packets, the default of the Linux queue discipline.
+        RFC8033 "rfc8033" {}
+        /// draft-pan-tsvwg-pie-00: 20 ms, 1000 packets
+        ///
+        /// Those of the first Linux `sch_pie`.
+        DRAFT00 "draft00" { law = PieLaw::DRAFT00; }
+        /// White 2013 §2.3, §3.2: 5 ms, 300,000 B
+        WHITE2013 "white2013" { law = PieLaw::WHITE2013; limit = Limit::Bytes(Bytes(300_000)); }
     }
 }
 

@@ -13,148 +13,90 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Instant, Limit, Meta, Packets};
-use sojourn_keys::{Configured, ItemsOf, Key, Or, Profile, Visitor, bytes, key};
+use sojourn_keys::{ItemsOf, Key, Visitor, bytes, origin, parameters};
 
-/// Thresholds of all packets, or of those with some code points.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedClassConfig {
-    /// The code points (of a class of its own).
-    pub dscp: CodePoints,
-    /// Average below which nothing is signalled; a sixth of the limit, if not set.
-    pub minimum: Option<Limit>,
-    /// Average at which the likelihood is `most`; the limit, if not set.
-    pub maximum: Option<Limit>,
-    /// Likelihood at the upper threshold.
-    pub most: f64,
-}
+const AKHTAR: &str = "Akhtar 2013, RED configuration";
 
-impl RedClassConfig {
-    /// Akhtar 2013: a sixth of the buffer, the buffer, 4 %.
-    const AKHTAR2013: Self = Self {
-        dscp: CodePoints::of(&[]),
-        minimum: None,
-        maximum: None,
-        most: 0.04,
-    };
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        let threshold = |name, about, origin| -> Key { key(name, about, origin) };
-        visitor.value(
-            threshold(
-                "minimum",
-                "average below which nothing is signalled, in packets or bytes; \"auto\" is a sixth of the limit",
-                "Akhtar 2013, RED configuration",
-            ),
-            &mut Or {
-                value: &mut self.minimum,
-                word: "auto",
-            },
-        );
-        visitor.value(
-            threshold(
-                "maximum",
-                "average at which the likelihood is max_probability; \"auto\" is the limit",
-                "Akhtar 2013, RED configuration",
-            ),
-            &mut Or {
-                value: &mut self.maximum,
-                word: "auto",
-            },
-        );
-        visitor.value(
-            key(
-                "max_probability",
-                "likelihood of a signal at the upper threshold",
-                "Akhtar 2013, RED configuration",
-            )
-            .least("0")
-            .most("1"),
-            &mut self.most,
-        );
-    }
-
-    /// The keys of a class of its own.
-    fn class_keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "dscp",
-                "code points of the packets of this class",
-                "no default",
-            )
-            .required("[10]"),
-            &mut self.dscp,
-        );
-        self.keys(visitor);
+parameters! {
+    /// Thresholds of all packets: a sixth of the buffer, the buffer, 4 %.
+    #[derive(Copy)]
+    pub struct RedThresholds {
+        /// average below which nothing is signalled, in packets or bytes; "auto" is a sixth of the limit
+        minimum: Option<Limit> = None, origin(AKHTAR).or("auto");
+        /// average at which the likelihood is max_probability; "auto" is the limit
+        maximum: Option<Limit> = None, origin(AKHTAR).or("auto");
+        /// likelihood of a signal at the upper threshold
+        most as "max_probability": f64 = 0.04, origin(AKHTAR).least("0").most("1");
     }
 }
 
-/// Parameters of RED.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the code that is followed"
-)]
-pub struct RedConfig {
-    /// How much may wait; its unit is that of the average.
-    pub limit: Limit,
-    /// Thresholds of all packets without a class of their own.
-    pub curve: RedClassConfig,
-    /// Weight of a new length in the average; time of a packet over 250 ms, if not set.
-    pub weight: Option<f64>,
-    /// Mean packet, in bytes.
-    pub mean_packet: u32,
-    /// Beyond the upper threshold the likelihood rises to 1 at its double.
-    pub gentle: bool,
-    /// At least 1/p packets between two signals.
-    pub wait: bool,
-    /// Packets are signalled in the ratio of their length to the mean.
-    pub scale_by_size: bool,
-    /// Mark ECN-capable packets instead of dropping them.
-    pub ecn: bool,
-    /// Likelihood above which they are dropped all the same.
-    pub mark_limit: Option<f64>,
-    /// The likelihood at the upper threshold follows the average.
-    pub adaptive: bool,
-    /// Classes with thresholds of their own (WRED).
-    pub classes: Vec<RedClassConfig>,
+parameters! {
+    /// Thresholds of packets with some code points.
+    #[derive(Copy)]
+    pub struct RedClassConfig {
+        /// code points of the packets of this class
+        dscp: CodePoints = CodePoints::of(&[]), origin("no default").required("[10]");
+        /// their thresholds
+        curve: RedThresholds = RedThresholds::BASE;
+    }
+}
+
+fn classes(key: Key, items: &mut Vec<RedClassConfig>, visitor: &mut dyn Visitor) {
+    visitor.items(
+        key,
+        &mut ItemsOf {
+            items,
+            base: || RedClassConfig::BASE,
+            keys: RedClassConfig::keys,
+        },
+    );
+}
+
+parameters! {
+    /// Parameters of RED: twice the bandwidth-delay product of 8 Mb/s and 90 ms, and what follows from it.
+    pub struct RedConfig: "red", "RED: signals an average queue between two thresholds; WRED with classes" {
+        // Its unit is that of the average.
+        limit: Limit = Limit::Packets(Packets(120)), LIMIT;
+        /// thresholds of all packets without a class of their own
+        curve: RedThresholds = RedThresholds::BASE;
+        /// weight of a new length in the average; "auto" is the time of a mean packet over 250 ms
+        weight: Option<f64> = None, origin("Akhtar 2013, RED configuration: 240/(5000 C)").or("auto").least("0.0000001").most("1");
+        /// mean packet: what idle time and sizes are counted in
+        mean_packet: u32 = 1500, origin("Akhtar 2013; ns-2 and ns-3: 500 B").least("1 B").most("64 KiB") => bytes;
+        /// beyond the maximum the likelihood rises to 1 at its double, instead of being 1 at once
+        gentle: bool = false, origin("ns-2 and ns-3: on");
+        /// at least 1/p packets between two signals
+        wait: bool = true, origin("ns-2 and ns-3: on");
+        /// packets are signalled in the ratio of their length to the mean
+        scale_by_size: bool = false, origin("chosen: off, because Akhtar 2013 counts packets; ns-2: on");
+        /// mark ECN-capable packets instead of dropping them
+        ecn: bool = false, origin("ns-2: off");
+        /// likelihood above which ECN-capable packets are dropped all the same; then nothing is forced
+        mark_limit: Option<f64> = None, origin("chosen: off; ns-2: 0.1").or("off").least("0").most("1");
+        /// the likelihood at the maximum moves so that the average stays between the thresholds
+        adaptive: bool = false, origin("Floyd, Gummadi and Shenker 2001: off");
+        /// packets with thresholds of their own, over the same average (WRED)
+        classes: Vec<RedClassConfig> = Vec::new(), origin("none") => classes;
+    }
+    profiles {
+        /// Akhtar 2013: 120 packets, thresholds of a sixth and the whole of it, 4 %, a packet's time over 250 ms
+        AKHTAR2013 "akhtar2013" {}
+        /// ns-3: 25 packets, thresholds of 5 and 15, 2 %, gentle
+        ///
+        /// And a weight of 0.002.
+        NS3 "ns3" {
+            limit = Limit::Packets(Packets(25));
+            curve.minimum = Some(Limit::Packets(Packets(5)));
+            curve.maximum = Some(Limit::Packets(Packets(15)));
+            curve.most = 0.02;
+            weight = Some(0.002);
+            mean_packet = 500;
+            gentle = true;
+        }
+    }
 }
 
 impl RedConfig {
-    /// Akhtar 2013: twice the bandwidth-delay product of 8 Mb/s and 90 ms, and what follows from it.
-    pub const AKHTAR2013: Self = Self {
-        limit: Limit::Packets(Packets(120)),
-        curve: RedClassConfig::AKHTAR2013,
-        weight: None,
-        mean_packet: 1500,
-        gentle: false,
-        wait: true,
-        scale_by_size: false,
-        ecn: false,
-        mark_limit: None,
-        adaptive: false,
-        classes: Vec::new(),
-    };
-
-    /// ns-3: 25 packets, thresholds of 5 and 15, 2 %, a weight of 0.002.
-    pub const NS3: Self = Self {
-        limit: Limit::Packets(Packets(25)),
-        curve: RedClassConfig {
-            minimum: Some(Limit::Packets(Packets(5))),
-            maximum: Some(Limit::Packets(Packets(15))),
-            most: 0.02,
-            ..RedClassConfig::AKHTAR2013
-        },
-        weight: Some(0.002),
-        mean_packet: 500,
-        gentle: true,
-        wait: true,
-        scale_by_size: false,
-        ecn: false,
-        mark_limit: None,
-        adaptive: false,
-        classes: Vec::new(),
-    };
-
     /// A length in the unit of the average; `None` for a time.
     fn in_unit(&self, length: Limit) -> Option<f64> {
         let mean = f64::from(self.mean_packet);
@@ -172,7 +114,7 @@ impl RedConfig {
     }
 
     /// Thresholds in the unit of the average.
-    fn curve_of(&self, class: &RedClassConfig) -> RedCurve {
+    fn curve_of(&self, class: &RedThresholds) -> RedCurve {
         /// Akhtar 2013: the lower threshold is a sixth of the buffer.
         const SIXTH: f64 = 6.0;
         let limit = self.in_unit(self.limit).unwrap_or_default();
@@ -207,7 +149,7 @@ impl RedConfig {
         }
     }
 
-    fn curve_problem(&self, class: &RedClassConfig) -> Option<ConfigProblem> {
+    fn curve_problem(&self, class: &RedThresholds) -> Option<ConfigProblem> {
         for (field, threshold) in [("minimum", class.minimum), ("maximum", class.maximum)] {
             if let Some(time @ Limit::Time(_)) = threshold {
                 return Some(ConfigProblem {
@@ -237,122 +179,6 @@ impl RedConfig {
     }
 }
 
-impl Configured for RedConfig {
-    const KIND: &'static str = "red";
-    const ABOUT: &'static str =
-        "RED: signals an average queue between two thresholds; WRED with classes";
-    const PROFILES: &'static [Profile<Self>] = &[
-        Profile {
-            name: "akhtar2013",
-            about: "Akhtar 2013: 120 packets, thresholds of a sixth and the whole of it, 4 %, a packet's time over 250 ms",
-            values: || Self::AKHTAR2013,
-        },
-        Profile {
-            name: "ns3",
-            about: "ns-3: 25 packets, thresholds of 5 and 15, 2 %, gentle",
-            values: || Self::NS3,
-        },
-    ];
-
-    fn base() -> Self {
-        Self::AKHTAR2013
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        self.curve.keys(visitor);
-        visitor.value(
-            key(
-                "weight",
-                "weight of a new length in the average; \"auto\" is the time of a mean packet over 250 ms",
-                "Akhtar 2013, RED configuration: 240/(5000 C)",
-            )
-            .least("0.0000001")
-            .most("1"),
-            &mut Or {
-                value: &mut self.weight,
-                word: "auto",
-            },
-        );
-        bytes(
-            key(
-                "mean_packet",
-                "mean packet: what idle time and sizes are counted in",
-                "Akhtar 2013; ns-2 and ns-3: 500 B",
-            )
-            .least("1 B")
-            .most("64 KiB"),
-            &mut self.mean_packet,
-            visitor,
-        );
-        visitor.value(
-            key(
-                "gentle",
-                "beyond the maximum the likelihood rises to 1 at its double, instead of being 1 at once",
-                "ns-2 and ns-3: on",
-            ),
-            &mut self.gentle,
-        );
-        visitor.value(
-            key(
-                "wait",
-                "at least 1/p packets between two signals",
-                "ns-2 and ns-3: on",
-            ),
-            &mut self.wait,
-        );
-        visitor.value(
-            key(
-                "scale_by_size",
-                "packets are signalled in the ratio of their length to the mean",
-                "chosen: off, because Akhtar 2013 counts packets; ns-2: on",
-            ),
-            &mut self.scale_by_size,
-        );
-        visitor.value(
-            key(
-                "ecn",
-                "mark ECN-capable packets instead of dropping them",
-                "ns-2: off",
-            ),
-            &mut self.ecn,
-        );
-        visitor.value(
-            key(
-                "mark_limit",
-                "likelihood above which ECN-capable packets are dropped all the same; then nothing is forced",
-                "chosen: off; ns-2: 0.1",
-            )
-            .least("0")
-            .most("1"),
-            &mut Or {
-                value: &mut self.mark_limit,
-                word: "off",
-            },
-        );
-        visitor.value(
-            key(
-                "adaptive",
-                "the likelihood at the maximum moves so that the average stays between the thresholds",
-                "Floyd, Gummadi and Shenker 2001: off",
-            ),
-            &mut self.adaptive,
-        );
-        visitor.items(
-            key(
-                "classes",
-                "packets with thresholds of their own, over the same average (WRED)",
-                "none",
-            ),
-            &mut ItemsOf {
-                items: &mut self.classes,
-                base: || RedClassConfig::AKHTAR2013,
-                keys: RedClassConfig::class_keys,
-            },
-        );
-    }
-}
-
 impl ManagerKind for RedConfig {
     type Queue<T> = RedQueue<T>;
 
@@ -372,7 +198,7 @@ impl ManagerKind for RedConfig {
         require_room(self.limit, problems);
         problems.extend(self.curve_problem(&self.curve));
         problems.extend(self.classes.iter().filter_map(|class| {
-            let mut problem = self.curve_problem(class)?;
+            let mut problem = self.curve_problem(&class.curve)?;
             problem.field = "classes";
             Some(problem)
         }));
@@ -411,7 +237,8 @@ impl<T> RedQueue<T> {
             "a limit of {} needs a rate: call ManagerConfig::at before building",
             config.limit
         );
-        let classes = core::iter::once(&config.curve).chain(&config.classes);
+        let classes = config.classes.iter().map(|class| &class.curve);
+        let classes = core::iter::once(&config.curve).chain(classes);
         Self {
             law: config.law_at(BitRate::ZERO),
             rate: BitRate::ZERO,
@@ -528,9 +355,9 @@ mod tests {
     fn thresholds_are_counted_in_the_unit_of_the_limit() {
         let config = RedConfig {
             limit: Limit::Bytes(Bytes(180_000)),
-            curve: RedClassConfig {
+            curve: RedThresholds {
                 minimum: Some(Limit::Packets(Packets(20))),
-                ..RedClassConfig::AKHTAR2013
+                ..RedThresholds::BASE
             },
             ..RedConfig::AKHTAR2013
         };

@@ -11,44 +11,20 @@ use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta};
-use sojourn_keys::{Configured, Profile, Visitor};
+use sojourn_keys::parameters;
 
-/// Parameters of SFQ-CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SfqCodelConfig {
-    /// The sub-flows, their round and their common limit.
-    pub sub_flows: SfqConfig,
-    /// When a sub-flow is signalled.
-    pub law: CodelLaw,
-}
-
-impl SfqCodelConfig {
-    /// White 2013 §2.2 and §3.2.
-    pub const WHITE2013: Self = Self {
-        sub_flows: SfqConfig::WHITE2013,
-        law: CodelLaw {
-            variant: CodelVariant::Sfq2013,
-            ..CodelLaw::WHITE2013
-        },
-    };
-}
-
-impl Configured for SfqCodelConfig {
-    const KIND: &'static str = "sfq-codel";
-    const ABOUT: &'static str = "SFQ-CoDel of 2013: sub-flows that take turns, each with a CoDel";
-    const PROFILES: &'static [Profile<Self>] = &[Profile {
-        name: "white2013",
-        about: "White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 10 ms in 150 ms, 625,000 B",
-        values: || Self::WHITE2013,
-    }];
-
-    fn base() -> Self {
-        Self::WHITE2013
+parameters! {
+    /// Parameters of SFQ-CoDel.
+    #[derive(Copy, Eq)]
+    pub struct SfqCodelConfig: "sfq-codel", "SFQ-CoDel of 2013: sub-flows that take turns, each with a CoDel" {
+        /// the sub-flows, their round and their common limit
+        sub_flows: SfqConfig = SfqConfig::WHITE2013;
+        /// when a sub-flow is signalled
+        law: CodelLaw = CodelLaw { variant: CodelVariant::Sfq2013, ..CodelLaw::WHITE2013 };
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.sub_flows.keys(visitor);
-        self.law.keys(visitor);
+    profiles {
+        /// White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 10 ms in 150 ms, 625,000 B
+        WHITE2013 "white2013" {}
     }
 }
 

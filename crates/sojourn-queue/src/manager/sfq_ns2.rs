@@ -12,53 +12,20 @@ use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Meta, Packets};
-use sojourn_keys::{Configured, Profile, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of the ns-2 queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SfqNs2Config {
-    /// Buckets that flows are hashed into.
-    pub buckets: u32,
-    /// Packets in all buckets together.
-    pub limit: Packets,
-}
-
-impl SfqNs2Config {
-    /// ns-2 `queue/sfq.cc`: 16 buckets, 40 packets.
-    pub const NS2: Self = Self {
-        buckets: 16,
-        limit: Packets(40),
-    };
-}
-
-impl Configured for SfqNs2Config {
-    const KIND: &'static str = "sfq-ns2";
-    const ABOUT: &'static str = "stochastic fair queueing of ns-2";
-    const PROFILES: &'static [Profile<Self>] = &[Profile {
-        name: "ns2",
-        about: "ns-2 sfq.cc: 16 buckets, 40 packets",
-        values: || Self::NS2,
-    }];
-
-    fn base() -> Self {
-        Self::NS2
+parameters! {
+    /// Parameters of the ns-2 queue.
+    #[derive(Copy, Eq)]
+    pub struct SfqNs2Config: "sfq-ns2", "stochastic fair queueing of ns-2" {
+        /// packets in all buckets together
+        limit: Packets = Packets(40), origin("ns-2 sfq.cc").least("1 packets");
+        /// buckets that flows are hashed into
+        buckets: u32 = 16, origin("ns-2 sfq.cc").least("1").most("65536");
     }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key("limit", "packets in all buckets together", "ns-2 sfq.cc").least("1 packets"),
-            &mut self.limit,
-        );
-        visitor.value(
-            key(
-                "buckets",
-                "buckets that flows are hashed into",
-                "ns-2 sfq.cc",
-            )
-            .least("1")
-            .most("65536"),
-            &mut self.buckets,
-        );
+    profiles {
+        /// ns-2 sfq.cc: 16 buckets, 40 packets
+        NS2 "ns2" {}
     }
 }
 

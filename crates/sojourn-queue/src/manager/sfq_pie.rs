@@ -12,69 +12,33 @@ use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta};
-use sojourn_keys::{Configured, Profile, Visitor, Word, Words, key};
+use sojourn_keys::{origin, parameters, words};
 
-/// What a PIE guards.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PieScope {
-    /// Each sub-flow has one of its own.
-    #[default]
-    PerBin,
-    /// One for the backlog of all sub-flows.
-    Shared,
-}
-
-/// Parameters of SFQ-PIE.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SfqPieConfig {
-    /// The sub-flows, their round and their common limit.
-    pub sub_flows: SfqConfig,
-    /// When arrivals are signalled.
-    pub law: PieLaw,
+words! {
     /// What a PIE guards.
-    pub scope: PieScope,
-}
-
-impl SfqPieConfig {
-    /// White 2013's sub-flows with its PIE values. chosen: the 625,000 bytes of its SFQ-CoDel.
-    pub const WHITE2013: Self = Self {
-        sub_flows: SfqConfig::WHITE2013,
-        law: PieLaw {
-            delay_source: DelaySource::LastSojourn,
-            ..PieLaw::WHITE2013
-        },
-        scope: PieScope::PerBin,
-    };
-}
-
-impl Configured for SfqPieConfig {
-    const KIND: &'static str = "sfq-pie";
-    const ABOUT: &'static str = "sub-flows that take turns, with PIE";
-    const PROFILES: &'static [Profile<Self>] = &[Profile {
-        name: "white2013",
-        about: "White 2013: sub-flows of its SFQ-CoDel, values of its PIE",
-        values: || Self::WHITE2013,
-    }];
-
-    fn base() -> Self {
-        Self::WHITE2013
+    pub enum PieScope {
+        /// each sub-flow has one of its own
+        PerBin = "per-bin",
+        /// one for the backlog of all sub-flows
+        Shared = "shared",
     }
+}
 
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.sub_flows.keys(visitor);
-
-        visitor.value(
-            key(
-                "scope",
-                "what a PIE guards",
-                "chosen: White 2013 names SFQ-PIE without parameters",
-            ),
-            &mut Words {
-                value: &mut self.scope,
-                words: &SCOPES,
-            },
-        );
-        self.law.keys(visitor);
+parameters! {
+    /// Parameters of SFQ-PIE.
+    #[derive(Copy)]
+    pub struct SfqPieConfig: "sfq-pie", "sub-flows that take turns, with PIE" {
+        /// the sub-flows, their round and their common limit
+        // chosen: the 625,000 bytes of White 2013's SFQ-CoDel.
+        sub_flows: SfqConfig = SfqConfig::WHITE2013;
+        /// what a PIE guards
+        scope: PieScope = PieScope::PerBin, origin("chosen: White 2013 names SFQ-PIE without parameters");
+        /// when arrivals are signalled
+        law: PieLaw = PieLaw { delay_source: DelaySource::LastSojourn, ..PieLaw::WHITE2013 };
+    }
+    profiles {
+        /// White 2013: sub-flows of its SFQ-CoDel, values of its PIE
+        WHITE2013 "white2013" {}
     }
 }
 
@@ -109,19 +73,6 @@ impl ManagerKind for SfqPieConfig {
         }
     }
 }
-
-const SCOPES: [Word<PieScope>; 2] = [
-    Word {
-        name: "per-bin",
-        value: PieScope::PerBin,
-        about: "each sub-flow has one of its own",
-    },
-    Word {
-        name: "shared",
-        value: PieScope::Shared,
-        about: "one for the backlog of all sub-flows",
-    },
-];
 
 /// Sub-flows in a ring, guarded by PIE.
 #[derive(Clone, Debug)]

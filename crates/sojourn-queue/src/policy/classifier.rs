@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use sojourn_base::{Ecn, Meta, ServiceQueue};
 use sojourn_keys::value::ListOf;
-use sojourn_keys::{Content, Key, Mismatch, Shape, Value, Visitor, key};
+use sojourn_keys::{Content, Key, Mismatch, Shape, Value, origin, parameters};
 
 /// A set of DSCPs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,27 +45,25 @@ impl CodePoints {
     }
 }
 
-/// Which packets go to the low-latency queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LowLatencyClassifier {
-    /// Those with one of these code points, beside those with ECT(1) or CE.
-    pub dscp: CodePoints,
-    /// Those with ECT(0) as well, as docsis-ns3 can be told.
-    pub ect0: bool,
+parameters! {
+    /// Which packets go to the low-latency queue.
+    #[derive(Copy, Eq)]
+    pub struct LowLatencyClassifier {
+        /// code points that go to the low-latency queue, beside ECT(1) and CE
+        dscp as "low_latency_dscp": CodePoints = CodePoints::of(&[42, 45, 46]),
+            origin("White 2019 §2.2 (42 for NQB, EF as an option); 45 is the later code point for NQB").example("[45]");
+        /// ECT(0) goes to the low-latency queue as well
+        ect0 as "low_latency_ect0": bool = false, origin("docsis-ns3: off");
+    }
+    profiles {
+        /// Also the code points for non-queue-building traffic, that of White 2019 §2.2 and the later one, and EF.
+        DOCSIS {}
+        /// ECT(1) and CE alone (RFC 9332 §2.3).
+        RFC9332 { dscp = CodePoints::of(&[]); }
+    }
 }
 
 impl LowLatencyClassifier {
-    /// ECT(1) and CE alone (RFC 9332 §2.3).
-    pub const RFC9332: Self = Self {
-        dscp: CodePoints(0),
-        ect0: false,
-    };
-    /// Also the code points for non-queue-building traffic, that of White 2019 §2.2 and the later one, and EF.
-    pub const DOCSIS: Self = Self {
-        dscp: CodePoints::of(&[42, 45, 46]),
-        ect0: false,
-    };
-
     /// The queue of a packet.
     pub const fn queue_of(&self, meta: &Meta) -> ServiceQueue {
         let by_ecn = match meta.ecn {
@@ -78,27 +76,6 @@ impl LowLatencyClassifier {
         } else {
             ServiceQueue::Classic
         }
-    }
-
-    /// Shows the keys of the classifier.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "low_latency_dscp",
-                "code points that go to the low-latency queue, beside ECT(1) and CE",
-                "White 2019 §2.2 (42 for NQB, EF as an option); 45 is the later code point for NQB",
-            )
-            .example("[45]"),
-            &mut self.dscp,
-        );
-        visitor.value(
-            key(
-                "low_latency_ect0",
-                "ECT(0) goes to the low-latency queue as well",
-                "docsis-ns3: off",
-            ),
-            &mut self.ect0,
-        );
     }
 }
 

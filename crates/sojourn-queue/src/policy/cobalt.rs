@@ -10,137 +10,41 @@
 use crate::QueueContext;
 use crate::policy::codel::spacing;
 use sojourn_base::{BitRate, Bytes, Instant, Span};
-use sojourn_keys::{Or, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of COBALT.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CobaltLaw {
-    /// Acceptable standing delay.
-    pub target: Span,
-    /// How long the delay may stay above `target` before the first signal.
-    pub interval: Span,
-    /// Mark ECN-capable packets instead of dropping them; BLUE drops them all the same.
-    pub ecn: bool,
-    /// The last packet of a queue is marked at most, never dropped, by BLUE neither.
-    pub keeps_last: bool,
-    /// What the link itself takes is no delay: four packets at its rate, and its request-grant loop.
-    pub allows_link_time: bool,
-    /// Also mark each ECN-capable packet whose delay is above this.
-    pub ce_threshold: Option<Span>,
-    /// What an overflow adds to the BLUE likelihood.
-    pub increment: f64,
-    /// What an empty queue takes off it.
-    pub decrement: f64,
-    /// Delay above which a packet counts as an overflow.
-    pub blue_threshold: Span,
-}
+const LONGEST: &str = "600 s";
 
-impl CobaltLaw {
-    /// Linux: 5 ms in 100 ms, BLUE by 1/256 and 1/4096; as in ns-3 from 400 ms on, too.
-    pub const LINUX: Self = Self {
-        target: Span::from_ms(5),
-        interval: Span::from_ms(100),
-        ecn: false,
-        keeps_last: true,
-        allows_link_time: true,
-        ce_threshold: None,
-        increment: 1.0 / 256.0,
-        decrement: 1.0 / 4096.0,
-        blue_threshold: Span::from_ms(400),
-    };
-    /// ns-3, which drops the last packet of a queue as well and knows nothing of the link.
-    pub const NS3: Self = Self {
-        keeps_last: false,
-        allows_link_time: false,
-        ..Self::LINUX
-    };
-
-    /// Shows the keys of the law.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        const LONGEST: &str = "600 s";
-        let law = self;
-        visitor.value(
-            key("target", "acceptable standing delay", "Linux sch_cake")
-                .least("1 us")
-                .most(LONGEST),
-            &mut law.target,
-        );
-        visitor.value(
-            key(
-                "interval",
-                "how long the delay may stay above target before the first signal",
-                "Linux sch_cake",
-            )
-            .least("1 us")
-            .most(LONGEST),
-            &mut law.interval,
-        );
-        visitor.value(
-            key(
-                "ecn",
-                "mark ECN-capable packets instead of dropping them; BLUE drops them all the same",
-                "ns-3: off",
-            ),
-            &mut law.ecn,
-        );
-        visitor.value(
-            key(
-                "keeps_last",
-                "the last packet of a queue is marked at most, never dropped (CAKE); otherwise it is dropped as any other (ns-3)",
-                "Linux sch_cake; ns-3: off",
-            ),
-            &mut law.keeps_last,
-        );
-        visitor.value(
-            key(
-                "allows_link_time",
-                "what the link itself takes is no delay: four packets at its rate (CAKE), and its request-grant loop; target is at least a packet and a half",
-                "Linux sch_cake, with the rate of the link for that of its shaper; chosen for the loop; ns-3: off",
-            ),
-            &mut law.allows_link_time,
-        );
-        visitor.value(
-            key(
-                "ce_threshold",
-                "also mark each ECN-capable packet whose delay is above this",
-                "ns-3: off",
-            )
-            .least("1 us"),
-            &mut Or {
-                value: &mut law.ce_threshold,
-                word: "off",
-            },
-        );
-        visitor.value(
-            key(
-                "increment",
-                "what an overflow adds to the likelihood of a BLUE drop, once per target",
-                "Linux sch_cake: 1/256",
-            )
-            .least("0")
-            .most("1"),
-            &mut law.increment,
-        );
-        visitor.value(
-            key(
-                "decrement",
-                "what an empty queue takes off that likelihood, once per target",
-                "Linux sch_cake: 1/4096",
-            )
-            .least("0")
-            .most("1"),
-            &mut law.decrement,
-        );
-        visitor.value(
-            key(
-                "blue_threshold",
-                "delay above which a packet counts as an overflow",
-                "ns-3",
-            )
-            .least("1 us")
-            .most(LONGEST),
-            &mut law.blue_threshold,
-        );
+parameters! {
+    /// Parameters of COBALT.
+    #[derive(Copy)]
+    pub struct CobaltLaw {
+        /// acceptable standing delay
+        target: Span = Span::from_ms(5), origin("Linux sch_cake").least("1 us").most(LONGEST);
+        /// how long the delay may stay above target before the first signal
+        interval: Span = Span::from_ms(100), origin("Linux sch_cake").least("1 us").most(LONGEST);
+        /// mark ECN-capable packets instead of dropping them; BLUE drops them all the same
+        ecn: bool = false, origin("ns-3: off");
+        /// the last packet of a queue is marked at most, never dropped (CAKE); otherwise it is dropped as any other (ns-3)
+        ///
+        /// By BLUE neither.
+        keeps_last: bool = true, origin("Linux sch_cake; ns-3: off");
+        /// what the link itself takes is no delay: four packets at its rate (CAKE), and its request-grant loop; target is at least a packet and a half
+        allows_link_time: bool = true,
+            origin("Linux sch_cake, with the rate of the link for that of its shaper; chosen for the loop; ns-3: off");
+        /// also mark each ECN-capable packet whose delay is above this
+        ce_threshold: Option<Span> = None, origin("ns-3: off").or("off").least("1 us");
+        /// what an overflow adds to the likelihood of a BLUE drop, once per target
+        increment: f64 = 1.0 / 256.0, origin("Linux sch_cake: 1/256").least("0").most("1");
+        /// what an empty queue takes off that likelihood, once per target
+        decrement: f64 = 1.0 / 4096.0, origin("Linux sch_cake: 1/4096").least("0").most("1");
+        /// delay above which a packet counts as an overflow
+        blue_threshold: Span = Span::from_ms(400), origin("ns-3").least("1 us").most(LONGEST);
+    }
+    profiles {
+        /// Linux: 5 ms in 100 ms, BLUE by 1/256 and 1/4096; as in ns-3 from 400 ms on, too.
+        LINUX {}
+        /// ns-3, which drops the last packet of a queue as well and knows nothing of the link.
+        NS3 { keeps_last = false; allows_link_time = false; }
     }
 }
 

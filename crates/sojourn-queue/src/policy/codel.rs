@@ -5,23 +5,32 @@
 //! Deviations: `first_above` starts unset (ns-2 starts it at −1, which lets a run's very first packet
 //! count as late); no Newton iteration for the square root, no 32-bit clock.
 
-mod keys;
+mod spelling;
 
 use sojourn_base::{Instant, Span, math};
+use sojourn_keys::{origin, parameters, words};
 
-/// Which published version of the control law.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CodelVariant {
-    /// First public ns-2 code, May 2012: resumes at `count − 1` within 16 intervals.
-    Original2012,
-    /// ns-2 code that K. Nichols' site had by February 2013, with a copyright of 2011 to 2012: resumes at
-    /// `count − 2` within 8 intervals, and shortens the first wait of an episode that follows closely.
-    Nichols2013,
-    /// The same as used inside SFQ-CoDel, March 2013: without the shortened first wait.
-    Sfq2013,
-    /// RFC 8289 (and Linux): resumes at the signals of the last episode within 16 intervals.
-    #[default]
-    Rfc8289,
+words! {
+    /// Which published version of the control law.
+    pub enum CodelVariant {
+        /// first public ns-2 code, May 2012
+        ///
+        /// Resumes at `count − 1` within 16 intervals.
+        Original2012 = "original2012",
+        /// ns-2 code of February 2013
+        ///
+        /// That K. Nichols' site had by then, with a copyright of 2011 to 2012: resumes at `count − 2` within 8 intervals,
+        /// and shortens the first wait of an episode that follows closely.
+        Nichols2013 = "nichols2013",
+        /// as inside SFQ-CoDel, March 2013
+        ///
+        /// Without the shortened first wait.
+        Sfq2013 = "sfq2013",
+        /// RFC 8289 and Linux
+        ///
+        /// Resumes at the signals of the last episode within 16 intervals.
+        Rfc8289 = "rfc8289",
+    }
 }
 
 /// The backlog below which nothing is signalled.
@@ -34,56 +43,43 @@ pub enum CodelFloor {
     Fixed(u32),
 }
 
-/// Parameters of CoDel's decisions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodelLaw {
-    /// Acceptable standing delay.
-    pub target: Span,
-    /// How long the delay may stay above `target` before the first signal.
-    pub interval: Span,
-    /// Which published version.
-    pub variant: CodelVariant,
-    /// Backlog below which nothing is signalled.
-    pub floor: CodelFloor,
-    /// Mark ECN-capable packets instead of dropping them.
-    pub ecn: bool,
-    /// Also mark each ECN-capable packet whose delay is above this (RFC 8290 §5.2.7).
-    pub ce_threshold: Option<Span>,
-    /// Packets with ECT(1) or CE see only `ce_threshold`, all others only CoDel.
-    pub l4s: bool,
-}
+/// Longest target and interval. chosen: beyond ten minutes no run would ever see a signal.
+const LONGEST_LAW: &str = "600 s";
 
-impl CodelLaw {
-    /// RFC 8289 §4.3, §4.4 and §5.3: 5 ms in 100 ms.
-    pub const RFC8289: Self = Self {
-        target: Span::from_ms(5),
-        interval: Span::from_ms(100),
-        variant: CodelVariant::Rfc8289,
-        floor: CodelFloor::LargestSeen,
-        ecn: false,
-        ce_threshold: None,
-        l4s: false,
-    };
-    /// White 2012 §1.1: 5 ms in 100 ms. The paper does not name its revision; the second one `[inf]`: its
-    /// author worked on the study, it bears that year, and the first one loses twice as many small packets
-    /// beside five uploads as printed (Tables 3 and 5, C04 to C07).
-    pub const WHITE2012: Self = Self {
-        variant: CodelVariant::Nichols2013,
-        ..Self::RFC8289
-    };
-    /// White 2013 §3.2: 10 ms in 150 ms, so that an idle request-grant loop stays below target
-    /// (§2.1.1), the last code of ns-2.
-    pub const WHITE2013: Self = Self {
-        target: Span::from_ms(10),
-        interval: Span::from_ms(150),
-        variant: CodelVariant::Nichols2013,
-        ..Self::RFC8289
-    };
-    /// Akhtar 2013: 5 ms in 100 ms, "latest ns-2 code" of late 2013.
-    pub const AKHTAR2013: Self = Self {
-        variant: CodelVariant::Nichols2013,
-        ..Self::RFC8289
-    };
+parameters! {
+    /// Parameters of CoDel's decisions.
+    #[derive(Copy, Eq)]
+    pub struct CodelLaw {
+        /// acceptable standing delay
+        target: Span = Span::from_ms(5), origin("RFC 8289 §5.3").least("1 us").most(LONGEST_LAW);
+        /// how long the delay may stay above target before the first signal
+        interval: Span = Span::from_ms(100), origin("RFC 8289 §5.3").least("1 us").most(LONGEST_LAW);
+        /// which published version of the control law
+        variant: CodelVariant = CodelVariant::Rfc8289, origin("RFC 8289 §5.5");
+        /// backlog below which nothing is signalled
+        floor: CodelFloor = CodelFloor::LargestSeen, origin("ns-2 codel.cc; RFC 8289 §5.4");
+        /// mark ECN-capable packets instead of dropping them
+        ecn: bool = false, origin("RFC 8289 §3.1");
+        /// also mark each ECN-capable packet whose delay is above this
+        ///
+        /// RFC 8290 §5.2.7.
+        ce_threshold: Option<Span> = None, origin("Linux: off").or("off").least("1 us");
+        /// packets with ECT(1) or CE see only ce_threshold, all others only CoDel
+        l4s: bool = false, origin("Linux: off");
+    }
+    profiles {
+        /// RFC 8289 §4.3, §4.4 and §5.3: 5 ms in 100 ms.
+        RFC8289 {}
+        /// White 2012 §1.1: 5 ms in 100 ms. The paper does not name its revision; the second one `[inf]`: its
+        /// author worked on the study, it bears that year, and the first one loses twice as many small packets
+        /// beside five uploads as printed (Tables 3 and 5, C04 to C07).
+        WHITE2012 { variant = CodelVariant::Nichols2013; }
+        /// White 2013 §3.2: 10 ms in 150 ms, so that an idle request-grant loop stays below target
+        /// (§2.1.1), the last code of ns-2.
+        WHITE2013 from WHITE2012 { target = Span::from_ms(10); interval = Span::from_ms(150); }
+        /// Akhtar 2013: 5 ms in 100 ms, "latest ns-2 code" of late 2013.
+        AKHTAR2013 from WHITE2012 {}
+    }
 }
 
 /// The packet about to leave, as CoDel needs to see it.

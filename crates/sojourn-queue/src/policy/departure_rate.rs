@@ -6,105 +6,38 @@
 //! is the time per byte that did leave.
 
 use sojourn_base::{Bytes, Instant};
-use sojourn_keys::{Visitor, Word, Words, key};
+use sojourn_keys::{origin, parameters, words};
 
-/// How successive measurements are averaged.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RateAverage {
-    /// The rate, with this weight of the newest (ns-2: 1/2, Linux: 1/8).
-    OfRate {
-        /// Weight of the newest measurement, in (0, 1].
-        weight: f64,
-    },
-    /// The time per byte, with this weight of the newest (RFC 8033: 1/4 at 16384 bytes).
-    OfTime {
-        /// Weight of the newest measurement, in (0, 1].
-        weight: f64,
-    },
+words! {
+    /// How successive measurements are averaged.
+    pub enum RateAverage {
+        /// the rate (ns-2, Linux)
+        Rate = "rate",
+        /// the time per byte (RFC 8033)
+        Time = "time",
+    }
 }
 
-/// Parameters of the estimate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DepartureRateConfig {
-    /// Bytes per measurement, and the backlog it takes to start one.
-    pub threshold: u64,
-    /// How measurements are averaged.
-    pub average: RateAverage,
-}
-
-impl DepartureRateConfig {
-    /// ns-2.36 `queue/pie.cc`: 10,000 bytes, half old and half new.
-    pub const NS2: Self = Self {
-        threshold: 10_000,
-        average: RateAverage::OfRate { weight: 0.5 },
-    };
-    /// The first Linux `sch_pie`: 10,000 bytes, one eighth new.
-    pub const LINUX: Self = Self {
-        threshold: 10_000,
-        average: RateAverage::OfRate { weight: 0.125 },
-    };
-    /// RFC 8033 §5.2 and Appendix B: 16,384 bytes, one quarter new.
-    pub const RFC8033: Self = Self {
-        threshold: 16_384,
-        average: RateAverage::OfTime { weight: 0.25 },
-    };
-}
-
-const AVERAGES: [Word<bool>; 2] = [
-    Word {
-        name: "rate",
-        value: false,
-        about: "the rate (ns-2, Linux)",
-    },
-    Word {
-        name: "time",
-        value: true,
-        about: "the time per byte (RFC 8033)",
-    },
-];
-
-impl DepartureRateConfig {
-    /// Shows the keys of the estimate.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        let rate = self;
-        let mut threshold = Bytes(rate.threshold);
-        visitor.value(
-            key(
-                "threshold",
-                "bytes per measurement, and the backlog it takes to start one",
-                "RFC 8033 §4.3",
-            )
-            .least("1 B")
-            .most("1 GB"),
-            &mut threshold,
-        );
-        rate.threshold = threshold.0;
-        let (mut weight, mut of_time) = match rate.average {
-            RateAverage::OfRate { weight } => (weight, false),
-            RateAverage::OfTime { weight } => (weight, true),
-        };
-        visitor.value(
-            key("average", "what is averaged", "RFC 8033 §4.3"),
-            &mut Words {
-                value: &mut of_time,
-                words: &AVERAGES,
-            },
-        );
-        visitor.value(
-            key(
-                "weight",
-                "weight of the newest measurement",
-                "RFC 8033 appendix A",
-            )
-            .least("0.000001")
-            .most("1"),
-            &mut weight,
-        );
-        rate.average = if of_time {
-            RateAverage::OfTime { weight }
-        } else {
-            RateAverage::OfRate { weight }
-        };
+parameters! {
+    /// Parameters of the estimate: RFC 8033 §5.2 and Appendix B.
+    #[derive(Copy)]
+    pub struct DepartureRateConfig {
+        /// bytes per measurement, and the backlog it takes to start one
+        threshold: Bytes = Bytes(16_384), origin("RFC 8033 §4.3").least("1 B").most("1 GB");
+        /// what is averaged
+        average: RateAverage = RateAverage::Time, origin("RFC 8033 §4.3");
+        /// weight of the newest measurement
+        ///
+        /// In (0, 1]: ns-2 1/2, Linux 1/8, RFC 8033 1/4 at 16,384 bytes.
+        weight: f64 = 0.25, origin("RFC 8033 appendix A").least("0.000001").most("1");
+    }
+    profiles {
+        /// RFC 8033 §5.2 and Appendix B: 16,384 bytes, one quarter new.
+        RFC8033 {}
+        /// ns-2.36 `queue/pie.cc`: 10,000 bytes, half old and half new.
+        NS2 { threshold = Bytes(10_000); average = RateAverage::Rate; weight = 0.5; }
+        /// The first Linux `sch_pie`: 10,000 bytes, one eighth new.
+        LINUX from NS2 { weight = 0.125; }
     }
 }
 
@@ -125,7 +58,7 @@ impl DepartureRate {
         backlog: u64,
         now: Instant,
     ) {
-        if self.measurement.is_none() && backlog >= config.threshold {
+        if self.measurement.is_none() && backlog >= config.threshold.0 {
             self.measurement = Some((now, 0));
         }
         let Some((started, bytes)) = &mut self.measurement else {
@@ -134,7 +67,7 @@ impl DepartureRate {
         // The packet that starts a measurement counts although no time has passed: the first estimate
         // of a busy period is one packet high, as in all three sources.
         *bytes += u64::from(length);
-        if *bytes < config.threshold {
+        if *bytes < config.threshold.0 {
             return;
         }
         let seconds = now.saturating_since(*started).as_secs_f64();
@@ -143,18 +76,15 @@ impl DepartureRate {
         }
         let rate = *bytes as f64 / seconds;
         self.bytes_per_second = if self.bytes_per_second > 0.0 {
+            let weight = config.weight;
             match config.average {
-                RateAverage::OfRate { weight } => {
-                    (1.0 - weight) * self.bytes_per_second + weight * rate
-                }
-                RateAverage::OfTime { weight } => {
-                    1.0 / ((1.0 - weight) / self.bytes_per_second + weight / rate)
-                }
+                RateAverage::Rate => (1.0 - weight) * self.bytes_per_second + weight * rate,
+                RateAverage::Time => 1.0 / ((1.0 - weight) / self.bytes_per_second + weight / rate),
             }
         } else {
             rate
         };
-        self.measurement = (backlog > config.threshold).then_some((now, 0));
+        self.measurement = (backlog > config.threshold.0).then_some((now, 0));
     }
 
     /// Forget everything: the queue has been short for a while.

@@ -7,10 +7,9 @@
 
 use crate::Shaper;
 use crate::policy::burst::BurstState;
-use crate::policy::pie::keys::span;
-use crate::policy::pie::{PieGains, gain_divisor, whole_updates};
+use crate::policy::pie::{PieGains, gain_divisor, law, whole_updates};
 use sojourn_base::{BitRate, Span};
-use sojourn_keys::{Visitor, key};
+use sojourn_keys::{origin, parameters};
 
 /// RFC 8034 A.1.2: gain of the distance from the target, in 1/s.
 const ALPHA: f64 = 0.25;
@@ -35,48 +34,24 @@ const LATENCY_HIGH: f64 = 0.2;
 /// The probability at which even the smallest packet is dropped as often as allowed: 13.6.
 const PROBABILITY_MAXIMUM: f64 = PROBABILITY_LOW * MEAN_PACKET as f64 / MINIMUM_PACKET as f64;
 
-/// Parameters of DOCSIS-PIE's decisions; the others are fixed by RFC 8034.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DocsisPieLaw {
-    /// Wanted delay (LATENCY_TARGET). An extreme one switches the manager off in effect.
-    pub target: Span,
-    /// How long the queue must be quiet before a new burst allowance (BURST_RESET_TIMEOUT).
-    pub burst_reset: Span,
-    /// Round packet lengths up to one of nine classes, as the RFC allows.
-    pub quantise_length: bool,
-}
-
-impl DocsisPieLaw {
-    /// RFC 8034 A.1.2: 10 ms, 1 s.
-    pub const RFC8034: Self = Self {
-        target: Span::from_ms(10),
-        burst_reset: Span::from_s(1),
-        quantise_length: false,
-    };
-
-    /// Shows the keys of the law.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        let law = self;
-        visitor.value(
-            span("target", "wanted delay", "RFC 8034 §4.2"),
-            &mut law.target,
-        );
-        visitor.value(
-            span(
-                "burst_reset",
-                "how long the queue must be quiet before a new burst allowance",
-                "RFC 8034 §4.2",
-            ),
-            &mut law.burst_reset,
-        );
-        visitor.value(
-            key(
-                "quantise_length",
-                "round packet lengths up to one of nine classes",
-                "RFC 8034 allows it: off",
-            ),
-            &mut law.quantise_length,
-        );
+parameters! {
+    /// Parameters of DOCSIS-PIE's decisions (RFC 8034 A.1.2); the others are fixed by RFC 8034.
+    #[derive(Copy, Eq)]
+    pub struct DocsisPieLaw {
+        /// wanted delay
+        ///
+        /// LATENCY_TARGET. An extreme one switches the manager off in effect.
+        target: Span = Span::from_ms(10), law("RFC 8034 §4.2");
+        /// how long the queue must be quiet before a new burst allowance
+        ///
+        /// BURST_RESET_TIMEOUT.
+        burst_reset: Span = Span::from_s(1), law("RFC 8034 §4.2");
+        /// round packet lengths up to one of nine classes
+        quantise_length: bool = false, origin("RFC 8034 allows it: off");
+    }
+    profiles {
+        /// RFC 8034 A.1.2: 10 ms, 1 s.
+        RFC8034 {}
     }
 }
 

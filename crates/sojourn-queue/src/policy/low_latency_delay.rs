@@ -7,82 +7,41 @@
 //! Deviations: packets are charged without their MAC header; the smoothed queue is not cut to whole bytes.
 
 use sojourn_base::{BitRate, Bytes, Instant, Span};
-use sojourn_keys::{Visitor, Word, Words, key};
+use sojourn_keys::{origin, parameters, words};
 
-/// What a low-latency delay is worked out from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DelayEstimate {
-    /// Bytes that wait, the arrival included, at the full rate (`qdelayCoupledL`).
-    #[default]
-    Backlog,
-    /// A virtual queue drained at the full rate (`qdelayCoupledV`).
-    VirtualQueue,
+words! {
+    /// What a low-latency delay is worked out from.
+    pub enum DelayEstimate {
+        /// bytes that wait at the full rate (White 2019; DOCSIS downstream)
+        ///
+        /// The arrival included (`qdelayCoupledL`).
+        Backlog = "backlog",
+        /// a queue drained at the full rate between grants too (DOCSIS upstream, since 2022)
+        ///
+        /// `qdelayCoupledV`.
+        VirtualQueue = "virtual-queue",
+    }
 }
 
-const ESTIMATES: [Word<DelayEstimate>; 2] = [
-    Word {
-        name: "backlog",
-        value: DelayEstimate::Backlog,
-        about: "bytes that wait at the full rate (White 2019; DOCSIS downstream)",
-    },
-    Word {
-        name: "virtual-queue",
-        value: DelayEstimate::VirtualQueue,
-        about: "a queue drained at the full rate between grants too (DOCSIS upstream, since 2022)",
-    },
-];
-
-/// Parameters of the estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DelayEstimateLaw {
-    /// What it is worked out from.
-    pub estimate: DelayEstimate,
-    /// How often the virtual queue is compared with the real one (`VQ_INTERVAL`).
-    pub alignment: Span,
-    /// An average of the real queue moves by 2 to minus this power of the distance (`LG_VQ_EWMA_ALPHA`).
-    pub average_exponent: u8,
-}
-
-impl DelayEstimateLaw {
-    /// White 2019: from what waits; the other values are those of DOCSIS 3.1 MULPI annex O.
-    pub const WHITE2019: Self = Self {
-        estimate: DelayEstimate::Backlog,
-        alignment: Span::from_us(500),
-        average_exponent: 7,
-    };
-
-    /// Shows the keys of the estimate.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "delay_estimate",
-                "what the delay of the low-latency queue is worked out from",
-                "White 2019 §2.3",
-            ),
-            &mut Words {
-                value: &mut self.estimate,
-                words: &ESTIMATES,
-            },
-        );
-        visitor.value(
-            key(
-                "virtual_queue_interval",
-                "how often the virtual queue is compared with the real one",
-                "DOCSIS 3.1 MULPI annex O: half a MAP interval",
-            )
-            .least("10 us")
-            .most("1 s"),
-            &mut self.alignment,
-        );
-        visitor.value(
-            key(
-                "virtual_queue_exponent",
-                "the average of the real queue moves by 2 to minus this power of the distance",
-                "DOCSIS 3.1 MULPI annex O",
-            )
-            .most("30"),
-            &mut self.average_exponent,
-        );
+parameters! {
+    /// Parameters of the estimate.
+    #[derive(Copy, Eq)]
+    pub struct DelayEstimateLaw {
+        /// what the delay of the low-latency queue is worked out from
+        estimate as "delay_estimate": DelayEstimate = DelayEstimate::Backlog, origin("White 2019 §2.3");
+        /// how often the virtual queue is compared with the real one
+        ///
+        /// `VQ_INTERVAL`.
+        alignment as "virtual_queue_interval": Span = Span::from_us(500),
+            origin("DOCSIS 3.1 MULPI annex O: half a MAP interval").least("10 us").most("1 s");
+        /// the average of the real queue moves by 2 to minus this power of the distance
+        ///
+        /// `LG_VQ_EWMA_ALPHA`.
+        average_exponent as "virtual_queue_exponent": u8 = 7, origin("DOCSIS 3.1 MULPI annex O").most("30");
+    }
+    profiles {
+        /// White 2019: from what waits; the other values are those of DOCSIS 3.1 MULPI annex O.
+        WHITE2019 {}
     }
 }
 

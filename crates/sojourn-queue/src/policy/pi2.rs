@@ -5,79 +5,31 @@
 //! Units and ranges: delays in seconds; the base likelihood is in 0..=1.
 //! Deviations: none known.
 
-use crate::policy::pie::keys::span;
+use crate::policy::pie::law;
 use sojourn_base::Span;
-use sojourn_keys::{Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of the controller.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pi2Law {
-    /// Wanted delay of the classic queue.
-    pub target: Span,
-    /// Time between updates.
-    pub update_interval: Span,
-    /// Gain of the distance from the target, in 1/s.
-    pub alpha: f64,
-    /// Gain of the change since the last update, in 1/s.
-    pub beta: f64,
-}
+const LARGEST_GAIN: &str = "1000";
 
-impl Pi2Law {
-    /// RFC 9332 appendix A.1, for round trips of up to 100 ms: 15 ms, every 15 ms.
-    pub const RFC9332: Self = Self {
-        target: Span::from_ms(15),
-        update_interval: Span::from_ms(15),
-        alpha: 0.15,
-        beta: 3.0,
-    };
-    /// Linux `sch_dualpi2`: every 16 ms, gains of 41/256 and 819/256.
-    pub const LINUX: Self = Self {
-        target: Span::from_ms(15),
-        update_interval: Span::from_ms(16),
-        alpha: 0.160_156_25,
-        beta: 3.199_218_75,
-    };
-
-    /// Shows the keys of the law.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        const LARGEST_GAIN: &str = "1000";
-        let law = self;
-        visitor.value(
-            span(
-                "target",
-                "wanted delay of the classic queue",
-                "RFC 9332 appendix A.1",
-            ),
-            &mut law.target,
-        );
-        visitor.value(
-            span(
-                "update_interval",
-                "time between updates of the base likelihood",
-                "RFC 9332 appendix A.1",
-            ),
-            &mut law.update_interval,
-        );
-        visitor.value(
-            key(
-                "alpha",
-                "gain of the delay's distance from the target, in 1/s",
-                "RFC 9332 appendix A.1: 0.1·update_interval/(100 ms)²",
-            )
-            .least("0")
-            .most(LARGEST_GAIN),
-            &mut law.alpha,
-        );
-        visitor.value(
-            key(
-                "beta",
-                "gain of the delay's change since the last update, in 1/s",
-                "RFC 9332 appendix A.1: 0.3/(100 ms)",
-            )
-            .least("0")
-            .most(LARGEST_GAIN),
-            &mut law.beta,
-        );
+parameters! {
+    /// Parameters of the controller: RFC 9332 appendix A.1, for round trips of up to 100 ms.
+    #[derive(Copy)]
+    pub struct Pi2Law {
+        /// wanted delay of the classic queue
+        target: Span = Span::from_ms(15), law("RFC 9332 appendix A.1");
+        /// time between updates of the base likelihood
+        update_interval: Span = Span::from_ms(15), law("RFC 9332 appendix A.1");
+        /// gain of the delay's distance from the target, in 1/s
+        alpha: f64 = 0.15,
+            origin("RFC 9332 appendix A.1: 0.1·update_interval/(100 ms)²").least("0").most(LARGEST_GAIN);
+        /// gain of the delay's change since the last update, in 1/s
+        beta: f64 = 3.0, origin("RFC 9332 appendix A.1: 0.3/(100 ms)").least("0").most(LARGEST_GAIN);
+    }
+    profiles {
+        /// RFC 9332 appendix A.1: 15 ms, every 15 ms.
+        RFC9332 {}
+        /// Linux `sch_dualpi2`: every 16 ms, gains of 41/256 and 819/256.
+        LINUX { update_interval = Span::from_ms(16); alpha = 0.160_156_25; beta = 3.199_218_75; }
     }
 }
 

@@ -6,130 +6,144 @@
 //! Units and ranges: delays in seconds, probability in 0..=1.
 //! Deviations: draws are made only where a decision needs one.
 
-pub(crate) mod keys;
-
 use crate::policy::burst::BurstState;
 use crate::policy::departure_rate::{DepartureRate, DepartureRateConfig};
 use sojourn_base::{Bytes, Instant, Span};
+use sojourn_keys::{Key, bytes, choices, key, origin, parameters, words};
 
-/// How fast the probability may move while it is small.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PieGains {
-    /// Three operating points (draft-pan-tsvwg-pie-00, White 2013 §2.3).
-    Draft00,
-    /// Seven (RFC 8033 §4.2).
-    #[default]
-    Rfc8033,
+/// Times of a control law. chosen: beyond ten minutes no run would ever see a signal.
+pub(in crate::policy) const fn law(from: &'static str) -> Key {
+    origin(from).least("1 us").most("600 s")
 }
 
-/// Where the current delay comes from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DelaySource {
-    /// Backlog over the measured departure rate; needs no timestamps.
-    DepartureRate(DepartureRateConfig),
-    /// What the packet that left last had waited; 0 while the queue is empty (RFC 8033 §4.3, ns-3).
-    LastSojourn,
+/// Marks in place of drops.
+pub(crate) const ECN: Key = key(
+    "ecn",
+    "mark ECN-capable packets instead of dropping them while the probability is low",
+    "RFC 8033 §5.1: off",
+);
+
+/// Where that ends.
+pub(crate) const MARK_THRESHOLD: Key = key(
+    "mark_threshold",
+    "probability from which ECN-capable packets are dropped as well",
+    "RFC 8033 §5.1",
+)
+.least("0")
+.most("1");
+
+const fn gain() -> Key {
+    origin("RFC 8033 §4.2").least("0").most("1000")
 }
 
-/// When a spent burst allowance is granted again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BurstRule {
-    /// As soon as the probability is 0 and the delay has been below half the reference twice.
-    #[default]
-    WhenQuiet,
-    /// On the first arrival after the queue has been quiet for so long (ns-3: 1.5 s).
-    AfterQuiet(Span),
+parameters! {
+    /// Parameters of PIE's decisions.
+    #[derive(Copy)]
+    pub struct PieLaw {
+        /// wanted delay
+        reference: Span = Span::from_ms(15), law("RFC 8033 §5.1");
+        /// time between updates of the probability
+        update_interval: Span = Span::from_ms(15), law("RFC 8033 §4.2");
+        /// gain of the distance from the reference, in 1/s
+        alpha: f64 = 0.125, gain();
+        /// gain of the change since the last update, in 1/s
+        beta: f64 = 1.25, gain();
+        /// how fast the probability may move while it is small
+        gains: PieGains = PieGains::Rfc8033, origin("RFC 8033 §4.2");
+        /// how long a first burst is left alone
+        maximum_burst: Span = Span::from_ms(150), origin("RFC 8033 §4.4").most("600 s");
+        /// assumed mean packet length
+        mean_packet: u32 = 1024, origin("RFC 8033 appendix A").least("1 B").most("64 KiB") => bytes;
+        /// small packets are dropped less often, by their length over mean_packet
+        scale_by_size: bool = false, origin("RFC 8033 §4.1: off");
+        /// nothing is signalled while the delay is low or hardly more than two packets wait
+        ///
+        /// Low, and the probability moderate.
+        safeguard: bool = true, origin("RFC 8033 §4.1");
+        /// spread drops evenly instead of by independent draws
+        derandomise: bool = false, origin("RFC 8033 §5.4: off");
+        ecn: bool = false, ECN;
+        mark_threshold: f64 = 0.1, MARK_THRESHOLD;
+        /// add 2 % per update while the delay is above this
+        high_delay: Option<Span> = None, law("RFC 8033: off; Linux 250 ms, ns-2 200 ms").or("off");
+        /// where the current delay comes from
+        delay_source: DelaySource = DelaySource::LastSojourn, origin("RFC 8033 §5.2");
+        /// when the burst allowance is granted again
+        burst_rule: BurstRule = BurstRule::WhenQuiet, origin("RFC 8033 §4.4");
+        /// sleep until there is a queue worth controlling
+        activation: Activation = Activation::Off, origin("RFC 8033 §5.3: off");
+    }
+    profiles {
+        /// RFC 8033 §4.2, §4.4 and Appendix A; delay from timestamps (§4.3).
+        RFC8033 {}
+        /// draft-pan-tsvwg-pie-00 with the defaults of the first Linux `sch_pie`; averaging as in ns-2.
+        DRAFT00 {
+            reference = Span::from_ms(20);
+            update_interval = Span::from_ms(30);
+            gains = PieGains::Draft00;
+            delay_source = DelaySource::DepartureRate(DepartureRateConfig::NS2);
+            maximum_burst = Span::from_ms(100);
+        }
+        /// White 2013 §2.3 and §3.2: 5 ms, a = 0.25, b = 1.25, update each 15 ms. Burst allowance,
+        /// threshold and averaging are not printed; chosen: those of the draft.
+        WHITE2013 from DRAFT00 {
+            reference = Span::from_ms(5);
+            update_interval = Span::from_ms(15);
+            alpha = 0.25;
+        }
+    }
 }
 
-/// What wakes PIE up, if it sleeps at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
-    /// The delay reaches this.
-    Delay(Span),
-    /// The backlog reaches this, for instance one third of the buffer (RFC 8033 §5.3).
-    Backlog(Bytes),
-}
-
-/// Parameters of PIE's decisions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches of the documents"
-)]
-pub struct PieLaw {
-    /// Wanted delay.
-    pub reference: Span,
-    /// Time between updates of the probability.
-    pub update_interval: Span,
-    /// Gain of the distance from the reference, in 1/s.
-    pub alpha: f64,
-    /// Gain of the change since the last update, in 1/s.
-    pub beta: f64,
+words! {
     /// How fast the probability may move while it is small.
-    pub gains: PieGains,
-    /// Where the current delay comes from.
-    pub delay_source: DelaySource,
-    /// How long a first burst is left alone.
-    pub maximum_burst: Span,
-    /// When the allowance is granted again.
-    pub burst_rule: BurstRule,
-    /// Assumed mean packet length in bytes.
-    pub mean_packet: u32,
-    /// Small packets are dropped less often: the probability is scaled by length over `mean_packet`.
-    pub scale_by_size: bool,
-    /// Nothing is signalled while the delay is low and the probability moderate, or while hardly more
-    /// than two packets wait.
-    pub safeguard: bool,
-    /// Spread drops evenly instead of by independent draws (RFC 8033 §5.4).
-    pub derandomise: bool,
-    /// Sleep until there is a queue worth controlling (RFC 8033 §5.3).
-    pub activation: Option<Activation>,
-    /// Add 2 % per update while the delay is above this (Linux: 250 ms, ns-2: 200 ms).
-    pub high_delay: Option<Span>,
-    /// Mark ECN-capable packets instead of dropping them while the probability is below
-    /// `mark_threshold`.
-    pub ecn: bool,
-    /// Probability from which capable packets are dropped as well.
-    pub mark_threshold: f64,
+    pub enum PieGains {
+        /// three operating points (White 2013 §2.3)
+        ///
+        /// draft-pan-tsvwg-pie-00.
+        Draft00 = "draft00",
+        /// seven operating points (RFC 8033 §4.2)
+        Rfc8033 = "rfc8033",
+    }
 }
 
-impl PieLaw {
-    /// RFC 8033 §4.2, §4.4 and Appendix A; delay from timestamps (§4.3).
-    pub const RFC8033: Self = Self {
-        reference: Span::from_ms(15),
-        update_interval: Span::from_ms(15),
-        alpha: 0.125,
-        beta: 1.25,
-        gains: PieGains::Rfc8033,
-        delay_source: DelaySource::LastSojourn,
-        maximum_burst: Span::from_ms(150),
-        burst_rule: BurstRule::WhenQuiet,
-        mean_packet: 1024,
-        scale_by_size: false,
-        safeguard: true,
-        derandomise: false,
-        activation: None,
-        high_delay: None,
-        ecn: false,
-        mark_threshold: 0.1,
-    };
-    /// draft-pan-tsvwg-pie-00 with the defaults of the first Linux `sch_pie`; averaging as in ns-2.
-    pub const DRAFT00: Self = Self {
-        reference: Span::from_ms(20),
-        update_interval: Span::from_ms(30),
-        gains: PieGains::Draft00,
-        delay_source: DelaySource::DepartureRate(DepartureRateConfig::NS2),
-        maximum_burst: Span::from_ms(100),
-        ..Self::RFC8033
-    };
-    /// White 2013 §2.3 and §3.2: 5 ms, a = 0.25, b = 1.25, update each 15 ms. Burst allowance,
-    /// threshold and averaging are not printed; chosen: those of the draft.
-    pub const WHITE2013: Self = Self {
-        reference: Span::from_ms(5),
-        update_interval: Span::from_ms(15),
-        alpha: 0.25,
-        ..Self::DRAFT00
-    };
+choices! {
+    /// Where the current delay comes from.
+    #[derive(Copy)]
+    pub enum DelaySource {
+        /// what the packet that left last had waited (RFC 8033 §5.2)
+        ///
+        /// 0 while the queue is empty (§4.3, ns-3).
+        LastSojourn = "last-sojourn",
+        /// backlog over the measured departure rate
+        ///
+        /// Needs no timestamps.
+        DepartureRate(rate: DepartureRateConfig = DepartureRateConfig::RFC8033) = "departure-rate",
+    }
+}
+
+choices! {
+    /// When a spent burst allowance is granted again.
+    #[derive(Copy, Eq)]
+    pub enum BurstRule {
+        /// once the probability is 0 and the delay has twice been below half the reference
+        WhenQuiet = "when-quiet",
+        /// on the first arrival after the queue has been quiet for some time (ns-3)
+        AfterQuiet(quiet: Span = Span::from_ms(1_500), law("ns-3: 1.5 s").called("quiet", "how long it must be quiet")) = "after-quiet",
+    }
+}
+
+choices! {
+    /// What wakes PIE up, if it sleeps at all.
+    #[derive(Copy, Eq)]
+    pub enum Activation {
+        /// always awake
+        Off = "off",
+        /// awake once the delay reaches a value
+        Delay(delay: Span = Span::ZERO, law("no default").called("delay", "this delay").required("\"10 ms\"")) = "delay",
+        /// awake once the backlog reaches a value (RFC 8033 §5.3: a third of the buffer)
+        Backlog(backlog: Bytes = Bytes::ZERO, key("backlog", "this backlog", "no default").required("\"100 kB\"").least("1 B"))
+            = "backlog",
+    }
 }
 
 /// What to do with an arrival that fits.
@@ -175,7 +189,7 @@ impl Pie {
             burst_state: BurstState::Inactive,
             rate: DepartureRate::default(),
             accumulated: 0.0,
-            active: law.activation.is_none(),
+            active: law.activation == Activation::Off,
         }
     }
 
@@ -309,7 +323,7 @@ impl Pie {
                     .on_update(is_quiet, whole_updates(timeout, law.update_interval));
             }
         }
-        if law.activation.is_some()
+        if law.activation != Activation::Off
             && self.probability <= 0.0
             && delay <= 0.0
             && self.old_delay <= 0.0
@@ -363,11 +377,9 @@ impl Pie {
     #[cold]
     fn wakes_up(&mut self, law: &PieLaw, backlog: u64) -> bool {
         let is_due = match law.activation {
-            None => true,
-            Some(Activation::Delay(threshold)) => {
-                self.delay(law, backlog) >= threshold.as_secs_f64()
-            }
-            Some(Activation::Backlog(threshold)) => backlog >= threshold.0,
+            Activation::Off => true,
+            Activation::Delay(threshold) => self.delay(law, backlog) >= threshold.as_secs_f64(),
+            Activation::Backlog(threshold) => backlog >= threshold.0,
         };
         if is_due {
             *self = Self {

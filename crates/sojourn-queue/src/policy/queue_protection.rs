@@ -12,89 +12,39 @@
 
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Span, math};
-use sojourn_keys::{Or, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
 /// RFC 9957 §4.1: no score is above it (`MAX_QLSCORE`).
 const LARGEST_SCORE: Span = Span::from_s(5);
 
-/// Parameters of Queue Protection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueProtectionLaw {
-    /// No sanction up to this delay (`CRITICALqL`); that of the ramp from which everything is marked, if not set.
-    pub critical_delay: Option<Span>,
-    /// The score that is too much at that delay; at a longer delay less is (`CRITICALqLSCORE`).
-    pub critical_score: Span,
-    /// Charges age at 2 to this power bytes per second, nearly (`LG_AGING`).
-    pub aging_exponent: u8,
-    /// There are 2 to this power buckets, and one for all that find none (`BI_SIZE`).
-    pub bucket_exponent: u8,
-    /// Buckets that a flow may own (`ATTEMPTS`).
-    pub attempts: u8,
-}
-
-impl QueueProtectionLaw {
-    /// RFC 9957 §4.1, DOCSIS 3.1 MULPI annex P.
-    pub const RFC9957: Self = Self {
-        critical_delay: None,
-        critical_score: Span::from_us(4000),
-        aging_exponent: 19,
-        bucket_exponent: 5,
-        attempts: 2,
-    };
-
-    /// Shows the keys of the law.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "critical_delay",
-                "no sanction up to this delay; \"auto\" is the delay from which everything is marked",
-                "RFC 9957 §4.1",
-            )
-            .least("1 us")
-            .most("65535 us"),
-            &mut Or {
-                value: &mut self.critical_delay,
-                word: "auto",
-            },
-        );
-        visitor.value(
-            key(
-                "critical_score",
-                "queuing score that is too much at the critical delay; less is at a longer one",
-                "RFC 9957 §4.1",
-            )
-            .least("1 us")
-            .most("65535 us"),
-            &mut self.critical_score,
-        );
-        visitor.value(
-            key(
-                "aging_exponent",
-                "scores age at 2 to this power congested bytes per second",
-                "RFC 9957 §4.1",
-            )
-            .most("30"),
-            &mut self.aging_exponent,
-        );
-        visitor.value(
-            key(
-                "bucket_exponent",
-                "there are 2 to this power buckets for flows, and one for all others",
-                "RFC 9957 §4.1",
-            )
-            .most("14"),
-            &mut self.bucket_exponent,
-        );
-        visitor.value(
-            key(
-                "attempts",
-                "buckets that a flow may own, at most one at a time",
-                "RFC 9957 §4.1",
-            )
-            .least("1")
-            .most("4"),
-            &mut self.attempts,
-        );
+parameters! {
+    /// Parameters of Queue Protection (RFC 9957 §4.1, DOCSIS 3.1 MULPI annex P).
+    #[derive(Copy, Eq)]
+    pub struct QueueProtectionLaw {
+        /// no sanction up to this delay; "auto" is the delay from which everything is marked
+        ///
+        /// `CRITICALqL`.
+        critical_delay: Option<Span> = None, origin("RFC 9957 §4.1").or("auto").least("1 us").most("65535 us");
+        /// queuing score that is too much at the critical delay; less is at a longer one
+        ///
+        /// `CRITICALqLSCORE`.
+        critical_score: Span = Span::from_us(4000), origin("RFC 9957 §4.1").least("1 us").most("65535 us");
+        /// scores age at 2 to this power congested bytes per second
+        ///
+        /// Nearly (`LG_AGING`).
+        aging_exponent: u8 = 19, origin("RFC 9957 §4.1").most("30");
+        /// there are 2 to this power buckets for flows, and one for all others
+        ///
+        /// `BI_SIZE`.
+        bucket_exponent: u8 = 5, origin("RFC 9957 §4.1").most("14");
+        /// buckets that a flow may own, at most one at a time
+        ///
+        /// `ATTEMPTS`.
+        attempts: u8 = 2, origin("RFC 9957 §4.1").least("1").most("4");
+    }
+    profiles {
+        /// RFC 9957 §4.1, DOCSIS 3.1 MULPI annex P.
+        RFC9957 {}
     }
 }
 

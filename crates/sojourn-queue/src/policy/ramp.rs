@@ -7,7 +7,7 @@
 //! Deviations: FLOOR in picoseconds; the documents count nanoseconds.
 
 use sojourn_base::{BitRate, Bytes, Span};
-use sojourn_keys::{Visitor, bytes, key};
+use sojourn_keys::{bytes, origin, parameters};
 
 /// A ramp of likelihood over delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,28 +31,33 @@ impl Ramp {
     }
 }
 
-/// Parameters of the Immediate AQM of DOCSIS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImmediateAqmLaw {
-    /// Delay from which everything is marked, on a fast link (MAXTH).
-    pub maximum: Span,
-    /// The ramp is 2 to this power nanoseconds wide (`LG_RANGE`).
-    pub range_exponent: u8,
-    /// The largest frame, two of which a slow link can always hold without a mark (`MAX_FRAME_SIZE`).
-    pub largest_frame: u32,
+parameters! {
+    /// Parameters of the Immediate AQM of DOCSIS.
+    #[derive(Copy, Eq)]
+    pub struct ImmediateAqmLaw {
+        /// delay from which every packet of the low-latency queue is marked, on a fast link
+        ///
+        /// MAXTH.
+        maximum as "maximum_threshold": Span = Span::from_ms(1), origin("White 2019 §2.3").least("1 us").most("65535 us");
+        /// the ramp of marks is 2 to this power nanoseconds wide
+        ///
+        /// `LG_RANGE`.
+        range_exponent: u8 = 19, origin("DOCSIS 3.1 MULPI annex M").most("25");
+        /// two frames of this size never cause a mark of their own on a slow link
+        ///
+        /// The largest frame (`MAX_FRAME_SIZE`).
+        largest_frame: u32 = 2000, origin("DOCSIS 3.1 MULPI annex M").least("64 B").most("64 KiB") => bytes;
+    }
+    profiles {
+        /// White 2019 §2.3, DOCSIS 3.1 MULPI annex M: marks from 0.475 ms, all from 1 ms.
+        DOCSIS {}
+    }
 }
 
 /// DOCSIS 3.1 MULPI annex M: thresholds are told in 16 bits of microseconds.
 const LARGEST_THRESHOLD: Span = Span::from_us(65_535);
 
 impl ImmediateAqmLaw {
-    /// White 2019 §2.3, DOCSIS 3.1 MULPI annex M: marks from 0.475 ms, all from 1 ms.
-    pub const DOCSIS: Self = Self {
-        maximum: Span::from_ms(1),
-        range_exponent: 19,
-        largest_frame: 2000,
-    };
-
     /// The ramp on a link of this rate; zero if the rate is not known.
     pub fn at(&self, rate: BitRate) -> Ramp {
         let range = Span::from_ns(1 << self.range_exponent);
@@ -67,40 +72,6 @@ impl ImmediateAqmLaw {
             least,
             most: (least + range).min(LARGEST_THRESHOLD),
         }
-    }
-
-    /// Shows the keys of the law.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key(
-                "maximum_threshold",
-                "delay from which every packet of the low-latency queue is marked, on a fast link",
-                "White 2019 §2.3",
-            )
-            .least("1 us")
-            .most("65535 us"),
-            &mut self.maximum,
-        );
-        visitor.value(
-            key(
-                "range_exponent",
-                "the ramp of marks is 2 to this power nanoseconds wide",
-                "DOCSIS 3.1 MULPI annex M",
-            )
-            .most("25"),
-            &mut self.range_exponent,
-        );
-        bytes(
-            key(
-                "largest_frame",
-                "two frames of this size never cause a mark of their own on a slow link",
-                "DOCSIS 3.1 MULPI annex M",
-            )
-            .least("64 B")
-            .most("64 KiB"),
-            &mut self.largest_frame,
-            visitor,
-        );
     }
 }
 

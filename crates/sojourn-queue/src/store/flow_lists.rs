@@ -13,95 +13,27 @@ use crate::{Held, QueueContext, Reason, Verdict};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Limit, Meta, Packets};
-use sojourn_keys::{Or, Visitor, bytes, key};
+use sojourn_keys::{bytes, origin, parameters};
 
-/// Parameters of the flow queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowListsConfig {
-    /// Number of queues that flows are hashed into.
-    pub queues: u32,
-    /// Queues per set of a set-associative hash; 1 is a plain hash.
-    pub ways: u32,
-    /// Bytes a queue may send before the next one's turn.
-    pub quantum: u32,
-    /// How much may wait in all queues together.
-    pub limit: Limit,
-    /// Bytes that may wait in all queues together, besides `limit`.
-    pub memory: Option<Bytes>,
-    /// Most packets dropped from the fattest queue at one overflow.
-    pub drop_batch: u32,
+parameters! {
+    /// Parameters of the flow queues: memory limit and batch are those of the Linux implementation.
+    #[derive(Copy, Eq)]
+    pub struct FlowListsConfig {
+        limit: Limit = Limit::Packets(Packets(10_240)), LIMIT;
+        /// number of queues that flows are hashed into
+        // Source of the bound: Linux sch_fq_codel.
+        queues: u32 = 1024, origin("RFC 8290 §5.2").least("1").most("65536");
+        /// queues per set of a set-associative hash; 1 is a plain hash
+        ways: u32 = 1, origin("RFC 8290 §5.2").least("1").most("65536");
+        quantum: u32 = 1514, quantum("what a queue may send before the next one's turn", "RFC 8290 §5.2").least("1 B") => bytes;
+        /// bytes that may wait in all queues together, besides limit
+        memory: Option<Bytes> = Some(Bytes(32 << 20)), origin("Linux").or("unlimited").least("1500 B");
+        /// most packets dropped from the fattest queue at once
+        drop_batch: u32 = 64, origin("Linux").least("1").most("65536");
+    }
 }
 
 impl FlowListsConfig {
-    /// RFC 8290 §5.2 and §4.1: 1024 queues, a quantum of 1514 bytes, 10,240 packets; memory limit and
-    /// batch of the Linux implementation.
-    pub const RFC8290: Self = Self {
-        queues: 1024,
-        ways: 1,
-        quantum: 1514,
-        limit: Limit::Packets(Packets(10_240)),
-        memory: Some(Bytes(32 << 20)),
-        drop_batch: 64,
-    };
-
-    /// Shows the keys of the flow queues.
-    pub fn keys(&mut self, visitor: &mut dyn Visitor) {
-        let config = self;
-        visitor.value(LIMIT, &mut config.limit);
-        visitor.value(
-            key(
-                "queues",
-                "number of queues that flows are hashed into",
-                "RFC 8290 §5.2",
-            )
-            .least("1")
-            // Source: Linux sch_fq_codel: 65536.
-            .most("65536"),
-            &mut config.queues,
-        );
-        visitor.value(
-            key(
-                "ways",
-                "queues per set of a set-associative hash; 1 is a plain hash",
-                "RFC 8290 §5.2",
-            )
-            .least("1")
-            .most("65536"),
-            &mut config.ways,
-        );
-        bytes(
-            quantum(
-                "what a queue may send before the next one's turn",
-                "RFC 8290 §5.2",
-            )
-            .least("1 B"),
-            &mut config.quantum,
-            visitor,
-        );
-        visitor.value(
-            key(
-                "memory",
-                "bytes that may wait in all queues together, besides limit",
-                "Linux",
-            )
-            .least("1500 B"),
-            &mut Or {
-                value: &mut config.memory,
-                word: "unlimited",
-            },
-        );
-        visitor.value(
-            key(
-                "drop_batch",
-                "most packets dropped from the fattest queue at once",
-                "Linux",
-            )
-            .least("1")
-            .most("65536"),
-            &mut config.drop_batch,
-        );
-    }
-
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         for (field, value) in [
@@ -407,7 +339,7 @@ mod tests {
 
     #[test]
     fn fq_1_new_flows_first_and_deficits_in_bytes() {
-        let mut flows = FlowLists::new(&FlowListsConfig::RFC8290);
+        let mut flows = FlowLists::new(&FlowListsConfig::BASE);
         for _ in 0..4 {
             flows.push(0, packet(1514));
         }
@@ -432,7 +364,7 @@ mod tests {
         let config = FlowListsConfig {
             queues: 16,
             ways: 4,
-            ..FlowListsConfig::RFC8290
+            ..FlowListsConfig::BASE
         };
         let mut flows = FlowLists::new(&config);
         let meta = |flow_hash| Meta {

@@ -12,61 +12,59 @@ use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, Reason, Verdict};
 use alloc::vec::Vec;
 use sojourn_base::{Bytes, Limit, Meta};
-use sojourn_keys::{Configured, Profile, Visitor, Word, Words, bytes, key};
+use sojourn_keys::{bytes, origin, parameters, words};
 
-/// Which end of the largest sub-flow gives up a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Victim {
-    /// The newest packet (ns-2 `sfqcodel.cc`).
-    #[default]
-    Tail,
-    /// The oldest packet.
-    Head,
+words! {
+    /// Which end of the largest sub-flow gives up a packet.
+    pub enum Victim {
+        /// the newest packet
+        Tail = "tail",
+        /// the oldest packet
+        Head = "head",
+    }
 }
 
-/// What "largest" means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FatMetric {
-    /// Most packets (ns-2 `sfqcodel.cc`).
-    #[default]
-    Packets,
-    /// Most bytes.
-    Bytes,
-}
-
-/// Parameters of the sub-flows and their round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SfqConfig {
-    /// Number of sub-flows that flows are hashed into.
-    pub bins: u32,
-    /// Bytes each sub-flow may send per round; zero serves one packet each.
-    pub quantum: u32,
-    /// How much may wait in all sub-flows together.
-    pub limit: Limit,
-    /// Which end of the largest sub-flow gives up a packet if an arrival does not fit.
-    pub victim: Victim,
+words! {
     /// What "largest" means.
-    pub fat_metric: FatMetric,
-    /// Packets marked CS1, background traffic, share one sub-flow more, whatever their flow (White 2013
-    /// §4.1.1 proposes it for BitTorrent).
-    pub background: bool,
+    pub enum FatMetric {
+        /// most packets
+        Packets = "packets",
+        /// most bytes
+        Bytes = "bytes",
+    }
+}
+
+parameters! {
+    /// Parameters of the sub-flows and their round.
+    #[derive(Copy, Eq)]
+    pub struct SfqConfig: "sfq", "flows hashed into sub-flows that take turns; no policy" {
+        limit: Limit = Limit::Bytes(Bytes(625_000)), LIMIT;
+        /// number of sub-flows that flows are hashed into
+        // Source of the bound: ns-2 sfqcodel.cc.
+        bins: u32 = 32, origin("White 2013 §3.2").least("1").most("1024");
+        quantum: u32 = 300,
+            quantum("what each sub-flow may send per round; \"0 B\" serves one packet each", "White 2013 §3.2") => bytes;
+        /// which end of the largest sub-flow gives up a packet if an arrival does not fit
+        victim: Victim = Victim::Tail, origin("ns-2 sfqcodel.cc");
+        /// what the largest sub-flow has most of
+        ///
+        /// The paper does not say; chosen: packets, as the code of that month.
+        fat_metric: FatMetric = FatMetric::Packets, origin("ns-2 sfqcodel.cc");
+        /// packets marked CS1 (dscp = 8) share one sub-flow more, whatever their flow
+        ///
+        /// White 2013 §4.1.1 proposes it for BitTorrent.
+        background: bool = false, origin("White 2013 §4.1.1: proposed, not used");
+    }
+    profiles {
+        /// White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 625,000 B
+        WHITE2013 "white2013" {}
+    }
 }
 
 /// Class selector 1, background traffic (RFC 3662 §1; RFC 8622 replaces it by LE).
 const CS1: u8 = 8;
 
 impl SfqConfig {
-    /// White 2013 §2.2 and §3.2: 32 sub-flows, 300 bytes per round, 625,000 bytes. The paper does not
-    /// say how the largest sub-flow is measured; chosen: in packets, as the code of that month.
-    pub const WHITE2013: Self = Self {
-        bins: 32,
-        quantum: 300,
-        limit: Limit::Bytes(Bytes(625_000)),
-        victim: Victim::Tail,
-        fat_metric: FatMetric::Packets,
-        background: false,
-    };
-
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         require_room(self.limit, problems);
         // ns-2 `sfqcodel.cc`: at most 1024.
@@ -87,101 +85,6 @@ impl SfqConfig {
         (u64::from(self.bins) + u64::from(self.background)) * each as u64
     }
 }
-
-impl Configured for SfqConfig {
-    const KIND: &'static str = "sfq";
-    const ABOUT: &'static str = "flows hashed into sub-flows that take turns; no policy";
-    const PROFILES: &'static [Profile<Self>] = &[Profile {
-        name: "white2013",
-        about: "White 2013 §2.2, §3.2: 32 sub-flows, 300 B a round, 625,000 B",
-        values: || Self::WHITE2013,
-    }];
-
-    fn base() -> Self {
-        Self::WHITE2013
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        let config = self;
-
-        visitor.value(LIMIT, &mut config.limit);
-        visitor.value(
-            key(
-                "bins",
-                "number of sub-flows that flows are hashed into",
-                "White 2013 §3.2",
-            )
-            .least("1")
-            // Source: ns-2 sfqcodel.cc.
-            .most("1024"),
-            &mut config.bins,
-        );
-        bytes(
-            quantum(
-                "what each sub-flow may send per round; \"0 B\" serves one packet each",
-                "White 2013 §3.2",
-            ),
-            &mut config.quantum,
-            visitor,
-        );
-        visitor.value(
-            key(
-                "victim",
-                "which end of the largest sub-flow gives up a packet if an arrival does not fit",
-                "ns-2 sfqcodel.cc",
-            ),
-            &mut Words {
-                value: &mut config.victim,
-                words: &VICTIMS,
-            },
-        );
-        visitor.value(
-            key(
-                "fat_metric",
-                "what the largest sub-flow has most of",
-                "ns-2 sfqcodel.cc",
-            ),
-            &mut Words {
-                value: &mut config.fat_metric,
-                words: &FAT_METRICS,
-            },
-        );
-        visitor.value(
-            key(
-                "background",
-                "packets marked CS1 (dscp = 8) share one sub-flow more, whatever their flow",
-                "White 2013 §4.1.1: proposed, not used",
-            ),
-            &mut config.background,
-        );
-    }
-}
-
-const VICTIMS: [Word<Victim>; 2] = [
-    Word {
-        name: "tail",
-        value: Victim::Tail,
-        about: "the newest packet",
-    },
-    Word {
-        name: "head",
-        value: Victim::Head,
-        about: "the oldest packet",
-    },
-];
-
-const FAT_METRICS: [Word<FatMetric>; 2] = [
-    Word {
-        name: "packets",
-        value: FatMetric::Packets,
-        about: "most packets",
-    },
-    Word {
-        name: "bytes",
-        value: FatMetric::Bytes,
-        about: "most bytes",
-    },
-];
 
 /// The packets of all sub-flows, and whose turn it is.
 #[derive(Clone, Debug)]

@@ -7,7 +7,8 @@ use sojourn_queue::{
     DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig, DualPi2Config,
     DualPi2Scheduler, DualScheduler, FatMetric, FlowListsConfig, FqCobaltConfig, FqCodelConfig,
     FqPieConfig, ManagerConfig, Pi2Law, PieConfig, PieLaw, PieScope, PrioritisedConfig,
-    RedClassConfig, RedConfig, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Victim,
+    RedClassConfig, RedConfig, RedThresholds, SfqCodelConfig, SfqConfig, SfqNs2Config,
+    SfqPieConfig, Victim,
 };
 
 /// A manager under test.
@@ -255,7 +256,7 @@ fn pie() -> Vec<Case> {
     let roomy = Limit::Packets(Packets(1000));
     let measuring = PieLaw {
         delay_source: DelaySource::DepartureRate(DepartureRateConfig {
-            threshold: 4000,
+            threshold: Bytes(4000),
             ..DepartureRateConfig::NS2
         }),
         scale_by_size: true,
@@ -263,7 +264,7 @@ fn pie() -> Vec<Case> {
     };
     let sleepy = PieLaw {
         derandomise: true,
-        activation: Some(Activation::Backlog(Bytes(8_000))),
+        activation: Activation::Backlog(Bytes(8_000)),
         burst_rule: BurstRule::AfterQuiet(Span::from_ms(20)),
         ..HASTY_PIE
     };
@@ -380,11 +381,10 @@ fn dualpi2() -> Vec<Case> {
 fn red() -> Vec<Case> {
     let hasty = RedConfig {
         limit: SMALL_PACKETS,
-        curve: RedClassConfig {
+        curve: RedThresholds {
             minimum: Some(Limit::Packets(Packets(2))),
             maximum: Some(Limit::Packets(Packets(8))),
             most: 0.3,
-            ..RedConfig::AKHTAR2013.curve
         },
         weight: Some(0.3),
         ..RedConfig::AKHTAR2013
@@ -399,8 +399,10 @@ fn red() -> Vec<Case> {
     let classes = RedConfig {
         classes: vec![RedClassConfig {
             dscp: CodePoints::of(&[10]),
-            minimum: Some(Limit::Packets(Packets(1))),
-            ..hasty.curve
+            curve: RedThresholds {
+                minimum: Some(Limit::Packets(Packets(1))),
+                ..hasty.curve
+            },
         }],
         adaptive: true,
         ..hasty.clone()
@@ -427,7 +429,7 @@ fn cobalt() -> Vec<Case> {
     let flows = FlowListsConfig {
         queues: 4,
         limit: SMALL_PACKETS,
-        ..FlowListsConfig::RFC8290
+        ..FlowListsConfig::BASE
     };
     let flow_queues = |law, decays| {
         let config = FqCobaltConfig { flows, law, decays };
@@ -447,7 +449,7 @@ fn cobalt() -> Vec<Case> {
 
 fn ack_priority() -> Vec<Case> {
     // Roomy enough for every acknowledgement of a list: beyond its limit the lane does not keep order.
-    let roomy = AckPriorityConfig::DEFAULT;
+    let roomy = AckPriorityConfig::BASE;
     let inner = codel().swap_remove(1).config;
     let config = ManagerConfig::AckPriority(PrioritisedConfig::before(inner));
     let most = Limit::Bytes(Bytes(20_000 + roomy.limit.0));

@@ -43,7 +43,7 @@ fn served(queue: &mut Lane) -> Vec<&'static str> {
 
 #[test]
 fn ap_1_an_acknowledgement_passes_waiting_data() {
-    let mut queue = lane(AckPriorityConfig::DEFAULT);
+    let mut queue = lane(AckPriorityConfig::BASE);
     offer(&mut queue, packet(1500, 0), &["d1", "d2", "d3"]);
     offer(&mut queue, ack(40), &["ack"]);
     assert_eq!(served(&mut queue), ["ack", "d1", "d2", "d3"]);
@@ -53,7 +53,7 @@ fn ap_1_an_acknowledgement_passes_waiting_data() {
 fn ap_2_data_get_their_turn_after_a_burst() {
     let mut queue = lane(AckPriorityConfig {
         burst: 2,
-        ..AckPriorityConfig::DEFAULT
+        ..AckPriorityConfig::BASE
     });
     offer(&mut queue, ack(40), &["a1", "a2", "a3", "a4", "a5"]);
     offer(&mut queue, packet(1500, 0), &["d1", "d2"]);
@@ -72,7 +72,7 @@ fn read(item: &&'static str, _meta: &Meta) -> Option<CumulativeAck> {
 
 #[test]
 fn ap_3_a_newer_acknowledgement_takes_the_place_of_an_older_one() {
-    let mut queue = lane(AckPriorityConfig::DEFAULT).with_suppression(read);
+    let mut queue = lane(AckPriorityConfig::BASE).with_suppression(read);
     let mut context = TestContext::without_draws();
     let mut offer = |meta, item| {
         let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut context);
@@ -96,7 +96,7 @@ fn ap_3_a_newer_acknowledgement_takes_the_place_of_an_older_one() {
 
 #[test]
 fn ap_4_what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
-    let mut queue = lane(AckPriorityConfig::DEFAULT);
+    let mut queue = lane(AckPriorityConfig::BASE);
     offer(&mut queue, packet(1500, 0), &["data"]);
     // SYN+ACK of 60 bytes and an acknowledgement with a byte of payload: the caller does not call
     // these pure. An acknowledgement beyond the longest is not one for us.
@@ -114,7 +114,7 @@ fn ap_4_what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
 fn a_full_lane_sends_acknowledgements_to_the_data() {
     let mut queue = lane(AckPriorityConfig {
         limit: Bytes(100),
-        ..AckPriorityConfig::DEFAULT
+        ..AckPriorityConfig::BASE
     });
     offer(&mut queue, packet(1500, 0), &["data"]);
     offer(&mut queue, ack(40), &["a1", "a2", "a3"]);

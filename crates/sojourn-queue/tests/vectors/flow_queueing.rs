@@ -501,9 +501,9 @@ fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
 
 #[test]
 fn a_lone_busy_flow_of_fq_cobalt_is_treated_as_by_cobalt() {
-    let mut whole = CobaltQueue::<u32>::new(CobaltConfig::LINUX);
+    let mut whole = CobaltQueue::<u32>::new(CobaltConfig::BASE);
     let mut flows = FqCobaltQueue::<u32>::new(FqCobaltConfig {
-        law: CobaltConfig::LINUX.law,
+        law: CobaltConfig::BASE.law,
         ..FqCobaltConfig::CAKE
     });
     let (mut context, mut other) = (TestContext::without_draws(), TestContext::without_draws());
@@ -529,7 +529,7 @@ fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
     let mut manager = FqCobaltQueue::<u32>::new(FqCobaltConfig {
         flows: FlowListsConfig {
             limit: Limit::Packets(Packets(8)),
-            ..FlowListsConfig::RFC8290
+            ..FlowListsConfig::BASE
         },
         ..FqCobaltConfig::NS3
     });
@@ -622,7 +622,7 @@ fn a_sub_flow_is_named_only_where_a_flow_has_one_to_keep() {
     let of = |config: ManagerConfig, meta: &Meta| config.build::<()>().sub_flow(meta);
     let sets = FlowListsConfig {
         ways: 8,
-        ..FlowListsConfig::RFC8290
+        ..FlowListsConfig::BASE
     };
     let in_sets = ManagerConfig::FqCodel(FqCodelConfig {
         flows: sets,

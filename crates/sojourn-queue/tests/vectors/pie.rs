@@ -81,7 +81,7 @@ fn fp_3_the_fattest_queue_pays_as_in_fq_codel() {
     let mut queue = FqPieQueue::new(FqPieConfig {
         flows: FlowListsConfig {
             limit: Limit::Packets(Packets(4)),
-            ..FlowListsConfig::RFC8290
+            ..FlowListsConfig::BASE
         },
         law: EAGER,
     });

@@ -278,7 +278,7 @@ fn an_allowance_is_granted_again_only_after_the_quiet_time() {
 #[test]
 fn a_sleeping_pie_wakes_up_at_its_threshold_and_falls_asleep_again() {
     let law = PieLaw {
-        activation: Some(Activation::Backlog(Bytes(30_000))),
+        activation: Activation::Backlog(Bytes(30_000)),
         ..PieLaw::RFC8033
     };
     let mut pie = Pie::new(&law);
