@@ -102,7 +102,7 @@ def test_a_round_of_tests_leaves_a_complete_file_for_each(settings: ProbeSetting
 
 
 def test_flent_gets_test_server_length_title_and_folder(settings: ProbeSettings) -> None:
-    words = running.flent_command(settings, "rrul_up", Path("/tmp/x"))
+    words = running.flent_command(settings, "rrul_up", Path("/tmp/x"), "buffer=48KB")
     assert words[1:] == [
         "rrul_up", "-H", "netperf.example.net", "-l", "5", "-t", "buffer=48KB", "-D", "/tmp/x"
     ]  # fmt: skip

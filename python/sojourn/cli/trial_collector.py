@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from sojourn.cli.arguments import Parser
+    from sojourn.field.collector.storage import Storage
 
 __all__ = ["arguments", "execute"]
 
-ACTIONS = ("serve", "add", "renew", "revoke", "probes", "viewer", "export")
+ACTIONS = ("serve", "add", "renew", "revoke", "probes", "viewer", "plan", "export")
 
 
 def arguments(parser: Parser) -> None:
@@ -24,9 +25,18 @@ def arguments(parser: Parser) -> None:
         metavar="ACTION",
         choices=ACTIONS,
         help="serve: take uploads; add, renew, revoke PROBE…: tokens; probes: who reports; viewer: a token for "
-        "the page; export: all tests into --out.",
+        "the page; plan SCHEDULE: hand each probe its treatments; export: all tests into --out.",
     )
-    parser.add_argument("probes", metavar="PROBE", nargs="*", help="Names of probes.")
+    parser.add_argument(
+        "probes", metavar="PROBE", nargs="*", help="Names of probes, or the schedule of a plan."
+    )
+    parser.option(
+        "--bootfile",
+        "NAME=FILE",
+        "CM configuration file of a treatment, for plan.",
+        action="append",
+        default=[],
+    )
     parser.option(
         "--database",
         "URL",
@@ -54,10 +64,17 @@ def execute(options: Namespace) -> None:
         raise MissingExtra("the collector", str(error.name), "collector") from error
 
     names: list[str] = options.probes
-    wants_names = options.action in {"add", "renew", "revoke"}
+    wants_names = options.action in {"add", "renew", "revoke", "plan"}
     if wants_names != bool(names):
         raise UsageError(
-            f"{options.action} takes {'names of probes' if wants_names else 'no names'}",
+            f"{options.action} takes "
+            + (
+                "a schedule"
+                if options.action == "plan"
+                else "names of probes"
+                if wants_names
+                else "no names"
+            ),
             "sojourn trial collector add home-01 home-02",
         )
     if options.action == "export" and options.out is None:
@@ -78,6 +95,8 @@ def execute(options: Namespace) -> None:
                 last = f"{probe.last:%Y-%m-%d %H:%M}" if probe.last else "never"
                 revoked = "\trevoked" if probe.revoked else ""
                 print(f"{probe.name}\t{probe.uploads}\t{last}{revoked}")
+        elif options.action == "plan":
+            _plan(storage, names, options.bootfile)
         elif options.action == "revoke":
             for name in names:
                 storage.revoke_probe(name)
@@ -87,3 +106,25 @@ def execute(options: Namespace) -> None:
                 print(f"{name}\t{change(name)}")
     finally:
         storage.close()
+
+
+def _plan(storage: Storage, names: list[str], bootfiles: list[str]) -> None:
+    from sojourn.cli.console import note, warn
+    from sojourn.errors import UsageError
+    from sojourn.field.assignments import Assignments, read_schedule
+    from sojourn.field.collector.plan import set_plan
+    from sojourn.provisioning.configuration import read_octets
+
+    files: dict[str, bytes] = {}
+    for text in bootfiles:
+        name, equals, path = text.partition("=")
+        if not equals:
+            raise UsageError(f"{text!r} names no file", "--bootfile 48KB=48KB.cm")
+        files[name] = read_octets(path)
+    (schedule,) = names[:1]
+    assignments = Assignments.of(read_schedule(Path(schedule)))
+    set_plan(storage.engine, assignments, files)
+    known = {probe.name for probe in storage.probes()}
+    for probe in assignments.periods.keys() - known:
+        warn(f"{probe} has no token: sojourn trial collector add {probe}")
+    note(f"{len(assignments.periods)} homes have a plan")

@@ -18,8 +18,9 @@ def arguments(parser: Parser) -> None:
     parser.add_argument(
         "action",
         metavar="ACTION",
-        choices=("run", "once", "send", "timer"),
+        choices=("run", "once", "send", "plan", "timer"),
         help="run: measure in each slot until stopped; once: measure now; send: only send what waits; "
+        "plan: what the modem has to be given when; "
         "timer: print units for systemd.",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="Settings of the probe, in TOML.")
@@ -30,11 +31,16 @@ def execute(options: Namespace) -> int:
     from sojourn.cli.console import note
     from sojourn.errors import ExitStatus
     from sojourn.field.probe import running
+    from sojourn.field.probe.plan import refresh
     from sojourn.field.probe.settings import load_settings
 
     settings = load_settings(options.file)
     if options.action == "timer":
         print(running.systemd_units(settings, options.file), end="")
+        return ExitStatus.DONE
+    if options.action == "plan":
+        for period in refresh(settings, note).periods:
+            print(period.words(settings.spool))
         return ExitStatus.DONE
     if options.action == "run":
         running.run_forever(settings, note)

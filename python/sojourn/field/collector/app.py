@@ -3,6 +3,8 @@
 | request | answer |
 |---|---|
 | `PUT /uploads/DIGEST` with a probe's token | 201 once the upload is on disk, 200 if it was there already |
+| `GET /plan` with a probe's token | the periods of its home: treatment, week, when, and the digest of its modem's file |
+| `GET /configurations/DIGEST` with a probe's token | that file |
 | `GET /` with a viewer's token as password | the page |
 | `GET /health` | 200 while the database answers |
 
@@ -30,6 +32,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from sojourn.field.collector.page import POLICY, page
+from sojourn.field.collector.plan import configuration_of, plan_of
 from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import read_upload
 from sojourn.field.reading import LARGEST_FILE, Unreadable
@@ -58,6 +61,8 @@ def create_app(storage: Storage | None = None, *, largest: int = LARGEST_FILE) -
     service = _Service(storage, largest)
     return Starlette(
         routes=[
+            Route("/plan", service.plan),
+            Route("/configurations/{digest}", service.configuration),
             Route("/uploads/{digest}", service.upload, methods=["PUT"]),
             Route("/health", service.health),
             Route("/", service.page),
@@ -102,7 +107,25 @@ class _Service:
             )
         return HTMLResponse(await run_in_threadpool(page, self._storage))
 
-    async def upload(self, request: Request) -> Response:
+    async def plan(self, request: Request) -> Response:
+        probe = await self._probe(request)
+        if isinstance(probe, Response):
+            return probe
+        periods = await run_in_threadpool(plan_of, self._storage.engine, probe[1])
+        return JSONResponse({"probe": probe[1], "periods": periods})
+
+    async def configuration(self, request: Request) -> Response:
+        probe = await self._probe(request)
+        if isinstance(probe, Response):
+            return probe
+        digest = request.path_params["digest"]
+        content = await run_in_threadpool(configuration_of, self._storage.engine, digest)
+        if content is None:
+            return _refuse(404, "no such file")
+        return Response(content, media_type="application/octet-stream")
+
+    async def _probe(self, request: Request) -> tuple[int, str] | Response:
+        """Return number and name of the probe that asks, or what strangers are told."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         probe = None
         if scheme.lower() == "bearer" and 0 < len(token) <= 200:
@@ -111,6 +134,12 @@ class _Service:
             return JSONResponse(
                 {"error": "who are you?"}, 401, headers={"WWW-Authenticate": "Bearer"}
             )
+        return probe
+
+    async def upload(self, request: Request) -> Response:
+        probe = await self._probe(request)
+        if isinstance(probe, Response):
+            return probe
         number, name = probe
         clock_error = _clock_error(request.headers.get("x-sojourn-time", ""))
         digest = request.path_params["digest"]

@@ -20,61 +20,19 @@ from sqlalchemy.event import listens_for
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.field.collector.tables import (
+    METADATA,
+    PROBES,
+    TEST_COLUMNS,
+    TESTS,
+    UPLOADS,
+    VIEWERS,
+)
 from sojourn.field.importer import read_upload
 from sojourn.field.reading import Unreadable
 from sojourn.field.records import SCHEMA, FieldTest
 
 __all__ = ["ProbeState", "Storage", "new_token", "token_hash"]
-
-_METADATA = sql.MetaData()
-
-_PROBES = sql.Table(
-    "probes",
-    _METADATA,
-    sql.Column("id", sql.Integer, primary_key=True),
-    sql.Column("name", sql.String(100), nullable=False, unique=True),
-    sql.Column("token_hash", sql.String(64), nullable=False, unique=True),
-    sql.Column("added", sql.DateTime, nullable=False),
-    sql.Column("revoked", sql.DateTime),
-)
-
-_VIEWERS = sql.Table(
-    "viewers",
-    _METADATA,
-    sql.Column("id", sql.Integer, primary_key=True),
-    sql.Column("token_hash", sql.String(64), nullable=False, unique=True),
-    sql.Column("added", sql.DateTime, nullable=False),
-)
-
-_UPLOADS = sql.Table(
-    "uploads",
-    _METADATA,
-    sql.Column("id", sql.Integer, primary_key=True),
-    sql.Column("probe_id", sql.Integer, sql.ForeignKey("probes.id"), nullable=False),
-    sql.Column("digest", sql.String(64), nullable=False),
-    sql.Column("name", sql.String(200), nullable=False),
-    sql.Column("received", sql.DateTime, nullable=False),
-    sql.Column("clock_error_s", sql.Float),
-    sql.Column("content", sql.LargeBinary, nullable=False),
-    sql.UniqueConstraint("probe_id", "digest"),
-)
-
-_TYPES: dict[pl.DataType, Any] = {
-    pl.String(): sql.Text,
-    pl.Float64(): sql.Float,
-    pl.Int64(): sql.Integer,
-    pl.Datetime("us", "UTC"): sql.DateTime,
-}
-
-_TESTS = sql.Table(
-    "tests",
-    _METADATA,
-    sql.Column("id", sql.Integer, primary_key=True),
-    sql.Column("upload_id", sql.Integer, sql.ForeignKey("uploads.id"), nullable=False, index=True),
-    *(sql.Column(name, _TYPES[kind]) for name, kind in SCHEMA.items()),
-)
-
-_COLUMNS = [_TESTS.c[name] for name in SCHEMA]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +90,7 @@ class Storage:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         try:
-            _METADATA.create_all(self.engine)
+            METADATA.create_all(self.engine)
             self._bring_up_to_date()
         except SQLAlchemyError as error:
             raise EnvironmentFailure(
@@ -145,20 +103,20 @@ class Storage:
 
         A trial may be under way: its tests must not be read by two rules.
         """
-        there = {column["name"] for column in sql.inspect(self.engine).get_columns(_TESTS.name)}
-        new = [column for column in _COLUMNS if column.name not in there]
+        there = {column["name"] for column in sql.inspect(self.engine).get_columns(TESTS.name)}
+        new = [column for column in TEST_COLUMNS if column.name not in there]
         if not new:
             return
         with self.engine.begin() as connection:
             for column in new:
                 kind = column.type.compile(self.engine.dialect)
                 connection.execute(
-                    sql.text(f"ALTER TABLE {_TESTS.name} ADD COLUMN {column.name} {kind}")
+                    sql.text(f"ALTER TABLE {TESTS.name} ADD COLUMN {column.name} {kind}")
                 )
-            connection.execute(_TESTS.delete())
+            connection.execute(TESTS.delete())
             uploads = sql.select(
-                _UPLOADS.c.id, _PROBES.c.name, _UPLOADS.c.name, _UPLOADS.c.content
-            ).join(_PROBES, _PROBES.c.id == _UPLOADS.c.probe_id)
+                UPLOADS.c.id, PROBES.c.name, UPLOADS.c.name, UPLOADS.c.content
+            ).join(PROBES, PROBES.c.id == UPLOADS.c.probe_id)
             for upload, probe, name, content in connection.execute(uploads).all():
                 with suppress(Unreadable):
                     self._add_tests(
@@ -171,7 +129,7 @@ class Storage:
     ) -> None:
         if tests:
             connection.execute(
-                _TESTS.insert(), [{"upload_id": upload, **_row(test)} for test in tests]
+                TESTS.insert(), [{"upload_id": upload, **_row(test)} for test in tests]
             )
 
     def close(self) -> None:
@@ -194,7 +152,7 @@ class Storage:
         try:
             with self.engine.begin() as connection:
                 connection.execute(
-                    _PROBES.insert().values(name=name, token_hash=token_hash(token), added=_now())
+                    PROBES.insert().values(name=name, token_hash=token_hash(token), added=_now())
                 )
         except IntegrityError as error:
             raise UsageError(f'there is a probe "{name}" already', "revoke it first") from error
@@ -225,7 +183,7 @@ class Storage:
     def _change(self, name: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         with self.engine.begin() as connection:
             changed = connection.execute(
-                _PROBES.update().where(_PROBES.c.name == name).values(**values)
+                PROBES.update().where(PROBES.c.name == name).values(**values)
             )
         if not changed.rowcount:
             raise UsageError(f'there is no probe "{name}"', "sojourn trial collector probes")
@@ -234,19 +192,19 @@ class Storage:
         """Return a new token for the page."""
         token = new_token()
         with self.engine.begin() as connection:
-            connection.execute(_VIEWERS.insert().values(token_hash=token_hash(token), added=_now()))
+            connection.execute(VIEWERS.insert().values(token_hash=token_hash(token), added=_now()))
         return token
 
     def is_viewer(self, token: str) -> bool:
         """Whether a token opens the page."""
-        wanted = sql.select(_VIEWERS.c.id).where(_VIEWERS.c.token_hash == token_hash(token))
+        wanted = sql.select(VIEWERS.c.id).where(VIEWERS.c.token_hash == token_hash(token))
         with self.engine.connect() as connection:
             return connection.execute(wanted).first() is not None
 
     def probe_of(self, token: str) -> tuple[int, str] | None:
         """Return number and name of the probe with a token; `None` if it is unknown or revoked."""
-        wanted = sql.select(_PROBES.c.id, _PROBES.c.name).where(
-            _PROBES.c.token_hash == token_hash(token), _PROBES.c.revoked.is_(None)
+        wanted = sql.select(PROBES.c.id, PROBES.c.name).where(
+            PROBES.c.token_hash == token_hash(token), PROBES.c.revoked.is_(None)
         )
         with self.engine.connect() as connection:
             row = connection.execute(wanted).first()
@@ -256,27 +214,27 @@ class Storage:
         """Return all probes by name."""
         latest = (
             sql.select(
-                _UPLOADS.c.probe_id,
+                UPLOADS.c.probe_id,
                 sql.func.count().label("uploads"),
-                sql.func.max(_UPLOADS.c.id).label("latest"),
+                sql.func.max(UPLOADS.c.id).label("latest"),
             )
-            .group_by(_UPLOADS.c.probe_id)
+            .group_by(UPLOADS.c.probe_id)
             .subquery()
         )
         wanted = (
             sql.select(
-                _PROBES.c.name,
+                PROBES.c.name,
                 latest.c.uploads,
-                _UPLOADS.c.received,
-                _UPLOADS.c.clock_error_s,
-                _PROBES.c.revoked,
+                UPLOADS.c.received,
+                UPLOADS.c.clock_error_s,
+                PROBES.c.revoked,
             )
             .select_from(
-                _PROBES.outerjoin(latest, latest.c.probe_id == _PROBES.c.id).outerjoin(
-                    _UPLOADS, _UPLOADS.c.id == latest.c.latest
+                PROBES.outerjoin(latest, latest.c.probe_id == PROBES.c.id).outerjoin(
+                    UPLOADS, UPLOADS.c.id == latest.c.latest
                 )
             )
-            .order_by(_PROBES.c.name)
+            .order_by(PROBES.c.name)
         )
         with self.engine.connect() as connection:
             return [
@@ -294,8 +252,8 @@ class Storage:
 
     def has(self, probe: int, digest: str) -> bool:
         """Whether a probe's upload is there already."""
-        wanted = sql.select(_UPLOADS.c.id).where(
-            _UPLOADS.c.probe_id == probe, _UPLOADS.c.digest == digest
+        wanted = sql.select(UPLOADS.c.id).where(
+            UPLOADS.c.probe_id == probe, UPLOADS.c.digest == digest
         )
         with self.engine.connect() as connection:
             return connection.execute(wanted).first() is not None
@@ -319,7 +277,7 @@ class Storage:
         try:
             with self.engine.begin() as connection:
                 done = connection.execute(
-                    _UPLOADS.insert().values(
+                    UPLOADS.insert().values(
                         probe_id=probe,
                         digest=digest,
                         name=name[:200],
@@ -339,11 +297,11 @@ class Storage:
     def count(self) -> int:
         """Return how many uploads there are."""
         with self.engine.connect() as connection:
-            return int(connection.execute(sql.select(sql.func.count(_UPLOADS.c.id))).scalar_one())
+            return int(connection.execute(sql.select(sql.func.count(UPLOADS.c.id))).scalar_one())
 
     def tests(self) -> pl.DataFrame:
         """Return all tests, as an import of their files would."""
-        wanted = sql.select(*_COLUMNS)
+        wanted = sql.select(*TEST_COLUMNS)
         with self.engine.connect() as connection:
             rows = [dict(row) for row in connection.execute(wanted).mappings()]
         for row in rows:
@@ -355,9 +313,9 @@ class Storage:
     def files(self) -> Iterator[tuple[str, str, str, bytes]]:
         """Yield probe, digest, name and content of every upload."""
         wanted = (
-            sql.select(_PROBES.c.name, _UPLOADS.c.digest, _UPLOADS.c.name, _UPLOADS.c.content)
-            .join(_PROBES, _PROBES.c.id == _UPLOADS.c.probe_id)
-            .order_by(_UPLOADS.c.id)
+            sql.select(PROBES.c.name, UPLOADS.c.digest, UPLOADS.c.name, UPLOADS.c.content)
+            .join(PROBES, PROBES.c.id == UPLOADS.c.probe_id)
+            .order_by(UPLOADS.c.id)
             .execution_options(yield_per=100)
         )
         with self.engine.connect() as connection:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.field.probe.plan import HomePlan, announce, refresh, title_at
 from sojourn.field.probe.schedule import next_slot
 from sojourn.field.probe.settings import ProbeSettings
 from sojourn.field.probe.spool import Spool
@@ -33,7 +34,7 @@ RETRY_S = 600.0
 """Between attempts to send what is left over, beside those after each test; chosen."""
 
 
-def flent_command(settings: ProbeSettings, test: str, folder: Path) -> list[str]:
+def flent_command(settings: ProbeSettings, test: str, folder: Path, title: str) -> list[str]:
     """Return the words of a run of Flent."""
     return [
         settings.flent,
@@ -43,14 +44,18 @@ def flent_command(settings: ProbeSettings, test: str, folder: Path) -> list[str]
         "-l",
         str(settings.length),
         "-t",
-        settings.title,
+        title,
         "-D",
         str(folder),
     ]
 
 
-def measure(settings: ProbeSettings, spool: Spool, say: Callable[[str], None]) -> int:
+def measure(
+    settings: ProbeSettings, spool: Spool, say: Callable[[str], None], plan: HomePlan | None = None
+) -> int:
     """Run all tests once, one after the other, and spool what they wrote.
+
+    Each test's title says the treatment that the plan gives the home at that moment.
 
     Returns
     -------
@@ -71,7 +76,8 @@ def measure(settings: ProbeSettings, spool: Spool, say: Callable[[str], None]) -
         if number:
             time.sleep(settings.pause_s)
         with tempfile.TemporaryDirectory(dir=spool.unfinished) as folder:
-            command = flent_command(settings, test, Path(folder))
+            title = title_at(settings, plan or HomePlan(), datetime.now(UTC))
+            command = flent_command(settings, test, Path(folder), title)
             try:
                 ended = subprocess.run(
                     command,
@@ -95,7 +101,7 @@ def measure(settings: ProbeSettings, spool: Spool, say: Callable[[str], None]) -
 def once(settings: ProbeSettings, say: Callable[[str], None]) -> Report:
     """Measure now and send all that waits: what a timer calls."""
     spool = Spool(settings.spool, settings.keep)
-    measure(settings, spool, say)
+    measure(settings, spool, say, _current(settings, say))
     return _send(settings, spool, say, attempts=4)
 
 
@@ -129,19 +135,22 @@ def run_forever(settings: ProbeSettings, say: Callable[[str], None]) -> None:
         signal.signal(name, lambda _number, _frame: stop.set())
     spool = Spool(settings.spool, settings.keep)
     last_try = -RETRY_S
+    plan = _current(settings, say)
     slot = _drawn(settings)
     say(f"next test at {slot:%Y-%m-%d %H:%M:%S} UTC")
     while not stop.is_set():
         now = datetime.now(UTC)
         if now >= slot:
             try:
-                measure(settings, spool, say)
+                plan = _current(settings, say)
+                measure(settings, spool, say, plan)
             except EnvironmentFailure as error:
                 say(str(error))
             last_try = -RETRY_S
             slot = _drawn(settings)
             say(f"next test at {slot:%Y-%m-%d %H:%M:%S} UTC")
-        elif (slot - now).total_seconds() > 86_400 + settings.jitter_s:
+        announce(settings, plan, say)
+        if (slot - now).total_seconds() > 86_400 + settings.jitter_s:
             slot = _drawn(settings)  # the clock was set back
         if spool.files() and time.monotonic() - last_try >= RETRY_S:
             try:
@@ -150,6 +159,12 @@ def run_forever(settings: ProbeSettings, say: Callable[[str], None]) -> None:
                 say(str(error))
             last_try = time.monotonic()
         stop.wait(min(LOOK_S, max(0.0, (slot - datetime.now(UTC)).total_seconds())))
+
+
+def _current(settings: ProbeSettings, say: Callable[[str], None]) -> HomePlan:
+    plan = refresh(settings, say)
+    announce(settings, plan, say)
+    return plan
 
 
 def _drawn(settings: ProbeSettings) -> datetime:

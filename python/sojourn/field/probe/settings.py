@@ -3,7 +3,6 @@
 collector = "https://trial.example.net"
 token_file = "/etc/sojourn/token"
 server = "netperf.example.net"
-title = "buffer=48KB"
 slots = ["08:00", "12:00", "17:00"]
 tests = ["rrul_up", "tcp_download"]
 length = 60
@@ -35,7 +34,7 @@ class ProbeSettings(BaseModel):
     server: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:_-]*$")]
     """Host that runs netserver."""
     title: Annotated[str, Field(max_length=200)] = ""
-    """Goes into the title of each test, such as `buffer=48KB`."""
+    """Goes into the title of each test, such as `zone=Europe/Berlin`; what the collector's plan says follows it."""
     slots: Annotated[list[time], Field(min_length=1)] = [time(8), time(12), time(17)]
     """When to test, UTC: those of Klatsky 2016."""
     jitter_s: Annotated[float, Field(ge=0, le=3600)] = 300.0

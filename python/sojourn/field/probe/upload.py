@@ -17,7 +17,7 @@ from typing import Any
 from sojourn.errors import MissingExtra, UsageError
 from sojourn.field.probe.spool import Spool
 
-__all__ = ["Report", "Uploader"]
+__all__ = ["Report", "Uploader", "client_of"]
 
 FIRST_WAIT_S = 2.0
 LONGEST_WAIT_S = 900.0
@@ -70,14 +70,7 @@ class Uploader:
     ) -> None:
         self._spool = spool
         self._sleep = sleep
-        httpx = _httpx()
-        self._failure: type[Exception] = httpx.HTTPError
-        self._client = httpx.Client(
-            base_url=collector.rstrip("/"),
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=httpx.Timeout(30.0, connect=10.0),
-            transport=transport,
-        )
+        self._client, self._failure = client_of(collector, token, transport)
 
     def close(self) -> None:
         """Let go of connections."""
@@ -145,9 +138,26 @@ class Uploader:
                 return
 
 
-def _httpx() -> Any:  # noqa: ANN401 - an optional package
+def client_of(
+    collector: str,
+    token: str,
+    transport: Any,  # noqa: ANN401 - httpx may be absent
+) -> tuple[Any, type[Exception]]:
+    """Return what asks a collector, and what it raises if that is away.
+
+    Raises
+    ------
+    MissingExtra
+        If httpx is not installed.
+    """
     try:
         import httpx
     except ImportError as error:
         raise MissingExtra("the probe", "httpx", "probe") from error
-    return httpx
+    client = httpx.Client(
+        base_url=collector.rstrip("/"),
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=httpx.Timeout(30.0, connect=10.0),
+        transport=transport,
+    )
+    return client, httpx.HTTPError
