@@ -348,3 +348,15 @@ def test_rows_of_week_day_and_hour_share_their_level() -> None:
                     assert read(analysis, found, c).low == pytest.approx(c.cluster_low)
     assert alone >= 3
     assert shared == 0
+
+
+def test_each_external_data_set_is_compared_by_itself() -> None:
+    quiet = trial(homes=6, latency=(1.0, 1.0, 1.0), throughput=(1.0, 1.0, 1.0), noise=0.01)
+    busy = trial(homes=6, latency=(1.0, 1.3, 1.0), throughput=(1.0, 1.0, 1.0), noise=0.01, seed=2)
+    external = {"cable": quiet, "fibre": busy}
+    found = analyse(trial(homes=4), external=external, bootstrap=False).comparisons
+    latency = {name: rows for name, target, rows in found if target == UPLOAD_LATENCY}
+    assert [one.equivalent for one in latency["cable"]] == [True, True, True]
+    assert [one.equivalent for one in latency["fibre"]] == [False, True, False]
+    table = tables(analyse(trial(homes=4), external=external, bootstrap=False))[-1]
+    assert {row[0].text for row in table.rows} == {"cable", "fibre"}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from field.services import flent_file
 from sojourn.errors import StudyError, UsageError
 from sojourn.field.probe import running
+from sojourn.field.probe.own_tests import file_of, problems_of
 from sojourn.field.probe.schedule import next_slot
 from sojourn.field.probe.settings import ProbeSettings, load_settings
 from sojourn.field.probe.spool import Spool
@@ -177,3 +178,57 @@ def test_everything_wrong_with_the_settings_is_told(tmp_path: Path) -> None:
     file.write_text("x = [", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot read"):
         load_settings(file)
+
+
+def test_downloads_are_measured_with_udp_pings_by_a_test_of_our_own(
+    settings: ProbeSettings, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.conf"
+    mine.write_text('include("rrul_down.conf")\n', encoding="utf-8")
+    assert ProbeSettings.model_fields["tests"].default == ["rrul_up", "rrul_down"]
+    assert file_of("rrul_up", tmp_path / "x") == "rrul_up"
+    folder = tmp_path / "run"
+    folder.mkdir()
+    # Flent reads a test whose name is a path from there, without its suffix, and writes beside it.
+    assert file_of("rrul_down", folder) == str(folder / "rrul_down")
+    assert list(problems_of(folder / "rrul_down.conf")) == []
+    assert file_of(str(mine), folder) == str(folder / "mine")
+    words = running.flent_command(settings, file_of("rrul_down", folder), folder, "")
+    assert words[1] == str(folder / "rrul_down")
+    # A probe leaves the files of tests where they were, and sends none of them.
+    assert (
+        running.measure(
+            settings.model_copy(update={"tests": [str(mine)]}), Spool(tmp_path / "s"), print
+        )
+        == 1
+    )
+    assert mine.is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("DATA_SETS = (", "no Python"),
+        ("PLOTS = {}\n", "sets no DATA_SETS"),
+        ("DATA_SETS = o([('Jitter', {'runner': 'ping'})])\n", "no series that is read here"),
+        ("x = 1\n" * 100_000, "larger than 256 KiB"),
+        (None, "cannot read"),
+    ],
+)
+def test_a_test_file_is_looked_at_before_it_is_run(
+    settings: ProbeSettings, tmp_path: Path, text: str | None, words: str
+) -> None:
+    if text is not None:
+        (tmp_path / "own.conf").write_text(text, encoding="utf-8")
+    file = tmp_path / "probe.toml"
+    changed = file.read_text().replace('"tcp_download"', '"own.conf"')
+    file.write_text(changed, encoding="utf-8")
+    with pytest.raises(StudyError) as error:
+        load_settings(file)
+    (problem,) = error.value.problems
+    assert words in str(problem)
+    assert settings.tests == ["rrul_up", "tcp_download"]
+    (tmp_path / "own.conf").write_text(
+        "DATA_SETS = o([('Ping (ms) ICMP', {'runner': 'ping'})])\n", encoding="utf-8"
+    )
+    assert load_settings(file).tests == ["rrul_up", str(tmp_path / "own.conf")]

@@ -23,7 +23,12 @@ def arguments(parser: Parser) -> None:
         type=Path,
     )
     parser.option(
-        "--external", "DIR", "Imported tests of homes without a treatment, same weeks.", type=Path
+        "--external",
+        "DIR",
+        "Imported tests of homes without a treatment, same weeks; may be given several times.",
+        type=Path,
+        action="append",
+        default=[],
     )
     parser.option(
         "--effect",
@@ -55,7 +60,7 @@ def execute(options: Namespace) -> None:
     tests = read_imported(options.directory)
     if options.labels:
         tests = frame_of_tests(read_labels(options.labels).apply(tests_of(tests)))
-    external = read_imported(options.external) if options.external else None
+    external = {str(folder): read_imported(folder) for folder in options.external}
     analysis = analyse(
         tests, weighting=options.mean, external=external, effect=options.effect / 100.0
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -67,7 +67,8 @@ class Analysis:
     targets: tuple[TargetAnalysis, ...]
     absent: tuple[tuple[Target, str], ...]
     """Targets without enough tests, and why."""
-    comparisons: tuple[tuple[Target, tuple[Comparison, ...]], ...]
+    comparisons: tuple[tuple[str, Target, tuple[Comparison, ...]], ...]
+    """By name of the external data, and target."""
     tests: int
     probes: int
     flagged: int
@@ -83,7 +84,7 @@ def analyse(
     tests: pl.DataFrame,
     *,
     weighting: Weighting = "tests",
-    external: pl.DataFrame | None = None,
+    external: Mapping[str, pl.DataFrame] | None = None,
     effect: float = 0.10,
     bootstrap: bool | None = None,
 ) -> Analysis:
@@ -96,7 +97,7 @@ def analyse(
     weighting
         Whether a probe's mean is that of its tests, as in the talk, or of its periods.
     external
-        Tests of homes that were not treated in the same weeks.
+        Data sets of homes that were not treated in the same weeks, each judged by itself.
     effect
         Relative change that the power analysis asks for.
     bootstrap
@@ -128,7 +129,7 @@ def analyse(
             "tests need a treatment or a week: in the title (buffer=48KB week=2) or in a table given "
             "with --labels",
         )
-    comparisons = () if external is None else _comparisons(external)
+    comparisons = _comparisons(external or {})
     return Analysis(
         tuple(found),
         tuple(absent),
@@ -241,9 +242,12 @@ def _period(rows: pl.DataFrame, level: str) -> Period:
     )
 
 
-def _comparisons(external: pl.DataFrame) -> tuple[tuple[Target, tuple[Comparison, ...]], ...]:
+def _comparisons(
+    external: Mapping[str, pl.DataFrame],
+) -> tuple[tuple[str, Target, tuple[Comparison, ...]], ...]:
     return tuple(
-        (target, tuple(compare_weeks(rows)))
+        (name, target, tuple(compare_weeks(rows)))
+        for name, tests in external.items()
         for target in TARGETS
-        if not (rows := observations(external, target)).is_empty()
+        if not (rows := observations(tests, target)).is_empty()
     )

@@ -24,7 +24,7 @@ from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import LARGEST, Samples, pooled_mean, pooled_quantile, samples_of
 
-__all__ = ["FlentSeries", "flent_series", "looks_like_flent", "read_flent"]
+__all__ = ["FlentSeries", "flent_series", "is_series", "looks_like_flent", "read_flent"]
 
 NEWEST_VERSION = 4
 """Of the file format (Flent 2.1)."""
@@ -101,6 +101,11 @@ class FlentSeries:
         return self.samples.mean() if self.tool_mean is None else self.tool_mean
 
 
+def is_series(name: str) -> bool:
+    """Whether a series is a stream, an average of streams or a ping that is read here."""
+    return any(pattern.fullmatch(name) for pattern in (_AVERAGE, _STREAM, _UDP, _ICMP))
+
+
 def looks_like_flent(document: dict[str, Any]) -> bool:
     """Whether a JSON object has the keys of a Flent result."""
     return {"metadata", "results", "x_values"} <= document.keys()
@@ -164,11 +169,7 @@ def _content(document: dict[str, Any]) -> _File:
 
 def _series(content: _File, document: dict[str, Any]) -> list[FlentSeries]:
     """Return streams, their averages and pings, in the order of the file."""
-    names = [
-        name
-        for name in content.results
-        if any(pattern.fullmatch(name) for pattern in (_AVERAGE, _STREAM, _UDP, _ICMP))
-    ]
+    names = [name for name in content.results if is_series(name)]
     raw = {name: _raw_samples(content, document, name) for name in names}
     first = min((float(one.at.min()) for one in raw.values() if len(one)), default=0.0)
     x = np.asarray(content.x_values, dtype=float)
@@ -245,7 +246,7 @@ def _test(
         week=labels.week,
         zone=labels.zone,
         flags=" ".join(flags),
-        test=metadata.NAME,
+        test=metadata.NAME.rpartition("/")[2],  # a test of a .conf file is named by its path
         tool="flent",
         file=file,
     )

@@ -305,6 +305,7 @@ def _power(analysis: Analysis) -> PlainTable:
 def _comparability(analysis: Analysis) -> PlainTable:
     rows = tuple(
         (
+            PlainCell(name),
             PlainCell(target.title),
             PlainCell(f"week {one.second} against week {one.first}"),
             PlainCell(str(one.probes)),
@@ -312,14 +313,14 @@ def _comparability(analysis: Analysis) -> PlainTable:
             PlainCell("alike" if one.equivalent else "not shown to be alike"),
             PlainCell(probability(one.p)),
         )
-        for target, comparisons in analysis.comparisons
+        for name, target, comparisons in analysis.comparisons
         for one in comparisons
     )
     return PlainTable(
         "comparability",
         "Were these weeks like others?",
         "Homes without a treatment: weeks are alike if both one-sided tests put their difference within 3 points.",
-        ("target", "weeks", "homes", "difference, points", "verdict", "p"),
+        ("data", "target", "weeks", "homes", "difference, points", "verdict", "p"),
         rows,
     )
 

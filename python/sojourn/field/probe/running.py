@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.field.probe.own_tests import file_of
 from sojourn.field.probe.plan import HomePlan, announce, refresh, title_at
 from sojourn.field.probe.schedule import next_slot
 from sojourn.field.probe.settings import ProbeSettings
@@ -77,7 +78,7 @@ def measure(
             time.sleep(settings.pause_s)
         with tempfile.TemporaryDirectory(dir=spool.unfinished) as folder:
             title = title_at(settings, plan or HomePlan(), datetime.now(UTC))
-            command = flent_command(settings, test, Path(folder), title)
+            command = flent_command(settings, file_of(test, Path(folder)), Path(folder), title)
             try:
                 ended = subprocess.run(
                     command,

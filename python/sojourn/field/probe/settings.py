@@ -4,7 +4,7 @@ collector = "https://trial.example.net"
 token_file = "/etc/sojourn/token"
 server = "netperf.example.net"
 slots = ["08:00", "12:00", "17:00"]
-tests = ["rrul_up", "tcp_download"]
+tests = ["rrul_up", "rrul_down"]
 length = 60
 """
 
@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from sojourn.errors import Problem, StudyError, UsageError
+from sojourn.field.probe.own_tests import problems_of
 
 __all__ = ["ProbeSettings", "load_settings"]
 
@@ -39,11 +40,10 @@ class ProbeSettings(BaseModel):
     """When to test, UTC: those of Klatsky 2016."""
     jitter_s: Annotated[float, Field(ge=0, le=3600)] = 300.0
     """Each test begins later by a random time up to this. chosen: fifty probes do not meet at the server."""
-    tests: Annotated[list[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]], Field(min_length=1)] = [
-        "rrul_up",
-        "tcp_download",
-    ]
-    """Flent's tests, one after the other."""
+    tests: Annotated[
+        list[Annotated[str, Field(pattern=r"^([a-z0-9_]+|[^-].*\.conf)$")]], Field(min_length=1)
+    ] = ["rrul_up", "rrul_down"]
+    """Flent's tests, one after the other; `rrul_down`, which it does not have, and `.conf` files of its kind."""
     length: Annotated[int, Field(ge=5, le=3600)] = 60
     """Seconds of load."""
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 30.0
@@ -106,6 +106,16 @@ def load_settings(path: Path) -> ProbeSettings:
             ]
         ) from error
     home = path.parent
+    tests = [str(home / one) if one.endswith(".conf") else one for one in settings.tests]
+    problems = [
+        problem for one in tests if one.endswith(".conf") for problem in problems_of(Path(one))
+    ]
+    if problems:
+        raise StudyError(problems)
     return settings.model_copy(
-        update={"token_file": home / settings.token_file, "spool": home / settings.spool}
+        update={
+            "token_file": home / settings.token_file,
+            "spool": home / settings.spool,
+            "tests": tests,
+        }
     )
