@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from sojourn.answers.figures.stack import CAUSES
+from sojourn.metrics import delay_causes
 from sojourn.plots import styles
 from sojourn.study.library import load_study
 
@@ -46,11 +46,11 @@ def test_queue_managers_of_2013_differ_in_colour_marker_and_dash() -> None:
 
 def test_no_cause_of_delay_has_the_colour_of_a_queue_manager() -> None:
     managers = {styles.look_of(name).colour for name in MANAGERS}
-    assert not managers & {styles.look_of(cause).colour for cause in CAUSES}
+    assert not managers & {styles.look_of(cause).colour for cause in delay_causes()}
 
 
 def test_causes_and_couplings_differ_from_each_other() -> None:
-    shown = [cause for cause in CAUSES if cause not in ("sender", "recovery")]
+    shown = [cause for cause in delay_causes() if cause not in ("sender", "recovery")]
     assert len({styles.look_of(cause).colour for cause in shown}) == len(shown)
     couplings = [styles.look_of(name) for name in COUPLINGS]
     assert len({look.marker for look in couplings}) == len(couplings)

@@ -1,12 +1,11 @@
 """What a study by path declares is asked, judged, set beside the print, drawn; errors stay in their place."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from sojourn.answers.checks import is_metric, unanswerable
+from sojourn.answers.checks import unanswerable
 from sojourn.answers.claims import Outcome
 from sojourn.answers.judging import judge
 from sojourn.answers.open_study import OpenStudy
@@ -562,18 +561,6 @@ def test_a_result_keeps_the_files_that_its_report_needs(tmp_path: Path) -> None:
 
 
 # ---- what stands where ----------------------------------------------------------------------------------
-
-
-def test_metrics_that_can_be_asked_are_those_of_the_reference() -> None:
-    text = (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
-    table = text.split("## Quantiles")[0]
-    named = {
-        name
-        for line in table.splitlines()
-        if line.startswith("| `")
-        for name in re.findall(r"`([a-z_0-9]+)`", line.split("|")[1])
-    }
-    assert {name for name in named if not is_metric(name)} == set()
 
 
 def test_no_name_of_a_published_study_stands_outside_its_folder() -> None:

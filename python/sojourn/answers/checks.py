@@ -30,45 +30,13 @@ from sojourn.declarations.figures import (
     TimeSeriesFigure,
 )
 from sojourn.errors import Problem, ScenarioError, StudyError, nearest
+from sojourn.metrics import metrics
 from sojourn.scenario import Scenario
 from sojourn.study.expand import Point
 from sojourn.study.files import companions, is_inside
 from sojourn.study.library import Study
 
-__all__ = ["METRICS", "TWO_WAY", "check_declarations", "is_metric", "unanswerable"]
-
-#: Metrics that runs have, see docs/reference/metrics.md; a test holds the two against each other.
-METRICS = frozenset(
-    """
-    forwarded_volume forwarded_volume_downstream goodput goodput_downstream marks_received
-    marks_received_downstream sent lost late loss_total lost_up late_up loss_total_up
-    lost_down late_down loss_total_down delay_in_time_mean rating mos mos_min mos_loss_only
-    delay_share_under_5ms delay_share_under_20ms pages_completed pages_unfinished page_load_time_median
-    page_load_time_mad page_load_time_mean page_load_time_p95 page_load_time_max page_load_time_median_censored
-    object_time_mean
-    goodput_loaded rtt_mean rtt_idle rtt_loaded_mean rtt_loaded_p95 rtt_induced rtt_ratio rpm rpm_foreign rpm_loaded
-    transfers_completed transfer_time_median connections retransmissions timeouts connect_retries
-    dropped_packets loss_rate marked_packets utilisation backlog_mean requested_volume granted_volume unused_grants
-    frames frames_late frames_lost frame_delay_p50 frame_delay_p95 frame_delay_p99
-    frames_downstream frames_late_downstream frames_lost_downstream
-    frame_delay_p50_downstream frame_delay_p95_downstream frame_delay_p99_downstream
-    device_delay_mean device_delay_max device_delay_p50 device_delay_p95 device_delay_p99 device_delay_p999
-    device_delay_p50_exact device_delay_p95_exact device_delay_p99_exact device_delay_p999_exact
-    device_delay_p99_low device_delay_p99_high
-    judged_packets judged_packets_downstream sanctioned_packets sanctioned_packets_downstream sanctioned_share
-    sanctioned_share_downstream queuing_score_max queuing_score_max_downstream
-    delay_mean delay_min delay_p01 delay_p50 delay_p90 delay_p95 delay_p99 delay_p999 delay_max
-    predicted_mos predicted_mos_min underflow underflow_max stalls startup_time video_rate_mean video_rate_sd
-    video_rate_fairness switches_per_minute low_buffer sustained_share
-    live_latency live_latency_p95 played_fast played_slow skips skipped_media
-    sojourn_mean sojourn_p50 sojourn_p95 sojourn_p99 sojourn_max
-    """.split()  # noqa: SIM905 - a long list reads better so
-)
-
-#: Metrics that come in families: by direction, and by reason.
-_FAMILIES = re.compile(
-    r"(?:queue_|delay_)(?:up|down|delay)\w*_(?:mean|min|max|p\d{2,3})|(?:dropped|marked)_[a-z_]+"
-)
+__all__ = ["TWO_WAY", "check_declarations", "unanswerable"]
 
 _MEET = "labels have to meet at one point"
 
@@ -84,17 +52,6 @@ _TABLES = {
     "round-trip": "delay_histogram",
     "load-time": "pages",
 }
-
-
-def is_metric(name: str) -> bool:
-    """Whether a run may have a metric of this name.
-
-    Examples
-    --------
-    >>> is_metric("delay_p95"), is_metric("delay_p96"), is_metric("dropped_early")
-    (True, False, True)
-    """
-    return name in METRICS or _FAMILIES.fullmatch(name) is not None
 
 
 def check_declarations(
@@ -237,9 +194,9 @@ class _Checker:
         yield from self._label(f"{path}.cells", *measure.cells)
         for key in ("metric", "per"):
             name = getattr(measure, key)
-            if name and not is_metric(name):
+            if name and name not in metrics():
                 yield self._problem(
-                    f"{path}.{key}", f'no run has a metric "{name}"', nearest(name, METRICS)
+                    f"{path}.{key}", f'no run has a metric "{name}"', nearest(name, metrics())
                 )
         asked = (measure.quantile is not None, measure.share_below is not None, measure.mean)
         if measure.samples and sum(asked) != 1:

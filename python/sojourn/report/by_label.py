@@ -17,13 +17,13 @@ from sojourn.answers.figures.distribution import curve
 from sojourn.answers.figures.dots import height_of
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.errors import RecordError
+from sojourn.metrics import words_of
 from sojourn.plots.ccdf import ccdf_panel
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.spec import Axis, Mark, Panel, PlotSpec, Scale
 from sojourn.report.roles import MOST_COMPETITORS, POINT, Measured, Roles
 from sojourn.stats.distribution import Distribution, mixture
 from sojourn.stats.estimate import NOTHING, Estimate
-from sojourn.words import words_of
 
 __all__ = ["distributions", "dots", "file_name"]
 

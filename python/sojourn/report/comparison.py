@@ -9,12 +9,12 @@ import polars as pl
 
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.digits import significant
+from sojourn.metrics import words_of
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
-from sojourn.words import words_of
 
 __all__ = ["comparison_table", "comparisons_of", "frame_table", "write_comparison_page"]
 

@@ -17,12 +17,12 @@ from sojourn.answers.report_content import PlainCell, PlainTable, StudyParts
 from sojourn.answers.reporting import failure
 from sojourn.answers.view import StudyView
 from sojourn.digits import significant
+from sojourn.metrics import words_of
 from sojourn.report.by_label import distributions, dots, file_name
 from sojourn.report.comparison import comparison_table, comparisons_of
 from sojourn.report.contests import contests
 from sojourn.report.roles import Roles
 from sojourn.report.sweeps import sweep_figures
-from sojourn.words import words_of
 
 __all__ = ["parts"]
 

@@ -18,6 +18,7 @@ from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.digits import significant
 from sojourn.errors import RecordError, plain
 from sojourn.headline import LINKS, headline_rows
+from sojourn.metrics import delay_causes, words_of
 from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
 from sojourn.plots.stack import stack_panel
@@ -26,36 +27,12 @@ from sojourn.report.drawing_files import draw_files
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
 from sojourn.run_directory import read_run
-from sojourn.words import words_of
 
 __all__ = ["build_run_report", "is_run", "run_figures"]
 
 MOST_CURVES = 6  # chosen by eye; what sends less is drawn together as others
 OTHERS = "others"
 WIDEST_BINS = 600  # chosen: more bins than this are closer than the lines are wide
-
-CAUSES = (
-    "sender",
-    "recovery",
-    "queue",
-    "request_wait",
-    "grant_wait",
-    "framing",
-    "pipeline",
-    "serialisation",
-    "wire",
-)
-_CAUSE_WORDS = {
-    "sender": "sender",
-    "recovery": "loss recovery",
-    "queue": "queue",
-    "request_wait": "wait for request",
-    "grant_wait": "wait for grant",
-    "framing": "framing",
-    "pipeline": "pipelines",
-    "serialisation": "serialisation",
-    "wire": "propagation",
-}
 
 Tables = dict[str, pl.DataFrame]
 
@@ -450,14 +427,14 @@ def _causes(tables: Tables) -> Iterator[Figure]:
     if delays is None or delays.is_empty():
         return
     rows: list[str] = []
-    parts: dict[str, list[float]] = {cause: [] for cause in CAUSES}
+    parts: dict[str, list[float]] = {cause: [] for cause in delay_causes()}
     grouped = delays.filter(pl.col("packets") > 0).partition_by(
         "traffic", "direction", as_dict=True, maintain_order=True
     )
     for (traffic, direction), part in grouped.items():
         rows.append(f"{traffic}, {direction}")
         totals = dict(part.select(pl.col("cause").cast(pl.String), "total_ns").iter_rows())
-        for cause in CAUSES:
+        for cause in delay_causes():
             parts[cause].append(float(totals.get(cause, 0)) / float(part["packets"][0]) / 1e6)
     shown = {cause: np.array(values) for cause, values in parts.items() if any(values)}
     if not shown:
@@ -473,7 +450,7 @@ def _causes(tables: Tables) -> Iterator[Figure]:
                     shown,
                     quantity="mean delay",
                     unit="ms",
-                    labels={cause: _CAUSE_WORDS[cause] for cause in shown},
+                    labels={cause: delay_causes()[cause] for cause in shown},
                     decimals=1,
                 ),
             ),

@@ -15,11 +15,11 @@ import polars as pl
 
 from sojourn.answers.figure import Figure
 from sojourn.headline import may_be_named
+from sojourn.metrics import words_of
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
 from sojourn.report.roles import LEAST_DIFFERENCE, largest_values
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
-from sojourn.words import words_of
 
 __all__ = ["sweep_figures"]
 

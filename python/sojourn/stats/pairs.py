@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sojourn.stats.quantity import Better
+from sojourn.metrics import Better
 
 __all__ = ["SIGNIFICANCE", "Contest", "Standing", "holm", "paired_test", "tally", "who_wins"]
 

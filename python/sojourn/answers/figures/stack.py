@@ -10,23 +10,11 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import StudyView
 from sojourn.declarations.figures import StackFigure
+from sojourn.metrics import delay_causes
 from sojourn.plots.spec import PlotSpec
 from sojourn.plots.stack import stack_panel
 
-__all__ = ["CAUSES", "figure", "mean_delay_parts"]
-
-#: Causes of delay in the order in which a packet meets them, with their names in words.
-CAUSES = {
-    "sender": "sender",
-    "queue": "queue",
-    "request_wait": "wait for request",
-    "grant_wait": "wait for grant",
-    "framing": "framing",
-    "pipeline": "pipelines",
-    "serialisation": "serialisation",
-    "wire": "propagation",
-    "recovery": "recovery",
-}
+__all__ = ["figure", "mean_delay_parts"]
 
 #: Bars longer than this are written without decimals.
 _LONG = 100.0
@@ -60,7 +48,7 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
     """
     causes = {
         cause: words
-        for cause, words in {**CAUSES, **definition.causes}.items()
+        for cause, words in {**delay_causes(), **definition.causes}.items()
         if cause not in definition.leave_out
     }
     facets = study.points.values(definition.facet, definition.where)
