@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths docs audit lock clean
+.PHONY: help setup wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,8 +56,13 @@ bench-peers: setup ## Sojourn beside ns-2 and ns-3, where they are installed: wr
 hot-paths: setup ## note anew for the compiler which paths of the engine are hot: after larger changes, and with a new compiler
 	@tools/note-hot-paths
 
+generated: ## every generated file: references, schema, tables of records and of requirements, list of keys and defaults
+	@tools/setup dev
+	@tools/generate
+
 docs: ## the documentation, into docs/_build/html
 	@tools/setup docs
+	@tools/generate reference
 	@.venv/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 

@@ -74,11 +74,6 @@ def test_every_key_of_the_schema_of_studies_is_listed(sojourn: CommandLine) -> N
     assert all(row["about"] for row in rows if row["file"] == "scenario")
 
 
-def test_the_schema_of_scenarios_is_that_of_the_reference(sojourn: CommandLine) -> None:
-    page = Path(__file__).parents[2] / "docs" / "reference" / "scenario.schema.json"
-    assert json.loads(sojourn("schema", "scenario").stdout) == json.loads(page.read_text())
-
-
 def test_a_new_study_checks_shows_and_runs_as_it_is(sojourn: CommandLine, tmp_path: Path) -> None:
     made = sojourn("study", "new", "mine")
     assert (made.status, made.stdout) == (0, "mine/study.toml\n")

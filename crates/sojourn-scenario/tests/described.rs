@@ -1,4 +1,4 @@
-//! The generated descriptions: they are up to date, and the schema agrees with the reader about what
+//! The generated descriptions: they name the same keys, and the schema agrees with the reader about what
 //! is valid.
 
 #![expect(
@@ -8,30 +8,71 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::{Map, Value};
 use sojourn_scenario::{Scenario, describe};
 use toml::de::{DeTable, DeValue};
 
-fn assert_up_to_date(file: &str, argument: &str, generated: &str) {
-    let path = common::folder("../../docs/reference").join(file);
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == generated,
-        "docs/reference/{file} is out of date: \
-         cargo run -p sojourn-scenario --example describe -- {argument} > docs/reference/{file}"
-    );
+/// The names of all keys of a schema.
+fn keys(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(entries) => {
+            if let Some(Value::Object(properties)) = entries.get("properties") {
+                found.extend(properties.keys().cloned());
+            }
+            entries.values().for_each(|inner| keys(inner, found));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| keys(inner, found)),
+        _ => {}
+    }
 }
 
 #[test]
-fn the_reference_page_is_up_to_date() {
-    assert_up_to_date("scenario-file.md", "reference", &describe::reference_page());
+fn the_reference_page_names_every_key_of_the_schema() {
+    let schema: Value = serde_json::from_str(&describe::json_schema()).expect("JSON");
+    let page = describe::reference_page();
+    let mut found = BTreeSet::new();
+    keys(&schema, &mut found);
+    assert!(found.len() > 100, "{} keys", found.len());
+    let words: BTreeSet<_> = page
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+    for key in found {
+        assert!(words.contains(key.as_str()), "{key}");
+    }
+}
+
+/// A line for each table of the reference: its heading, and its keys with their defaults.
+fn defaults() -> String {
+    let mut lines = Vec::<String>::new();
+    for line in describe::reference_page().lines() {
+        let cells: Vec<_> = line.split(" | ").collect();
+        if line.starts_with('#') {
+            lines.push(line.to_owned());
+        } else if let (6, Some(key)) = (cells.len(), cells[0].strip_prefix("| `")) {
+            let last = lines.last_mut().expect("tables have headings");
+            let _ = write!(last, "; {} {}", key.trim_end_matches('`'), cells[2]);
+        }
+    }
+    lines.retain(|line| line.contains(';'));
+    lines.join("\n") + "\n"
 }
 
 #[test]
-fn the_schema_file_is_up_to_date() {
-    assert_up_to_date("scenario.schema.json", "schema", &describe::json_schema());
+fn keys_and_their_defaults_are_those_of_the_list() {
+    let path = common::folder("tests/described").join("defaults.txt");
+    let found = defaults();
+    if std::env::var_os("SOJOURN_WRITE_DOCS").is_some() {
+        fs::write(&path, &found).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap();
+    for (kept, found) in kept.lines().zip(found.lines()) {
+        assert_eq!(found, kept, "if this is meant: make generated");
+    }
+    assert_eq!(found.lines().count(), kept.lines().count());
 }
 
 /// A TOML value as JSON.
