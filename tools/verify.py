@@ -56,7 +56,11 @@ LINT = [
 ]
 TEST = [
     Step("cargo test", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"], "cargo"),
-    Step("pytest", [str(BIN / "python"), "-m", "pytest", "-q", "-n", "auto"], "pytest"),
+    Step(
+        "pytest",
+        [str(BIN / "python"), "-m", "pytest", "-q", "-n", "auto", "--durations=10"],
+        "pytest",
+    ),
 ]
 
 
