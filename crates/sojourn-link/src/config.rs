@@ -7,26 +7,29 @@
 pub mod keys;
 
 use crate::docsis::channel;
-use crate::docsis::congestion::CongestionConfig;
+use crate::docsis::congestion::{CONGESTION, CongestionConfig};
 use crate::framing::Framing;
 use crate::{KINDS, Link, LinkConfig, each_config};
 use alloc::vec::Vec;
 use core::fmt;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
-use sojourn_keys::{AnyKind, Configured};
+use sojourn_keys::{AnyKind, Configured, Key, key, origin, parameters, rate_or, words};
 use sojourn_queue::{AnyManager, ConfigProblem};
 
-/// A line of constant rate, for instance DSL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SerialConfig {
-    /// Bits per second on the wire.
-    pub rate: BitRate,
-    /// Propagation and fixed processing after the last bit.
-    pub delay: Span,
-    /// What interleaver and deinterleaver hold every packet for, together.
-    pub interleaving: Span,
-    /// Noise whose hits are sent again.
-    pub impulses: ImpulseConfig,
+parameters! {
+    /// A line of constant rate.
+    #[derive(Copy, Eq)]
+    pub struct SerialConfig: "serial", "a line of constant rate, for instance DSL or the bottleneck of a dumbbell" {
+        rate: BitRate = BitRate::ZERO, keys::RATE;
+        delay: Span = Span::ZERO, keys::delay("chosen: no delay unless it is said");
+        /// what interleaver and deinterleaver of a DSL line hold every packet for, one way
+        // Chosen bound: twice the largest delay_max of ITU-T G.993.2, 63 ms, rounded down.
+        interleaving: Span = Span::ZERO,
+            origin("chosen: none unless it is said; lines are often provisioned with 8 or 16 ms (ITU-T G.993.2, delay_max)")
+                .most("120 ms");
+        /// noise whose hits are sent again
+        impulses: ImpulseConfig = ImpulseConfig::NONE;
+    }
 }
 
 impl SerialConfig {
@@ -41,26 +44,27 @@ impl SerialConfig {
     }
 }
 
-/// Impulse noise on a line that repeats what it hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImpulseConfig {
-    /// Mean time from one impulse to the next; `None`: a line without noise.
-    pub gap: Option<Span>,
-    /// Length of an impulse.
-    pub length: Span,
-    /// From the end of a hit packet until its repetition begins at the receiver.
-    pub retransmission: Span,
-}
-
-impl ImpulseConfig {
-    /// No impulses.
-    pub const NONE: Self = Self {
-        gap: None,
-        // chosen: about what fluorescent lamps and switches give; ITU-T G.996.1 has bursts of that order.
-        length: Span::from_us(500),
-        // chosen: a few data units of ITU-T G.998.4 each way and both ends' processing, within its delay_max of some ms.
-        retransmission: Span::from_ms(4),
-    };
+parameters! {
+    /// Impulse noise on a line that repeats what it hit.
+    #[derive(Copy, Eq)]
+    pub struct ImpulseConfig {
+        /// mean time between impulses of noise on a line that repeats what they hit, exponential; "none" is a quiet line
+        // Chosen bound: ten times what the mains give; a line that is hit more often carries nothing.
+        gap as "impulse_gap": Option<Span> = None, origin("chosen: a quiet line").or("none").least("1 ms");
+        /// length of an impulse
+        // chosen: about what fluorescent lamps and switches give. Bound: beyond it a modem loses its synchronisation and
+        // trains anew, which is not modelled.
+        length as "impulse_length": Span = Span::from_us(500),
+            origin("chosen: the order of the bursts of ITU-T G.996.1").least("1 us").most("100 ms");
+        /// from the end of a packet that was hit until its repetition arrives
+        // Within the delay_max of some ms of ITU-T G.998.4. Bound as for interleaving.
+        retransmission: Span = Span::from_ms(4),
+            origin("chosen: a few data units each way and both ends' processing (ITU-T G.998.4)").most("120 ms");
+    }
+    profiles {
+        /// No impulses.
+        NONE {}
+    }
 }
 
 /// A line fast enough that nothing is ever refused: an Ethernet, a path through the core.
@@ -82,43 +86,49 @@ impl WireConfig {
     }
 }
 
-/// The two token buckets of a DOCSIS service flow; both start full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShaperConfig {
-    /// Maximum sustained traffic rate; zero means unlimited.
-    pub sustained: BitRate,
-    /// Maximum traffic burst: depth of the sustained-rate bucket. MB are 10^6 B `[inf]`: with that
-    /// reading the volumes that White 2012 prints (Tables 4 and 8) close to within 0.1 %.
-    pub burst: Bytes,
-    /// Peak traffic rate; zero means unlimited.
-    pub peak: BitRate,
-    /// Depth of the peak-rate bucket.
-    pub peak_burst: Bytes,
+parameters! {
+    /// The two token buckets of a DOCSIS service flow; both start full. Without a peak rate, what DOCSIS MULPI annex C has
+    /// if only the sustained rate is said: a maximum traffic burst of 3044 B.
+    #[derive(Copy, Eq)]
+    pub struct ShaperConfig {
+        /// maximum sustained traffic rate
+        ///
+        /// Zero means unlimited.
+        sustained as "rate": BitRate = BitRate::ZERO,
+            origin("no default: it is the tier").required("\"5 Mb/s\"").least("1 b/s").most(keys::HIGHEST_RATE);
+        /// maximum traffic burst: depth of the bucket of the sustained rate
+        ///
+        /// MB are 10^6 B `[inf]`: with that reading the volumes that White 2012 prints (Tables 4 and 8) close to within 0.1 %.
+        burst: Bytes = Bytes(3044), origin("DOCSIS MULPI annex C").least("1 B").most("1000 GB");
+        /// peak traffic rate
+        ///
+        /// Zero means unlimited.
+        peak: BitRate = BitRate::ZERO,
+            origin("DOCSIS MULPI annex C: none").or("unlimited").least("1 b/s").most(keys::HIGHEST_RATE) => rate_or;
+        /// depth of the bucket of the peak rate
+        peak_burst: Bytes = Bytes(1522), origin("White 2012 §3.1.1: one Ethernet frame").least("1 B").most("1000 GB");
+    }
+    profiles {
+        /// White 2012 §3.1.1, upstream.
+        WHITE2012_UPSTREAM {
+            sustained = BitRate::from_mbps(5);
+            burst = Bytes(10_000_000);
+            peak = BitRate::from_mbps(20);
+        }
+        /// White 2012 §3.1.1, downstream.
+        WHITE2012_DOWNSTREAM {
+            sustained = BitRate::from_mbps(20);
+            burst = Bytes(20_000_000);
+            peak = BitRate::from_mbps(50);
+        }
+        /// White 2013 §3.4, upstream.
+        WHITE2013_UPSTREAM from WHITE2012_UPSTREAM {}
+        /// White 2013 §3.4, downstream: half the burst of White 2012.
+        WHITE2013_DOWNSTREAM from WHITE2012_DOWNSTREAM { burst = Bytes(10_000_000); }
+    }
 }
 
 impl ShaperConfig {
-    /// White 2012 §3.1.1, upstream.
-    pub const WHITE2012_UPSTREAM: Self = Self {
-        sustained: BitRate::from_mbps(5),
-        burst: Bytes(10_000_000),
-        peak: BitRate::from_mbps(20),
-        peak_burst: Bytes(1522),
-    };
-    /// White 2012 §3.1.1, downstream.
-    pub const WHITE2012_DOWNSTREAM: Self = Self {
-        sustained: BitRate::from_mbps(20),
-        burst: Bytes(20_000_000),
-        peak: BitRate::from_mbps(50),
-        peak_burst: Bytes(1522),
-    };
-    /// White 2013 §3.4, upstream.
-    pub const WHITE2013_UPSTREAM: Self = Self::WHITE2012_UPSTREAM;
-    /// White 2013 §3.4, downstream: half the burst of White 2012.
-    pub const WHITE2013_DOWNSTREAM: Self = Self {
-        burst: Bytes(10_000_000),
-        ..Self::WHITE2012_DOWNSTREAM
-    };
-
     /// The rate at which a standing queue drains: sustained, else peak, else none.
     pub const fn drain_rate(&self) -> BitRate {
         if self.sustained.as_bps() > 0 {
@@ -155,55 +165,45 @@ impl ShaperConfig {
     }
 }
 
-/// When a rate shaper takes the next packet from its queue, which is when the queue's manager judges it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pull {
-    /// When the tokens for it are there: a packet waits in the queue, where the manager sees it.
-    #[default]
-    WithTokens,
-    /// As soon as the packet before it has left: it waits for its tokens behind the queue, as a packet
-    /// that is being serialised does. So does the shaped link of ns-2 that the authors of White 2012 and
-    /// 2013 published (`link/delaytb.cc`, 2012 to 2013).
-    Ahead,
-}
-
-impl Pull {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::WithTokens, Self::Ahead];
-
-    /// The word used in files and records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WithTokens => "with-tokens",
-            Self::Ahead => "ahead",
-        }
+words! {
+    /// When a rate shaper takes the next packet from its queue, which is when the queue's manager judges it.
+    pub enum Pull {
+        /// when the tokens for it are there
+        ///
+        /// A packet waits in the queue, where the manager sees it.
+        WithTokens = "with-tokens",
+        /// as soon as the packet before it has left; it waits for its tokens behind the queue
+        ///
+        /// As a packet that is being serialised does. So does the shaped link of ns-2 that the authors of White 2012 and
+        /// 2013 published (`link/delaytb.cc`, 2012 to 2013).
+        Ahead = "ahead",
     }
 }
 
-/// A token-bucket rate shaper: the downstream of a DOCSIS 3.0 CMTS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShapedConfig {
-    /// The buckets.
-    pub shaper: ShaperConfig,
-    /// When the shaper takes the next packet.
-    pub pull: Pull,
-    /// Fixed delay after the shaper.
-    pub delay: Span,
-}
+/// When a shaper takes the next packet.
+const PULL: Key = key(
+    "pull",
+    "when the shaper takes the next packet, and the queue manager judges it",
+    "chosen: a manager should see the wait for tokens",
+);
 
-impl ShapedConfig {
-    /// White 2012 §2.3 and §3.1.1, downstream.
-    pub const WHITE2012_DOWNSTREAM: Self = Self {
-        shaper: ShaperConfig::WHITE2012_DOWNSTREAM,
-        pull: Pull::WithTokens,
-        delay: FIXED_DELAY,
-    };
-    /// White 2013 §3.4, downstream; the delay of White 2012 `[asm]`.
-    pub const WHITE2013_DOWNSTREAM: Self = Self {
-        shaper: ShaperConfig::WHITE2013_DOWNSTREAM,
-        pull: Pull::WithTokens,
-        delay: FIXED_DELAY,
-    };
+parameters! {
+    /// A token-bucket rate shaper.
+    #[derive(Copy, Eq)]
+    pub struct ShapedConfig: "shaped", "a token-bucket rate shaper: the downstream of a DOCSIS 3.0 CMTS" {
+        /// the buckets
+        shaper: ShaperConfig = ShaperConfig::BASE;
+        pull: Pull = Pull::WithTokens, PULL;
+        delay: Span = FIXED_DELAY, keys::delay("White 2012 §2.3");
+    }
+    profiles {
+        /// White 2012 §3.1.1: 20 Mb/s, burst 20 MB, peak 50 Mb/s
+        WHITE2012_DOWNSTREAM "white2012-downstream" { shaper = ShaperConfig::WHITE2012_DOWNSTREAM; }
+        /// White 2013 §3.4: 20 Mb/s, burst 10 MB, peak 50 Mb/s
+        ///
+        /// With the delay of White 2012 `[asm]`.
+        WHITE2013_DOWNSTREAM "white2013-downstream" { shaper = ShaperConfig::WHITE2013_DOWNSTREAM; }
+    }
 }
 
 /// White 2012 §2.3: the DOCSIS link has 1 ms of fixed latency in each direction.
@@ -211,144 +211,93 @@ pub const FIXED_DELAY: Span = Span::from_ms(1);
 /// White 2012 §2.2.2: MAP interval of the study and of most plants.
 pub const MAP_INTERVAL: Span = Span::from_ms(2);
 
-/// What the two queues of the 2012 modem know of each other (White 2012 §2.2.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CascadeVariant {
-    /// The study's model: the transmit queue drops what does not fit, and the queue manager sees the
-    /// rate-shaping queue only.
-    #[default]
-    DropAtTransmitQueue,
-    /// Alternative (a): the queue manager judges a packet at the time it is expected to leave the
-    /// transmit queue, so that its sojourn time covers both.
-    SojournOverBoth,
-    /// Alternative (b): packets stay in the rate-shaping queue while the transmit queue is full.
-    BackPressure,
-}
-
-impl CascadeVariant {
-    /// All variants.
-    pub const ALL: [Self; 3] = [
-        Self::DropAtTransmitQueue,
-        Self::SojournOverBoth,
-        Self::BackPressure,
-    ];
-
-    /// The word used in files and records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::DropAtTransmitQueue => "drop-at-transmit-queue",
-            Self::SojournOverBoth => "sojourn-over-both",
-            Self::BackPressure => "back-pressure",
-        }
+words! {
+    /// What the two queues of the 2012 modem know of each other (White 2012 §2.2.3).
+    pub enum CascadeVariant {
+        /// the transmit queue drops what does not fit (White 2012)
+        ///
+        /// The study's model: the queue manager sees the rate-shaping queue only.
+        DropAtTransmitQueue = "drop-at-transmit-queue",
+        /// the queue manager judges the time in both queues
+        ///
+        /// Alternative (a): at the time at which a packet is expected to leave the transmit queue.
+        SojournOverBoth = "sojourn-over-both",
+        /// packets stay in the managed queue while the transmit queue is full
+        ///
+        /// Alternative (b).
+        BackPressure = "back-pressure",
     }
 }
 
-/// What becomes of packets that reach a modem at the same instant, as the segments of one window do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Forwarding {
-    /// The first may pass at once; the others are queued first, meet the queue's limit, and are served a picosecond
-    /// later, after the last of them has been offered. That is how ns-2 treats a link without transmission time, and
-    /// it is the only way in which 24 SYNs sent back to back can lose some to an empty queue of 21 packets, which
-    /// made the unloaded page take 4.026 s instead of 2.756 s (White 2012 Table 6 against Table 5, D01) `[inf]`.
-    #[default]
-    OneAtATime,
-    /// Each may pass at once, as if it came alone.
-    AtOnce,
-}
-
-impl Forwarding {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::OneAtATime, Self::AtOnce];
-
-    /// The word used in files and records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OneAtATime => "one-at-a-time",
-            Self::AtOnce => "at-once",
-        }
+words! {
+    /// What becomes of packets that reach a modem at the same instant, as the segments of one window do.
+    pub enum Forwarding {
+        /// the first may pass at once, the others are queued first and meet the queue's limit
+        ///
+        /// They are served a picosecond later, after the last of them has been offered. That is how ns-2 treats a link
+        /// without transmission time, and it is the only way in which 24 SYNs sent back to back can lose some to an empty
+        /// queue of 21 packets, which made the unloaded page take 4.026 s instead of 2.756 s (White 2012 Table 6 against
+        /// Table 5, D01) `[inf]`.
+        OneAtATime = "one-at-a-time",
+        /// each may pass at once, as if it came alone
+        AtOnce = "at-once",
     }
 }
 
-/// The DOCSIS 3.0 upstream of White 2012: a rate-shaping queue, then a transmit queue with the
-/// request-grant loop.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CascadeConfig {
-    /// Token buckets at the head of the rate-shaping queue.
-    pub shaper: ShaperConfig,
-    /// When the shaper takes the next packet from the rate-shaping queue.
-    pub pull: Pull,
-    /// Time from one MAP to the next (White 2012 §2.2.2).
-    pub map_interval: Span,
-    /// Rate at which a grant is serialised. The paper prints the formula only; four 6.4 MHz channels
-    /// with 64-QAM `[asm]`.
-    pub channel_rate: BitRate,
-    /// MAPs from a request to its grant, at least one. White 2012 §2.2.2 says two: 4 to 6 ms from the
-    /// arrival to the grant with MAPs of 2 ms. One `[inf]` if REQ(1) "tracks the occupancy of the queue" as
-    /// packets arrive, and not once per MAP: 2 to 4 ms, which is what the printed load times need (D01:
-    /// 2.756 s are 25 round trips of 104 ms to the farthest server and 156 ms for the index).
-    pub grant_delay: u32,
-    /// Packets that the transmit queue holds (White 2012 §2.2.3).
-    pub transmit_queue: Packets,
-    /// What the two queues know of each other.
-    pub variant: CascadeVariant,
-    /// What becomes of packets that arrive at the same instant.
-    pub forwarding: Forwarding,
-    /// How much of the channel others leave.
-    pub congestion: CongestionConfig,
-    /// Fixed delay after the last bit (White 2012 §2.3).
-    pub delay: Span,
+parameters! {
+    /// The DOCSIS 3.0 upstream of White 2012 (§2.2) on an uncongested channel.
+    pub struct CascadeConfig: "docsis30-cascade", "the DOCSIS 3.0 upstream of White 2012: a rate-shaping queue, then a transmit queue with the request-grant loop" {
+        /// token buckets at the head of the rate-shaping queue
+        shaper: ShaperConfig = ShaperConfig::BASE;
+        pull: Pull = Pull::Ahead,
+            PULL.origin("inferred: so does the shaper that the authors of White 2012 published (ns-2 link/delaytb.cc)");
+        map_interval: Span = MAP_INTERVAL, keys::MAP_INTERVAL;
+        channel_rate: BitRate = channel::FOUR_64QAM_CHANNELS, keys::CHANNEL_RATE;
+        // White 2012 §2.2.2 says two: 4 to 6 ms from the arrival to the grant with MAPs of 2 ms. One `[inf]` if REQ(1)
+        // "tracks the occupancy of the queue" as packets arrive, and not once per MAP: 2 to 4 ms, which is what the printed
+        // load times need (D01: 2.756 s are 25 round trips of 104 ms to the farthest server and 156 ms for the index).
+        grant_delay: u32 = 2, keys::grant_delay("White 2012 §2.2.2: two; the printed load times need one [inf]");
+        /// packets that the transmit queue holds
+        transmit_queue: Packets = Packets(32), origin("White 2012 §2.2.3").least("1 packets").most("1000000 packets");
+        /// what the two queues know of each other
+        variant: CascadeVariant = CascadeVariant::DropAtTransmitQueue, origin("White 2012 §2.2.3");
+        /// what becomes of packets that arrive at the same instant
+        forwarding: Forwarding = Forwarding::OneAtATime,
+            origin("inferred: as ns-2 treats a link without transmission time; White 2012 Table 6 against Table 5, D01, needs it");
+        // After the last bit.
+        delay: Span = FIXED_DELAY, keys::delay("White 2012 §2.3");
+        congestion: CongestionConfig = CongestionConfig::None, CONGESTION;
+    }
+    profiles {
+        /// White 2012 §3.1.1: 5 Mb/s, burst 10 MB, peak 20 Mb/s
+        WHITE2012 "white2012" { shaper = ShaperConfig::WHITE2012_UPSTREAM; }
+    }
 }
 
-impl CascadeConfig {
-    /// White 2012 §2.2 and §3.1.1 on an uncongested channel.
-    pub const WHITE2012: Self = Self {
-        shaper: ShaperConfig::WHITE2012_UPSTREAM,
-        pull: Pull::Ahead,
-        map_interval: MAP_INTERVAL,
-        channel_rate: channel::FOUR_64QAM_CHANNELS,
-        grant_delay: 2,
-        transmit_queue: Packets(32),
-        variant: CascadeVariant::DropAtTransmitQueue,
-        forwarding: Forwarding::OneAtATime,
-        congestion: CongestionConfig::None,
-        delay: FIXED_DELAY,
-    };
-}
-
-/// The DOCSIS 3.0 upstream of White 2013: one queue that shapes, requests and is granted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SingleQueueConfig {
-    /// Token buckets charged when bytes are requested; the peak bucket is as deep as
-    /// [`SingleQueueConfig::peak_depth`].
-    pub shaper: ShaperConfig,
-    /// So many MAP intervals' worth of the peak rate deepen the peak bucket. One `[asm]`: a request stands for what
-    /// a whole interval may send, and that must be requestable at once.
-    pub peak_burst_maps: u32,
-    /// Time from one MAP to the next (White 2013 §3.1).
-    pub map_interval: Span,
-    /// MAPs from a request to its grant, at least one (White 2013 §3.1: the loop of White 2012, two).
-    pub grant_delay: u32,
-    /// Rate at which a grant is serialised `[asm]`, as in [`CascadeConfig`].
-    pub channel_rate: BitRate,
-    /// How much of the channel others leave (White 2013 §3.3).
-    pub congestion: CongestionConfig,
-    /// Fixed delay after the last bit; that of White 2012 `[inf]`: the printed latency floors of 5 to
-    /// 6 ms and 1 to 2 ms need it.
-    pub delay: Span,
+parameters! {
+    /// The DOCSIS 3.0 upstream of White 2013 (§3.1) on an uncongested channel. Buckets are charged when bytes are requested;
+    /// the peak bucket is as deep as [`SingleQueueConfig::peak_depth`].
+    pub struct SingleQueueConfig: "docsis30-single", "the DOCSIS 3.0 upstream of White 2013: one queue that shapes, requests and is granted" {
+        /// token buckets
+        shaper: ShaperConfig = ShaperConfig::BASE;
+        /// so many MAP intervals' worth of the peak rate deepen the bucket of the peak rate
+        // Chosen bound: as the longest request-grant loop.
+        peak_burst_maps: u32 = 1,
+            origin("assumed: 1, so that a request can stand for what a whole interval may send").most("250");
+        map_interval: Span = MAP_INTERVAL, keys::MAP_INTERVAL;
+        grant_delay: u32 = 2, keys::grant_delay("White 2013 §3.1, by White 2012 §2.2.2: two");
+        channel_rate: BitRate = channel::FOUR_64QAM_CHANNELS, keys::CHANNEL_RATE;
+        // The printed latency floors of 5 to 6 ms and 1 to 2 ms need it.
+        delay: Span = FIXED_DELAY, keys::delay("White 2012 §2.3, inferred for White 2013");
+        congestion: CongestionConfig = CongestionConfig::None, CONGESTION;
+    }
+    profiles {
+        /// White 2013 §3.4: 5 Mb/s, burst 10 MB, peak 20 Mb/s
+        WHITE2013 "white2013" { shaper = ShaperConfig::WHITE2013_UPSTREAM; }
+    }
 }
 
 impl SingleQueueConfig {
-    /// White 2013 §3.1 and §3.4 on an uncongested channel.
-    pub const WHITE2013: Self = Self {
-        shaper: ShaperConfig::WHITE2013_UPSTREAM,
-        peak_burst_maps: 1,
-        map_interval: MAP_INTERVAL,
-        grant_delay: 2,
-        channel_rate: channel::FOUR_64QAM_CHANNELS,
-        congestion: CongestionConfig::None,
-        delay: FIXED_DELAY,
-    };
-
     /// How deep the peak bucket is.
     pub fn peak_depth(&self) -> Bytes {
         let deepened = self.map_interval * u64::from(self.peak_burst_maps);

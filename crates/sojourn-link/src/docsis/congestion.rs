@@ -5,8 +5,7 @@
 //! Deviations: the order of White 2013's levels is drawn in a figure only; we use the order of the
 //! ns-2 script it descends from, which is also in docsis-ns3 `examples/simple-docsislink.cc`.
 
-mod keys;
-
+use crate::config::keys::HIGHEST_RATE;
 use crate::config::problem;
 use crate::docsis::map::MapDraws;
 use crate::{Draw, LinkContext};
@@ -14,42 +13,76 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Instant, Span, WholeBytes, math};
+use sojourn_keys::{Key, choices, key, origin, parameters};
 use sojourn_queue::ConfigProblem;
 
 /// How much of the channel others leave.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum CongestionConfig {
-    /// Grants are limited by the channel rate only.
-    #[default]
-    None,
-    /// Each MAP grants at most a random number of bytes, uniform on `mean · (1 ± variation)`.
-    GrantSize {
-        /// Mean of the largest grant.
-        mean: Bytes,
-        /// Half width of the range relative to its mean, 0 to 1.
-        variation: f64,
-    },
-    /// The largest grant follows a cycle of levels.
-    Schedule(RateCycle),
+pub(crate) const CONGESTION: Key = key(
+    "congestion",
+    "how much of the channel others leave",
+    "White 2012 §3.1.3, White 2013 §3.3",
+);
+
+/// Around what a MAP grants on average. White 2013 does not mention it.
+const VARIATION: Key = key(
+    "variation",
+    "half width of the random range of a grant, relative to its mean",
+    "assumed: 0 where a source does not mention it",
+)
+.least("0")
+.most("1");
+
+choices! {
+    /// How much of the channel others leave.
+    pub enum CongestionConfig {
+        /// grants are limited by the channel rate only
+        None = "none",
+        /// each MAP grants at most a random number of bytes
+        ///
+        /// Uniform on `mean · (1 ± variation)`.
+        GrantSize {
+            /// mean of the largest grant of a MAP
+            mean: Bytes = Bytes::ZERO, origin("no default").required("\"1250 B\"").least("1 B").most("1 GB");
+            /// half width of the range relative to its mean, 0 to 1
+            variation: f64 = 0.0, VARIATION;
+        } = "grant-size" profiles {
+            /// White 2012 §3.1.3: 1250 B ± 20 % in each 2 ms, 5 Mb/s on average
+            "white2012-borderline" = Self::WHITE2012_BORDERLINE;
+        },
+        /// the rate that others leave follows a cycle of levels
+        Schedule(cycle: RateCycle = RateCycle::BASE) = "schedule" profiles {
+            /// White 2013 §3.3: 2.5, 5, 12.5 and 20 Mb/s
+            "white2013-light" = Self::white2013_light();
+            /// White 2013 §3.3: 1.7, 3.3, 5 and 12.5 Mb/s
+            "white2013-moderate" = Self::white2013_moderate();
+            /// docsis-ns3 simple-docsislink.cc: 8.25, 10, 11.25 and 12.5 Mb/s, 5 s each
+            "ns3-1" = Self::ns3_1();
+            /// the same: 9.25, 9.5, 10 and 11.25 Mb/s
+            "ns3-2" = Self::ns3_2();
+            /// the same: 5, 6, 9 and 10 Mb/s
+            "ns3-3" = Self::ns3_3();
+        },
+    }
 }
 
-/// Levels of available rate, each held for the same time, in an order that repeats.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RateCycle {
-    /// The available rates.
-    pub levels: Vec<BitRate>,
-    /// Indices into `levels`, one per dwell; the cycle closes from the last to the first.
-    pub order: Vec<usize>,
-    /// How long each level holds.
-    pub dwell: Span,
-    /// The run starts with the dwell of this number (modulo the cycle).
-    pub phase: usize,
-    /// Per-MAP variation around the level, as in [`CongestionConfig::GrantSize`]. Not mentioned by
-    /// White 2013; 0 `[asm]`.
-    pub variation: f64,
-    /// The cycle claims to visit each ordered pair of distinct levels exactly once; validation holds
-    /// it to that.
-    pub exhaustive: bool,
+parameters! {
+    /// Levels of available rate, each held for the same time, in an order that repeats.
+    pub struct RateCycle {
+        /// the available rates
+        levels: Vec<BitRate> = Vec::new(),
+            origin("no default").required("[\"2.5 Mb/s\", \"5 Mb/s\"]").most(HIGHEST_RATE);
+        /// which level each dwell has, as numbers into levels, from 0; then it repeats
+        order: Vec<usize> = Vec::new(), origin("no default").required("[0, 1]");
+        /// how long each level holds
+        dwell: Span = Span::from_s(10), origin("White 2013 §3.3").least("1 us").unit("s");
+        /// number of the dwell that the run starts with
+        ///
+        /// Modulo the cycle.
+        phase: usize = 0, origin("chosen: the first");
+        variation: f64 = 0.0, VARIATION;
+        /// hold the cycle to visiting each ordered pair of distinct levels exactly once
+        exhaustive: bool = false, origin("chosen: off unless claimed");
+    }
 }
 
 /// Closed walk through all 12 ordered pairs of four levels: the cycle of docsis-ns3
@@ -88,15 +121,6 @@ impl CongestionConfig {
     /// The third: 5, 6, 9 and 10 Mb/s.
     pub fn ns3_3() -> Self {
         Self::Schedule(RateCycle::ns3([5_000, 6_000, 9_000, 10_000]))
-    }
-
-    /// The word used in files and records.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::GrantSize { .. } => "grant-size",
-            Self::Schedule(_) => "schedule",
-        }
     }
 
     pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {

@@ -9,10 +9,13 @@ use super::super::upstream::Upstream;
 use super::{DownstreamConfig, RequestSubtracts, Service, UpstreamConfig};
 use crate::LinkKind;
 use crate::config::keys::HIGHEST_RATE;
+use crate::docsis::congestion::CONGESTION;
 use crate::framing::Framing;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Span};
-use sojourn_keys::{Configured, Key, Kind, OneOf, Or, Profile, Visitor, Word, Words, key};
+use sojourn_keys::{
+    Configured, Key, Kind, OneOf, Or, Parameter, Profile, Visitor, Word, Words, key,
+};
 use sojourn_queue::{AnyManager, ConfigProblem};
 
 const PHY: &str = "docsis-ns3 1.2; range of DOCSIS 3.1 PHY";
@@ -309,7 +312,7 @@ impl Configured for UpstreamConfig {
                 words: &SUBTRACTS,
             },
         );
-        link.congestion.key(visitor);
+        Parameter::show(&mut link.congestion, CONGESTION, visitor);
     }
 }
 
@@ -529,7 +532,7 @@ impl Configured for DownstreamConfig {
             key("upstream_channel", "the channel that MAPs are for", NS3),
             &mut |visitor| link.upstream.keys(visitor),
         );
-        link.congestion.key(visitor);
+        Parameter::show(&mut link.congestion, CONGESTION, visitor);
     }
 }
 
