@@ -12,7 +12,7 @@ import pytest
 
 from field.trials import LEVELS, VECTOR_FACTORS, field_test, trial, vector_rows
 from sojourn.errors import UsageError
-from sojourn.field.analysis import analyse
+from sojourn.field.analysis import Analysis, TargetAnalysis, analyse
 from sojourn.field.comparability import compare_weeks
 from sojourn.field.deltas import observations, weekly_ratio
 from sojourn.field.design import orders_of_williams, schedule
@@ -21,10 +21,10 @@ from sojourn.field.mixed import fit_mixed
 from sojourn.field.power import VarianceParts, power_table, variance_parts
 from sojourn.field.rank_tests import rank_tests
 from sojourn.field.records import TARGETS, frame_of_tests
-from sojourn.field.regression import fit
+from sojourn.field.regression import Coefficient, fit
 from sojourn.field.report import effect_rows
 from sojourn.field.tables import headlines, tables
-from sojourn.field.verdicts import read, unasked
+from sojourn.field.verdicts import read, seen_from, unasked
 
 UPLOAD_LATENCY = TARGETS[2]
 
@@ -360,3 +360,23 @@ def test_each_external_data_set_is_compared_by_itself() -> None:
     assert [one.equivalent for one in latency["fibre"]] == [False, True, False]
     table = tables(analyse(trial(homes=4), external=external, bootstrap=False))[-1]
     assert {row[0].text for row in table.rows} == {"cable", "fibre"}
+
+
+def test_a_difference_of_the_size_that_is_said_is_seen_in_most_trials() -> None:
+    def uploads(seed: int, percent: float) -> tuple[Analysis, TargetAnalysis, Coefficient]:
+        noon = pl.col("time").dt.hour() == 12
+        tests = trial(homes=20, noise=0.2, seed=seed).filter(direction="up")
+        more = pl.when(noon).then(1 + percent / 100).otherwise(1.0)
+        analysis = analyse(
+            tests.with_columns(latency_ms=pl.col("latency_ms") * more), bootstrap=False
+        )
+        found = analysis.target("upload_latency")
+        assert found is not None
+        return analysis, found, found.fit.coefficient("hour", "12")
+
+    size = float(np.mean([seen_from(*uploads(seed, 0.0)) for seed in range(3)]))
+    seen = [read(*uploads(seed, size)).is_clear for seed in range(10)]
+    # 80 % of ten, give or take two and a half standard deviations; none without a difference.
+    assert 0.5 <= np.mean(seen) <= 1.0
+    assert not any(read(*uploads(seed, 0.0)).is_clear for seed in range(2))
+    assert 3.0 < size < 20.0

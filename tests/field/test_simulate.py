@@ -1,6 +1,8 @@
 """A simulated trial is read as a real one, and its files say what the simulation measured."""
 
-from datetime import date
+import math
+from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,13 @@ from sojourn.errors import UsageError
 from sojourn.field.assignments import read_schedule
 from sojourn.field.design import schedule
 from sojourn.field.importer import import_files
-from sojourn.field.population import DEFAULT, Population, circumstances, draw_homes
+from sojourn.field.population import (
+    DEFAULT,
+    Population,
+    calendar_factors,
+    circumstances,
+    draw_homes,
+)
 from sojourn.field.simulate import _scenario, _tests_of, queue_of, simulate_trial  # pyright: ignore[reportPrivateUsage]
 from sojourn.study.library import load_study
 
@@ -116,3 +124,28 @@ def test_what_is_no_schedule_is_refused(tmp_path: Path, table: pl.DataFrame) -> 
         read_schedule(file)
     with pytest.raises(UsageError, match="cannot read"):
         read_schedule(tmp_path / "none.csv")
+
+
+def test_days_and_hours_move_all_homes_alike_and_by_as_much_as_was_asked(
+    folder: Path, table: pl.DataFrame, base: str, tmp_path: Path
+) -> None:
+    queues = {name: queue_of(name) for name in TREATMENTS}
+    moved = replace(FAITHFUL, hour_sigma=0.5, day_sigma=0.2)
+    out = tmp_path / "moved"
+    simulate_trial(table, queues, out, base=base, population=moved, jobs=2)
+    before, after = (import_files(one).tests for one in (folder, out))
+    for row in range(before.height):
+        time = table.sort("probe", "time")["time"][row]
+        throughput, latency = calendar_factors(moved, 1, time)
+        assert after["throughput_mbps"][row] / before["throughput_mbps"][row] == pytest.approx(
+            throughput, rel=1e-3
+        )
+        assert after["latency_ms"][row] / before["latency_ms"][row] == pytest.approx(
+            latency, rel=1e-3
+        )
+    hours = {calendar_factors(moved, 1, datetime(2016, 5, 2, hour)) for hour in range(24)}
+    assert len(hours) == 24
+    spread = [
+        math.log(calendar_factors(moved, seed, datetime(2016, 5, 2, 8))[1]) for seed in range(400)
+    ]
+    assert np.std(spread) == pytest.approx(math.hypot(0.5, 0.2), rel=0.12)

@@ -41,12 +41,23 @@ def arguments(parser: Parser) -> None:
         "One test of one home, with a load named test (default: that of the talk's study).",
         type=Path,
     )
+    for what in ("day", "hour"):
+        parser.option(
+            f"--{what}-effect",
+            "PERCENT",
+            f"How much {what}s differ, in all homes alike: a standard deviation (0).",
+            type=_percent,
+            default=0.0,
+        )
     parser.option("--seed", "N", "Which homes (1).", type=whole_number(0), default=1)
     parser.option("--jobs", "N", "Threads (one per core).", type=whole_number(1, 1024))
 
 
 def execute(options: Namespace) -> None:
     """Simulate each test of a schedule and write the file that Flent would have written."""
+    from dataclasses import replace
+    from math import log1p
+
     from sojourn.cli.console import note
     from sojourn.field.assignments import read_schedule
     from sojourn.field.population import DEFAULT
@@ -70,7 +81,9 @@ def execute(options: Namespace) -> None:
             queues,
             options.out,
             base=base,
-            population=DEFAULT,
+            population=replace(
+                DEFAULT, day_sigma=log1p(options.day_effect), hour_sigma=log1p(options.hour_effect)
+            ),
             seed=options.seed,
             jobs=options.jobs or available_cores(),
             progress=lambda done, total: progress(done / total),
@@ -79,6 +92,18 @@ def execute(options: Namespace) -> None:
         progress.stop()
     note(f"{tests} of {schedule.height} tests; the others are missing, or of homes that left")
     print(options.out)
+
+
+def _percent(text: str) -> float:
+    from argparse import ArgumentTypeError
+
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no number of percent") from None
+    if not 0.0 <= value <= 1000.0:
+        raise ArgumentTypeError(f"{text} is out of range: 0 to 1000")
+    return value / 100.0
 
 
 def _treatment(text: str) -> tuple[str, dict[str, Any]]:

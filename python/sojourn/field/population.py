@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "Circumstances",
     "Home",
     "Population",
+    "calendar_factors",
     "circumstances",
     "draw_homes",
     "home_overlay",
@@ -40,6 +42,8 @@ class Population:
     latency_sigma, throughput_sigma
         Standard deviations of the logarithms by which a test's latency and throughput differ from the next, for
         reasons that the simulated home does not have (routes, servers, neighbours).
+    day_sigma, hour_sigma
+        Standard deviations of the logarithms by which days of the week, and hours of the day, differ for all homes alike.
     missing
         Probability that a test is not there.
     dropout, dropout_days
@@ -54,6 +58,8 @@ class Population:
     rtt_least_ms: float = 8.0
     latency_sigma: float = 0.15
     throughput_sigma: float = 0.08
+    day_sigma: float = 0.0
+    hour_sigma: float = 0.0
     missing: float = 0.05
     dropout: float = 0.10
     dropout_days: tuple[float, float] = (3.0, 21.0)
@@ -211,6 +217,21 @@ class Circumstances:
     latency: float
     is_missing: bool
     later_s: float
+
+
+def calendar_factors(population: Population, seed: int, time: datetime) -> tuple[float, float]:
+    """Draw what a day of the week and an hour, UTC, do to throughput and latency in every home; the same each week.
+
+    Examples
+    --------
+    >>> calendar_factors(DEFAULT, 1, datetime(2026, 11, 23, 8))
+    (1.0, 1.0)
+    """
+    # Homes are numbered from 1.
+    days = np.random.default_rng([seed, 0, 0, time.weekday()]).normal(size=2)
+    hours = np.random.default_rng([seed, 0, 1, time.hour]).normal(size=2)
+    throughput, latency = np.exp(population.day_sigma * days + population.hour_sigma * hours)
+    return float(throughput), float(latency)
 
 
 def circumstances(

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +30,7 @@ from sojourn.field.population import (
     Circumstances,
     Home,
     Population,
+    calendar_factors,
     circumstances,
     draw_homes,
     home_overlay,
@@ -176,6 +177,12 @@ def simulate_trial(
             scenario = scenarios[test.home.name, test.treatment, test.direction]
             around = circumstances(
                 population, seed, test.number, test.week, test.direction, test.place
+            )
+            throughput, latency = calendar_factors(population, seed, test.time)
+            around = replace(
+                around,
+                throughput=around.throughput * throughput,
+                latency=around.latency * latency,
             )
             name, content = _file_of(scenario, test, around)
             (unfinished / test.home.name / name).write_bytes(content)

@@ -7,7 +7,7 @@ import math
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.field.analysis import Analysis, TargetAnalysis
 from sojourn.field.regression import Coefficient
-from sojourn.field.verdicts import ratio_interval, read, unasked
+from sojourn.field.verdicts import ratio_interval, read, seen_from, unasked
 
 __all__ = ["headlines", "tables"]
 
@@ -196,6 +196,16 @@ def _factors(analysis: Analysis) -> PlainTable:
             PlainCell(plain(test.cluster_f), detail=f"p {probability(test.cluster_p)}"),
             PlainCell(plain(test.partial_eta_squared, 3)),
             PlainCell(plain(test.partial_omega_squared, 3)),
+            PlainCell(
+                plain(
+                    max(
+                        seen_from(analysis, found, c)
+                        for c in found.fit.coefficients
+                        if c.factor == test.factor
+                    ),
+                    1,
+                )
+            ),
         )
         for found in analysis.targets
         for test in found.fit.factors
@@ -204,8 +214,18 @@ def _factors(analysis: Analysis) -> PlainTable:
         "factors",
         "Does a factor matter at all?",
         "Type II analysis of variance, then Wald tests with robust and with clustered errors. Partial η² and ω²: share "
-        "of what the other factors leave that this one explains.",
-        ("target", "factor", "F", "F, HC3", "F, by home", "partial η²", "partial ω²"),
+        "of what the other factors leave that this one explains. Last column: 80 % of such trials would call a difference "
+        "of so many points between two levels clear.",
+        (
+            "target",
+            "factor",
+            "F",
+            "F, HC3",
+            "F, by home",
+            "partial η²",
+            "partial ω²",
+            "seen from, points",
+        ),
         rows,
     )
 

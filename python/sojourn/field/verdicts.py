@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from sojourn.field.analysis import Analysis, TargetAnalysis
 from sojourn.field.libraries import scipy_stats
 from sojourn.field.mixed import RatioEffect
+from sojourn.field.power import POWER
 from sojourn.field.regression import LEVEL, Coefficient
 
-__all__ = ["Reading", "ratio_interval", "read", "unasked"]
+__all__ = ["Reading", "ratio_interval", "read", "seen_from", "unasked"]
 
 FEWEST_HOMES = 2
 """With both levels; one home does not say how much homes differ."""
@@ -67,6 +68,15 @@ def read(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) ->
     )
     half = float(scipy_stats().t.ppf(1 - (1 - LEVEL) / 2 / among, degrees)) * error
     return Reading(coefficient.estimate - half, coefficient.estimate + half, by_home, among)
+
+
+def seen_from(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) -> float:
+    """Return the size of an effect, in points, that `POWER` of such trials would call clear; NaN with one home."""
+    reading = read(analysis, found, coefficient)
+    if not reading.is_by_home:
+        return math.nan
+    beyond = float(scipy_stats().t.ppf(POWER, found.fit.probes - 1)) * coefficient.cluster_error
+    return (reading.high - reading.low) / 2 + beyond
 
 
 def ratio_interval(effect: RatioEffect, among: int) -> tuple[float, float]:

@@ -44,6 +44,8 @@ POPULATIONS: dict[str, tuple[str, Population]] = {"trial": ("home", DEFAULT)}
 FIRST_DAY = datetime(2016, 5, 2, tzinfo=UTC)
 TESTS_A_DAY = len(SLOTS)
 
+CALENDAR = ("day", "hour")
+
 STREAMS = {"up": "upload", "down": "download"}
 
 
@@ -184,6 +186,25 @@ def spread(view: StudyView, point: str, metric: str) -> float:
     found = deltas(view, part, direction, metric).filter(pl.col("treatment") == treatment)
     low, high = np.quantile(found["delta"].to_numpy(), (0.25, 0.75))
     return float(high - low)
+
+
+def calendar(view: StudyView, point: str, metric: str) -> float:
+    """Return the smallest p value of days and hours for a target, times the number of such tests in the whole trial."""
+    direction = point.split("/")[1].partition("-")[0]
+    analysis = analysis_of(view)
+    found = analysis.target(f"{STREAMS[direction]}_{metric}")
+    tests = {
+        target.target.name: [test for test in target.fit.factors if test.factor in CALENDAR]
+        for target in analysis.targets
+    }
+    if found is None or not tests[found.target.name]:
+        message = "needs tests at several hours"
+        raise NotRecorded(message)
+    smallest = min(
+        test.p if math.isnan(test.cluster_p) else test.cluster_p
+        for test in tests[found.target.name]
+    )
+    return min(1.0, smallest * sum(len(many) for many in tests.values()))
 
 
 # ---- in words and pictures ---------------------------------------------------------------------------
