@@ -78,7 +78,9 @@ def test_the_tutorial_goes_from_an_idea_to_a_report(sojourn: CommandLine, tmp_pa
         if command[0] == "run" and "--report" not in command:
             assert_alike(done.stdout, next(printed))
         if command[0] == "compare":
-            assert re.match(r".* instead of drop-tail, limit 256 KB \(queue\): ", done.stdout)
+            assert re.match(
+                r".* instead of drop-tail, limit 256 KB \(queue; means over rtt\): ", done.stdout
+            )
     assert next(printed, None) is None
     for page in ("home/report.html", "queues/report.html", "answer.html"):
         assert (tmp_path / page).stat().st_size > 10_000

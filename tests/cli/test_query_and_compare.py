@@ -165,7 +165,7 @@ def test_points_of_one_result_are_compared_by_a_label(studied: CommandLine, tmp_
     done = studied("compare", "out", "--by", "buffer", "--html", "page.html")
     assert done.status == 0, done.stderr
     headline = done.stdout.splitlines()[0]
-    assert headline.startswith("long instead of short (buffer): ")
+    assert headline.startswith("long instead of short (buffer; means over rtt): ")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "What buffer changes" in page
     assert "Point by point" in page

@@ -120,7 +120,7 @@ def test_any_study_says_who_wins_where() -> None:
     ]
     assert [cell.emphasis for cell in found.summary.rows[0]][2:5] == ["best", "", ""]
     assert found.headlines[0].endswith("of 4 comparisons in the table below: a 4, b 0, c 0.")
-    assert found.headlines[1].startswith("b instead of a (queue): ")
+    assert found.headlines[1].startswith("b instead of a (queue; means over load): ")
 
 
 def test_one_seed_names_no_winner() -> None:

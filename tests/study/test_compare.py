@@ -135,7 +135,7 @@ def test_points_that_differ_in_one_label_are_paired_by_the_others_and_seeds() ->
     assert overall["seeds"] == 4
     assert found.changed
     assert found.headline == (
-        "codel instead of pie (queue): delay p99 of game falls by 31 %, from 15.9 to 10.9 ms; "
+        "codel instead of pie (queue; means over rtt): delay p99 of game falls by 31 %, from 15.9 to 10.9 ms; "
         "of 1 measures, 1 better beyond chance."
     )
 

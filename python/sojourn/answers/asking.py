@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.answers.averaging import require_visible
 from sojourn.answers.numbers import (
     Numbers,
     combined,
@@ -183,6 +184,8 @@ class Ask:
             if self.seconds:
                 self.view.require_duration(point.name, self.seconds)
         if measure.samples:
+            if across is None:
+                require_visible(points, measure)
             mixed = self.distributions(measure, points, strict=True)
             return combined(self._of_each(measure, mixed), seeds)
         self.view.require(*(point.name for point in points))
@@ -360,7 +363,10 @@ class Ask:
         ------
         NotRecorded
             If a point was not run or does not have it.
+        ValueError
+            If the points differ in what the measure does not mean to average.
         """
+        require_visible(points, measure)
         if measure.samples:
             return mean_of(self._of_each(measure, self.distributions(measure, points)))
         if not points:
@@ -384,7 +390,10 @@ class Ask:
         ------
         NotRecorded
             If a point was not run or does not have it.
+        ValueError
+            As of `estimate`.
         """
+        require_visible(points, measure)
         if measure.samples:
             mixed = self.distributions(measure, points)
             return dict(zip(mixed, self._of_each(measure, mixed), strict=True))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
+from sojourn.answers.averaging import Answer, hidden_labels, hidden_of, ways_out
 from sojourn.answers.groups import ONE, Groups, condition_problems, groups_of, value_problems
 from sojourn.answers.open_study import OpenStudy
 from sojourn.declarations.answers import (
@@ -25,6 +26,7 @@ from sojourn.declarations.figures import (
     DistributionFigure,
     DotsFigure,
     FunctionFigure,
+    StackFigure,
     SwarmFigure,
     SweepFigure,
     TimeSeriesFigure,
@@ -79,6 +81,12 @@ def check_declarations(
         raise StudyError(list(dict.fromkeys(problems)))
 
 
+def _together(label: str, values: Sequence[str]) -> str:
+    """Say that values of a label would be put together; chosen: four of them are enough to know which."""
+    listed = ", ".join(values[:4]) + (", …" if len(values) > 4 else "")
+    return f"would put {label} ({listed}) into one number"
+
+
 class _Checker:
     def __init__(
         self, study: OpenStudy, traffic: Mapping[str, Mapping[str, str]], file: str
@@ -112,6 +120,7 @@ class _Checker:
             yield from self._template(f"{path}.text", headline.text, groups, ())
         yield from self._tables()
         yield from self._figures()
+        yield from self._averages()
 
     # ---- files and functions ----------------------------------------------------------------------
 
@@ -259,6 +268,7 @@ class _Checker:
                 yield self._problem(path, f'no measure "{value.measure}"', hint)
             elif not value.points:
                 yield from self._grouped(f"{path}.where", measure, value)
+                yield from self._put_together(path, value, measure)
             for point in value.points.values():
                 if point not in self._study.points.names:
                     hint = nearest(point, self._study.points.names)
@@ -270,6 +280,19 @@ class _Checker:
             yield self._problem(path, "asks for nothing", 'for example: { measure = "delay" }')
         for message, hint in value_problems(value, known):
             yield self._problem(path, message, hint)
+
+    def _put_together(self, path: str, value: Value, measure: Measure) -> Iterator[Problem]:
+        """Find labels whose values one number would be made of without a word about it."""
+        if value.across is not None:
+            return
+        listed = [label for label, given in value.where.items() if isinstance(given, list)]
+        labels = listed if value.by is None else value.by
+        groups = self._study.points.groups({**measure.where, **value.where}, labels, value.name)
+        hidden = [label for points in groups.values() for label in hidden_labels(points, measure)]
+        for label in dict.fromkeys(hidden):
+            known = self._labels.get(label, [])
+            hint = f'group by it (by = ["{label}"]), say how (across = "mean"), or fix it (where = {{ {label} = … }})'
+            yield self._problem(path, _together(label, known), hint)
 
     def _known(self, path: str, name: str, known: Mapping[str, Groups]) -> Iterator[Problem]:
         if not name or name in known:
@@ -438,10 +461,30 @@ class _Checker:
             elif isinstance(figure, SweepFigure):
                 lines = [line.measure for panel in figure.panels for line in panel.lines]
                 yield from self._uses(path, *lines)
-                yield from self._label(path, figure.over, figure.facet)
+                yield from self._label(path, figure.over, figure.lanes, figure.facet)
                 yield from self._selected(f"{path}.where", figure.where)
+                if figure.lanes and any(len(panel.lines) > 1 for panel in figure.panels):
+                    hint = "one panel for each measure"
+                    yield self._problem(path, "has several measures in a panel with lanes", hint)
+            elif isinstance(figure, StackFigure):
+                yield from self._label(path, figure.rows, figure.facet)
+                yield from self._selected(f"{path}.where", figure.where)
+                yield from self._kept(path, "delays")
             elif isinstance(figure, TimeSeriesFigure):
                 yield from self._series(path, figure)
+
+    def _averages(self) -> Iterator[Problem]:
+        """Find figures and tables that would average over labels that no reader of them sees."""
+        own = self._own
+        answers: list[tuple[str, Answer]] = [(f"figure {one.item}", one) for one in own.figure]
+        answers += [(f"table {one.item}", one) for one in own.table]
+        answers += [(f"rated {one.item}", one) for one in own.rated]
+        answers += [(f"numbers {one.name}", one) for one in own.numbers]
+        answers += [("winners", own.winners)] if own.winners else []
+        for path, answer in answers:
+            for label, values in hidden_of(self._study.points, own.measures, answer).items():
+                hint = ways_out(answer, label, values[0])
+                yield self._problem(path, _together(label, values), hint)
 
     def _series(self, path: str, figure: TimeSeriesFigure) -> Iterator[Problem]:
         yield from self._kept(path, "series")

@@ -86,6 +86,8 @@ class Measure(Strict):
     """Labels of which each combination weighs the same, however many samples it has."""
     weights: dict[str, Number] = Field(default_factory=lambda: dict[str, Number]())
     """What cells weigh instead, by the value of the first of `cells`; 1 if not named."""
+    pooled: list[str] = Field(default_factory=lambda: list[str]())
+    """Further labels that may differ between the points of one number: those of a cell are put together."""
     mixed_first: bool = False
     """Directions are mixed over the cells before they make round trips, as docsis-ns3 does."""
     above_least: bool = False

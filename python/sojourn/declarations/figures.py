@@ -223,7 +223,7 @@ class SweepPanel(AxisDefinition):
 
     lines: list[SweepLine]
     title: bool = False
-    """Whether the name of the facet stands above."""
+    """Whether the name of the facet stands above; it does above the first panels if none says so."""
 
 
 class SweepFigure(FigureBase):
@@ -232,9 +232,13 @@ class SweepFigure(FigureBase):
     kind: Literal["sweep"]
     over: str
     quantity: str = ""
+    """What the values of the label are, with their unit; the label itself if left out."""
     mark: str = ""
     """Value of the label to draw a line at."""
+    lanes: str = ""
+    """Label whose values are curves; each panel then shows one measure."""
     facet: str = ""
+    """Label whose values are panels beside each other."""
     where: Where = Field(default_factory=dict)
     panels: list[SweepPanel] = Field(min_length=1)
 

@@ -40,7 +40,7 @@ def sweep_figures(result: StudyResult) -> Iterator[Figure]:
 
     The x axis is the label with the most values; the colour is the label with the most values of the others, as
     far as one can tell them apart. Further labels make panels. A study with more combinations of these than
-    there is room for gets no such figure.
+    there is room for gets no such figure, and one whose labels do not tell its points apart neither.
     """
     points = result.points
     counts = {label: points[label].drop_nulls().n_unique() for label in result.labels}
@@ -51,6 +51,8 @@ def sweep_figures(result: StudyResult) -> Iterator[Figure]:
         default=None,
     )
     if over is None or counts[over] < LEAST_VALUES:
+        return
+    if points.select(varying).is_duplicated().any():  # other points would stand in the same curve
         return
     rest = sorted((label for label in varying if label != over), key=lambda label: -counts[label])
     colour = next((label for label in rest if counts[label] <= MOST_CURVES), "")

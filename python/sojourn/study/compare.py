@@ -141,7 +141,11 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
     )
     overall = _test(averages, shared, directed=True)
     unit = result.label_units.get(by, "")
-    sentences = _sentences(by, unit, reference, [v for v in values if v != reference], overall)
+    means = (
+        f"; means over {' and '.join(name.replace('_', ' ') for name in others)}" if others else ""
+    )
+    rest = [value for value in values if value != reference]
+    sentences = _sentences(f"({by}{means})", by, unit, reference, rest, overall)
     return LabelComparison(by, reference, tuple(others), overall, each, tuple(sentences))
 
 
@@ -221,7 +225,7 @@ def _direction(row: dict[str, Any], *, directed: bool) -> str:
 
 
 def _sentences(
-    by: str, unit: str, against: str, values: list[str], overall: pl.DataFrame
+    told: str, by: str, unit: str, against: str, values: list[str], overall: pl.DataFrame
 ) -> list[str]:
     """Say what a change of the label does to what people feel most."""
     sentences: list[str] = []
@@ -230,7 +234,7 @@ def _sentences(
         if not rows:
             continue
         counts = {v: sum(row["verdict"] == v for row in rows) for v in CHANGED}
-        start = f"{f'{value} {unit}'.strip()} instead of {f'{against} {unit}'.strip()} ({by})"
+        start = f"{f'{value} {unit}'.strip()} instead of {f'{against} {unit}'.strip()} {told}"
         if counts["one seed"]:
             sentences.append(
                 f"{start}: {counts['one seed']} of {len(rows)} measures differ, on one seed, which "
@@ -240,13 +244,13 @@ def _sentences(
         if not any(counts.values()):
             sentences.append(f"{start}: nothing moved beyond chance.")
             continue
-        told = may_be_named(
+        may = may_be_named(
             {(row["subject"], row["metric"]): max(row["before"], row["after"]) for row in rows}
         )
         named = [
             row
             for row in rows
-            if row["verdict"] in ("better", "worse") and (row["subject"], row["metric"]) in told
+            if row["verdict"] in ("better", "worse") and (row["subject"], row["metric"]) in may
         ]
         named.sort(key=_weight, reverse=True)
         most = 3  # chosen: what one reads at a glance

@@ -8,19 +8,23 @@ from sojourn.answers.asking import Ask
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.winners import missing_words
+from sojourn.declarations.answers import LabelWords, Measure
 from sojourn.declarations.base import LabelValue, Where
 from sojourn.declarations.figures import AxisDefinition
+from sojourn.metrics import metrics
 from sojourn.plots import styles
 from sojourn.plots.spec import Mark, Note, Rule
 
 __all__ = [
     "caption_of",
+    "condition_words",
     "look_of",
     "look_of_point",
     "number_or_none",
     "rules_of",
     "spread_words",
     "ticks_of",
+    "unit_of",
 ]
 
 
@@ -71,11 +75,17 @@ def caption_of(
 
 
 def look_of(study: OpenStudy, label: str, value: LabelValue) -> str:
-    """Return the look of a value of a label: its own, or one of the palette by its place."""
+    """Return the look of a value of a label: its own, or one of the palette by its place.
+
+    Where some values have none, only looks that the study gives count: the palette has the colours of the others, too.
+    """
     own = study.points.look(label, value)
-    if styles.is_known(own):
-        return own
     values = study.points.labels.get(label, [])
+    given = bool(study.points.words(label, value).look)
+    if styles.is_known(own) and (
+        given or all(styles.is_known(study.points.look(label, one)) for one in values)
+    ):
+        return own
     return f"cycle-{values.index(str(value)) if str(value) in values else 0}"
 
 
@@ -84,3 +94,26 @@ def look_of_point(study: OpenStudy, point: str) -> str:
     labels = study.points.point(point).labels
     looks = (study.points.look(label, value) for label, value in labels.items())
     return next((look for look in looks if styles.is_known(look)), "cycle-0")
+
+
+def condition_words(study: OpenStudy, label: str, value: LabelValue, *, short: bool = False) -> str:
+    """Return what a value of a label is called over a panel, or in a legend.
+
+    A number that the study does not name says of what it is, with its unit.
+    """
+    words = study.points.words(label, value)
+    plain = str(value).replace(".", "", 1).isdigit() or str(value) in ("True", "False")
+    if words == LabelWords() and plain:
+        unit = study.definition.label_units().get(label, "")
+        return f"{label.replace('_', ' ')} {value} {unit}".strip()
+    if short:
+        return study.points.short(label, value)
+    name, title = (find(label, value) for find in (study.points.name, study.points.title))
+    return title if name == title else f"{name}: {title}"
+
+
+def unit_of(measure: Measure) -> str:
+    """Return the unit of a measure: its own, or that of its metric if nothing makes it another."""
+    changed = measure.times != 1 or measure.per or measure.per_second
+    known = metrics().get(measure.metric)
+    return measure.unit if measure.unit or changed or known is None else known.unit

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sojourn.answers.asking import Ask
+from sojourn.answers.averaging import require_visible
 from sojourn.answers.figure import Figure
 from sojourn.answers.figures.common import (
     caption_of,
@@ -19,6 +20,7 @@ from sojourn.answers.figures.common import (
     number_or_none,
     rules_of,
     ticks_of,
+    unit_of,
 )
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
@@ -136,8 +138,10 @@ def _samples(
             continue
         chosen = {**definition.where, **where, definition.lanes: value}
         wanted = {point.name for point in study.points.select(chosen)}
+        drawn = [point for point in points if point.name in wanted]
+        require_visible(drawn, measure)
         try:
-            found[value] = ask.distributions(measure, [p for p in points if p.name in wanted])
+            found[value] = ask.distributions(measure, drawn)
         except NotRecorded:
             found[value] = {}
     return found
@@ -212,7 +216,7 @@ def _share_axis(definition: DistributionFigure, *, named: bool) -> Axis:
 
 def _axis(ask: Ask, definition: DistributionFigure, *, named: bool) -> Axis:
     axis, measure = definition.axis, ask.measures[definition.measure]
-    unit = measure.unit if axis.unit is None else axis.unit
+    unit = unit_of(measure) if axis.unit is None else axis.unit
     return Axis(
         (axis.quantity or measure.title) if named else "",
         unit if named else "",

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.answers.asking import Ask
+from sojourn.answers.averaging import require_visible
 from sojourn.answers.figure import Figure
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import StudyView
@@ -56,6 +57,7 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
     for facet in facets:
         where = {**definition.where, definition.facet: facet}
         for name, points in study.points.groups(where, [definition.rows]).items():
+            require_visible(points)
             known = mean_delay_parts(
                 ask.view, points[0].name, definition.subject, definition.direction
             )

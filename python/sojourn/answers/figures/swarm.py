@@ -6,7 +6,14 @@ import numpy as np
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
-from sojourn.answers.figures.common import caption_of, look_of, number_or_none, rules_of, ticks_of
+from sojourn.answers.figures.common import (
+    caption_of,
+    look_of,
+    number_or_none,
+    rules_of,
+    ticks_of,
+    unit_of,
+)
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.view import NotRecorded
@@ -101,7 +108,7 @@ def _panel(
     return Panel(
         x=Axis(
             panel.quantity or measure.title,
-            measure.unit if panel.unit is None else panel.unit,
+            unit_of(measure) if panel.unit is None else panel.unit,
             scale=panel.scale,
             low=number_or_none(panel.low),
             high=number_or_none(panel.high),

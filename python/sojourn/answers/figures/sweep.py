@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
-from sojourn.answers.figures.common import caption_of, number_or_none, rules_of, ticks_of
+from sojourn.answers.figures.common import (
+    caption_of,
+    condition_words,
+    look_of,
+    number_or_none,
+    rules_of,
+    ticks_of,
+    unit_of,
+)
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import SweepFigure, SweepLine, SweepPanel
+from sojourn.metrics import words_of
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Rule
 from sojourn.stats.estimate import Estimate
 
@@ -19,7 +30,7 @@ __all__ = ["figure"]
 
 
 def figure(study: OpenStudy, ask: Ask, definition: SweepFigure) -> Figure:
-    """Draw rows of panels, a column per facet.
+    """Draw rows of panels, a column per facet, with a curve per lane or measure.
 
     Raises
     ------
@@ -34,24 +45,27 @@ def figure(study: OpenStudy, ask: Ask, definition: SweepFigure) -> Figure:
         for facet in facets
         if not facet or any(str(point.labels[definition.facet]) == facet for point in run)
     ]
+    columns = definition.columns or len(facets)
+    titled = any(panel.title for panel in definition.panels)
     panels: list[Panel] = []
-    rows = 0
-    for panel in definition.panels:
-        drawn = [_panel(study, ask, definition, panel, run, values, facet) for facet in facets]
-        known = [one for one in drawn if one is not None]
-        panels += known
-        rows += bool(known)
+    for place, panel in enumerate(definition.panels):
+        # Panels stand below those of the same facet, if each facet has a column of its own.
+        with_title = panel.title or columns != len(facets) or not (titled or place)
+        drawn = (
+            _panel(study, ask, definition, panel, run, values, facet, with_title=with_title)
+            for facet in facets
+        )
+        panels += [one for one in drawn if one is not None]
     if not panels:
         message = f"needs points with other values of {definition.over}"
         raise NotRecorded(message)
-    columns = definition.columns or len(facets)
     plot = PlotSpec(
         name=definition.item,
         title=definition.title,
         panels=tuple(panels),
         columns=columns,
         width=float(min(180, 90 * columns)),
-        height=float(definition.height or 62 * rows + 12),
+        height=float(definition.height or 62 * -(-len(panels) // columns) + 12),
         share_x=True,
         legend="below",
         description=definition.description,
@@ -68,56 +82,74 @@ def _panel(
     run: list[LabelledPoint],
     values: list[str],
     facet: str,
+    *,
+    with_title: bool,
 ) -> Panel | None:
     marks: list[Mark] = [*rules_of(panel)]
     if definition.mark:
         marks.append(Rule(float(values.index(definition.mark)), "x"))
     rules = len(marks)
-    where: Where = {definition.facet: facet} if facet else {}
-    wanted = {point.name for point in study.points.select({**definition.where, **where})}
-    chosen = [point for point in run if point.name in wanted]
-    for number, line in enumerate(panel.lines):
-        look = line.look or f"cycle-{number}"
-        marks += _curve(ask, definition, panel, line, look, chosen, values)
+    of_facet: Where = {definition.facet: facet} if facet else {}
+    for line, where, look, label in _lines(study, ask, definition, panel):
+        meant = {**definition.where, **of_facet, **where}
+        wanted = {point.name for point in study.points.select(meant)}
+        chosen = [point for point in run if point.name in wanted]
+        marks += _curve(ask, definition, panel, line.measure, look, label, chosen, values)
     if len(marks) == rules:
         return None
     first = ask.measures[panel.lines[0].measure]
     names = [study.points.name(definition.over, value) for value in values]
-    title = ""
-    if panel.title and facet:
-        name, words = (f(definition.facet, facet) for f in (study.points.name, study.points.title))
-        title = name if words == name else f"{name}: {words}"
+    over = definition.over
     return Panel(
         x=Axis(
-            definition.quantity or definition.over,
+            definition.quantity or over.replace("_", " "),
+            "" if definition.quantity else study.definition.label_units().get(over, ""),
             low=-0.5,
             high=len(values) - 0.5,
             ticks=tuple((float(place), name) for place, name in enumerate(names)),
         ),
         y=Axis(
-            panel.quantity or first.title,
-            first.unit if panel.unit is None else panel.unit,
+            panel.quantity or first.title or words_of(first.metric),
+            unit_of(first) if panel.unit is None else panel.unit,
             scale=panel.scale,
             low=number_or_none(panel.low),
             high=number_or_none(panel.high),
             ticks=ticks_of(panel),
         ),
         marks=tuple(marks),
-        title=title,
+        title=condition_words(study, definition.facet, facet) if with_title and facet else "",
     )
+
+
+def _lines(
+    study: OpenStudy, ask: Ask, definition: SweepFigure, panel: SweepPanel
+) -> Iterator[tuple[SweepLine, Where, str, str]]:
+    """Yield what each curve shows: its measure, its points by label, its look and its name in the legend."""
+    lanes = definition.lanes
+    if lanes:
+        (line,) = panel.lines
+        for value in study.points.values(lanes, definition.where):
+            name = condition_words(study, lanes, value, short=True)
+            yield line, {lanes: value}, look_of(study, lanes, value), name
+        return
+    for number, line in enumerate(panel.lines):
+        measure = ask.measures[line.measure]
+        name = line.label or (measure.title or line.measure if len(panel.lines) > 1 else "")
+        yield line, {}, line.look or f"cycle-{number}", name
 
 
 def _curve(
     ask: Ask,
     definition: SweepFigure,
     panel: SweepPanel,
-    line: SweepLine,
+    name: str,
     look: str,
+    label: str,
     points: list[LabelledPoint],
     values: list[str],
 ) -> list[Mark]:
     """One curve with a mark at each value; nothing if the measure is not there."""
-    measure = ask.measures[line.measure]
+    measure = ask.measures[name]
     found: list[tuple[int, Estimate]] = []
     for place, value in enumerate(values):
         chosen = [point for point in points if str(point.labels[definition.over]) == value]
@@ -133,7 +165,7 @@ def _curve(
     x = np.array([float(place) for place, _ in found])
     y = np.array([estimate.value for _, estimate in found], dtype=float)
     shown = y if floor is None else np.maximum(y, floor)
-    marks: list[Mark] = [Line(x, shown, look), Dots(x, shown, look, line.label)]
+    marks: list[Mark] = [Line(x, shown, look), Dots(x, shown, look, label)]
     if all(estimate.low is not None for _, estimate in found):
         low = np.array([estimate.low for _, estimate in found], dtype=float)
         high = np.array([estimate.high for _, estimate in found], dtype=float)
