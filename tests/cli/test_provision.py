@@ -3,10 +3,13 @@
 import doctest
 from pathlib import Path
 
+import polars as pl
 import pytest
 import tomli_w
 
+from sojourn.digits import significant
 from sojourn.provisioning import Modem, decode, expand
+from sojourn.provisioning.migration import Migration
 from sojourn.provisioning.scenarios import access, traffic
 from sojourn.scenario import check_scenario
 from support import CommandLine
@@ -107,7 +110,7 @@ def test_a_migration_cuts_the_tail_of_a_marked_game_at_least_fivefold(
     done = sojourn(
         *("provision", "simulate", NAMES, "--aqp", TABLES, "--secret", key, "--mix", "3"),
         *("--duration", "30 s", "--out", str(tmp_path / "out"), "--store", str(tmp_path / "store")),
-        *("--no-figures", "--json"),
+        *("--seeds", "2", "--no-figures", "--json"),
     )
     assert done.status == 0, done.stderr
     content = done.json()
@@ -117,7 +120,45 @@ def test_a_migration_cuts_the_tail_of_a_marked_game_at_least_fivefold(
     assert set(tails) == {f"{m}-{d}" for m in ("marked", "unmarked") for d in GAME_DIRECTIONS}
     assert tails["marked-upstream"]["ratio"] >= 5.0
     assert tails["marked-upstream"]["ratio"] > tails["unmarked-upstream"]["ratio"]
+    first = content["rows"][0]
+    assert (first["traffic"], first["metric"]) == ("marked-upstream", "delay_p99")
+    sentence = content["headline"]["sentence"]
+    assert sentence.startswith("The marked game's P99 upstream falls from ")
+    assert f"to {significant(first['after'], 2)} ms, " in sentence
     assert (tmp_path / "out" / "study.toml").is_file()
+
+
+def made_up(folder: Path, delays: dict[str, tuple[float, float]], seeds: int = 5) -> Migration:
+    """Return a migration with these P99, before and after, by traffic entry."""
+    folder.mkdir()
+    rows = [
+        (entry, "delay_p99", "ms", point, value)
+        for entry, values in delays.items()
+        for point, value in zip(("before", "after"), values, strict=True)
+    ]
+    columns = ["subject", "metric", "unit", "point", "value"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_parquet(folder / "metrics.parquet")
+    service = expand(decode(NAMES, b"SOJOURN"), Path(TABLES).read_text(), modem="3.1")
+    return Migration(service, service, folder, [], seeds)
+
+
+def test_a_migration_says_first_what_the_marked_game_feels_in_the_worse_direction(
+    tmp_path: Path,
+) -> None:
+    delays = {
+        "marked-upstream": (86.0, 0.71),
+        "marked-downstream": (0.8, 0.2),
+        "unmarked-upstream": (84.0, 70.0),
+    }
+    assert made_up(tmp_path / "a", delays).headline == (
+        "The marked game's P99 upstream falls from 86 to 0.71 ms, 121 times less; "
+        "the unmarked game's P99 upstream falls from 84 to 70 ms."
+    )
+    worse = {"marked-downstream": (2.0, 9.0), "marked-upstream": (1.0, 1.0)}
+    assert made_up(tmp_path / "b", worse, seeds=1).headline == (
+        "The marked game's P99 downstream rises from 2 to 9 ms, 4.5 times more. "
+        "One seed: differences may be chance."
+    )
 
 
 @pytest.mark.parametrize("mix", range(1, 11))

@@ -40,7 +40,7 @@ def arguments(parser: Parser) -> None:
         default="3.1-lld",
     )
     parser.option("--duration", "T", "Simulated time of each run (60 s).", default="60 s")
-    parser.option("--seeds", "N", "Runs of each (1).", type=whole_number(1, 1000), default=1)
+    parser.option("--seeds", "N", "Runs of each (5).", type=whole_number(1, 1000), default=5)
     parser.option("--out", "DIR", "Where to write the result (default: below results/).")
     parser.option("--store", "DIR", "Where finished runs are kept.")
     parser.flag("--no-figures", "Skip the report.")
@@ -77,6 +77,7 @@ def execute(options: Namespace) -> None:
         columns = ("traffic", "metric", "before", "after", "ratio", "unit")
         print_json(
             {
+                "headline": {"sentence": migration.headline},
                 "out": str(migration.out),
                 "before": dict(migration.before.summary),
                 "after": dict(migration.after.summary),
@@ -89,6 +90,9 @@ def execute(options: Namespace) -> None:
     for when, service in (("before", migration.before), ("after", migration.after)):
         for direction, words in service.summary.items():
             note(f"{when}, {direction}: {words}")
-    print_table(("traffic", "metric", "before", "after", "before/after", "unit"), rows)
+    if migration.headline:
+        print(migration.headline)
+    shown = [(*row[:4], row[5], row[4]) for row in rows]
+    print_table(("traffic", "metric", "before", "after", "unit", "before/after"), shown)
     if not options.no_figures:
         note(f"report: {migration.out}/report.html")

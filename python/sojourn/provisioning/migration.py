@@ -1,5 +1,7 @@
 """A file before and after a migration: two services, two scenarios, one study of both."""
 
+import itertools
+import math
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,16 +9,23 @@ from typing import Any
 
 import tomli_w
 
+from sojourn.digits import significant
 from sojourn.provisioning.configuration import Configuration
-from sojourn.provisioning.expansion import Modem, Service, expand
+from sojourn.provisioning.expansion import DIRECTIONS, Modem, Service, expand
 from sojourn.provisioning.scenarios import access, has_docsis31, traffic
 
-__all__ = ["Migration", "migrate", "study_files"]
+__all__ = ["SEEDS", "Migration", "migrate", "study_files"]
 
 Row = tuple[str, str, float, float, float, str]
 
-SHOWN = ("delay_p50", "delay_p99")
-"""What is compared: the typical delay of a packet over the access link, and one that is felt."""
+SHOWN = ("delay_p99", "delay_p50")
+"""What is compared: the delay over the access link that is felt, and that of a typical packet."""
+
+GAMES = ("marked", "unmarked")
+"""Both games, the one that the migration is for first; each direction is a traffic entry of its own."""
+
+SEEDS = 5
+"""Runs before and after. chosen: as many as the recipes; one run is one roll of the dice."""
 
 
 @dataclass(frozen=True)
@@ -29,25 +38,59 @@ class Migration:
     """The result: report, metrics, scenarios."""
     notes: list[str]
     """What is simpler than it would be."""
+    seeds: int
+    """Runs before and after."""
+
+    @property
+    def headline(self) -> str:
+        """What customers notice: the P99 of both games in the direction that was worse before."""
+        felt = {row[0]: row for row in self.rows() if row[1] == SHOWN[0]}
+        told: list[str] = []
+        for game in GAMES:
+            ways = [row for name, row in felt.items() if name.startswith(f"{game}-")]
+            if not ways:
+                continue
+            name, _, before, after, ratio, unit = max(ways, key=lambda row: row[2])
+            way = name.partition("-")[2]
+            first, later = significant(before, 2), significant(after, 2)
+            change = f"{_verb(ratio)} from {first} to {later} {unit}{_times(ratio)}"
+            if first == later:
+                change = f"stays at {later} {unit}"
+            told.append(f"the {game} game's P99 {way} {change}")
+        if not told:
+            return ""
+        chance = " One seed: differences may be chance." if self.seeds == 1 else ""
+        text = "; ".join(told)
+        return f"{text[0].upper()}{text[1:]}.{chance}"
 
     def rows(self) -> list[Row]:
-        """Return one row per game and metric: before, after, and how many times less it is after."""
+        """Return one row per game and metric: before, after, and how many times less it is after.
+
+        Means over seeds; the marked game and its P99 come first.
+        """
         import polars as pl
 
-        frame = pl.read_parquet(self.out / "metrics.parquet")
-        wanted = frame.filter(
-            pl.col("metric").is_in(SHOWN) & pl.col("subject").str.contains("marked")
-        )
-        means = wanted.group_by("subject", "metric", "unit", "point").agg(pl.col("value").mean())
+        frame = pl.read_parquet(self.out / "metrics.parquet").filter(pl.col("metric").is_in(SHOWN))
+        means = frame.group_by("subject", "metric", "unit", "point").agg(pl.col("value").mean())
         values = {(r["subject"], r["metric"], r["point"]): r for r in means.iter_rows(named=True)}
         rows: list[Row] = []
-        for subject, metric, point in sorted(values):
-            later = values.get((subject, metric, "after"))
-            if point == "before" and later is not None:
-                first = values[subject, metric, point]
-                ratio = first["value"] / later["value"] if later["value"] else float("inf")
+        for game, metric, way in itertools.product(GAMES, SHOWN, DIRECTIONS):
+            subject = f"{game}-{way}"
+            first, later = (values.get((subject, metric, when)) for when in ("before", "after"))
+            if first is not None and later is not None:
+                ratio = first["value"] / later["value"] if later["value"] else math.inf
                 rows.append((subject, metric, first["value"], later["value"], ratio, first["unit"]))
         return rows
+
+
+def _verb(ratio: float) -> str:
+    return "falls" if ratio > 1 else "rises"
+
+
+def _times(ratio: float) -> str:
+    """Say how many times less or more, from twice on."""
+    factor, word = (ratio, "less") if ratio > 1 else (1 / ratio if ratio else math.inf, "more")
+    return f", {significant(factor, 2)} times {word}" if 2 <= factor < math.inf else ""
 
 
 def study_files(
@@ -97,7 +140,7 @@ def migrate(
     before: Modem = "3.1",
     after: Modem = "3.1-lld",
     duration: str = "60 s",
-    seeds: int = 1,
+    seeds: int = SEEDS,
     out: str | Path | None = None,
     figures: bool = True,
     store: str | Path | None = None,
@@ -165,4 +208,4 @@ def migrate(
         notes.append(
             "this engine has no links of DOCSIS 3.1: rate shapers stand for them, so nobody waits for grants"
         )
-    return Migration(services[0], services[1], result.directory, notes)
+    return Migration(services[0], services[1], result.directory, notes, seeds)
