@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.study.library import load_study
 from support import CommandLine
 
 ROOT = Path(__file__).parent.parent
@@ -181,6 +182,23 @@ def test_each_recipe_has_a_page() -> None:
     folder = ROOT / "docs" / "recipes"
     assert {path.stem for path in folder.glob("*.md")} == set(RECIPES)
     assert {path.stem for path in folder.glob("*.toml")} == set(RECIPES.values())
+
+
+RECOMMENDED = {"docsis-pie": "50 ms", "docsis-dual-queue": "50 ms", "codel": "417 packets"}
+"""Buffers that documents recommend, where they are not the manager's default: White 2012 section 4.1.2 (CableLabs, for Buffer
+Control) and 3.1.2."""
+
+
+@pytest.mark.parametrize("study", RECIPES.values())
+def test_managers_compete_with_the_buffers_of_their_documents(study: str) -> None:
+    points = load_study(str(ROOT / "docs" / "recipes" / f"{study}.toml")).points()
+    access = [
+        point.document["access"][way] for point in points for way in ("upstream", "downstream")
+    ]
+    queues = [one["queue"] for one in access if isinstance(one["queue"], dict)]
+    managed = [queue for queue in queues if queue["kind"] != "drop-tail" and "limit" in queue]
+    for queue in managed:
+        assert queue["limit"] == RECOMMENDED[queue["kind"]], (study, queue)
 
 
 @pytest.mark.slow
