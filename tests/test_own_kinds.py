@@ -24,7 +24,7 @@ def build(example: str) -> Path:
     """Build an example with the locked dependencies of the workspace, and return its program."""
     folder = EXAMPLES / example
     shutil.copy(ROOT / "Cargo.lock", folder / "Cargo.lock")
-    target = ROOT / "target" / "examples"
+    target = ROOT / "target"  # the libraries of others are compiled there already
     subprocess.run(
         ["cargo", "build", "--quiet", "--offline"],
         cwd=folder,
