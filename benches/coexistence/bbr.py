@@ -3,7 +3,7 @@
 usage: python benches/coexistence/bbr.py [--seconds S] [--out FILE]
 
 One flow of BBR, version 1 or 3, or of CUBIC, alone and beside one of CUBIC, over 50 Mb/s and 40 ms, through drop-tail
-queues of one and four products of rate and round trip and through FQ-CoDel. Two processors need half a minute.
+queues of one and four bandwidth-delay products (BDP) and through FQ-CoDel. Two processors need half a minute.
 """
 
 import argparse
@@ -24,10 +24,10 @@ WARM_UP_S = 20
 RATE = 50
 """Mb/s. chosen: the upstream of White 2019."""
 RTT = 40
-"""Milliseconds; the product is 167 packets of 1500 B."""
+"""Milliseconds; the BDP is 167 packets of 1500 B."""
 QUEUES = {
-    "drop-tail, 1 product": '{ kind = "drop-tail", limit = "167 packets" }',
-    "drop-tail, 4 products": '{ kind = "drop-tail", limit = "667 packets" }',
+    "drop-tail, 1 BDP": '{ kind = "drop-tail", limit = "167 packets" }',
+    "drop-tail, 4 BDP": '{ kind = "drop-tail", limit = "667 packets" }',
     "FQ-CoDel": '{ kind = "fq-codel" }',
 }
 STACKS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "CUBIC": "linux-cubic"}

@@ -13,7 +13,7 @@ def significant(
     unknown: str = "–",
     endless: str = "∞",
 ) -> str:
-    """Write a number with so many significant digits; whole ones are written out.
+    """Write a number with N significant digits; whole numbers are written out.
 
     Parameters
     ----------

@@ -283,9 +283,7 @@ def test_a_tally_counts_who_is_best_and_says_what_rests_on_one_run() -> None:
     names = {"a": "CoDel", "b": "PIE"}
     sure, both = Standing(frozenset({"a"}), "a"), Standing(frozenset({"a", "b"}), note="chance …")
     assert tally([], names) == ""
-    assert tally([sure, Standing()], names).startswith(
-        "Best, or as good as best, of one comparison"
-    )
+    assert tally([sure, Standing()], names).startswith("Wins or ties, of 1 comparison")
     told = tally([sure, both], names)
     assert "2 comparisons in the table below: CoDel 2, PIE 1. 1 of them rest on one run" in told
 

@@ -57,7 +57,7 @@ def all_hold(judged: Sequence[bool | None]) -> bool | None:
 
 
 def _enough(judged: Sequence[bool | None], wanted: int) -> bool | None:
-    """Whether at least so many hold, however the open ones would end."""
+    """Whether at least `wanted` hold, however the open ones end."""
     if not judged or wanted < 1:
         return None
     holding = sum(one is True for one in judged)

@@ -102,7 +102,7 @@ def group_by_group(
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits, without exponent; `never` if infinite.
+    """Write a number with N significant digits, without exponent; `never` if infinite.
 
     Examples
     --------

@@ -17,7 +17,7 @@ __all__ = ["TokenBucket", "reaches_s"]
 
 
 def reaches_s(series: LinkSeries, mbps: float) -> float:
-    """End of the first bin with so much; infinite if there is none."""
+    """End of the first bin with this many bytes; infinite if there is none."""
     found = np.flatnonzero(series.rate_mbps >= mbps)
     return float(series.end_s[found[0]]) if len(found) else np.inf
 

@@ -228,7 +228,7 @@ class StudyView:
         return found
 
     def time_share(self, point: str, link: str, at_least: int) -> float:
-        """Share of the time with so many packets or more in the queue of a link, all seeds together.
+        """Share of the time with at least `at_least` packets in the queue of a link, all seeds together.
 
         Raises
         ------

@@ -24,8 +24,8 @@ from sojourn.stats.quantity import in_unit, is_compared_by_ratio
 __all__ = ["TESTED", "Won", "winners"]
 
 TESTED = (
-    "Bold, where anything beats anything: no other is better by the paired t test at 5 % (of times: of their "
-    "ratios) and by more than the differences that count as none. A winner beats all others after Holm's correction for the whole table."
+    "Bold: best, or statistically tied with the best (paired t test at 5 %, of times by their ratios; smaller differences "
+    "than stated count as none). A winner beats all others after Holm's correction for the whole table."
 )
 """What bold means, for captions."""
 

@@ -20,7 +20,7 @@ __all__ = ["arguments", "execute"]
 LARGEST_SEED = 2**64 - 1
 
 WORTH_KEEPING_PACKETS = 6e6
-"""Runs whose links cannot carry so many packets are made again rather than kept.
+"""Runs whose links carry fewer packets are made again rather than kept.
 
 chosen: the engine makes the busiest of them in about a second and most in some tenths, which is what a new process
 takes to read a data frame back; keeping them takes as long again.

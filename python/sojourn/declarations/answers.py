@@ -77,7 +77,7 @@ class Measure(Strict):
     function: str = ""
     """Function of the study's module that takes the result and a point and returns numbers by seed."""
     occupied: Annotated[int | None, Field(ge=0)] = None
-    """Share of the time with at least so many packets in the queue of `link`, all seeds together."""
+    """Share of the time with at least this many packets in the queue of `link`, all seeds together."""
     arguments: list[LabelValue] = Field(default_factory=lambda: list[LabelValue]())
     """Passed to the function after its own."""
     where: Where = Field(default_factory=dict)
@@ -161,7 +161,7 @@ class Value(Strict):
 
 
 class Condition(Strict):
-    """What has to hold of a value: of each of its groups, or of so many."""
+    """What has to hold of a value: of each of its groups, or of `in_at_least` of them."""
 
     value: str = ""
     """A value, or one group of it such as `late.08`."""

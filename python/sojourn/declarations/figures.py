@@ -52,7 +52,7 @@ class AxisDefinition(Strict):
     low: Number | None = None
     high: Number | None = None
     headroom: Number | None = None
-    """The axis ends at so many times the largest value."""
+    """The axis ends at this multiple of the largest value."""
     floor: Number | None = None
     """Smaller values are drawn here."""
     ticks: list[Number] = Field(default_factory=lambda: list[Number]())

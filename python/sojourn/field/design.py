@@ -83,7 +83,7 @@ def schedule(
 
 
 def orders_of_williams(number: int) -> list[list[int]]:
-    """Return orders of so many treatments in which each follows each other equally often.
+    """Return orders of N treatments in which each follows each other equally often.
 
     Examples
     --------

@@ -226,6 +226,6 @@ def _coverage(analysis: Analysis) -> Figure:
 
 
 def _time_unit(span: float) -> tuple[str, float]:
-    """Return the unit in which one reads a span of so many seconds, and its length in seconds."""
+    """Return the unit to show a span of `seconds` in, and its length in seconds."""
     units = (("d", 86_400.0), ("h", 3600.0), ("min", 60.0))
     return next(((name, length) for name, length in units if span >= 2 * length), ("s", 1.0))

@@ -237,7 +237,7 @@ def tally(standings: Sequence[Standing], names: Mapping[str, str]) -> str:
     >>> tally(
     ...     [Standing(frozenset({"a"}), "a"), Standing(frozenset({"a", "b"}))], {"a": "A", "b": "B"}
     ... )
-    'Best, or as good as best, of 2 comparisons in the table below: A 2, B 1.'
+    'Wins or ties, of 2 comparisons in the table below: A 2, B 1.'
     """
     decided = [standing for standing in standings if standing.best]
     if not decided:
@@ -246,7 +246,7 @@ def tally(standings: Sequence[Standing], names: Mapping[str, str]) -> str:
         f"{words} {sum(name in standing.best for standing in decided)}"
         for name, words in names.items()
     )
-    told = "one comparison" if len(decided) == 1 else f"{len(decided)} comparisons"
+    told = "1 comparison" if len(decided) == 1 else f"{len(decided)} comparisons"
     alone = sum("chance" in standing.note for standing in decided)
     chance = (
         ""
@@ -255,4 +255,4 @@ def tally(standings: Sequence[Standing], names: Mapping[str, str]) -> str:
         if alone == len(decided)
         else (f" {alone} of them rest on one run, which cannot tell chance.")
     )
-    return f"Best, or as good as best, of {told} in the table below: {counts}.{chance}"
+    return f"Wins or ties, of {told} in the table below: {counts}.{chance}"

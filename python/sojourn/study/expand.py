@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Document", "Point", "expand", "expand_all", "labels_of_points", "select"]
 
 MOST_POINTS = 100_000
-"""Points of a matrix. chosen: reading so many scenarios takes a minute."""
+"""Points of a matrix. chosen: reading that many scenarios takes a minute."""
 
 Document = dict[str, Any]
 """A parsed scenario file."""

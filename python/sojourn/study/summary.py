@@ -143,5 +143,5 @@ def _note(count: int, runs: int, *, equal: bool, on_bound: bool) -> str:
 
 @cache
 def _share_of_differing(count: int) -> float:
-    """Return the largest share of runs that may differ where so many were the same."""
+    """Return the largest share of runs that may differ where `count` runs were the same."""
     return wilson(0, count)[1]

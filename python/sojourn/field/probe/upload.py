@@ -25,7 +25,7 @@ LONGEST_WAIT_S = 900.0
 is down for a day is not asked more than a hundred times."""
 
 CLOCK_S = 60.0
-"""A clock that is wrong by so much is told; chosen: nobody's is wrong by a minute for nothing."""
+"""A larger clock error is reported. chosen: a minute is no drift."""
 
 FOREVER = frozenset({413, 422})
 """Answers that will never be others."""

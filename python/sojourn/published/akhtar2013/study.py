@@ -154,7 +154,7 @@ def fairness(view: StudyView, point: str, what: str) -> np.ndarray:
 
 
 def stalls_beside(view: StudyView, point: str, least: int) -> np.ndarray:
-    """Share of the time of stalls beside so many downloads or more: of all runs together, since most have none."""
+    """Share of stalled time beside at least N downloads, over all runs together: most runs have none."""
     spans = downloads(view, point)
     whole = beside = 0.0
     for seed, videos in sessions(view, point).items():

@@ -83,7 +83,7 @@ def settled_largest_ms(series: LinkSeries) -> float:
 
 
 def share_above(series: LinkSeries, limit_ms: float) -> float:
-    """Share of the time after the transient with more than so much queuing delay."""
+    """Share of the time after the transient with more than this queuing delay."""
     mask = settled(series)
     if not mask.any():
         return np.nan
