@@ -22,6 +22,7 @@ LAYERS = """
     scenario store
     declarations engine notebook on_disk output plots settings
     digits errors headline isolated memory messages stats toml_text version words
+    metrics
 """
 """Rooms from the top; those of one line do not know each other."""
 

@@ -49,7 +49,7 @@ class Metric:
 @cache
 def metrics() -> Mapping[str, Metric]:
     """Return all metrics by name, in the order of the reference page."""
-    from sojourn import _engine
+    import sojourn._engine as _engine
 
     return {one["name"]: Metric(**one) for one in _engine.metric_schemas()}
 
@@ -75,6 +75,6 @@ def delay_causes() -> Mapping[str, str]:
     >>> list(delay_causes())[:3], delay_causes()["wire"]
     (['sender', 'recovery', 'queue'], 'propagation')
     """
-    from sojourn import _engine
+    import sojourn._engine as _engine
 
     return {name: words for name, words, _ in _engine.delay_causes()}
