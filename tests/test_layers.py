@@ -12,9 +12,10 @@ PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
 LAYERS = """
     __main__
     cli
-    bench key_list provisioning published query
-    api
+    bench key_list published query
     field
+    provisioning
+    api
     report
     answers
     study
