@@ -8,6 +8,7 @@ import pytest
 import tomli_w
 
 from sojourn.digits import significant
+from sojourn.errors import UsageError
 from sojourn.provisioning import Modem, decode, expand
 from sojourn.provisioning.migration import Migration
 from sojourn.provisioning.scenarios import access, traffic
@@ -169,6 +170,19 @@ def test_each_mix_and_modem_makes_a_valid_scenario(mix: int, modem: Modem) -> No
     document = {"schema": 1, "name": "x", "duration": "1 s"}
     document |= {"access": access(service), "traffic": traffic(mix)}
     assert check_scenario(tomli_w.dumps(document)) == []
+
+
+def test_a_rate_of_one_flow_of_an_aggregate_is_simulated_upstream_and_refused_downstream() -> None:
+    tables = Path(TABLES).read_text()
+    service = expand(decode(NAMES, b"SOJOURN"), tables, modem="3.1-lld")
+    own = {"value": 4_000_000}
+    service.content["upstream"]["low_latency"]["parameters"]["max_sustained_rate"] = own
+    link = access(service)["upstream"]["link"]
+    assert link["low_latency_rate"] == "4000000 b/s"
+    assert "classic_rate" not in link
+    service.content["downstream"]["classic"]["parameters"]["max_sustained_rate"] = own
+    with pytest.raises(UsageError, match="downstream aggregate cannot be simulated"):
+        access(service)
 
 
 def test_a_service_is_written_as_another_file_or_refused_with_reasons(

@@ -115,6 +115,8 @@ def _direction(service: Service, direction: str) -> Table:
     if aggregate and link["kind"] == "docsis31-upstream":
         link |= {"service": "low-latency", "weight": _number(shaped, "scheduling_weight")}
         link |= _grants(part["low_latency"])
+    if aggregate:
+        link |= _own_rates(part, direction, link["kind"], rate)
     limit = f"{flow['buffer']['value']} B"
     queue = _dual_queue(part, direction, limit) if aggregate else _queue(flow, limit)
     return {"link": link, "queue": queue}
@@ -142,6 +144,19 @@ def _grants(flow: Mapping[str, Any]) -> Table:
     if interval:
         grants["interval"] = f"{interval} us"
     return {"proactive": grants}
+
+
+def _own_rates(part: Mapping[str, Any], direction: str, kind: str, rate: int) -> Table:
+    """Say what the flows of an aggregate may send at most, each alone."""
+    flows = {name: part[name]["parameters"] for name in ("classic", "low_latency")}
+    own = {name: _number(flow, "max_sustained_rate") for name, flow in flows.items()}
+    limits = {f"{name}_rate": f"{own[name]} b/s" for name in own if 0 < own[name] < rate}
+    if limits and kind != "docsis31-upstream":
+        raise UsageError(
+            f"a rate of one service flow of the {direction} aggregate cannot be simulated",
+            "leave out 8 of its members; the rate of the aggregate holds for both together",
+        )
+    return limits
 
 
 def _queue(flow: Mapping[str, Any], limit: str) -> Table:

@@ -13,11 +13,13 @@ use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, S
 pub(super) struct Call<'a, C> {
     /// The bucket of the sustained rate, if there is one, and the time there.
     pub(super) bucket: (Option<&'a TokenBucket>, Instant),
-    /// The sustained rate and the peak rate.
+    /// The sustained rate and the peak rate, of both flows together.
     pub(super) rates: (BitRate, BitRate),
+    /// The sustained rates of the classic and of the low-latency flow alone; zero if there are none.
+    pub(super) own_rates: [BitRate; 2],
     /// Bytes of frames pulled for the classic and for the low-latency flow, and not sent.
     pub(super) staged: [Bytes; 2],
-    /// Time from request to grant.
+    /// Time from request to grant, which is that of the MAPs: the same for both flows.
     pub(super) loop_delay: Span,
     /// Grants of the low-latency flow without requests.
     pub(super) proactive: ProactiveGrants,
@@ -61,6 +63,14 @@ impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
 
     fn loop_delay(&self) -> Span {
         self.loop_delay
+    }
+
+    fn loop_delay_of(&self, _: ServiceQueue) -> Span {
+        self.loop_delay
+    }
+
+    fn service_flow_rate(&self, queue: ServiceQueue) -> BitRate {
+        self.own_rates[usize::from(queue == ServiceQueue::LowLatency)]
     }
 
     fn proactive_grants(&self) -> ProactiveGrants {

@@ -51,6 +51,9 @@ pub struct UpstreamConfig {
     pub peak_interval: Span,
     /// Service flows.
     pub service: Service,
+    /// Maximum sustained rates of the classic and of the low-latency flow of an aggregate alone; zero means none of its
+    /// own. Their bursts are that of the aggregate.
+    pub own_rates: [BitRate; 2],
     /// Share of the low-latency flow while both want more than there is, in parts of 256.
     pub weight: u32,
     /// Grants without requests.
@@ -88,6 +91,7 @@ impl UpstreamConfig {
         peak: BitRate::ZERO,
         peak_interval: Span::from_ms(2),
         service: Service::Single,
+        own_rates: [BitRate::ZERO; 2],
         weight: 230,
         proactive: ProactiveConfig::None,
         map_interval: Span::from_ms(2),
@@ -150,6 +154,20 @@ impl UpstreamConfig {
 
     fn problems(&self, problems: &mut Vec<ConfigProblem>) {
         check_rates(self.rate, self.peak, problems);
+        if self.service == Service::Single {
+            for (key, own) in ["classic_rate", "low_latency_rate"]
+                .into_iter()
+                .zip(self.own_rates)
+            {
+                if own > BitRate::ZERO {
+                    problems.push(problem(
+                        key,
+                        format!("one service flow has `rate`, and no flow in it a rate of its own ({own})"),
+                        "service = \"low-latency\", or leave it out",
+                    ));
+                }
+            }
+        }
         check_plant(self.plant_km, problems);
         check_upstream_channel("", &self.channel, problems);
         check_downstream_channel("downstream_channel.", &self.downstream, problems);
@@ -191,6 +209,17 @@ impl UpstreamConfig {
                     guarantee.rate, self.rate
                 ),
                 "at most `rate`, the maximum sustained rate of the aggregate (DOCSIS 3.1 MULPI, annex C)",
+            ));
+        }
+        let [_, own] = self.own_rates;
+        if own > BitRate::ZERO && guarantee.rate > own {
+            problems.push(problem(
+                "proactive.rate",
+                format!(
+                    "the guaranteed grant rate ({}) is above the low-latency flow's own rate ({own})",
+                    guarantee.rate
+                ),
+                "at most `low_latency_rate`",
             ));
         }
         let frame = self.channel.frame();

@@ -203,6 +203,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
         let call = Call {
             bucket: (self.sustained.as_ref(), now),
             rates: self.rates,
+            own_rates: [BitRate::ZERO; 2],
             staged: staged_of,
             loop_delay: Span::ZERO,
             proactive: ProactiveGrants::default(),

@@ -63,6 +63,8 @@ pub(super) struct Scheduler {
     weight: u64,
     sustained: Option<TokenBucket>,
     peak: Option<TokenBucket>,
+    /// Buckets of the flows of an aggregate that have a rate of their own.
+    own: [Option<TokenBucket>; 2],
     /// Requested and not granted, of each flow.
     backlog: [u64; 2],
     pub(super) proactive: Option<Proactive>,
@@ -72,8 +74,8 @@ pub(super) struct Scheduler {
     offsets: MapDraws,
     /// Requests under way: `(when they arrive, flow, bytes)`.
     requests: VecDeque<(Instant, usize, u64)>,
-    /// What became of grants, and when that is known.
-    outcomes: VecDeque<(Instant, Outcome)>,
+    /// What became of grants: `(when that is known, flow, outcome)`.
+    outcomes: VecDeque<(Instant, usize, Outcome)>,
     /// Times when it knows that a burst of the low-latency flow arrived, and the starts of their frames.
     uses: VecDeque<(Instant, Instant)>,
     /// Room for the proactive grants of a MAP, and for its polls.
@@ -98,6 +100,7 @@ impl Scheduler {
             weight: u64::from(config.weight),
             sustained: bucket(config.rate, config.burst),
             peak,
+            own: config.own_rates.map(|rate| bucket(rate, config.burst)),
             backlog: [0; 2],
             proactive: Proactive::new(config.proactive, &timeline, header),
             limit: GrantLimit::new(
@@ -121,14 +124,14 @@ impl Scheduler {
         self.requests.push_back((at, flow, bytes));
     }
 
-    /// At `at` it is known what became of a grant.
-    pub(super) fn learn(&mut self, at: Instant, outcome: Outcome) {
+    /// At `at` it is known what became of a grant for `flow`.
+    pub(super) fn learn(&mut self, at: Instant, flow: usize, outcome: Outcome) {
         match self.outcomes.back_mut() {
-            Some((last, sum)) if *last == at => {
+            Some((last, of, sum)) if (*last, *of) == (at, flow) => {
                 sum.unused += outcome.unused;
                 sum.headers += outcome.headers;
             }
-            _ => self.outcomes.push_back((at, outcome)),
+            _ => self.outcomes.push_back((at, flow, outcome)),
         }
     }
 
@@ -178,6 +181,11 @@ impl Scheduler {
             .tokens_for_map(now)
             .map_or(u64::MAX, |t| t.div_ceil(bytes));
         let mut wanted = self.backlog.map(|backlog| backlog.div_ceil(bytes));
+        for (wanted, own) in wanted.iter_mut().zip(&self.own) {
+            if let Some(own) = own {
+                *wanted = (*wanted).min(own.tokens(now).0.div_ceil(bytes));
+            }
+        }
         if available == 0 {
             wanted = [0; 2];
         }
@@ -204,18 +212,23 @@ impl Scheduler {
             self.backlog[flow] += bytes;
         }
         // Outcomes of two flows may be known out of order.
-        let mut back = Outcome::default();
-        self.outcomes.retain(|(at, outcome)| {
-            let is_known = *at <= made_at;
+        let mut back = [Outcome::default(); 2];
+        self.outcomes.retain(|&(at, flow, outcome)| {
+            let is_known = at <= made_at;
             if is_known {
-                back.unused += outcome.unused;
-                back.headers += outcome.headers;
+                back[flow].unused += outcome.unused;
+                back[flow].headers += outcome.headers;
             }
             !is_known
         });
+        let headers = back.map(|outcome| outcome.headers);
+        let [classic, low_latency] = back.map(|outcome| outcome.unused + outcome.headers);
+        let [of_classic, of_low_latency] = &mut self.own;
         for (bucket, bytes) in [
-            (&mut self.sustained, back.unused + back.headers),
-            (&mut self.peak, back.headers),
+            (&mut self.sustained, classic + low_latency),
+            (&mut self.peak, headers.iter().sum()),
+            (of_classic, classic),
+            (of_low_latency, low_latency),
         ] {
             if let Some(bucket) = bucket
                 && bytes > 0
@@ -326,15 +339,24 @@ impl Scheduler {
     }
 
     fn debit(&mut self, now: Instant, grants: &[Grant]) {
-        let bytes = self.timeline.minislot_bytes;
-        let mut total = 0;
+        let mut granted = [0; 2];
         for grant in grants {
-            let granted = grant.length * bytes;
-            total += granted;
-            self.backlog[grant.flow] = self.backlog[grant.flow].saturating_sub(granted);
+            granted[grant.flow] += grant.length * self.timeline.minislot_bytes;
         }
-        for bucket in [&mut self.sustained, &mut self.peak].into_iter().flatten() {
-            bucket.debit(now, bucket.price(Bytes(total)));
+        let [classic, low_latency] = granted;
+        let [of_classic, of_low_latency] = &mut self.own;
+        for (bucket, bytes) in [
+            (&mut self.sustained, classic + low_latency),
+            (&mut self.peak, classic + low_latency),
+            (of_classic, classic),
+            (of_low_latency, low_latency),
+        ] {
+            if let Some(bucket) = bucket {
+                bucket.debit(now, bucket.price(Bytes(bytes)));
+            }
+        }
+        for (backlog, bytes) in self.backlog.iter_mut().zip(granted) {
+            *backlog = backlog.saturating_sub(bytes);
         }
     }
 }

@@ -42,6 +42,7 @@ pub struct Upstream<T, M> {
     header: u16,
     /// Rates as queue managers see them.
     rates: (BitRate, BitRate),
+    own_rates: [BitRate; 2],
     proactive: ProactiveGrants,
     flows: [Flow<T>; 2],
     scheduler: Scheduler,
@@ -180,6 +181,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             subtracts: config.request_subtracts,
             header: config.mac_header,
             rates: (config.rate, config.peak),
+            own_rates: config.own_rates,
             proactive: config.proactive_grants(&timeline),
             flows: [Flow::default(), Flow::default()],
             scheduler: Scheduler::new(config, timeline),
@@ -411,7 +413,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             let unused = grant.length * self.timeline.minislot_bytes;
             self.counters[flow].unused_grant += Bytes(unused);
             let outcome = Outcome { unused, headers: 0 };
-            self.scheduler.learn(known_at, outcome);
+            self.scheduler.learn(known_at, flow, outcome);
             return;
         }
         let per_frame = self.timeline.minislots_per_frame;
@@ -436,7 +438,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         }
         self.counters[flow].unused_grant += Bytes(outcome.unused);
         if outcome != Outcome::default() {
-            self.scheduler.learn(known_at, outcome);
+            self.scheduler.learn(known_at, flow, outcome);
         }
     }
 
@@ -575,6 +577,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         let call = Call {
             bucket,
             rates: self.rates,
+            own_rates: self.own_rates,
             staged: [CLASSIC, LOW_LATENCY]
                 .map(|flow| staged(&self.flows[flow]).unwrap_or_default()),
             loop_delay: self.timeline.loop_delay(),

@@ -20,6 +20,8 @@ use sojourn_queue::{AnyManager, ConfigProblem};
 
 const PHY: &str = "docsis-ns3 1.2; range of DOCSIS 3.1 PHY";
 const NS3: &str = "docsis-ns3 1.2";
+/// Rate shaping of both flows of an aggregate is off.
+const NONE: &str = "White 2019 §2.1: none";
 
 /// Maximum sustained traffic rate, burst and peak rate.
 fn rate_keys(rate: &mut BitRate, burst: &mut Bytes, peak: &mut BitRate, visitor: &mut dyn Visitor) {
@@ -44,17 +46,21 @@ fn rate_keys(rate: &mut BitRate, burst: &mut Bytes, peak: &mut BitRate, visitor:
         .most("1000 GB"),
         burst,
     );
-    let mut said = (*peak > BitRate::ZERO).then_some(*peak);
+    let key = key("peak", "peak traffic rate", "DOCSIS MULPI annex C: none");
+    limit_key(key, peak, visitor);
+}
+
+/// A rate that may be unlimited, which is zero.
+fn limit_key(key: Key, rate: &mut BitRate, visitor: &mut dyn Visitor) {
+    let mut said = (*rate > BitRate::ZERO).then_some(*rate);
     visitor.value(
-        key("peak", "peak traffic rate", "DOCSIS MULPI annex C: none")
-            .least("1 b/s")
-            .most(HIGHEST_RATE),
+        key.least("1 b/s").most(HIGHEST_RATE),
         &mut Or {
             value: &mut said,
             word: "unlimited",
         },
     );
-    *peak = said.unwrap_or(BitRate::ZERO);
+    *rate = said.unwrap_or(BitRate::ZERO);
 }
 
 const PLANT: Key = key(
@@ -265,6 +271,11 @@ impl Configured for UpstreamConfig {
                 words: &SERVICES,
             },
         );
+        let [classic, low_latency] = &mut link.own_rates;
+        let about = "maximum sustained rate of the classic flow of an aggregate alone; its burst is `burst`";
+        limit_key(key("classic_rate", about, NONE), classic, visitor);
+        let about = "the same of the low-latency flow";
+        limit_key(key("low_latency_rate", about, NONE), low_latency, visitor);
         visitor.value(
             key(
                 "weight",

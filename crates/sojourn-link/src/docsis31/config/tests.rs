@@ -110,3 +110,25 @@ fn what_a_cmts_would_refuse_is_named_with_its_limit() {
         assert_eq!(fields(&config), [(field, String::from(words))]);
     }
 }
+
+#[test]
+fn a_rate_of_one_flow_wants_an_aggregate_and_room_for_its_guarantee() {
+    let with = |own: [u64; 2], config: UpstreamConfig| UpstreamConfig {
+        own_rates: own.map(BitRate::from_mbps),
+        ..config
+    };
+    for (config, field, words) in [
+        (
+            with([0, 4], UpstreamConfig::WHITE2019_PGS),
+            "proactive.rate",
+            "the guaranteed grant rate (5 Mb/s) is above the low-latency flow's own rate (4 Mb/s)",
+        ),
+        (
+            with([30, 0], UpstreamConfig::WHITE2019),
+            "classic_rate",
+            "one service flow has `rate`, and no flow in it a rate of its own (30 Mb/s)",
+        ),
+    ] {
+        assert_eq!(fields(&config), [(field, String::from(words))]);
+    }
+}

@@ -154,7 +154,7 @@ fn headers_come_back_to_both_buckets_and_what_was_not_used_to_one() {
         unused: 1_000,
         headers: 30,
     };
-    scheduler.learn(scheduler.timeline.starts_at(22), outcome);
+    scheduler.learn(scheduler.timeline.starts_at(22), LOW_LATENCY, outcome);
     scheduler.backlog = [0; 2];
     scheduler.make(24, &mut grants, &mut context);
     // Three intervals give 354.375 and 708.75 B.
@@ -252,7 +252,7 @@ fn what_was_not_used_comes_back_once_it_is_known() {
         unused: 4_800,
         headers: 0,
     };
-    scheduler.learn(scheduler.timeline.starts_at(3), unused);
+    scheduler.learn(scheduler.timeline.starts_at(3), CLASSIC, unused);
     // The MAP of interval 4 is made after that, as 1 Mb/s has given 118.125 B for each interval; that of 3 before.
     assert_eq!(tokens_after(&mut scheduler, 3), 5_318);
     assert_eq!(tokens_after(&mut scheduler, 4), 5_436);

@@ -387,6 +387,89 @@ fn one_service_flow_and_both_of_an_aggregate_get_the_rate_and_not_more() {
     }
 }
 
+#[test]
+fn a_flow_of_an_aggregate_keeps_to_a_rate_of_its_own() {
+    // 50 Mb/s, of which both flows want 27.5.
+    for (own_mbps, proactive, expected) in [
+        ([0, 10], ProactiveConfig::None, [27.5, 10.0]),
+        (
+            [0, 10],
+            UpstreamConfig::WHITE2019_PGS.proactive,
+            [27.5, 10.0],
+        ),
+        ([20, 0], ProactiveConfig::None, [20.0, 27.5]),
+    ] {
+        let config = UpstreamConfig {
+            own_rates: own_mbps.map(BitRate::from_mbps),
+            burst: Bytes(62_500),
+            peak: BitRate::ZERO,
+            proactive,
+            ..UpstreamConfig::WHITE2019_LLD
+        };
+        let context = backlogged(&config, 1_500, Span::from_ms(1_000));
+        let second_half = Instant::from_ms(500)..Instant::from_s(1);
+        let mut mbps = [0.0; 2];
+        for (_, meta, passage) in &context.delivered {
+            if second_half.contains(&passage.arrives_at) {
+                let flow = usize::from(meta.queue == ServiceQueue::LowLatency);
+                mbps[flow] += f64::from(meta.length) * 8.0 / 0.5e6;
+            }
+        }
+        for (found, expected) in mbps.into_iter().zip(expected) {
+            assert!(f64::abs(found - expected) < 0.1, "{mbps:?} Mb/s");
+        }
+    }
+}
+
+/// A queue that notes what it hears of its link.
+#[derive(Default)]
+struct Asking(TwoQueues<u32>, Vec<(BitRate, BitRate, Span)>);
+
+impl QueueManager<u32> for Asking {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        meta: Meta,
+        item: u32,
+        context: &mut dyn sojourn_queue::QueueContext<u32>,
+    ) -> Verdict {
+        let queue = meta.queue;
+        let (all, own) = (context.shaper().sustained, context.service_flow_rate(queue));
+        self.1.push((all, own, context.loop_delay_of(queue)));
+        self.0.enqueue(now, meta, item, context)
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Instant,
+        context: &mut dyn sojourn_queue::QueueContext<u32>,
+    ) -> Option<sojourn_queue::Held<u32>> {
+        self.0.dequeue(now, context)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.0.backlog()
+    }
+}
+
+#[test]
+fn a_queue_manager_hears_the_rates_of_both_flows_and_the_loop_of_the_maps() {
+    let config = UpstreamConfig {
+        own_rates: [30, 10].map(BitRate::from_mbps),
+        ..UpstreamConfig::WHITE2019_LLD
+    };
+    let mut modem: Upstream<u32, Asking> = Upstream::new(&config, Asking::default());
+    let at = Instant::from_ms(10);
+    let arrivals = [(at, classic(100)), (at, low_latency(100))];
+    drive_packets(&mut modem, arrivals, at, &mut Collector::default());
+    // Twelve frames of 135 us, and an interval of seven.
+    let heard = |mbps| {
+        let [all, own] = [50, mbps].map(BitRate::from_mbps);
+        (all, own, Span::from_us(1_620 + 945))
+    };
+    assert_eq!(modem.manager().1, [heard(30), heard(10)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     /// White 2019 §2.1: whatever the flows ask for, both together have the rate, guarantees included.
