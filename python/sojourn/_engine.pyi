@@ -112,6 +112,9 @@ class ScenarioFile:
     def with_setting(self, path: str, value: str) -> tuple[ScenarioFile, list[Problem]]:
         """The file with a value put at a key path, and why that is not possible, if it is not."""
 
+    def warnings(self) -> list[Problem]:
+        """What contradicts itself in a valid file, with its place."""
+
     def text(self) -> str:
         """The file as TOML, with what was laid over it."""
 
@@ -141,6 +144,10 @@ class Scenario:
 
     def canonical(self) -> str:
         """The complete scenario as TOML; two scenarios are equal if and only if this is."""
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What contradicts itself: the scenario runs, and not as it says."""
 
     @property
     def is_prototype(self) -> bool:

@@ -15,7 +15,14 @@ from sojourn.notebook import table_html
 from sojourn.settings import apply_settings
 from sojourn.toml_text import parse_toml, toml_value
 
-__all__ = ["Scenario", "check_scenario", "decoded", "load_scenario", "read_text"]
+__all__ = [
+    "Scenario",
+    "check_scenario",
+    "decoded",
+    "load_scenario",
+    "read_text",
+    "scenario_warnings",
+]
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,6 +78,11 @@ class Scenario:
     def document(self) -> dict[str, Any]:
         """The file as nested tables."""
         return parse_toml(self.text.removeprefix("\ufeff"))
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What contradicts itself: the scenario runs, and not as it says."""
+        return _problems(self.compiled.warnings, "")
 
     def canonical(self) -> str:
         """Return the scenario with every default filled in, as TOML."""
@@ -215,6 +227,11 @@ def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
 def check_scenario(text: str, file: str = "") -> list[Problem]:
     """Return everything that is wrong with a scenario's text; nothing if it is valid."""
     return _problems(_engine.check(text), file)
+
+
+def scenario_warnings(text: str, file: str = "") -> list[Problem]:
+    """Return what contradicts itself in a valid scenario's text: it runs, and not as it says."""
+    return _problems(_engine.ScenarioFile.parse(text).warnings(), file)
 
 
 def decoded(data: bytes) -> str:

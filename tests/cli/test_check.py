@@ -30,6 +30,29 @@ def test_valid_files_are_told_on_stderr(sojourn: CommandLine, tmp_path: Path) ->
     assert done.stderr == "household.toml: valid scenario\nstudy.toml: valid study\n"
 
 
+MODEM = {"kind": "docsis30-single", "rate": "50 Mb/s", "burst": "3044 B"}
+
+
+def test_a_link_that_cannot_reach_its_rate_is_told_and_still_valid(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "modem.toml").write_text(changed("access.upstream.link", MODEM), encoding="utf-8")
+    for command in (["check", "modem.toml"], ["run", "modem.toml", "--set", "duration=10ms"]):
+        done = sojourn(*command)
+        assert done.status == 0, done.stderr
+        told = words_only(done.stderr)
+        assert "the link reaches 12.1 Mb/s of its rate of 50 Mb/s" in told
+        assert 'burst = "625000 B", which is 100 ms at the rate' in told
+
+
+def test_the_published_studies_reach_their_rates() -> None:
+    from sojourn.study.library import builtin_names, load_study
+    from sojourn.study.plan import RunOptions, make_plan
+
+    for name in builtin_names():
+        assert make_plan(load_study(name), RunOptions()).warnings == [], name
+
+
 LIMIT = "access.upstream.queue.limit"
 
 BAD = {

@@ -96,7 +96,7 @@ parameters! {
         /// Zero means unlimited.
         sustained as "rate": BitRate = BitRate::ZERO,
             origin("no default: it is the tier").required("\"5 Mb/s\"").least("1 b/s").most(keys::HIGHEST_RATE);
-        /// maximum traffic burst: depth of the bucket of the sustained rate
+        /// maximum traffic burst: depth of the bucket of the sustained rate; of docsis30-single, if neither file nor profile says it, 100 ms at the rate and at least 3044 B
         ///
         /// MB are 10^6 B `[inf]`: with that reading the volumes that White 2012 prints (Tables 4 and 8) close to within 0.1 %.
         burst: Bytes = Bytes(3044), origin("DOCSIS MULPI annex C").least("1 B").most("1000 GB");
@@ -257,7 +257,7 @@ parameters! {
         // "tracks the occupancy of the queue" as packets arrive, and not once per MAP: 2 to 4 ms, which is what the printed
         // load times need (D01: 2.756 s are 25 round trips of 104 ms to the farthest server and 156 ms for the index).
         grant_delay: u32 = 2, keys::grant_delay("White 2012 §2.2.2: two; the printed load times need one [inf]");
-        /// packets that the transmit queue holds
+        /// packets that the transmit queue holds; if neither file nor profile says it, 32 and what the rate sends in the longest request-grant loop
         transmit_queue: Packets = Packets(32), origin("White 2012 §2.2.3").least("1 packets").most("1000000 packets");
         /// what the two queues know of each other
         variant: CascadeVariant = CascadeVariant::DropAtTransmitQueue, origin("White 2012 §2.2.3");

@@ -72,6 +72,12 @@ impl Scenario {
         self.inner.canonical()
     }
 
+    /// What contradicts itself: the scenario runs, and not as it says.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        problem_list(py, &self.inner.warnings())
+    }
+
     /// Whether classes of this Python process decide in its queues.
     #[getter]
     fn is_prototype(&self) -> bool {
@@ -133,6 +139,11 @@ impl ScenarioFile {
         inner.set(path, value);
         let problems = problem_list(py, &inner.misplaced()[before..])?;
         Ok((Self { inner }, problems))
+    }
+
+    /// What contradicts itself in a valid file, with its place.
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        problem_list(py, &self.inner.warnings())
     }
 
     /// The file as TOML, with what was laid over it.

@@ -11,6 +11,7 @@ use crate::keys::application;
 use crate::keys::network::{HomeDraft, MOST_HOMES};
 use crate::keys::scenario::{Draft, Entry, MOST_TRAFFIC, TrafficDraft};
 use crate::model::{DirectedLink, SharedLink};
+use crate::problem::Problem;
 use crate::reader::{Notes, join};
 use crate::topology::ACCESS;
 use sojourn_keys::nearest;
@@ -74,6 +75,18 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
             );
         }
     }
+}
+
+/// What keeps links from their rates, told at the parameter that does.
+pub(crate) fn contradictions(draft: &Draft, notes: &Notes) -> Vec<Problem> {
+    let mut told = Vec::new();
+    draft.links(|place, config| {
+        for shortfall in config.link.shortfalls() {
+            let path = join(&join(place, "link"), shortfall.field);
+            told.push(notes.told_at(&path, Mismatch::new(shortfall.message, shortfall.hint)));
+        }
+    });
+    told
 }
 
 /// Most servers of a scenario. chosen: as many as traffic entries.

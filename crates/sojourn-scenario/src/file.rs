@@ -4,14 +4,14 @@
 
 use core::fmt;
 
-use crate::check::check;
+use crate::check::{check, contradictions};
 use crate::keys::scenario::Draft;
 use crate::keys::stack;
 use crate::model::Scenario;
 use crate::overlay::{self, Overlay};
 use crate::printer::Printer;
 use crate::problem::{Problem, ScenarioProblems};
-use crate::reader::{Notes, Origin, Reader};
+use crate::reader::{Notes, Origin, Reader, join};
 use crate::{tree, writer};
 use sojourn_base::BitRate;
 use sojourn_keys::content::{Content, Table};
@@ -145,6 +145,14 @@ impl ScenarioFile {
         Ok(printer.print())
     }
 
+    /// What contradicts itself in a valid file: it runs, and not as it says. Empty if the file is not valid.
+    pub fn warnings(&self) -> Vec<Problem> {
+        self.read().map_or_else(
+            |_| Vec::new(),
+            |(draft, notes)| contradictions(&draft, &notes),
+        )
+    }
+
     fn read(&self) -> Result<(Draft, Notes), ScenarioProblems> {
         let mut notes = Notes::default();
         let mut draft = Draft::default();
@@ -152,6 +160,14 @@ impl ScenarioFile {
         draft.keys(&mut reader, true);
         reader.finish();
         draft.expand_loads();
+        draft.links_mut(|place, link| {
+            let path = join(place, "link");
+            let said = |key: &str| {
+                let origin = notes.origins.get(&join(&path, key));
+                !matches!(origin, None | Some(Origin::Default))
+            };
+            link.link.fit(said);
+        });
         fit_receive_windows(&mut draft, &notes);
         check(&draft, &mut notes);
         notes.problems.extend(self.misplaced.iter().cloned());
@@ -199,6 +215,11 @@ impl Scenario {
             file.set(path, value);
         }
         file.validate()
+    }
+
+    /// What contradicts itself: the scenario runs, and not as it says. No problem has a place in a text.
+    pub fn warnings(&self) -> Vec<Problem> {
+        contradictions(&Draft::of(self), &Notes::default())
     }
 
     /// The complete scenario as TOML, every value in force. Two scenarios are equal exactly if these

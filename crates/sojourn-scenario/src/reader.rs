@@ -41,13 +41,12 @@ impl Notes {
     }
 
     fn problem_at(&mut self, path: &str, at: Position, mismatch: Mismatch) {
-        self.problems.push(Problem {
-            path: path.to_owned(),
-            message: mismatch.message,
-            hint: mismatch.hint,
-            line: at.line,
-            column: at.column,
-        });
+        self.problems.push(told(path, at, mismatch));
+    }
+
+    /// The same of what stands at `path`, or should stand there, and is not wrong.
+    pub(crate) fn told_at(&self, path: &str, mismatch: Mismatch) -> Problem {
+        told(path, self.position(path), mismatch)
     }
 
     /// The place of `path`, or of the nearest table around it that is written in the file.
@@ -78,6 +77,16 @@ impl Notes {
         self.problems.iter().any(|problem| {
             is_within(path, &problem.path) || problem.path == kind || problem.path == profile
         })
+    }
+}
+
+fn told(path: &str, at: Position, mismatch: Mismatch) -> Problem {
+    Problem {
+        path: path.to_owned(),
+        message: mismatch.message,
+        hint: mismatch.hint,
+        line: at.line,
+        column: at.column,
     }
 }
 

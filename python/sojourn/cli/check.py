@@ -38,8 +38,9 @@ def execute(options: Namespace) -> int:
 
 
 def _check_file(file: str) -> str:
+    from sojourn.cli.console import show_warnings
     from sojourn.errors import ScenarioError
-    from sojourn.scenario import check_scenario, read_text
+    from sojourn.scenario import check_scenario, read_text, scenario_warnings
 
     if not Path(file).exists() and _is_builtin(file):
         return _check_study(file)
@@ -49,6 +50,7 @@ def _check_file(file: str) -> str:
     problems = check_scenario(text, file)
     if problems:
         raise ScenarioError(problems)
+    show_warnings(scenario_warnings(text, file))
     return "scenario"
 
 
@@ -60,10 +62,12 @@ def _is_builtin(name: str) -> bool:
 
 def _check_study(name: str) -> str:
     from sojourn.answers.checks import unanswerable
+    from sojourn.cli.console import show_warnings
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
 
-    make_plan(load_study(name), RunOptions(), unanswerable)
+    plan = make_plan(load_study(name), RunOptions(), unanswerable)
+    show_warnings(plan.warnings)
     return "study"
 
 

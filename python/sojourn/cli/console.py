@@ -58,6 +58,14 @@ def show_problems(problems: Sequence[Problem]) -> None:
         _complain(str(problem), problem.hint)
 
 
+def show_warnings(problems: Sequence[Problem]) -> None:
+    """Print what deserves attention in a valid file."""
+    for problem in problems:
+        warn(str(problem))
+        if problem.hint:
+            note(f"  hint: {problem.hint}")
+
+
 def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object to stdout; what is not a number there becomes null."""
     import json

@@ -70,6 +70,8 @@ def execute(options: Namespace) -> None:
     from sojourn.progress import RunProgress
 
     scenario = _scenario(options.file, options.settings)
+    if scenario.warnings:
+        _warn(options.file, scenario)
     seed = scenario.seed if options.seed is None else options.seed
     if options.out is not None:
         _refuse_used(options.out)
@@ -144,6 +146,15 @@ def _scenario(file: str, settings: list[str]) -> _engine.Scenario:
     from sojourn.scenario import load_scenario
 
     return load_scenario(file, settings).compiled
+
+
+def _warn(file: str, scenario: _engine.Scenario) -> None:
+    from sojourn.cli.console import show_warnings
+    from sojourn.errors import Problem
+
+    show_warnings(
+        [Problem(w["path"], w["message"], w["hint"], file=file) for w in scenario.warnings]
+    )
 
 
 def _refuse_used(out: str) -> None:

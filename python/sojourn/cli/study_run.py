@@ -68,7 +68,7 @@ def execute(options: Namespace) -> None:
     import contextlib
 
     from sojourn.answers.checks import unanswerable
-    from sojourn.cli.console import note, print_json, warn
+    from sojourn.cli.console import note, print_json, show_warnings, warn
     from sojourn.errors import InterruptedRun
     from sojourn.output import refuse_used
     from sojourn.store import Store
@@ -80,6 +80,7 @@ def execute(options: Namespace) -> None:
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
     study = with_settings(load_study(options.name), options.settings)
     plan = make_plan(study, wishes, unanswerable)
+    show_warnings(plan.warnings)
     out, cluster, quick = options.out, options.cluster, options.quick
     if out is not None:
         refuse_used(out)

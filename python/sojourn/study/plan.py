@@ -5,7 +5,7 @@ The engine checks every scenario here, so that nothing starts before everything 
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -92,6 +92,18 @@ class Plan:
     def simulated_s(self) -> float:
         """Simulated seconds of all runs together."""
         return sum(run.scenario.duration_s for run in self.runs)
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What contradicts itself in scenarios of the points, each once with the points that it is about."""
+        points: dict[Problem, list[str]] = {}
+        for item in self.points:
+            for problem in item.scenario.warnings:
+                points.setdefault(problem, []).append(item.point.name)
+        return [
+            replace(problem, path=f"{_where(names)}: {problem.path}")
+            for problem, names in points.items()
+        ]
 
 
 def make_plan(study: Study, options: RunOptions, check: Check | None = None) -> Plan:

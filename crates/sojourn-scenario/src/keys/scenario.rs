@@ -40,6 +40,11 @@ pub(crate) struct Draft {
     pub(crate) record: RecordConfig,
 }
 
+/// The place of a direction of something in a list.
+fn below(list: &str, name: &str, direction: Direction) -> String {
+    join(&join(list, name), direction.as_str())
+}
+
 /// A traffic entry as a file spells it.
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficDraft {
@@ -226,6 +231,43 @@ impl Draft {
             })
         });
         lone.chain(homes)
+    }
+
+    /// All links with their places in the file.
+    pub(crate) fn links(&self, mut look: impl FnMut(&str, &DirectedLink)) {
+        for direction in Direction::BOTH {
+            look(&join(ACCESS, direction.as_str()), &self.access[direction]);
+            for shared in &self.links {
+                if let Some(link) = &shared.directions[direction] {
+                    look(&below("link", &shared.name, direction), link);
+                }
+            }
+            for home in &self.homes {
+                if let Some(access) = &home.access {
+                    let place = join(&join("home", &home.name), ACCESS);
+                    look(&join(&place, direction.as_str()), &access[direction]);
+                }
+            }
+        }
+    }
+
+    /// The same, to change them.
+    pub(crate) fn links_mut(&mut self, mut change: impl FnMut(&str, &mut DirectedLink)) {
+        for direction in Direction::BOTH {
+            let place = join(ACCESS, direction.as_str());
+            change(&place, &mut self.access[direction]);
+            for shared in &mut self.links {
+                if let Some(link) = &mut shared.directions[direction] {
+                    change(&below("link", &shared.name, direction), link);
+                }
+            }
+            for home in &mut self.homes {
+                if let Some(access) = &mut home.access {
+                    let place = join(&join("home", &home.name), ACCESS);
+                    change(&join(&place, direction.as_str()), &mut access[direction]);
+                }
+            }
+        }
     }
 
     /// Shows all keys of the file. `with_seeds` is false for the part that results depend on apart

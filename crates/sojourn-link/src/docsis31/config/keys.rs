@@ -39,8 +39,8 @@ fn rate_keys(rate: &mut BitRate, burst: &mut Bytes, peak: &mut BitRate, visitor:
     visitor.value(
         key(
             "burst",
-            "maximum traffic burst: depth of the bucket of the sustained rate",
-            "DOCSIS MULPI annex C",
+            "maximum traffic burst: depth of the bucket of the sustained rate; if neither file nor profile says it, 100 ms at the rate and at least 3044 B",
+            "DOCSIS MULPI annex C; docsis-ns3 1.2 residential-example.cc",
         )
         .least("1 B")
         .most("1000 GB"),
