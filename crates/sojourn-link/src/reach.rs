@@ -228,6 +228,21 @@ impl LinkConfig {
         found.0
     }
 
+    /// Whether nothing but its own rate holds packets back, to be sent together later: nobody else uses its channel, and no
+    /// noise hits it.
+    pub fn is_steady(&self) -> bool {
+        let congestion = match self {
+            Self::Docsis30Single { link, .. } => &link.congestion,
+            Self::Docsis30Cascade { link, .. } => &link.congestion,
+            Self::Docsis31Upstream { link, .. } => &link.congestion,
+            Self::Docsis31Downstream { link, .. } => &link.congestion,
+            Self::Serial { link, .. } => return link.impulses.gap.is_none(),
+            Self::Shaped { .. } => return true,
+            Self::Own { .. } => return false,
+        };
+        matches!(congestion, crate::CongestionConfig::None)
+    }
+
     /// The time within which it may choose when to send what it was allowed to: an interval of MAPs, a symbol.
     pub fn grant_interval(&self) -> Span {
         match self {

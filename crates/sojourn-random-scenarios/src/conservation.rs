@@ -1,17 +1,60 @@
-//! A recorder that counts every packet and doubts every time, beside the tables that a run keeps.
+//! A recorder that counts every packet and doubts every time and every rate, beside the tables that a run keeps.
 //!
-//! Source: none. Deviations: none known.
+//! Source: DOCSIS MULPI annex C for what a rate and a burst allow in any time. Deviations: none known.
 
 use sojourn_base::report::{Object, Page, Transfer};
-use sojourn_base::{Bytes, Direction, Instant};
+use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
+use sojourn_link::LinkConfig;
 use sojourn_record::{
     ColumnRecorder, ConnectionTotals, Datagram, Fate, FlowRow, LinkDrop, LinkId, LinkMark,
     LinkPassage, Recorder, SegmentArrival, TrafficId, Waiting,
 };
+use sojourn_testkit::departures::Departures;
+
+/// What a link may let through in any time `T`: what its rate carries in it, and so much at once.
+#[derive(Clone, Debug, Default)]
+pub struct Allowed {
+    rate: BitRate,
+    at_once: Bytes,
+    departures: Departures,
+    longest: u64,
+}
+
+impl Allowed {
+    /// On this link; `None` if others decide about it, or nothing does.
+    pub fn on(link: &LinkConfig) -> Option<Self> {
+        let rate = link.drain_rate();
+        let burst = link.allowance(Span::ZERO).filter(|_| link.is_steady())?;
+        // What was requested in one interval and what was in the next may come with one grant after the other; what a MAP
+        // rounds up or guarantees is paid back by the next.
+        let at_once = burst + rate.bytes_in(link.grant_interval() * 2);
+        Some(Self {
+            rate,
+            at_once,
+            ..Self::default()
+        })
+    }
+
+    fn add(&mut self, passage: &LinkPassage) {
+        let length = passage.charged.0;
+        self.longest = self.longest.max(length);
+        self.departures.add(passage.arrives_at, length);
+    }
+
+    /// By how many bytes a window had too much.
+    fn excess(&mut self) -> Option<f64> {
+        let at_once = self.at_once.0 + self.longest;
+        let excess = self.departures.burst_needed(self.rate) - at_once as f64;
+        // Times are whole picoseconds, which are less than a byte.
+        (excess >= 1.0).then_some(excess)
+    }
+}
 
 /// Packets by what became of them, and what was impossible.
 #[derive(Debug)]
 pub struct Conservation {
+    /// Of each link, by its number.
+    allowed: Vec<Option<Allowed>>,
     columns: ColumnRecorder,
     sent: u64,
     arrived: u64,
@@ -21,9 +64,10 @@ pub struct Conservation {
 }
 
 impl Conservation {
-    /// Beside `columns`.
-    pub const fn new(columns: ColumnRecorder) -> Self {
+    /// Beside `columns`, for links that may let so much through.
+    pub const fn new(columns: ColumnRecorder, allowed: Vec<Option<Allowed>>) -> Self {
         Self {
+            allowed,
             columns,
             sent: 0,
             arrived: 0,
@@ -53,6 +97,13 @@ impl Conservation {
                 "{} datagrams were lost and {} packets dropped",
                 self.datagrams_lost, self.dropped
             ));
+        }
+        for (link, allowed) in (0..).zip(&mut self.allowed) {
+            if let Some(excess) = allowed.as_mut().and_then(Allowed::excess) {
+                self.problems.push(format!(
+                    "link {link} let {excess:.0} B more through than its rate and burst allow in some time"
+                ));
+            }
         }
         (self.columns, self.problems)
     }
@@ -90,6 +141,9 @@ impl Recorder for Conservation {
         self.doubt(in_order, &|| {
             format!("a passage runs backwards: {passage:?}")
         });
+        if let Some(Some(allowed)) = self.allowed.get_mut(usize::from(passage.link.0)) {
+            allowed.add(passage);
+        }
         self.columns.on_passage(direction, passage);
     }
 
@@ -167,7 +221,8 @@ mod tests {
 
     fn recorder() -> Conservation {
         let names = vec!["call".to_owned()];
-        Conservation::new(ColumnRecorder::new(RecordConfig::default(), names))
+        let columns = ColumnRecorder::new(RecordConfig::default(), names);
+        Conservation::new(columns, Vec::new())
     }
 
     #[test]
@@ -179,6 +234,24 @@ mod tests {
             recorder.finish(1).1,
             ["2 packets were sent; 0 arrived, 0 were dropped, 1 are in flight"]
         );
+    }
+
+    #[test]
+    fn a_link_that_exceeds_its_rate_is_told() {
+        // 8 kb/s carry a byte in a millisecond; 100 B at once, and the packet that was under way.
+        let mut allowed = Allowed {
+            rate: BitRate::from_kbps(8),
+            at_once: Bytes(100),
+            longest: 200,
+            ..Allowed::default()
+        };
+        for ms in [0, 100, 200] {
+            allowed.departures.add(Instant::from_ms(ms), 150);
+        }
+        assert_eq!(allowed.excess(), None);
+        allowed.departures.add(Instant::from_ms(201), 151);
+        // 601 B in 201 ms, of which 501 are allowed.
+        assert_eq!(allowed.excess(), Some(100.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Source: none. Deviations: none known.
 
-use crate::conservation::Conservation;
+use crate::conservation::{Allowed, Conservation};
 use crate::generator::Generator;
 use sojourn_base::{Seed, Span};
 use sojourn_engine::{RunStatistics, column_recorder, run};
@@ -141,7 +141,10 @@ fn judge_run(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Judged,
 
 /// Runs the scenario; nothing if that took too many events.
 fn attempt(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Option<Judged>, String> {
-    let recorder = Conservation::new(column_recorder(scenario, scenario.record));
+    let links = scenario.topology().links;
+    let allowed = links.iter().map(|link| Allowed::on(&link.config.link));
+    let columns = column_recorder(scenario, scenario.record);
+    let recorder = Conservation::new(columns, allowed.collect());
     let looks = Cell::new(0);
     let is_cancelled = || {
         looks.set(looks.get() + 1);

@@ -163,7 +163,8 @@ impl Summary {
              Scenarios are drawn from the schema of scenario files: links, queue managers, stacks and applications of \
              every kind,\none subscriber or several homes over one link or several, with usual and odd parameters. Each is printed and read back, run until it has handled some \
              25,000 events or its time is\nover, and checked: nothing panics, every packet that was sent has arrived, \
-             was dropped, or is in flight, no time runs\nbackwards, the parts of each delay sum to the whole. Every \
+             was dropped, or is in flight, no time runs\nbackwards, the parts of each delay sum to the whole, and no link without congestion lets more through in \
+             any time than its rate and burst allow. Every \
              sixteenth runs twice and must not differ.\n\n\
              ```console\n$ cargo run -p sojourn-random-scenarios -- {} {first} --write docs/results/random-scenarios.md\n```\n\n\
              Scenarios {first} to {last}, in {built}: **{} held, {} failed**.\n\n\

@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`context`] | a context for queue managers with scripted draws and a log |
+//! | [`departures`] | what a rate and a burst allow in any window of time |
 //! | [`operations`] | random operation lists for queue managers, and the run that logs their effect |
 //! | [`oracle`] | slow, literal versions of published algorithms, written from their step lists alone |
 //!
@@ -10,5 +11,6 @@
 #![forbid(unsafe_code)]
 
 pub mod context;
+pub mod departures;
 pub mod operations;
 pub mod oracle;
