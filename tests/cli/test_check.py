@@ -40,7 +40,7 @@ def test_a_link_that_cannot_reach_its_rate_is_told_and_still_valid(
     for command in (["check", "modem.toml"], ["run", "modem.toml", "--set", "duration=10ms"]):
         done = sojourn(*command)
         assert done.status == 0, done.stderr
-        told = words_only(done.stderr)
+        told = done.stderr
         assert "the link reaches 12.1 Mb/s of its rate of 50 Mb/s" in told
         assert 'burst = "625000 B", which is 100 ms at the rate' in told
 
@@ -49,8 +49,10 @@ def test_the_published_studies_reach_their_rates() -> None:
     from sojourn.study.library import builtin_names, load_study
     from sojourn.study.plan import RunOptions, make_plan
 
+    # A point of White 2019 with long prefixes has MAPs that are longer than the bucket of its peak rate: that is told.
     for name in builtin_names():
-        assert make_plan(load_study(name), RunOptions()).warnings == [], name
+        told = make_plan(load_study(name), RunOptions()).warnings
+        assert not [problem for problem in told if "of its rate of" in problem.message], name
 
 
 LIMIT = "access.upstream.queue.limit"

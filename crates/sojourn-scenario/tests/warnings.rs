@@ -36,7 +36,7 @@ fn a_burst_that_keeps_a_link_from_its_rate_is_told_with_its_place() {
     let told = file.warnings();
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].path, "access.upstream.link.burst");
-    assert_eq!((told[0].line, told[0].column), (7, 64));
+    assert_eq!((told[0].line, told[0].column), (7, 62));
     assert!(told[0].message.contains("reaches 12.1 Mb/s"), "{told:?}");
     // A scenario that comes from elsewhere says the same without a place.
     let without = scenario(link).warnings();
