@@ -314,6 +314,20 @@ def test_one_home_is_never_clear_and_its_interval_is_not_called_clustered() -> N
     assert "Bars" not in spot.caption
 
 
+def test_homes_that_happen_to_agree_are_too_few_to_be_clear() -> None:
+    # Clustered errors of two homes that agree collapse: -0.3 to -0.3.
+    for homes, verdict in [(2, "few homes"), (5, "few homes"), (6, "clear")]:
+        analysis = analyse(trial(homes=homes))
+        found = analysis.target("upload_latency")
+        assert found is not None
+        large = read(analysis, found, found.fit.coefficient("treatment", "96KB"))
+        assert large.low > 0
+        assert large.verdict == verdict
+        assert any(
+            f"in {homes} homes, too few to be clear" in one for one in headlines(analysis)
+        ) == (homes < 6)
+
+
 def test_a_treatment_that_one_of_many_homes_had_is_not_clear() -> None:
     # The error by home is that of the others at the reference: nothing in it knows how much homes differ at 96 KB.
     tests = trial(homes=6).filter((pl.col("week") < 3) | (pl.col("probe") == "home-01"))

@@ -98,11 +98,9 @@ def _sentence(analysis: Analysis, found: TargetAnalysis) -> str:
     parts: list[str] = []
     for coefficient in _main(found):
         reading = read(analysis, found, coefficient)
-        doubt = ", which may be chance" if reading.is_by_home else " in one home alone"
         parts.append(
             f"{coefficient.level} {signed(coefficient.estimate)} points "
-            f"({signed(reading.low)} to {signed(reading.high)})"
-            + ("" if reading.is_clear else doubt)
+            f"({signed(reading.low)} to {signed(reading.high)})" + reading.doubt
         )
     reference = found.periods[0].level
     return f"{titled(found)}, against {found.factor} {reference}: {'; '.join(parts)}."

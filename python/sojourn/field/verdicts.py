@@ -21,6 +21,10 @@ __all__ = ["Reading", "ratio_interval", "read", "seen_from", "unasked"]
 FEWEST_HOMES = 2
 """With both levels; one home does not say how much homes differ."""
 
+FEWEST_TO_BE_CLEAR = 6
+"""Homes with both levels. chosen: an effect that has the same sign in each of five homes is chance in 6 % of trials
+(sign test, 2 · 0.5⁵), and errors clustered over few homes collapse when these happen to agree."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -31,18 +35,32 @@ class Reading:
     is_by_home: bool
     among: int
     """With how many rows it shares the level."""
+    homes: int
+    """With both levels."""
 
     @property
     def is_clear(self) -> bool:
         """Whether homes show it, and chance would seldom."""
-        return self.is_by_home and (self.low > 0 or self.high < 0)
+        return self.homes >= FEWEST_TO_BE_CLEAR and (self.low > 0 or self.high < 0)
 
     @property
     def verdict(self) -> str:
         """One or two words for a table."""
         if not self.is_by_home:
             return "one home"
+        if self.homes < FEWEST_TO_BE_CLEAR:
+            return "few homes"
         return "clear" if self.is_clear else "may be chance"
+
+    @property
+    def doubt(self) -> str:
+        """What a sentence adds to an effect that is not clear; empty if it is."""
+        if self.is_clear:
+            return ""
+        if not self.is_by_home:
+            return " in one home alone"
+        few = self.homes < FEWEST_TO_BE_CLEAR
+        return f" in {self.homes} homes, too few to be clear" if few else ", which may be chance"
 
     @property
     def kind(self) -> str:
@@ -67,7 +85,8 @@ def read(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) ->
         else (coefficient.standard_error, found.fit.residual_degrees)
     )
     half = float(scipy_stats().t.ppf(1 - (1 - LEVEL) / 2 / among, degrees)) * error
-    return Reading(coefficient.estimate - half, coefficient.estimate + half, by_home, among)
+    low, high = coefficient.estimate - half, coefficient.estimate + half
+    return Reading(low, high, by_home, among, coefficient.homes)
 
 
 def seen_from(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) -> float:
