@@ -77,7 +77,7 @@ impl Bulk {
     }
 
     /// Start the lane's next transfer, on the kept connection or a new one.
-    fn begin(&mut self, now: Instant, lane: usize, context: &mut impl ApplicationContext) {
+    fn begin(&mut self, now: Instant, lane: usize, context: &mut dyn ApplicationContext) {
         let bytes = self.draw_size(context);
         let state = &mut self.lanes[lane];
         state.current.push_back(Current {
@@ -96,7 +96,7 @@ impl Bulk {
     }
 
     /// A new connection for the lane's oldest transfer, and for all of them if it is kept.
-    fn connect(&mut self, lane: usize, context: &mut impl ApplicationContext) {
+    fn connect(&mut self, lane: usize, context: &mut dyn ApplicationContext) {
         let connection = context.open(0);
         let state = &mut self.lanes[lane];
         state.connection = Some(connection);
@@ -105,7 +105,7 @@ impl Bulk {
         self.connections.insert(connection, lane);
     }
 
-    fn draw_size(&self, context: &mut impl ApplicationContext) -> u64 {
+    fn draw_size(&self, context: &mut dyn ApplicationContext) -> u64 {
         match self.config.file {
             FileSize::Endless => u64::MAX,
             FileSize::Of(size) => size
@@ -117,7 +117,7 @@ impl Bulk {
     }
 
     /// Hand to the lane's established connection what it has not got yet: of a connection for each transfer, one.
-    fn write(&mut self, lane: usize, context: &mut impl ApplicationContext) {
+    fn write(&mut self, lane: usize, context: &mut dyn ApplicationContext) {
         if !self.lanes[lane].established {
             return;
         }
@@ -140,7 +140,7 @@ impl Bulk {
     }
 
     /// Hand over as much of what was promised as the send buffer has room for.
-    fn hand_over(&mut self, lane: usize, context: &mut impl ApplicationContext) {
+    fn hand_over(&mut self, lane: usize, context: &mut dyn ApplicationContext) {
         let sender = self.sender();
         let state = &mut self.lanes[lane];
         let Some(connection) = state.connection else {
@@ -171,7 +171,7 @@ impl Bulk {
     }
 
     /// Nothing is to be done before the oldest transfer of the lane is acknowledged, or the send buffer has room.
-    fn await_next(&self, lane: usize, context: &mut impl ApplicationContext) {
+    fn await_next(&self, lane: usize, context: &mut dyn ApplicationContext) {
         let state = &self.lanes[lane];
         let oldest = state.current.front().and_then(|current| current.ends_at);
         if let (Some(connection), Some(total)) = (state.connection, oldest) {
@@ -189,7 +189,7 @@ impl Bulk {
         now: Instant,
         lane: usize,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         self.lanes[lane].acknowledged = total;
         self.hand_over(lane, context);
@@ -207,7 +207,7 @@ impl Bulk {
     }
 
     /// A transfer has ended: the next one, at once or after the pause, or what waits already.
-    fn go_on(&mut self, now: Instant, lane: usize, context: &mut impl ApplicationContext) {
+    fn go_on(&mut self, now: Instant, lane: usize, context: &mut dyn ApplicationContext) {
         let state = &self.lanes[lane];
         if self.config.period.is_some() {
             if state.connection.is_none() && !state.current.is_empty() {
@@ -221,7 +221,7 @@ impl Bulk {
     }
 
     /// The time of a transfer may be over; timers of ended ones are history.
-    fn on_cutoff(&mut self, now: Instant, lane: usize, context: &mut impl ApplicationContext) {
+    fn on_cutoff(&mut self, now: Instant, lane: usize, context: &mut dyn ApplicationContext) {
         let (Some(cutoff), Some(current)) = (self.config.cutoff, self.lanes[lane].current.front())
         else {
             return;
@@ -249,7 +249,7 @@ impl Bulk {
         &mut self,
         now: Instant,
         connection: ConnectionId,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let Some(lane) = self.connections.remove(connection) else {
             return;
@@ -265,7 +265,7 @@ impl Bulk {
     }
 
     /// Leaves everything where it is.
-    fn stop(&mut self, context: &mut impl ApplicationContext) {
+    fn stop(&mut self, context: &mut dyn ApplicationContext) {
         self.is_stopped = true;
         for lane in 0..self.lanes.len() {
             if let Some(connection) = self.lanes[lane].connection.take() {
@@ -282,7 +282,7 @@ impl Bulk {
         &mut self,
         lane: usize,
         ended_at: Option<Instant>,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let state = &mut self.lanes[lane];
         if let Some(current) = state.current.pop_front() {
@@ -308,7 +308,7 @@ impl Application for Bulk {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for lane in 0..self.lanes.len() {
             let staggered = self.config.stagger.saturating_mul(lane as u64);
             let start = self.config.start.saturating_add(staggered);
@@ -320,7 +320,7 @@ impl Application for Bulk {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         let sender = self.sender();
         match event {
             _ if self.is_stopped => {}
@@ -354,7 +354,7 @@ impl Application for Bulk {
         }
     }
 
-    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for lane in 0..self.lanes.len() {
             while !self.lanes[lane].current.is_empty() {
                 self.end_transfer(lane, None, context);

@@ -54,10 +54,8 @@ const INPUT: StreamConfig = StreamConfig {
 };
 
 impl ApplicationKind for CloudGameConfig {
-    type Application = CloudGame;
-
-    fn build(&self) -> CloudGame {
-        CloudGame::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(CloudGame::new(self))
     }
 
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
@@ -114,7 +112,7 @@ impl Application for CloudGame {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
         let at = now.saturating_add(delay);
         context.arm(at, CAPTURE);
@@ -124,7 +122,7 @@ impl Application for CloudGame {
         context.arm(input, PRESS);
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(CAPTURE) => {
                 let (next, packet) = self.video.capture(now, context);
@@ -151,7 +149,7 @@ impl Application for CloudGame {
         }
     }
 
-    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         self.video.finish(now, context);
     }
 }

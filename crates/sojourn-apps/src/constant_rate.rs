@@ -94,10 +94,8 @@ impl ConstantRateConfig {
 }
 
 impl ApplicationKind for ConstantRateConfig {
-    type Application = ConstantRate;
-
-    fn build(&self) -> ConstantRate {
-        ConstantRate::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(ConstantRate::new(self))
     }
 
     fn servers(&self) -> usize {
@@ -125,10 +123,10 @@ impl ApplicationKind for ConstantRateConfig {
 pub(crate) const VOICE: Kind<ApplicationConfig> = Kind {
     name: "voice",
     about: "one direction of a telephone call: constant-rate with the values of G.711",
-    base: || ApplicationConfig::ConstantRate(ConstantRateConfig::VOICE),
+    base: || ConstantRateConfig::VOICE.into(),
     profiles: &[],
     keys: |application, visitor| {
-        if let ApplicationConfig::ConstantRate(config) = application {
+        if let Some(config) = application.get_mut::<ConstantRateConfig>() {
             config.keys(visitor);
         }
     },
@@ -138,10 +136,10 @@ pub(crate) const VOICE: Kind<ApplicationConfig> = Kind {
 pub(crate) const GAME: Kind<ApplicationConfig> = Kind {
     name: "game",
     about: "one direction of a game: constant-rate with the packets of a call (White 2013 §3.6)",
-    base: || ApplicationConfig::ConstantRate(ConstantRateConfig::GAME),
+    base: || ConstantRateConfig::GAME.into(),
     profiles: &[],
     keys: |application, visitor| {
-        if let ApplicationConfig::ConstantRate(config) = application {
+        if let Some(config) = application.get_mut::<ConstantRateConfig>() {
             config.keys(visitor);
         }
     },
@@ -185,7 +183,7 @@ impl Application for ConstantRate {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for lane in 0..self.config.lanes {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             let at = self.streams.first(now + delay, lane as usize, context);
@@ -193,14 +191,14 @@ impl Application for ConstantRate {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         if let Event::Timer(lane) = event {
             let next = self.streams.send(now, lane as usize, context);
             context.arm(next, lane);
         }
     }
 
-    fn finish(&mut self, _now: Instant, _context: &mut impl ApplicationContext) {}
+    fn finish(&mut self, _now: Instant, _context: &mut dyn ApplicationContext) {}
 }
 
 #[cfg(test)]

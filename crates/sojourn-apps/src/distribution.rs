@@ -233,7 +233,7 @@ pub enum Sampler<Q> {
 
 impl<Q: Measured> Sampler<Q> {
     /// The next one, from the application's stream of `purpose`; a constant takes no draw.
-    pub fn draw(&self, purpose: Draw, context: &mut impl ApplicationContext) -> Q {
+    pub fn draw(&self, purpose: Draw, context: &mut dyn ApplicationContext) -> Q {
         match self {
             Self::Constant(value) => *value,
             Self::Random(inverse) => Q::of_number(inverse.at(context.unit(purpose))),
@@ -249,7 +249,7 @@ impl<Q: Measured> Sampler<Q> {
     }
 
     /// The same as [`Sampler::draw`] as a number in bytes or seconds, before it is rounded to what the type holds.
-    pub fn draw_number(&self, purpose: Draw, context: &mut impl ApplicationContext) -> f64 {
+    pub fn draw_number(&self, purpose: Draw, context: &mut dyn ApplicationContext) -> f64 {
         match self {
             Self::Constant(value) => value.number(),
             Self::Random(inverse) => inverse.at(context.unit(purpose)),

@@ -130,7 +130,7 @@ impl Video {
     pub(crate) fn capture(
         &mut self,
         now: Instant,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) -> (Instant, Option<Instant>) {
         self.give_up(now, context);
         let number = self.first + count(self.open.len());
@@ -158,7 +158,7 @@ impl Video {
     pub(crate) fn send(
         &mut self,
         now: Instant,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) -> Option<Instant> {
         let most = self.config.payload();
         let leaving = self.leaving.front_mut()?;
@@ -180,7 +180,7 @@ impl Video {
         &mut self,
         now: Instant,
         number: u32,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let Some(frame) = number
             .checked_sub(self.first)
@@ -200,15 +200,15 @@ impl Video {
     }
 
     /// The run ends: frames whose deadline is over are lost.
-    pub(crate) fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    pub(crate) fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         self.forget(now, self.config.deadline, context);
     }
 
-    fn give_up(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn give_up(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         self.forget(now, GIVEN_UP.max(self.config.deadline), context);
     }
 
-    fn forget(&mut self, now: Instant, age: Span, context: &mut impl ApplicationContext) {
+    fn forget(&mut self, now: Instant, age: Span, context: &mut dyn ApplicationContext) {
         while let Some(frame) = self.open.front().copied()
             && now.saturating_since(frame.captured_at) > age
         {
@@ -225,7 +225,7 @@ impl Video {
         number: u32,
         frame: &Open,
         complete_at: Option<Instant>,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         context.record_frame(&Frame {
             direction: self.direction,

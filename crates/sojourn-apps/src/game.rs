@@ -80,10 +80,8 @@ impl GameConfig {
 }
 
 impl ApplicationKind for GameConfig {
-    type Application = Game;
-
-    fn build(&self) -> Game {
-        Game::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Game::new(self))
     }
 
     fn servers(&self) -> usize {
@@ -157,7 +155,7 @@ impl Application for Game {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for token in 0..2 * self.lanes {
             let delay = crate::jittered(self.start, self.start_jitter, context);
             let (streams, session) = self.of_token(token);
@@ -166,7 +164,7 @@ impl Application for Game {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         if let Event::Timer(token) = event {
             let (streams, session) = self.of_token(token);
             let next = streams.send(now, session, context);
@@ -174,7 +172,7 @@ impl Application for Game {
         }
     }
 
-    fn finish(&mut self, _now: Instant, _context: &mut impl ApplicationContext) {}
+    fn finish(&mut self, _now: Instant, _context: &mut dyn ApplicationContext) {}
 }
 
 #[cfg(test)]

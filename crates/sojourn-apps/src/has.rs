@@ -20,8 +20,8 @@ pub use content::{Content, VbrContent};
 pub(crate) use rate::span;
 pub use rate::{Bba0Config, BolaConfig, RateRule, ThroughputBufferConfig};
 
-use crate::ApplicationKind;
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
+use crate::{Application, ApplicationKind};
 use sojourn_base::{BitRate, Bytes, Direction, Span};
 use sojourn_keys::{Key, Mismatch, key, origin, parameters};
 use std::borrow::Cow;
@@ -94,10 +94,8 @@ pub(crate) const STAGGER: Key = key(
 .unit("s");
 
 impl ApplicationKind for HasConfig {
-    type Application = Has;
-
-    fn build(&self) -> Has {
-        Has::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Has::new(self))
     }
 
     fn flows(&self) -> u64 {

@@ -11,12 +11,12 @@ mod client;
 
 pub use client::HasLl;
 
-use crate::ApplicationKind;
 use crate::has::{
     Content, LADDER, Problem, RateRule, SESSIONS, STAGGER, ThroughputBufferConfig,
     not_of_all_levels, not_rising, span,
 };
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
+use crate::{Application, ApplicationKind};
 use sojourn_base::{BitRate, Bytes, Direction, Span};
 use sojourn_keys::{Key, Mismatch, choices, origin, parameters};
 use std::borrow::Cow;
@@ -122,10 +122,8 @@ impl From<LiveRule> for RateRule {
 }
 
 impl ApplicationKind for HasLlConfig {
-    type Application = HasLl;
-
-    fn build(&self) -> HasLl {
-        HasLl::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(HasLl::new(self))
     }
 
     fn flows(&self) -> u64 {

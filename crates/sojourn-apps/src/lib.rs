@@ -22,7 +22,6 @@
 //! Sizes, pauses and intervals that are drawn are a [`Distribution`].
 #![forbid(unsafe_code)]
 
-mod any;
 pub mod bulk;
 pub mod cloud_game;
 mod connections;
@@ -35,7 +34,8 @@ pub mod game;
 pub mod has;
 pub mod has_ll;
 pub mod keys;
-mod own;
+mod kind;
+mod kinds;
 pub mod pd;
 pub mod probe;
 pub mod video_call;
@@ -43,7 +43,6 @@ pub mod web;
 pub mod web_3gpp;
 pub mod web_akhtar;
 
-pub use any::ApplicationKind;
 pub use bulk::{Bulk, BulkConfig, FileSize};
 pub use cloud_game::{CloudGame, CloudGameConfig};
 pub use constant_rate::{ConstantRate, ConstantRateConfig, IntervalMode, StreamConfig};
@@ -52,7 +51,8 @@ pub use frames::VideoConfig;
 pub use game::{Game, GameConfig};
 pub use has::{Has, HasConfig};
 pub use has_ll::{HasLl, HasLlConfig};
-pub use own::{OwnApplication, OwnConfiguration, add_application};
+pub use kind::{ApplicationConfig, ApplicationKind};
+pub use kinds::add_application;
 pub use pd::{Pd, PdConfig, ServerPacing};
 pub use probe::{Probe, ProbeConfig, ProbeOver};
 pub use video_call::{VideoCall, VideoCallConfig};
@@ -68,22 +68,8 @@ pub use sojourn_base::report::{
     Transfer,
 };
 
+use core::fmt;
 use sojourn_base::{Direction, Instant, Span};
-
-any::applications! {
-    Bulk(BulkConfig),
-    ConstantRate(ConstantRateConfig, constant_rate::VOICE, constant_rate::GAME),
-    Game(GameConfig),
-    Probe(ProbeConfig),
-    Web(WebConfig),
-    Has(HasConfig),
-    HasLl(HasLlConfig),
-    Web3gpp(Web3gppConfig),
-    Pd(PdConfig),
-    WebAkhtar(WebAkhtarConfig),
-    CloudGame(CloudGameConfig),
-    VideoCall(VideoCallConfig),
-}
 
 /// A connection, as the context names it. Never reused within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -223,17 +209,17 @@ impl Interest {
 }
 
 /// An application.
-pub trait Application {
+pub trait Application: fmt::Debug + Send {
     /// What it listens to, the same throughout the run.
     fn interest(&self) -> Interest {
         Interest::EVERYTHING
     }
     /// The run begins.
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext);
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext);
     /// Something happened.
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext);
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext);
     /// The run ends: record what is unfinished.
-    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext);
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext);
 }
 
 /// The nearest whole number, at least one: of drawn sizes and counts.
@@ -247,7 +233,7 @@ fn whole(value: f64) -> u64 {
 }
 
 /// `start` plus a uniform share of `jitter`; nothing is drawn without jitter.
-fn jittered(start: Span, jitter: Span, context: &mut impl ApplicationContext) -> Span {
+fn jittered(start: Span, jitter: Span, context: &mut dyn ApplicationContext) -> Span {
     if jitter.is_zero() {
         start
     } else {

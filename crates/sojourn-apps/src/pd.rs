@@ -80,10 +80,8 @@ const fn pareto<Q: Copy>(mean: Q, cv: f64) -> Distribution<Q> {
 }
 
 impl ApplicationKind for PdConfig {
-    type Application = Pd;
-
-    fn build(&self) -> Pd {
-        Pd::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Pd::new(self))
     }
 
     fn flows(&self) -> u64 {
@@ -174,7 +172,7 @@ impl Download {
         &mut self,
         connection: ConnectionId,
         bytes: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let bytes = bytes.min(self.unwritten);
         self.unwritten -= bytes;
@@ -215,7 +213,7 @@ impl Pd {
     }
 
     /// The next video of a source.
-    fn begin(&mut self, now: Instant, source: usize, context: &mut impl ApplicationContext) {
+    fn begin(&mut self, now: Instant, source: usize, context: &mut dyn ApplicationContext) {
         let bytes = self.size(source);
         let state = &mut self.sources[source];
         let session = DownloadSession {
@@ -244,7 +242,7 @@ impl Pd {
         }
     }
 
-    fn fetch(&mut self, download: Download, context: &mut impl ApplicationContext) {
+    fn fetch(&mut self, download: Download, context: &mut dyn ApplicationContext) {
         let connection = context.open(0);
         self.downloads.insert(connection, download);
     }
@@ -255,7 +253,7 @@ impl Pd {
         now: Instant,
         connection: ConnectionId,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let request = self.config.request.0;
         if let Some(download) = self.downloads.get_mut(connection)
@@ -281,7 +279,7 @@ impl Pd {
     }
 
     /// A paced server writes its next block; a place whose connection is gone, or done, is free again.
-    fn on_block(&mut self, now: Instant, place: usize, context: &mut impl ApplicationContext) {
+    fn on_block(&mut self, now: Instant, place: usize, context: &mut dyn ApplicationContext) {
         let ServerPacing::Paced { factor, .. } = self.config.server_pacing else {
             return;
         };
@@ -305,7 +303,7 @@ impl Pd {
         now: Instant,
         connection: ConnectionId,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let Some(download) = self.downloads.get_mut(connection) else {
             return;
@@ -329,7 +327,7 @@ impl Pd {
         }
     }
 
-    fn record(session: DownloadSession, context: &mut impl ApplicationContext) {
+    fn record(session: DownloadSession, context: &mut dyn ApplicationContext) {
         context.record_download_session(&session);
         context.record_transfer(&Transfer {
             lane: session.source,
@@ -358,7 +356,7 @@ impl Application for Pd {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
         let from = now.saturating_add(delay);
         let schedule = chosen(context.unit(Draw::Choice), self.config.schedules);
@@ -380,7 +378,7 @@ impl Application for Pd {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(source) if source < self.config.sources => {
                 self.begin(now, source as usize, context);
@@ -415,7 +413,7 @@ impl Application for Pd {
         }
     }
 
-    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         let config = self.config;
         let mut unfinished: Vec<Download> = self.downloads.values().copied().collect();
         for download in &mut unfinished {

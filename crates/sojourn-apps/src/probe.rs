@@ -62,10 +62,8 @@ parameters! {
 }
 
 impl ApplicationKind for ProbeConfig {
-    type Application = Probe;
-
-    fn build(&self) -> Probe {
-        Probe::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Probe::new(self))
     }
 
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
@@ -139,7 +137,7 @@ impl Probe {
         u32::try_from(self.config.packet.0).unwrap_or(u32::MAX)
     }
 
-    fn ask(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn ask(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         let number = self.next;
         self.next += 1;
         self.waiting.insert((ProbeConfig::ROUND_TRIP, number), now);
@@ -156,7 +154,7 @@ impl Probe {
     }
 
     /// One question more over the kept connection, which the first one opens.
-    fn ask_over_kept(&mut self, now: Instant, number: u32, context: &mut impl ApplicationContext) {
+    fn ask_over_kept(&mut self, now: Instant, number: u32, context: &mut dyn ApplicationContext) {
         let Some(connection) = self.kept.connection else {
             self.kept = Kept {
                 connection: Some(context.open(0)),
@@ -178,7 +176,7 @@ impl Probe {
         now: Instant,
         lane: u32,
         number: u32,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         if let Some(started_at) = self.waiting.remove(&(lane, number)) {
             self.record(lane, number, started_at, Some(now), context);
@@ -191,7 +189,7 @@ impl Probe {
         index: u32,
         started_at: Instant,
         ended_at: Option<Instant>,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let bytes = match self.config.over {
             ProbeOver::Datagrams => self.config.packet.0,
@@ -210,7 +208,7 @@ impl Probe {
         &mut self,
         now: Instant,
         connection: ConnectionId,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         if self.kept.connection == Some(connection) {
             self.kept.is_established = true;
@@ -229,7 +227,7 @@ impl Probe {
         connection: ConnectionId,
         end: End,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let size = self.config.request.0;
         if self.kept.connection == Some(connection) {
@@ -269,7 +267,7 @@ impl Probe {
         }
     }
 
-    fn on_lost(&mut self, connection: ConnectionId, context: &mut impl ApplicationContext) {
+    fn on_lost(&mut self, connection: ConnectionId, context: &mut dyn ApplicationContext) {
         if self.kept.connection == Some(connection) {
             self.kept = Kept::default();
         } else if let Some(number) = self.foreign.remove(connection) {
@@ -290,12 +288,12 @@ impl Application for Probe {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
         context.arm(now + delay, 0);
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(_) => {
                 self.ask(now, context);
@@ -320,7 +318,7 @@ impl Application for Probe {
         }
     }
 
-    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for ((lane, number), started_at) in core::mem::take(&mut self.waiting) {
             self.record(lane, number, started_at, None, context);
         }

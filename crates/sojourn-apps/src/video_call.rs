@@ -39,10 +39,8 @@ const SOUND: StreamConfig = StreamConfig {
 };
 
 impl ApplicationKind for VideoCallConfig {
-    type Application = VideoCall;
-
-    fn build(&self) -> VideoCall {
-        VideoCall::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(VideoCall::new(self))
     }
 
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
@@ -105,7 +103,7 @@ impl Application for VideoCall {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for (number, side) in (0..).zip(&mut self.sides) {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             let at = now.saturating_add(delay);
@@ -115,7 +113,7 @@ impl Application for VideoCall {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(token) => {
                 let number = token % 2;
@@ -148,7 +146,7 @@ impl Application for VideoCall {
         }
     }
 
-    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for side in &mut self.sides {
             side.video.finish(now, context);
         }

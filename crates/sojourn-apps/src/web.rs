@@ -13,8 +13,8 @@ mod page;
 pub use browser::Web;
 pub use page::{EqualPage, GeneratedPage, ListedPage, PageModel};
 
-use crate::ApplicationKind;
 use crate::keys::{LONGEST_PAUSE, START, START_JITTER};
+use crate::{Application, ApplicationKind};
 use sojourn_base::{Bytes, Direction, Span};
 use sojourn_keys::{Key, bytes, choices, origin, parameters};
 
@@ -111,10 +111,8 @@ choices! {
 }
 
 impl ApplicationKind for WebConfig {
-    type Application = Web;
-
-    fn build(&self) -> Web {
-        Web::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Web::new(self))
     }
 
     fn servers(&self) -> usize {

@@ -87,10 +87,8 @@ parameters! {
 }
 
 impl ApplicationKind for Web3gppConfig {
-    type Application = Web3gpp;
-
-    fn build(&self) -> Web3gpp {
-        Web3gpp::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Web3gpp::new(self))
     }
 
     fn flows(&self) -> u64 {
@@ -287,12 +285,12 @@ impl Web3gpp {
     }
 
     /// A timer of `user`, in place of the one before.
-    fn wait(&mut self, user: usize, until: Instant, context: &mut impl ApplicationContext) {
+    fn wait(&mut self, user: usize, until: Instant, context: &mut dyn ApplicationContext) {
         self.users[user].due = until;
         context.arm(until, token(user * self.timers_per_user()));
     }
 
-    fn connect(&mut self, user: usize, place: usize, context: &mut impl ApplicationContext) {
+    fn connect(&mut self, user: usize, place: usize, context: &mut dyn ApplicationContext) {
         let connection = context.open(0);
         let fetch = &mut self.users[user].fetches[place];
         fetch.connection = Some(connection);
@@ -301,7 +299,7 @@ impl Web3gpp {
     }
 
     /// The first page, or the first after a connection was lost.
-    fn begin(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+    fn begin(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         if self.keeps_connections() {
             self.users[user].doing = Doing::Connecting;
             self.connect(user, 0, context);
@@ -311,7 +309,7 @@ impl Web3gpp {
     }
 
     /// The next page: ask for its main object.
-    fn begin_page(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+    fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.users[user];
         state.page = Page {
             started_at: now,
@@ -334,7 +332,7 @@ impl Web3gpp {
         now: Instant,
         user: usize,
         place: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let keeps_connections = self.keeps_connections();
         let state = &mut self.users[user];
@@ -368,7 +366,7 @@ impl Web3gpp {
     }
 
     /// Send the request over the open connection.
-    fn request(&mut self, user: usize, place: usize, context: &mut impl ApplicationContext) {
+    fn request(&mut self, user: usize, place: usize, context: &mut dyn ApplicationContext) {
         let request = self.config.request.0;
         let fetch = &mut self.users[user].fetches[place];
         fetch.stage = Stage::Asking;
@@ -385,7 +383,7 @@ impl Web3gpp {
         now: Instant,
         user: usize,
         place: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let fetch = &mut self.users[user].fetches[place];
         fetch.stage = Stage::Serving;
@@ -398,7 +396,7 @@ impl Web3gpp {
         }
     }
 
-    fn answer(&mut self, user: usize, place: usize, context: &mut impl ApplicationContext) {
+    fn answer(&mut self, user: usize, place: usize, context: &mut dyn ApplicationContext) {
         let closes = !self.keeps_connections();
         let fetch = &mut self.users[user].fetches[place];
         fetch.stage = Stage::Loading;
@@ -418,7 +416,7 @@ impl Web3gpp {
         now: Instant,
         (user, place): (usize, usize),
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let keeps_connections = self.keeps_connections();
         let state = &mut self.users[user];
@@ -451,7 +449,7 @@ impl Web3gpp {
     }
 
     /// The next embedded objects, or the end of the page.
-    fn go_on(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+    fn go_on(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         for place in 0..self.users[user].fetches.len() {
             let state = &mut self.users[user];
             if state.left > 0 && state.fetches[place].stage == Stage::Idle {
@@ -471,7 +469,7 @@ impl Web3gpp {
         self.wait(user, now + reading, context);
     }
 
-    fn on_timer(&mut self, now: Instant, token: u32, context: &mut impl ApplicationContext) {
+    fn on_timer(&mut self, now: Instant, token: u32, context: &mut dyn ApplicationContext) {
         let timers = self.timers_per_user();
         let (user, timer) = (token as usize / timers, token as usize % timers);
         let state = &self.users[user];
@@ -498,7 +496,7 @@ impl Web3gpp {
         &mut self,
         now: Instant,
         connection: ConnectionId,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let Some((user, lost)) = self.connections.remove(connection) else {
             return;
@@ -518,7 +516,7 @@ impl Web3gpp {
     }
 
     /// Records the page and the objects that `user` waits for, if any.
-    fn record_unfinished(&mut self, user: usize, context: &mut impl ApplicationContext) {
+    fn record_unfinished(&mut self, user: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.users[user];
         for fetch in &state.fetches {
             if fetch.stage != Stage::Idle {
@@ -563,7 +561,7 @@ impl Application for Web3gpp {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for user in 0..self.config.users {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             let own = Seed(context.unit(Draw::Choice).to_bits());
@@ -590,7 +588,7 @@ impl Application for Web3gpp {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(token) => self.on_timer(now, token, context),
             Event::Connected(connection, End::Client) => {
@@ -625,7 +623,7 @@ impl Application for Web3gpp {
         }
     }
 
-    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for user in 0..self.users.len() {
             self.record_unfinished(user, context);
         }

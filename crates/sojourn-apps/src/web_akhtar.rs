@@ -78,10 +78,8 @@ parameters! {
 }
 
 impl ApplicationKind for WebAkhtarConfig {
-    type Application = WebAkhtar;
-
-    fn build(&self) -> WebAkhtar {
-        WebAkhtar::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(WebAkhtar::new(self))
     }
 
     fn servers(&self) -> usize {
@@ -184,7 +182,7 @@ impl WebAkhtar {
     }
 
     /// The objects of a page, host by host.
-    fn draw(&self, context: &mut impl ApplicationContext) -> Vec<Vec<u64>> {
+    fn draw(&self, context: &mut dyn ApplicationContext) -> Vec<Vec<u64>> {
         let config = self.config;
         let size = |statistic: &Statistic, unit: f64| {
             crate::whole(statistic.at(config.lookup, unit) * 1000.0 * config.growth)
@@ -202,7 +200,7 @@ impl WebAkhtar {
             .collect()
     }
 
-    fn begin_page(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+    fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let sizes = self.draw(context);
         let state = &mut self.users[user];
         let page = Page {
@@ -248,7 +246,7 @@ impl WebAkhtar {
         now: Instant,
         user: usize,
         host: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let most = match self.config.requests {
             Requests::OneByOne | Requests::Pipelined => 1,
@@ -292,7 +290,7 @@ impl WebAkhtar {
         connection: ConnectionId,
         (user, host): (usize, usize),
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let request = self.config.request.0;
         let state = &mut self.users[user].hosts[host];
@@ -313,7 +311,7 @@ impl WebAkhtar {
         now: Instant,
         (user, host): (usize, usize),
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         loop {
             let state = &mut self.users[user].hosts[host];
@@ -355,7 +353,7 @@ impl WebAkhtar {
         now: Instant,
         user: usize,
         object: &Object,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let pages = &mut self.users[user].pages;
         let Some(at) = pages.iter().position(|(page, _)| page.index == object.page) else {
@@ -377,7 +375,7 @@ impl WebAkhtar {
         now: Instant,
         user: usize,
         host: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let keep = self.config.keep_alive;
         let state = &mut self.users[user].hosts[host];
@@ -396,7 +394,7 @@ impl WebAkhtar {
         &mut self,
         now: Instant,
         connection: ConnectionId,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let Some((user, host)) = self.connections.remove(connection) else {
             return;
@@ -435,14 +433,14 @@ impl Application for WebAkhtar {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for user in 0..self.users.len() {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             context.arm(now.saturating_add(delay), self.token(user, 0));
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(token) => {
                 let kinds = 1 + self.config.hosts as usize;
@@ -473,7 +471,7 @@ impl Application for WebAkhtar {
         }
     }
 
-    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for user in &self.users {
             for host in &user.hosts {
                 for object in host.objects.iter().take(host.asked) {

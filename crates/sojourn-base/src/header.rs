@@ -1,5 +1,10 @@
 //! What a queue, classifier or link knows of a packet.
 
+/// Stands for a packet in queues and links: they hand it back with what became of the packet, and never look inside. The
+/// simulator writes the packet's place in its memory into it, an emulator for instance an index of its frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketHandle(pub u64);
+
 /// The two-bit ECN field of RFC 3168.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {

@@ -9,7 +9,7 @@
 //! | [`limit`] | [`Limit`]: how much a buffer may hold, in bytes, packets or time |
 //! | [`ratio`] | [`Probability`] |
 //! | [`direction`] | [`Direction`], [`PerDirection`]: the subscriber's view |
-//! | [`header`] | [`Meta`], [`Ecn`]: what a queue knows of a packet |
+//! | [`header`] | [`Meta`], [`Ecn`], [`PacketHandle`]: what a queue knows of a packet |
 //! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: which flow a packet belongs to |
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
 //! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
@@ -40,7 +40,7 @@ pub mod time;
 
 pub use direction::{Direction, PerDirection};
 pub use flow_hash::{Address, FlowHash, FlowKey};
-pub use header::{Ecn, Meta, Reason, ServiceQueue, SubFlow};
+pub use header::{Ecn, Meta, PacketHandle, Reason, ServiceQueue, SubFlow};
 pub use limit::Limit;
 pub use random::{RandomStream, Seed};
 pub use rate::{BitRate, Serializer, WholeBytes};

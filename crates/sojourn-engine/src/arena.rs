@@ -1,8 +1,8 @@
 //! Packets in flight: a slab with 32-bit handles and a free list, so that steady state allocates
 //! nothing.
 
-use crate::network::HopId;
-use sojourn_base::{Instant, Meta};
+use crate::hop::HopId;
+use sojourn_base::{Instant, Meta, PacketHandle};
 use sojourn_record::DelaySplit;
 use sojourn_transport::{Flags, SackBlocks, Segment};
 
@@ -21,6 +21,25 @@ impl PacketId {
         Self {
             hop: self.hop.next(),
             ..self
+        }
+    }
+}
+
+/// What queues and links hold of it.
+impl From<PacketId> for PacketHandle {
+    #[inline]
+    fn from(id: PacketId) -> Self {
+        Self(u64::from(id.index) << 32 | u64::from(id.hop.number()))
+    }
+}
+
+impl From<PacketHandle> for PacketId {
+    #[expect(clippy::cast_possible_truncation, reason = "the halves of the handle")]
+    #[inline]
+    fn from(PacketHandle(halves): PacketHandle) -> Self {
+        Self {
+            index: (halves >> 32) as u32,
+            hop: HopId::new(halves as u32),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::calendar::Calendar;
 use crate::event::Event;
-use crate::network::HopId;
+use crate::hop::HopId;
 use sojourn_apps::{ConnectionId, End, Interest};
 use sojourn_base::Instant;
 use sojourn_transport::{TcpEndpoint, Timer};

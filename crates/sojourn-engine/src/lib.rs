@@ -23,6 +23,7 @@ mod arena;
 mod calendar;
 mod connections;
 mod event;
+mod hop;
 pub mod memory;
 mod network;
 mod ports;

@@ -3,18 +3,15 @@
 //! Units and ranges: bytes. Source: sizes of what is kept. Deviations: what grows with what happens (packets of a
 //! queue without limit, rows of transfers) is not foreseen; the run is measured while it goes on.
 
-use sojourn_apps::{ApplicationConfig, Distribution};
+use sojourn_apps::{ConstantRateConfig, Distribution};
 use sojourn_record::{
-    DEVICE_HISTOGRAM_BYTES, Datagram, HISTOGRAM_BYTES, LINK_BIN_BYTES, SERVICE_BIN_BYTES,
-    TRAFFIC_BIN_BYTES,
+    COUNTED_AND_TABLE, DEVICE_HISTOGRAM_BYTES, Datagram, HISTOGRAM_BYTES, LINK_BIN_BYTES,
+    SERVICE_BIN_BYTES, TRAFFIC_BIN_BYTES,
 };
 use sojourn_scenario::{Scenario, Topology};
 
 use crate::connections::CONNECTION_BYTES;
 use crate::network::route_bytes;
-
-/// Records exist twice for a moment: as they were counted, and as columns of tables.
-pub(crate) const COUNTED_AND_TABLE: usize = 2;
 
 /// One thing that a run keeps, and what it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +44,7 @@ pub fn needs(scenario: &Scenario) -> Vec<Need> {
     });
     let mut queues = Sum::default();
     for link in &topology.links {
-        queues.add(link.config.link.queue().bytes(), &link.subject);
+        queues.add(link.config.link.queue.bytes(), &link.subject);
     }
     needs.push(queues.need(
         "sub-queues of queue managers",
@@ -103,7 +100,7 @@ fn of_traffic(scenario: &Scenario, topology: &Topology<'_>) -> Vec<Need> {
             continue;
         }
         tallies.add(flows.saturating_mul(HISTOGRAM_BYTES), subject);
-        if let ApplicationConfig::ConstantRate(config) = application
+        if let Some(config) = application.get::<ConstantRateConfig>()
             && scenario.record.datagrams
             && let Distribution::Constant(interval) = &config.interval
         {
@@ -142,7 +139,7 @@ fn series(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
         .map(|placed| placed.path.upstream.len() + placed.path.downstream.len())
         .sum();
     let divided = topology.links.iter();
-    let divided = divided.filter(|link| link.config.link.queue().has_service_queues());
+    let divided = divided.filter(|link| link.config.link.queue.has_service_queues());
     (topology.links.len() as u64)
         .saturating_mul(LINK_BIN_BYTES)
         .saturating_add((divided.count() as u64).saturating_mul(SERVICE_BIN_BYTES))

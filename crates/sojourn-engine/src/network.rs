@@ -12,30 +12,21 @@
 use crate::arena::{Arena, Body, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
-use crate::memory;
+use crate::hop::HopId;
 use crate::work::{Interrupt, Work};
-use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, Seed, ServiceQueue, Span};
+use sojourn_base::{
+    Bytes, Direction, Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, ServiceQueue, Span,
+};
 use sojourn_link::{
-    AnyLink, DelayParts, Draw, Framing, Line, Link, LinkConfig, LinkContext, LinkCounters, Loss,
-    Mark, Passage, Stage, Wire, WireConfig,
+    AnyLink, DelayParts, Draw, Framing, Line, LinkConfig, LinkContext, LinkCounters, Loss, Mark,
+    Passage, Stage, Wire, WireConfig,
 };
 use sojourn_queue::Score;
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore,
-    MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
+    COUNTED_AND_TABLE, Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage,
+    LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_transport::SackBlocks;
-
-/// A hop of a route; the one after it has the next number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HopId(u32);
-
-impl HopId {
-    /// The hop after it.
-    pub(crate) const fn next(self) -> Self {
-        Self(self.0 + 1)
-    }
-}
 
 /// Where a packet is on its way, and whose it is.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +59,7 @@ struct Hops(Vec<Hop>);
 impl Hops {
     #[inline]
     fn at(&self, hop: HopId) -> &Hop {
-        &self.0[hop.0 as usize]
+        &self.0[hop.index()]
     }
 
     #[inline]
@@ -80,7 +71,7 @@ impl Hops {
 /// A link with a queue, in one direction.
 #[derive(Debug)]
 struct ManagedLink {
-    model: AnyLink<PacketId>,
+    model: AnyLink,
     port: Port,
     /// Time of the pending wake-up event.
     wakeup_at: Instant,
@@ -258,10 +249,10 @@ impl<R: Recorder> Network<R> {
         wire: WireConfig,
     ) -> HopId {
         let paths = &mut self.paths;
-        let first = HopId(number(paths.hops.0.len()));
+        let first = HopId::new(number(paths.hops.0.len()));
         let last_link = links.last().map(|link| &self.links[usize::from(link.0)]);
         let follows_a_link = direction == Direction::Upstream
-            && last_link.is_some_and(|link| Link::<PacketId>::keeps_order(&link.model));
+            && last_link.is_some_and(|link| link.model.keeps_order());
         paths.wires.push(PrivateWire {
             wire: Wire::new(wire),
             line: EventLine::new(),
@@ -288,17 +279,14 @@ impl<R: Recorder> Network<R> {
     pub(crate) fn record_macs(&mut self, end: Instant) {
         for number in 0..self.links.len() {
             let link = LinkId(self::number(number));
-            self.call_link(end, link, |model, call| {
-                model.settle(end, call);
-                model.next_wakeup()
-            });
+            self.call_link(end, link, |model, call| model.settle(end, call));
         }
         for (number, link) in (0..).zip(&self.links) {
             let recorder = &mut self.paths.recorder;
-            if let Some(counters) = Link::<PacketId>::counters(&link.model) {
+            if let Some(counters) = link.model.counters() {
                 recorder.on_mac(LinkId(number), &mac_counters(&counters));
             }
-            let flows = Link::<PacketId>::service_flow_counters(&link.model);
+            let flows = link.model.service_flow_counters();
             let queues = [ServiceQueue::Classic, ServiceQueue::LowLatency];
             for (queue, counters) in queues.into_iter().zip(flows.iter().flatten()) {
                 recorder.on_service_flow(LinkId(number), queue, &mac_counters(counters));
@@ -313,7 +301,7 @@ impl<R: Recorder> Network<R> {
 
     /// Bytes that records and packets in flight take.
     pub(crate) fn bytes(&self) -> usize {
-        memory::COUNTED_AND_TABLE * self.paths.recorder.bytes() + self.paths.packets.bytes()
+        COUNTED_AND_TABLE * self.paths.recorder.bytes() + self.paths.packets.bytes()
     }
 
     /// What was done within events: steps of links and applications, and packets that found no room among those before.
@@ -437,7 +425,7 @@ impl<R: Recorder> Network<R> {
             dscp,
             ..Meta::default()
         };
-        self.paths.hops.0[first.0 as usize..]
+        self.paths.hops.0[first.index()..]
             .iter()
             .take_while(|hop| hop.over != Over::End)
             .find_map(|hop| match hop.over {
@@ -458,7 +446,7 @@ impl<R: Recorder> Network<R> {
         self.call_link(now, link, |model, call| {
             // The packet keeps its own length: what this link charges is no business of the next one.
             meta.length = call.port.framing.charged(meta.length);
-            model.arrive(now, meta, id, call)
+            model.arrive(now, meta, id.into(), call)
         });
     }
 
@@ -468,7 +456,7 @@ impl<R: Recorder> Network<R> {
         &mut self,
         now: Instant,
         link: LinkId,
-        action: impl FnOnce(&mut AnyLink<PacketId>, &mut LinkCall<'_, R>) -> Instant,
+        action: impl FnOnce(&mut AnyLink, &mut LinkCall<'_, R>) -> Instant,
     ) {
         let state = &mut self.links[usize::from(link.0)];
         let mut call = LinkCall {
@@ -624,26 +612,27 @@ struct LinkCall<'a, R> {
     paths: &'a mut Paths<R>,
 }
 
-impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
+impl<R: Recorder> LinkContext for LinkCall<'_, R> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
         reason = "a passage that nobody records need not be put together"
     )]
-    fn deliver(&mut self, item: PacketId, meta: &Meta, passage: &Passage) {
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
+        let id = PacketId::from(item);
         let paths = &mut *self.paths;
         if passage.marked {
-            paths.packets.get_mut(item).meta.ecn = Ecn::Ce;
+            paths.packets.get_mut(id).meta.ecn = Ecn::Ce;
         }
         let at = passage.arrives_at;
         let length = match self.port.framing {
             Framing::Ip => meta.length,
-            _ => paths.packets.get(item).meta.length,
+            _ => paths.packets.get(id).meta.length,
         };
         if paths.record_delays {
-            add_delay(paths.packets.split_mut(item), &passage.delay);
+            add_delay(paths.packets.split_mut(id), &passage.delay);
         }
-        let behind = item.one_hop_on();
+        let behind = id.one_hop_on();
         let Hop { over, traffic, .. } = *paths.hops.of(behind);
         match over {
             Over::Wire {
@@ -654,9 +643,7 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
                 let event = Event::LinkDelivery {
                     link: self.port.link,
                 };
-                self.port
-                    .line
-                    .announce(at, item, event, &mut paths.calendar);
+                self.port.line.announce(at, id, event, &mut paths.calendar);
             }
         }
         paths.recorder.on_passage(
@@ -677,11 +664,11 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
     }
 
     #[cold]
-    fn marked(&mut self, item: &PacketId, meta: &Meta, mark: &Mark) {
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
         self.paths.recorder.on_mark(&LinkMark {
             at: self.now,
             link: self.port.link,
-            traffic: self.paths.hops.of(*item).traffic,
+            traffic: self.paths.hops.of(item.into()).traffic,
             direction: self.port.direction,
             length: Bytes(u64::from(meta.length)),
             reason: mark.reason,
@@ -690,10 +677,10 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
         });
     }
 
-    fn scored(&mut self, item: &PacketId, meta: &Meta, score: &Score) {
+    fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
         self.paths.recorder.on_score(&LinkScore {
             link: self.port.link,
-            traffic: self.paths.hops.of(*item).traffic,
+            traffic: self.paths.hops.of(item.into()).traffic,
             direction: self.port.direction,
             flow_hash: meta.flow_hash,
             length: Bytes(u64::from(meta.length)),
@@ -707,10 +694,11 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
         self.paths.recorder.on_estimate(link, meta.queue, delay);
     }
 
-    fn dropped(&mut self, item: PacketId, meta: &Meta, loss: &Loss) {
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
         let (paths, direction) = (&mut *self.paths, self.port.direction);
-        let packet = paths.packets.get(item);
-        let traffic = paths.hops.of(item).traffic;
+        let id = PacketId::from(item);
+        let packet = paths.packets.get(id);
+        let traffic = paths.hops.of(id).traffic;
         let behind_queue = loss.stage == Stage::TransmitQueue;
         paths.recorder.on_drop(&LinkDrop {
             at: self.now,
@@ -744,10 +732,10 @@ impl<R: Recorder> LinkContext<PacketId> for LinkCall<'_, R> {
                 },
                 marked: false,
                 lost_for: Some(loss.reason),
-                split: paths.recorded_split(item),
+                split: paths.recorded_split(id),
             });
         }
-        paths.packets.free(item);
+        paths.packets.free(id);
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {

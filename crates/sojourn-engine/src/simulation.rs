@@ -2,11 +2,12 @@
 
 use crate::address::{client_address, flow_hash};
 use crate::event::Event;
-use crate::network::{HopId, Network};
+use crate::hop::HopId;
+use crate::network::Network;
 use crate::ports::PortPool;
 use crate::work::Interrupt;
 use crate::world::{ApplicationCall, TrafficState, World};
-use sojourn_apps::{AnyApplication, Application, ApplicationConfig, Draw, End, Interest};
+use sojourn_apps::{Application, Draw, End, Interest, ProbeConfig};
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
@@ -68,12 +69,11 @@ pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecor
     let links = topology.links.into_iter().map(|link| RecordedLink {
         name: link.subject,
         is_access: link.is_access,
-        has_service_queues: link.config.link.queue().has_service_queues(),
+        has_service_queues: link.config.link.queue.has_service_queues(),
         latency_histogram: link.config.latency_histogram.clone(),
     });
-    let is_probe = |placed: &PlacedTraffic<'_>| {
-        matches!(placed.entry.application, ApplicationConfig::Probe(_))
-    };
+    let is_probe =
+        |placed: &PlacedTraffic<'_>| placed.entry.application.get::<ProbeConfig>().is_some();
     let samplers = topology.traffic.iter().map(is_probe).collect();
     let traffic = topology.traffic.into_iter().map(|placed| placed.subject);
     ColumnRecorder::over(config, links.collect(), traffic.collect()).with_samples_of(samplers)
@@ -126,7 +126,7 @@ pub fn run_watched<R: Recorder>(
 #[derive(Debug)]
 struct Simulation<R> {
     world: World<R>,
-    applications: Vec<AnyApplication>,
+    applications: Vec<Box<dyn Application>>,
 }
 
 impl<R: Recorder> Simulation<R> {
@@ -155,15 +155,17 @@ impl<R: Recorder> Simulation<R> {
                 Ok(network.add_link(&link.subject, link.direction, config, seed))
             })
             .collect::<Result<_, _>>()?;
-        let applications: Vec<AnyApplication> = topology
+        let applications: Vec<Box<dyn Application>> = topology
             .traffic
             .iter()
             .map(|placed| {
                 go_on()?;
-                Ok(AnyApplication::build(&placed.entry.application))
+                Ok(placed.entry.application.build())
             })
             .collect::<Result<_, _>>()?;
-        let interests = applications.iter().map(Application::interest);
+        let interests = applications
+            .iter()
+            .map(|application| application.interest());
         let traffic = (0..)
             .zip(topology.traffic.iter().zip(interests))
             .map(|(number, (placed, interest))| {
@@ -285,7 +287,7 @@ impl<R: Recorder> Simulation<R> {
         &mut self,
         now: Instant,
         index: usize,
-        action: impl FnOnce(&mut AnyApplication, &mut ApplicationCall<'_, R>),
+        action: impl FnOnce(&mut dyn Application, &mut ApplicationCall<'_, R>),
     ) {
         let traffic = u16::try_from(index).expect("the scenario limits the traffic list");
         let mut call = ApplicationCall {
@@ -293,7 +295,7 @@ impl<R: Recorder> Simulation<R> {
             traffic,
             world: &mut self.world,
         };
-        action(&mut self.applications[index], &mut call);
+        action(&mut *self.applications[index], &mut call);
     }
 }
 

@@ -4,8 +4,8 @@
 use sojourn_base::{BitRate, Seed, Span};
 use sojourn_engine::{Cancelled, Interrupt, column_recorder, run_watched};
 use sojourn_keys::{Configured, Visitor};
-use sojourn_link::{LinkKind, Serial, SerialConfig, add_link};
-use sojourn_queue::{AnyManager, FqPieConfig, ManagerKind, add_manager};
+use sojourn_link::{AnyLink, LinkKind, Serial, SerialConfig, add_link};
+use sojourn_queue::{FqPieConfig, ManagerKind, QueueManager, add_manager};
 use sojourn_scenario::Scenario;
 
 /// Events are few: whoever asks `is_cancelled` every 4096 never does.
@@ -125,10 +125,8 @@ impl Configured for OwnLine {
 }
 
 impl LinkKind for OwnLine {
-    type Link<T> = Serial<AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        LinkKind::build(&self.0, manager)
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        AnyLink::other(Serial::new(self.0, manager))
     }
 
     fn drain_rate(&self) -> BitRate {
@@ -136,7 +134,7 @@ impl LinkKind for OwnLine {
     }
 
     fn delay(&self) -> Span {
-        LinkKind::delay(&self.0)
+        self.0.delay()
     }
 }
 
@@ -171,9 +169,7 @@ impl Configured for OwnFlowQueues {
 }
 
 impl ManagerKind for OwnFlowQueues {
-    type Queue<T> = <FqPieConfig as ManagerKind>::Queue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+    fn build(&self) -> Box<dyn QueueManager> {
         self.0.build()
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! Waits of one long run are correlated, so the confidence bounds come from batch means.
 
-use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Seed, Span, dist};
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, PacketHandle, Seed, Span, dist};
 use sojourn_link::{
-    Draw, Link, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, SerialConfig, ShapedConfig,
+    Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, SerialConfig, ShapedConfig,
     ShaperConfig,
 };
 use sojourn_queue::{Admission, DropTailConfig, ManagerConfig};
@@ -16,14 +16,14 @@ struct Collector {
     passages: Vec<(u32, Passage)>,
 }
 
-impl LinkContext<()> for Collector {
-    fn deliver(&mut self, (): (), meta: &Meta, passage: &Passage) {
+impl LinkContext for Collector {
+    fn deliver(&mut self, _: PacketHandle, meta: &Meta, passage: &Passage) {
         self.passages.push((meta.length, *passage));
     }
-    fn dropped(&mut self, (): (), _: &Meta, loss: &Loss) {
+    fn dropped(&mut self, _: PacketHandle, _: &Meta, loss: &Loss) {
         panic!("an unlimited queue lost a packet: {loss:?}");
     }
-    fn marked(&mut self, (): &(), _: &Meta, mark: &Mark) {
+    fn marked(&mut self, _: PacketHandle, _: &Meta, mark: &Mark) {
         panic!("a drop-tail queue marked a packet: {mark:?}");
     }
     fn unit(&mut self, purpose: Draw) -> f64 {
@@ -32,7 +32,7 @@ impl LinkContext<()> for Collector {
 }
 
 fn unlimited() -> ManagerConfig {
-    ManagerConfig::DropTail(DropTailConfig {
+    ManagerConfig::from(DropTailConfig {
         limit: Limit::Bytes(Bytes(u64::MAX)),
         admission: Admission::Fit,
         head_drop: false,
@@ -55,18 +55,18 @@ fn drive(
             now + Span::from_secs_f64(dist::exponential(gaps.unit(), mean_gap.as_secs_f64()));
         while link.next_wakeup() <= arrival {
             let at = link.next_wakeup();
-            link.on_wakeup(at, &mut context);
+            link.wake(at, &mut context);
         }
         now = arrival;
         let meta = Meta {
             length: length(lengths.unit()),
             ..Meta::default()
         };
-        link.on_arrival(now, meta, (), &mut context);
+        link.arrive(now, meta, PacketHandle::default(), &mut context);
     }
     while link.next_wakeup() < Instant::NEVER {
         let at = link.next_wakeup();
-        link.on_wakeup(at, &mut context);
+        link.wake(at, &mut context);
     }
     assert_eq!(
         context.passages.len(),
@@ -102,8 +102,8 @@ fn waits_ms(passages: &[(u32, Passage)]) -> Vec<f64> {
 
 fn line_at_12_mbps() -> LinkConfig {
     let rate = BitRate::from_mbps(12); // 1500 B take 1 ms
-    LinkConfig::Serial {
-        link: SerialConfig::plain(rate, Span::ZERO),
+    LinkConfig {
+        link: SerialConfig::plain(rate, Span::ZERO).into(),
         queue: unlimited(),
     }
 }
@@ -155,12 +155,13 @@ fn a_token_bucket_keeps_its_arrival_curve_in_every_interval() {
         peak: BitRate::from_mbps(20),
         peak_burst: Bytes(1522),
     };
-    let link = LinkConfig::Shaped {
+    let link = LinkConfig {
         link: ShapedConfig {
             shaper,
             pull: Pull::Ahead,
             delay: Span::ZERO,
-        },
+        }
+        .into(),
         queue: unlimited(),
     };
     // Offered: 1500 B each 2 ms on average, 6 Mb/s, more than the sustained rate.

@@ -4,8 +4,8 @@
 //! Source: DOCSIS MULPI annex C, maximum sustained traffic rate. What a link may place freely within an interval of MAPs or a
 //! symbol counts as sent in it, and a packet counts when its last byte arrives.
 
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, RandomStream, Seed, Span};
-use sojourn_link::{AnyLink, Draw, Link, LinkConfig, LinkContext, Loss, Mark, Passage};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, Span};
+use sojourn_link::{AnyLink, Draw, LinkConfig, LinkContext, Loss, Mark, Passage};
 use sojourn_scenario::Scenario;
 use sojourn_testkit::departures::Departures;
 
@@ -25,14 +25,14 @@ struct Far {
     streams: [RandomStream; Draw::ALL.len()],
 }
 
-impl LinkContext<()> for Far {
-    fn deliver(&mut self, (): (), meta: &Meta, passage: &Passage) {
+impl LinkContext for Far {
+    fn deliver(&mut self, _: PacketHandle, meta: &Meta, passage: &Passage) {
         self.departures.add(passage.arrives_at, meta.length.into());
     }
 
-    fn dropped(&mut self, (): (), _: &Meta, _: &Loss) {}
+    fn dropped(&mut self, _: PacketHandle, _: &Meta, _: &Loss) {}
 
-    fn marked(&mut self, (): &(), _: &Meta, _: &Mark) {}
+    fn marked(&mut self, _: PacketHandle, _: &Meta, _: &Mark) {}
 
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.streams[purpose as usize].unit()
@@ -62,7 +62,7 @@ app = "voice"
 /// What leaves the link by `end` while a tenth of a second at its rate always waits; every other packet is for a
 /// low-latency queue, if there is one.
 fn backlogged(config: &LinkConfig, length: u32, end: Instant) -> Departures {
-    let mut link: AnyLink<()> = config.build();
+    let mut link: AnyLink = config.build();
     let standing = config.drain_rate().bytes_in(Span::from_ms(100)).0;
     let standing = standing.max(50_000);
     let mut far = Far {
@@ -76,7 +76,7 @@ fn backlogged(config: &LinkConfig, length: u32, end: Instant) -> Departures {
             if now >= end {
                 return far.departures;
             }
-            link.on_wakeup(now, &mut far);
+            link.wake(now, &mut far);
         }
         let meta = Meta {
             length,
@@ -84,7 +84,7 @@ fn backlogged(config: &LinkConfig, length: u32, end: Instant) -> Departures {
             ecn: [Ecn::NotEct, Ecn::Ect1][number as usize % 2],
             ..Meta::default()
         };
-        link.on_arrival(now, meta, (), &mut far);
+        link.arrive(now, meta, PacketHandle(0), &mut far);
     }
     unreachable!("the run ends before packets do")
 }

@@ -1,7 +1,7 @@
 //! Kinds of something: a queue manager, a link, an application; and one of their values as a choice.
 //!
-//! A configuration that is a kind of its own says so by [`Configured`]: its word, its keys, its profiles. The enum
-//! that holds one of many such configurations has them all in [`Kinds`], where somebody's own can be added.
+//! A configuration that is a kind of its own says so by [`Configured`]: its word, its keys, its profiles. Whoever holds
+//! one of many such configurations has them all in [`Kinds`], where somebody's own can be added.
 //!
 //! Source: none. Deviations: none known.
 
@@ -53,14 +53,6 @@ pub trait AnyKind<T>: Sync + fmt::Debug {
     fn keys(&self, value: &mut T, visitor: &mut dyn Visitor);
 }
 
-/// A configuration as a variant of the enum `T`.
-pub trait Variant<T>: Configured {
-    /// The variant with these values.
-    fn wrap(self) -> T;
-    /// The values, if `value` is of this variant.
-    fn of(value: &mut T) -> Option<&mut Self>;
-}
-
 /// The kind whose configuration is `C`.
 pub struct KindOf<C>(PhantomData<fn() -> C>);
 
@@ -89,22 +81,6 @@ impl<C: Configured> KindOf<C> {
     pub fn configuration(profile: Option<&str>) -> C {
         let profile = C::PROFILES.iter().find(|p| Some(p.name) == profile);
         profile.map_or(C::base as fn() -> C, |profile| profile.values)()
-    }
-}
-
-impl<T, C: Variant<T>> AnyKind<T> for KindOf<C> {
-    fn info(&self) -> KindInfo {
-        Self::describe()
-    }
-
-    fn values(&self, profile: Option<&str>) -> T {
-        Self::configuration(profile).wrap()
-    }
-
-    fn keys(&self, value: &mut T, visitor: &mut dyn Visitor) {
-        if let Some(configuration) = C::of(value) {
-            configuration.keys(visitor);
-        }
     }
 }
 

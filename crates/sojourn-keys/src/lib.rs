@@ -6,7 +6,7 @@
 //! | [`declare`] | [`parameters!`], [`choices!`], [`words!`]: one row makes field, documentation, key and default |
 //! | [`form`] | [`Key`], and [`Visitor`], who is shown every key with its value |
 //! | [`kind`] | [`Configured`]: a kind of something with its keys and profiles; [`Kinds`]: all of them |
-//! | [`own`] | [`Own`]: configurations from outside behind a pointer |
+//! | [`mod@family`] | [`family!`]: a type that holds any configuration of one sort |
 //! | [`value`] | [`Value`]: how single values are spelt, read, printed and described |
 //! | [`content`] | what stands in a file, as it is read |
 //!
@@ -16,18 +16,18 @@
 
 pub mod content;
 pub mod declare;
+pub mod family;
 pub mod form;
 pub mod kind;
 mod nearest;
-pub mod own;
 pub mod parameter;
 pub mod value;
 
 pub use content::Content;
 pub use declare::origin;
+pub use family::{Family, Values};
 pub use form::{Choice, Items, ItemsOf, Key, KindInfo, Visitor, key};
-pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile, Variant};
+pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile};
 pub use nearest::{SYNONYMS, nearest};
-pub use own::{Family, Own, Pointed, Takes};
 pub use parameter::{Choices, Parameter, bytes, rate_or, without_keys};
 pub use value::{Mismatch, Or, Shape, Value, Word, Words};

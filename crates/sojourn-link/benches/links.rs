@@ -4,10 +4,10 @@
 //! the wake-ups that are due before it, and counts what comes out.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use sojourn_base::{BitRate, Instant, Meta, Span};
+use sojourn_base::{BitRate, Instant, Meta, PacketHandle, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, Draw, Link, LinkConfig, LinkContext, Loss, Mark, Passage, Pull,
-    SerialConfig, ShapedConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, SerialConfig,
+    ShapedConfig, SingleQueueConfig,
 };
 use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig};
 use std::hint::black_box;
@@ -19,17 +19,17 @@ struct Counter {
     state: u64,
 }
 
-impl LinkContext<u32> for Counter {
-    fn deliver(&mut self, item: u32, _: &Meta, passage: &Passage) {
+impl LinkContext for Counter {
+    fn deliver(&mut self, item: PacketHandle, _: &Meta, passage: &Passage) {
         self.delivered +=
-            u64::from(black_box(item) > 0) + (black_box(passage).arrives_at.as_ps() & 1);
+            u64::from(black_box(item).0 > 0) + (black_box(passage).arrives_at.as_ps() & 1);
     }
 
-    fn dropped(&mut self, item: u32, _: &Meta, _: &Loss) {
-        self.dropped += u64::from(black_box(item) > 0);
+    fn dropped(&mut self, item: PacketHandle, _: &Meta, _: &Loss) {
+        self.dropped += u64::from(black_box(item).0 > 0);
     }
 
-    fn marked(&mut self, item: &u32, _: &Meta, _: &Mark) {
+    fn marked(&mut self, item: PacketHandle, _: &Meta, _: &Mark) {
         black_box(item);
     }
 
@@ -42,7 +42,7 @@ impl LinkContext<u32> for Counter {
 
 /// A link, and a source that offers 1500 B packets every `gap`.
 struct World {
-    link: AnyLink<u32>,
+    link: AnyLink,
     context: Counter,
     now: Instant,
     gap: Span,
@@ -69,59 +69,61 @@ impl World {
             if due > self.now {
                 break;
             }
-            self.link.on_wakeup(due, &mut self.context);
+            self.link.wake(due, &mut self.context);
         }
         let meta = Meta {
             length: 1500,
             ..Meta::default()
         };
-        self.link.on_arrival(self.now, meta, 1, &mut self.context);
+        self.link
+            .arrive(self.now, meta, PacketHandle(1), &mut self.context);
     }
 }
 
 fn links(criterion: &mut Criterion) {
-    let tail = ManagerConfig::DropTail(DropTailConfig::WHITE2012_BUFFERBLOAT);
-    let codel = ManagerConfig::Codel(CodelConfig::WHITE2012);
+    let tail = ManagerConfig::from(DropTailConfig::WHITE2012_BUFFERBLOAT);
+    let codel = ManagerConfig::from(CodelConfig::WHITE2012);
     // 4.9 Mb/s for the links of 5 Mb/s: nearly always a backlog, no drops. Bursts are spent in the
     // first seconds.
     let gap = Span::from_us(2_449);
     let worlds = [
         (
             "serial/drop-tail",
-            LinkConfig::Serial {
-                link: SerialConfig::plain(BitRate::from_mbps(5), Span::from_ms(1)),
+            LinkConfig {
+                link: SerialConfig::plain(BitRate::from_mbps(5), Span::from_ms(1)).into(),
                 queue: tail.clone(),
             },
         ),
         (
             "shaped/drop-tail",
-            LinkConfig::Shaped {
+            LinkConfig {
                 link: ShapedConfig {
                     shaper: CascadeConfig::WHITE2012.shaper,
                     pull: Pull::WithTokens,
                     delay: Span::from_ms(1),
-                },
+                }
+                .into(),
                 queue: tail.clone(),
             },
         ),
         (
             "docsis30-cascade/drop-tail",
-            LinkConfig::Docsis30Cascade {
-                link: CascadeConfig::WHITE2012,
+            LinkConfig {
+                link: CascadeConfig::WHITE2012.into(),
                 queue: tail.clone(),
             },
         ),
         (
             "docsis30-cascade/codel",
-            LinkConfig::Docsis30Cascade {
-                link: CascadeConfig::WHITE2012,
+            LinkConfig {
+                link: CascadeConfig::WHITE2012.into(),
                 queue: codel.clone(),
             },
         ),
         (
             "docsis30-single/codel",
-            LinkConfig::Docsis30Single {
-                link: SingleQueueConfig::WHITE2013,
+            LinkConfig {
+                link: SingleQueueConfig::WHITE2013.into(),
                 queue: codel,
             },
         ),
@@ -132,8 +134,8 @@ fn links(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| bencher.iter(|| world.offer()));
     }
     // Twice the rate: every second packet is refused.
-    let config = LinkConfig::Docsis30Cascade {
-        link: CascadeConfig::WHITE2012,
+    let config = LinkConfig {
+        link: CascadeConfig::WHITE2012.into(),
         queue: tail,
     };
     let mut world = World::new(&config, Span::from_us(1_200));

@@ -30,16 +30,16 @@ fn on_wire(backlog: Backlog, header: u64) -> u64 {
 
 /// A packet of which some bytes have been sent.
 #[derive(Clone, Debug)]
-struct Fragment<T> {
-    packet: Held<T>,
+struct Fragment {
+    packet: Held,
     /// Bytes on the wire, with the MAC header.
     size: u64,
     sent: u64,
     dequeued_at: sojourn_base::Instant,
 }
 
-impl<T> Fragment<T> {
-    fn new(packet: Held<T>, header: u64, dequeued_at: sojourn_base::Instant) -> Self {
+impl Fragment {
+    fn new(packet: Held, header: u64, dequeued_at: sojourn_base::Instant) -> Self {
         let size = u64::from(packet.meta.length) + header;
         Self {
             packet,

@@ -16,8 +16,10 @@ pub mod config;
 pub mod docsis;
 pub mod docsis31;
 pub mod framing;
+pub mod kind;
+mod kinds;
 pub mod line;
-mod own;
+mod problems;
 mod queue_call;
 mod rate_shaping_queue;
 pub mod reach;
@@ -29,9 +31,10 @@ mod testing;
 pub mod token_bucket;
 pub mod wire;
 
+pub use any::AnyLink;
 pub use config::{
-    CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, LinkKind, Pull, SerialConfig,
-    ShapedConfig, ShaperConfig, SingleQueueConfig, WireConfig,
+    CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, SerialConfig, ShapedConfig,
+    ShaperConfig, SingleQueueConfig, WireConfig,
 };
 pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
@@ -40,29 +43,17 @@ pub use docsis31::config::{DownstreamConfig, UpstreamConfig};
 pub use docsis31::downstream::Downstream;
 pub use docsis31::upstream::Upstream;
 pub use framing::Framing;
+pub use kind::{LinkConfig, LinkKind, LinkParameters};
+pub use kinds::add_link;
 pub use line::Line;
-pub use own::{OwnConfiguration, OwnLink, add_link};
 pub use reach::Shortfall;
 pub use serial::Serial;
 pub use shaped::Shaped;
 pub use wire::Wire;
 
-use sojourn_base::{Bytes, Instant, Meta, Span};
-use sojourn_queue::{Backlog, DropTailConfig, Held, ManagerConfig, Reason, Score, SubFlow};
-
-any::links! { $
-    Serial(SerialConfig),
-    Shaped(ShapedConfig),
-    Docsis30Cascade(CascadeConfig),
-    Docsis30Single(SingleQueueConfig),
-    Docsis31Upstream(UpstreamConfig),
-    Docsis31Downstream(DownstreamConfig),
-}
-
-/// The queue of a link about which nothing is said yet.
-const fn blank_queue() -> ManagerConfig {
-    ManagerConfig::DropTail(DropTailConfig::bytes(0))
-}
+use core::fmt;
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
+use sojourn_queue::{Backlog, Held, Reason, Score, SubFlow};
 
 /// Where on its way through a link a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,8 +118,8 @@ pub struct Passage {
 impl Passage {
     /// That of a packet that has left its queue, with where its delay went.
     #[inline]
-    pub const fn of<T>(
-        packet: &Held<T>,
+    pub const fn of(
+        packet: &Held,
         dequeued_at: Instant,
         arrives_at: Instant,
         delay: DelayParts,
@@ -207,17 +198,17 @@ impl Draw {
 }
 
 /// Where a link's results go.
-pub trait LinkContext<T> {
+pub trait LinkContext {
     /// `item` arrives at the far end at `passage.arrives_at`. Deliveries of one queue of a link are
     /// announced in the order of their arrival; see [`Link::keeps_order`].
-    fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage);
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage);
     /// `item` is lost.
-    fn dropped(&mut self, item: T, meta: &Meta, loss: &Loss);
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss);
     /// `item` was marked by the queue manager, and stays or goes on; [`Passage::marked`] says so again when
     /// it leaves.
-    fn marked(&mut self, item: &T, meta: &Meta, mark: &Mark);
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark);
     /// Queue Protection has judged `item`, which arrives; see [`sojourn_queue::QueueContext::scored`].
-    fn scored(&mut self, item: &T, meta: &Meta, score: &Score) {
+    fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
         let _ = (item, meta, score);
     }
     /// The manager has accepted a packet and expects that it will wait so long; see
@@ -262,22 +253,10 @@ impl core::ops::Add for LinkCounters {
     }
 }
 
-/// A link in one direction.
-pub trait Link<T> {
-    /// A packet reaches the link.
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>);
-
+/// What can be asked of a link in one direction at any time.
+pub trait Link: fmt::Debug + Send {
     /// When the link wants to be called next; [`Instant::NEVER`] if nothing is pending.
     fn next_wakeup(&self) -> Instant;
-
-    /// A wake-up is due. Calls before the due time change nothing.
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>);
-
-    /// The run ends: a link that works out late what nobody waits for does so up to `now`, so that its
-    /// [`Link::counters`] are those of the whole run.
-    fn settle(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        let _ = (now, context);
-    }
 
     /// What waits in the managed queue.
     fn backlog(&self) -> Backlog;
@@ -308,5 +287,20 @@ pub trait Link<T> {
     /// The same for the classic and for the low-latency service flow; `None` of a link that has not both.
     fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
         None
+    }
+}
+
+/// A link at work, with a context of type `C`.
+pub trait Transmit<C: LinkContext + ?Sized>: Link {
+    /// A packet reaches the link.
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C);
+
+    /// A wake-up is due. Calls before the due time change nothing.
+    fn on_wakeup(&mut self, now: Instant, context: &mut C);
+
+    /// The run ends: a link that works out late what nobody waits for does so up to `now`, so that its
+    /// [`Link::counters`] are those of the whole run.
+    fn settle(&mut self, now: Instant, context: &mut C) {
+        let _ = (now, context);
     }
 }

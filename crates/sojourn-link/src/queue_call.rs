@@ -20,7 +20,7 @@ pub(crate) enum Drain<'a> {
 
 /// The context of a managed queue during one call.
 #[derive(Debug)]
-pub(crate) struct QueueCall<'a, C> {
+pub(crate) struct QueueCall<'a, C: ?Sized> {
     /// When the call happens.
     pub(crate) now: Instant,
     /// How fast the queue can drain.
@@ -33,20 +33,20 @@ pub(crate) struct QueueCall<'a, C> {
     pub(crate) context: &'a mut C,
 }
 
-impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
-    fn dropped(&mut self, packet: Held<T>, reason: Reason) {
+impl<C: LinkContext + ?Sized> QueueContext for QueueCall<'_, C> {
+    fn dropped(&mut self, packet: Held, reason: Reason) {
         tell_drop(self.context, packet, reason);
     }
 
-    fn marked(&mut self, packet: &Held<T>, reason: Reason) {
+    fn marked(&mut self, packet: &Held, reason: Reason) {
         tell_mark(self.context, packet, reason);
     }
 
-    fn scored(&mut self, packet: &Held<T>, score: &Score) {
-        self.context.scored(&packet.item, &packet.meta, score);
+    fn scored(&mut self, packet: &Held, score: &Score) {
+        self.context.scored(packet.item, &packet.meta, score);
     }
 
-    fn estimated(&mut self, packet: &Held<T>, delay: Span) {
+    fn estimated(&mut self, packet: &Held, delay: Span) {
         self.context.estimated(&packet.meta, delay);
     }
 
@@ -80,7 +80,7 @@ impl<T, C: LinkContext<T>> QueueContext<T> for QueueCall<'_, C> {
 
 /// Tells a link's context of a packet that its queue manager dropped.
 #[inline]
-pub(crate) fn tell_drop<T>(context: &mut impl LinkContext<T>, packet: Held<T>, reason: Reason) {
+pub(crate) fn tell_drop(context: &mut (impl LinkContext + ?Sized), packet: Held, reason: Reason) {
     let loss = Loss {
         entered_at: packet.enqueued_at,
         stage: Stage::Queue,
@@ -92,24 +92,24 @@ pub(crate) fn tell_drop<T>(context: &mut impl LinkContext<T>, packet: Held<T>, r
 
 /// Tells a link's context of a packet that its queue manager marked.
 #[inline]
-pub(crate) fn tell_mark<T>(context: &mut impl LinkContext<T>, packet: &Held<T>, reason: Reason) {
+pub(crate) fn tell_mark(context: &mut (impl LinkContext + ?Sized), packet: &Held, reason: Reason) {
     let mark = Mark {
         entered_at: packet.enqueued_at,
         reason,
         sub_flow: packet.sub_flow,
     };
-    context.marked(&packet.item, &packet.meta, &mark);
+    context.marked(packet.item, &packet.meta, &mark);
 }
 
 /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer, as most have none.
 #[inline]
-pub(crate) fn next_timer<T, M: QueueManager<T>>(manager: &M) -> Instant {
+pub(crate) fn next_timer<M: QueueManager + ?Sized>(manager: &M) -> Instant {
     manager.next_timer().unwrap_or(Instant::NEVER)
 }
 
 /// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
 #[cold]
-pub(crate) fn run_timers<T, M: QueueManager<T>, C: LinkContext<T>>(
+pub(crate) fn run_timers<M: QueueManager + ?Sized, C: LinkContext + ?Sized>(
     manager: &mut M,
     until: Instant,
     call: &mut QueueCall<'_, C>,
@@ -132,10 +132,11 @@ mod tests {
     use super::*;
     use crate::testing::{Call, Collector, Diary, drive, packet};
     use crate::{
-        Cascade, CascadeConfig, Link, Pull, Serial, SerialConfig, Shaped, ShapedConfig,
-        ShaperConfig, SingleQueue, SingleQueueConfig,
+        Cascade, CascadeConfig, Pull, Serial, SerialConfig, Shaped, ShapedConfig, ShaperConfig,
+        SingleQueue, SingleQueueConfig, Transmit,
     };
-    use sojourn_base::BitRate;
+    use alloc::boxed::Box;
+    use sojourn_base::{BitRate, PacketHandle};
     use std::vec::Vec;
 
     /// A shaper of 1 Mb/s with next to no burst: 1500 B take 12 ms.
@@ -152,7 +153,7 @@ mod tests {
 
     /// Offers ten packets at once, then one more 100 ms later, without or with the wake-ups in between;
     /// returns what the manager was asked, and when.
-    fn calls<L: Link<u32>>(
+    fn calls<L: Transmit<Collector>>(
         mut link: L,
         late: bool,
         manager: fn(&L) -> &Diary,
@@ -162,9 +163,9 @@ mod tests {
         let first = [(Instant::from_us(500), 1500); 10];
         if late {
             for (number, (at, length)) in (0..).zip(first) {
-                link.on_arrival(at, packet(length), number, &mut context);
+                link.on_arrival(at, packet(length), PacketHandle(number), &mut context);
             }
-            link.on_arrival(last, packet(1500), 10, &mut context);
+            link.on_arrival(last, packet(1500), PacketHandle(10), &mut context);
         } else {
             drive(
                 &mut link,
@@ -176,7 +177,7 @@ mod tests {
         manager(&link).calls.clone()
     }
 
-    fn check<L: Link<u32>>(link: impl Fn() -> L, manager: fn(&L) -> &Diary) {
+    fn check<L: Transmit<Collector>>(link: impl Fn() -> L, manager: fn(&L) -> &Diary) {
         let punctual = calls(link(), false, manager);
         assert_eq!(calls(link(), true, manager), punctual);
         assert!(punctual.is_sorted_by_key(|(_, at)| *at), "{punctual:?}");
@@ -189,10 +190,15 @@ mod tests {
         let delay = Span::ZERO;
         let config = SerialConfig::plain(BitRate::from_mbps(1), delay);
         let timers = |work| {
-            let mut link = Serial::new(config, Diary::with_timer(Span::from_us(1)));
+            let mut link = Serial::new(config, Box::new(Diary::with_timer(Span::from_us(1))));
             let mut context = Collector::default();
             context.work = work;
-            link.on_arrival(Instant::from_s(1), packet(1500), 0, &mut context);
+            link.on_arrival(
+                Instant::from_s(1),
+                packet(1500),
+                PacketHandle(0),
+                &mut context,
+            );
             let calls = &link.manager().calls;
             calls.iter().filter(|call| call.0 == Call::Timer).count()
         };
@@ -206,7 +212,7 @@ mod tests {
             || {
                 let rate = BitRate::from_mbps(1);
                 let delay = Span::ZERO;
-                Serial::new(SerialConfig::plain(rate, delay), diary())
+                Serial::new(SerialConfig::plain(rate, delay), Box::new(diary()))
             },
             |link| link.manager(),
         );
@@ -217,7 +223,7 @@ mod tests {
                     pull: Pull::WithTokens,
                     delay: Span::ZERO,
                 };
-                Shaped::new(config, diary())
+                Shaped::new(config, Box::new(diary()))
             },
             |link| link.manager(),
         );
@@ -227,7 +233,7 @@ mod tests {
                     shaper: SLOW,
                     ..CascadeConfig::WHITE2012
                 };
-                Cascade::new(&config, diary())
+                Cascade::new(&config, Box::new(diary()))
             },
             |link| link.manager(),
         );
@@ -237,7 +243,7 @@ mod tests {
                     shaper: SLOW,
                     ..SingleQueueConfig::WHITE2013
                 };
-                SingleQueue::new(&config, diary())
+                SingleQueue::new(&config, Box::new(diary()))
             },
             |link| link.manager(),
         );

@@ -15,17 +15,18 @@ use crate::LinkContext;
 use crate::config::{Pull, ShaperConfig};
 use crate::queue_call::{Drain, QueueCall, next_timer, run_timers};
 use crate::shaper::{RateShaper, ShaperPrice};
-use sojourn_base::{Bytes, Instant, Meta, Packets, Span};
+use alloc::boxed::Box;
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub(crate) struct RateShapingQueue<T, M> {
-    manager: M,
+pub(crate) struct RateShapingQueue<M: ?Sized> {
+    manager: Box<M>,
     shaper: RateShaper,
     pull: Pull,
     /// Pulled from the manager, waiting for its tokens.
-    staged: Option<Held<T>>,
+    staged: Option<Held>,
     /// When the head (staged, or as last seen in the manager) has its tokens; [`Instant::NEVER`] if
     /// nothing waits.
     due: Instant,
@@ -51,10 +52,10 @@ pub(crate) struct NextStage {
     pub(crate) loop_delay: Span,
 }
 
-impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
-    pub(crate) fn new(config: &ShaperConfig, pull: Pull, manager: M) -> Self {
+impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
+    pub(crate) fn new(config: &ShaperConfig, pull: Pull, manager: Box<M>) -> Self {
         Self {
-            timer: next_timer(&manager),
+            timer: next_timer(&*manager),
             notices_idling: manager.notices_idling(),
             manager,
             shaper: RateShaper::new(config),
@@ -77,11 +78,11 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     }
 
     /// Offer an arrival to the manager.
-    pub(crate) fn offer<C: LinkContext<T>>(
+    pub(crate) fn offer<C: LinkContext + ?Sized>(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
+        item: PacketHandle,
         next_stage: NextStage,
         context: &mut C,
     ) {
@@ -104,14 +105,14 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
 
     /// The same as an offer and a release, for a packet that the queue is open for.
     #[inline]
-    pub(crate) fn pass<C: LinkContext<T>>(
+    pub(crate) fn pass<C: LinkContext + ?Sized>(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
+        item: PacketHandle,
         next_stage: NextStage,
         context: &mut C,
-    ) -> Option<Held<T>> {
+    ) -> Option<Held> {
         let (manager, mut call) = self.split(now, next_stage, context);
         let packet = manager.pass(now, meta, item, &mut call)?;
         debug_assert_eq!(
@@ -126,7 +127,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     }
 
     /// Run the manager's timers that are due.
-    pub(crate) fn run_timers<C: LinkContext<T>>(
+    pub(crate) fn run_timers<C: LinkContext + ?Sized>(
         &mut self,
         now: Instant,
         next_stage: NextStage,
@@ -160,13 +161,13 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
 
     /// The next packet that leaves by `now`, paid for. `judged_at` is the time that the manager is told.
     #[inline]
-    pub(crate) fn release<C: LinkContext<T>>(
+    pub(crate) fn release<C: LinkContext + ?Sized>(
         &mut self,
         now: Instant,
         judged_at: Instant,
         next_stage: NextStage,
         context: &mut C,
-    ) -> Option<Held<T>> {
+    ) -> Option<Held> {
         if self.due > now {
             None
         } else {
@@ -174,13 +175,13 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         }
     }
 
-    fn release_head<C: LinkContext<T>>(
+    fn release_head<C: LinkContext + ?Sized>(
         &mut self,
         now: Instant,
         judged_at: Instant,
         next_stage: NextStage,
         context: &mut C,
-    ) -> Option<Held<T>> {
+    ) -> Option<Held> {
         if self.staged.is_none() {
             self.pull(now, judged_at, next_stage, context);
             if self.due > now {
@@ -204,7 +205,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
     }
 
     /// Ask the manager in vain: what an idle queue is to it.
-    pub(crate) fn on_idle<C: LinkContext<T>>(
+    pub(crate) fn on_idle<C: LinkContext + ?Sized>(
         &mut self,
         now: Instant,
         next_stage: NextStage,
@@ -236,7 +237,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
 
     /// Takes the manager's next packet, and finds out when it has its tokens.
     #[inline]
-    fn pull<C: LinkContext<T>>(
+    fn pull<C: LinkContext + ?Sized>(
         &mut self,
         now: Instant,
         judged_at: Instant,
@@ -283,7 +284,7 @@ impl<T, M: QueueManager<T>> RateShapingQueue<T, M> {
         }
     }
 
-    fn split<'a, C>(
+    fn split<'a, C: ?Sized>(
         &'a mut self,
         now: Instant,
         next_stage: NextStage,

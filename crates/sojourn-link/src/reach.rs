@@ -8,7 +8,10 @@
 //! random frames the mean of what a bucket gains between two of them, see [`scattered`].
 //! Deviations: none known.
 
-use crate::LinkConfig;
+use crate::{
+    CascadeConfig, DownstreamConfig, LinkConfig, SerialConfig, ShapedConfig, SingleQueueConfig,
+    UpstreamConfig,
+};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -131,23 +134,23 @@ fn usual_burst(rate: BitRate) -> Bytes {
 impl LinkConfig {
     /// Parameters that nobody has said, as `said` knows by their keys, become what the rate needs.
     pub fn fit(&mut self, said: impl Fn(&str) -> bool) {
-        let (burst, rate) = match self {
-            Self::Docsis30Single { link, .. } => (&mut link.shaper.burst, link.shaper.sustained),
-            Self::Docsis31Upstream { link, .. } => (&mut link.burst, link.rate),
-            Self::Docsis31Downstream { link, .. } => (&mut link.burst, link.rate),
-            Self::Docsis30Cascade { link, .. } => {
-                if !said("transmit_queue") {
-                    let rate = link.shaper.sustained.max(link.shaper.peak);
-                    let held = rate.min(link.channel_rate).bytes_in(link.longest_loop()).0;
-                    let packets = u32::try_from(held.div_ceil(FRAME)).unwrap_or(u32::MAX);
-                    link.transmit_queue = link.transmit_queue.max(Packets(packets));
-                }
-                return;
-            }
-            Self::Serial { .. } | Self::Shaped { .. } | Self::Own { .. } => return,
-        };
-        if !said("burst") {
-            *burst = usual_burst(rate);
+        if let Some(link) = self.link.get_mut::<CascadeConfig>()
+            && !said("transmit_queue")
+        {
+            let rate = link.shaper.sustained.max(link.shaper.peak);
+            let held = rate.min(link.channel_rate).bytes_in(link.longest_loop()).0;
+            let packets = u32::try_from(held.div_ceil(FRAME)).unwrap_or(u32::MAX);
+            link.transmit_queue = link.transmit_queue.max(Packets(packets));
+        }
+        if said("burst") {
+            return;
+        }
+        if let Some(link) = self.link.get_mut::<SingleQueueConfig>() {
+            link.shaper.burst = usual_burst(link.shaper.sustained);
+        } else if let Some(link) = self.link.get_mut::<UpstreamConfig>() {
+            link.burst = usual_burst(link.rate);
+        } else if let Some(link) = self.link.get_mut::<DownstreamConfig>() {
+            link.burst = usual_burst(link.rate);
         }
     }
 
@@ -157,105 +160,109 @@ impl LinkConfig {
         if !self.problems().is_empty() {
             return found.0;
         }
-        match self {
-            Self::Docsis30Single { link, .. } => {
-                let (rate, peak) = (link.shaper.sustained, link.shaper.peak);
-                let interval = link.map_interval;
-                found.bucket(rate, link.shaper.burst, interval, regular);
-                for key in [("rate", rate), ("peak", peak)] {
-                    found.channel(key, "channel_rate", link.channel_rate);
-                }
-                if peak > BitRate::ZERO {
-                    let depth = link.peak_depth();
-                    let reaches = depth.0 as f64 * 8.0 / interval.as_secs_f64();
-                    let why = format!(
-                        "the bucket of the peak rate, {depth}, is spent once in {interval}"
-                    );
-                    found.judge(("peak", peak), "peak_burst", reaches, &why, || {
-                        String::from("peak_burst_maps = 1")
-                    });
-                }
+        if let Some(link) = self.link.get::<SingleQueueConfig>() {
+            let (rate, peak) = (link.shaper.sustained, link.shaper.peak);
+            let interval = link.map_interval;
+            found.bucket(rate, link.shaper.burst, interval, regular);
+            for key in [("rate", rate), ("peak", peak)] {
+                found.channel(key, "channel_rate", link.channel_rate);
             }
-            Self::Docsis30Cascade { link, .. } => {
-                let (rate, peak) = (link.shaper.sustained, link.shaper.peak);
-                for key in [("rate", rate), ("peak", peak)] {
-                    found.channel(key, "channel_rate", link.channel_rate);
-                }
-                // A packet is in the transmit queue from its request to its grant.
-                let loop_ = link.map_interval * (u64::from(link.grant_delay) + 1);
-                let held = u64::from(link.transmit_queue.0) * FRAME;
-                let reaches = held as f64 * 8.0 / loop_.as_secs_f64();
-                let why = format!(
-                    "{} of full size wait {loop_} for their grant",
-                    link.transmit_queue
-                );
-                found.judge(("rate", rate), "transmit_queue", reaches, &why, || {
-                    let needed = rate.bytes_in(link.longest_loop()).0.div_ceil(FRAME);
-                    format!("transmit_queue = \"{needed} packets\"")
+            if peak > BitRate::ZERO {
+                let depth = link.peak_depth();
+                let reaches = depth.0 as f64 * 8.0 / interval.as_secs_f64();
+                let why =
+                    format!("the bucket of the peak rate, {depth}, is spent once in {interval}");
+                found.judge(("peak", peak), "peak_burst", reaches, &why, || {
+                    String::from("peak_burst_maps = 1")
                 });
             }
-            Self::Docsis31Upstream { link, .. } => {
-                let interval = link.timeline().interval;
-                let carried = match link.service {
-                    crate::docsis31::config::Service::Single => scattered,
-                    crate::docsis31::config::Service::LowLatency => regular,
-                };
-                found.bucket(link.rate, link.burst, interval, carried);
-                for key in [("rate", link.rate), ("peak", link.peak)] {
-                    found.channel(key, "subcarriers", link.channel.capacity());
-                }
-                if link.peak > BitRate::ZERO {
-                    let part = link.peak_interval.as_secs_f64() / interval.as_secs_f64();
-                    let reaches = link.peak.as_bps() as f64 * part.min(1.0);
-                    let why = format!(
-                        "its bucket holds what it sends in {}, and MAPs are {interval} apart",
-                        link.peak_interval
-                    );
-                    found.judge(("peak", link.peak), "peak_interval", reaches, &why, || {
-                        format!("peak_interval = \"{interval}\"")
-                    });
-                }
-            }
-            Self::Docsis31Downstream { link, .. } => {
-                found.bucket(link.rate, link.burst, link.channel.symbol(), regular);
-                for key in [("rate", link.rate), ("peak", link.peak)] {
-                    found.channel(key, "subcarriers", link.capacity());
-                }
-            }
-            // The buckets of a shaper are spent at any time, and a line has none.
-            Self::Serial { .. } | Self::Shaped { .. } | Self::Own { .. } => {}
         }
+        if let Some(link) = self.link.get::<CascadeConfig>() {
+            let (rate, peak) = (link.shaper.sustained, link.shaper.peak);
+            for key in [("rate", rate), ("peak", peak)] {
+                found.channel(key, "channel_rate", link.channel_rate);
+            }
+            // A packet is in the transmit queue from its request to its grant.
+            let loop_ = link.map_interval * (u64::from(link.grant_delay) + 1);
+            let held = u64::from(link.transmit_queue.0) * FRAME;
+            let reaches = held as f64 * 8.0 / loop_.as_secs_f64();
+            let why = format!(
+                "{} of full size wait {loop_} for their grant",
+                link.transmit_queue
+            );
+            found.judge(("rate", rate), "transmit_queue", reaches, &why, || {
+                let needed = rate.bytes_in(link.longest_loop()).0.div_ceil(FRAME);
+                format!("transmit_queue = \"{needed} packets\"")
+            });
+        }
+        if let Some(link) = self.link.get::<UpstreamConfig>() {
+            let interval = link.timeline().interval;
+            let carried = match link.service {
+                crate::docsis31::config::Service::Single => scattered,
+                crate::docsis31::config::Service::LowLatency => regular,
+            };
+            found.bucket(link.rate, link.burst, interval, carried);
+            for key in [("rate", link.rate), ("peak", link.peak)] {
+                found.channel(key, "subcarriers", link.channel.capacity());
+            }
+            if link.peak > BitRate::ZERO {
+                let part = link.peak_interval.as_secs_f64() / interval.as_secs_f64();
+                let reaches = link.peak.as_bps() as f64 * part.min(1.0);
+                let why = format!(
+                    "its bucket holds what it sends in {}, and MAPs are {interval} apart",
+                    link.peak_interval
+                );
+                found.judge(("peak", link.peak), "peak_interval", reaches, &why, || {
+                    format!("peak_interval = \"{interval}\"")
+                });
+            }
+        }
+        if let Some(link) = self.link.get::<DownstreamConfig>() {
+            found.bucket(link.rate, link.burst, link.channel.symbol(), regular);
+            for key in [("rate", link.rate), ("peak", link.peak)] {
+                found.channel(key, "subcarriers", link.capacity());
+            }
+        }
+        // The buckets of a shaper are spent at any time, and a line has none.
         found.0
     }
 
     /// Whether nothing but its own rate holds packets back, to be sent together later: nobody else uses its channel, and no
     /// noise hits it.
     pub fn is_steady(&self) -> bool {
-        let congestion = match self {
-            Self::Docsis30Single { link, .. } => &link.congestion,
-            Self::Docsis30Cascade { link, .. } => &link.congestion,
-            Self::Docsis31Upstream { link, .. } => &link.congestion,
-            Self::Docsis31Downstream { link, .. } => &link.congestion,
-            Self::Serial { link, .. } => return link.impulses.gap.is_none(),
-            Self::Shaped { .. } => return true,
-            Self::Own { .. } => return false,
+        let congestion = if let Some(link) = self.link.get::<SingleQueueConfig>() {
+            &link.congestion
+        } else if let Some(link) = self.link.get::<CascadeConfig>() {
+            &link.congestion
+        } else if let Some(link) = self.link.get::<UpstreamConfig>() {
+            &link.congestion
+        } else if let Some(link) = self.link.get::<DownstreamConfig>() {
+            &link.congestion
+        } else if let Some(link) = self.link.get::<SerialConfig>() {
+            return link.impulses.gap.is_none();
+        } else {
+            return self.link.get::<ShapedConfig>().is_some();
         };
         matches!(congestion, crate::CongestionConfig::None)
     }
 
     /// The time within which it may choose when to send what it was allowed to: an interval of MAPs, a symbol.
     pub fn grant_interval(&self) -> Span {
-        match self {
-            Self::Docsis30Single { link, .. } => link.map_interval,
-            Self::Docsis30Cascade { link, .. } => link.map_interval,
-            Self::Docsis31Upstream { link, .. } => link.timeline().interval,
-            Self::Docsis31Downstream { link, .. } => link.channel.symbol(),
-            Self::Serial { .. } | Self::Shaped { .. } | Self::Own { .. } => Span::ZERO,
+        if let Some(link) = self.link.get::<SingleQueueConfig>() {
+            link.map_interval
+        } else if let Some(link) = self.link.get::<CascadeConfig>() {
+            link.map_interval
+        } else if let Some(link) = self.link.get::<UpstreamConfig>() {
+            link.timeline().interval
+        } else if let Some(link) = self.link.get::<DownstreamConfig>() {
+            link.channel.symbol()
+        } else {
+            Span::ZERO
         }
     }
 }
 
-impl crate::CascadeConfig {
+impl CascadeConfig {
     /// From the arrival of a packet in the transmit queue to the end of its grant, at most.
     fn longest_loop(&self) -> Span {
         self.map_interval * (u64::from(self.grant_delay) + 2)
@@ -265,14 +272,12 @@ impl crate::CascadeConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SingleQueueConfig, UpstreamConfig};
     use sojourn_keys::Configured;
-    use sojourn_keys::Variant;
 
     fn single(rate: BitRate) -> LinkConfig {
         let mut link = SingleQueueConfig::base();
         link.shaper.sustained = rate;
-        link.wrap()
+        link.into()
     }
 
     #[test]
@@ -302,9 +307,7 @@ mod tests {
         assert_eq!(link.shortfalls().len(), 1);
         link.fit(|_| false);
         assert_eq!(link.shortfalls(), []);
-        let LinkConfig::Docsis30Single { link, .. } = link else {
-            panic!("another kind");
-        };
+        let link = link.link.get::<SingleQueueConfig>().expect("the same kind");
         assert_eq!(link.shaper.burst, Bytes(625_000));
         assert_eq!(usual_burst(BitRate::from_kbps(100)), Bytes(3044));
     }
@@ -315,8 +318,7 @@ mod tests {
         link.shaper.sustained = BitRate::from_mbps(200);
         link.shaper.peak = BitRate::from_mbps(400);
         link.peak_burst_maps = 0;
-        let fields: Vec<&str> = link
-            .wrap()
+        let fields: Vec<&str> = LinkConfig::from(link)
             .shortfalls()
             .iter()
             .map(|found| found.field)
@@ -329,7 +331,7 @@ mod tests {
             map_interval: Span::from_ms(10),
             ..UpstreamConfig::WHITE2019
         };
-        let found = slow_maps.wrap().shortfalls();
+        let found = LinkConfig::from(slow_maps).shortfalls();
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(
             (found[0].field, found[0].reaches),

@@ -16,14 +16,15 @@
 
 use crate::config::{ImpulseConfig, SerialConfig};
 use crate::queue_call::{Drain, QueueCall, run_timers};
-use crate::{DelayParts, Draw, Link, LinkContext, Passage};
-use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span, dist};
+use crate::{DelayParts, Draw, Link, LinkContext, Passage, Transmit};
+use alloc::boxed::Box;
+use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Serializer, Span, dist};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
-/// See the module. `T` is the caller's packet, `M` the queue manager.
+/// See the module. `M` is the queue manager.
 #[derive(Clone, Debug)]
-pub struct Serial<M> {
-    manager: M,
+pub struct Serial<M: ?Sized = dyn QueueManager> {
+    manager: Box<M>,
     serializer: Serializer,
     delay: Span,
     interleaving: Span,
@@ -41,12 +42,12 @@ pub struct Serial<M> {
     timer: Instant,
 }
 
-impl<M> Serial<M> {
+impl<M: QueueManager + ?Sized> Serial<M> {
     /// An idle line.
     ///
     /// # Panics
     /// If the rate is zero.
-    pub fn new(config: SerialConfig, manager: M) -> Self {
+    pub fn new(config: SerialConfig, manager: Box<M>) -> Self {
         Self {
             manager,
             serializer: Serializer::new(config.rate),
@@ -76,7 +77,7 @@ impl<M> Serial<M> {
         &self.manager
     }
 
-    fn split<'a, C>(
+    fn split<'a, C: ?Sized>(
         &'a mut self,
         now: Instant,
         context: &'a mut C,
@@ -93,10 +94,7 @@ impl<M> Serial<M> {
 
     /// Everything that is due by `now`.
     #[inline]
-    fn advance<T>(&mut self, now: Instant, context: &mut impl LinkContext<T>)
-    where
-        M: QueueManager<T>,
-    {
+    fn advance(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let is_free = !self.idle && self.busy_until <= now;
         if self.timer <= now {
             self.catch_up(now, context);
@@ -110,10 +108,7 @@ impl<M> Serial<M> {
     }
 
     #[inline(never)] // most arrivals at a busy line come when nothing is due
-    fn catch_up<T>(&mut self, now: Instant, context: &mut impl LinkContext<T>)
-    where
-        M: QueueManager<T>,
-    {
+    fn catch_up(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         while !self.idle && self.busy_until <= now {
             let free_at = self.busy_until;
             self.run_timers(free_at, context);
@@ -133,17 +128,11 @@ impl<M> Serial<M> {
         self.run_timers(now, context);
     }
 
-    fn holds_packets<T>(&self) -> bool
-    where
-        M: QueueManager<T>,
-    {
+    fn holds_packets(&self) -> bool {
         self.manager.backlog().packets.0 > 0
     }
 
-    fn run_timers<T>(&mut self, until: Instant, context: &mut impl LinkContext<T>)
-    where
-        M: QueueManager<T>,
-    {
+    fn run_timers(&mut self, until: Instant, context: &mut (impl LinkContext + ?Sized)) {
         if self.timer <= until {
             let (manager, mut call) = self.split(until, context);
             self.timer = run_timers(manager, until, &mut call);
@@ -159,7 +148,7 @@ impl<M> Serial<M> {
         self.serializer.on_idle();
     }
 
-    fn send<T>(&mut self, packet: Held<T>, start: Instant, context: &mut impl LinkContext<T>) {
+    fn send(&mut self, packet: Held, start: Instant, context: &mut (impl LinkContext + ?Sized)) {
         self.idle = false;
         let mut serialisation = self.serializer.send(Bytes(packet.meta.length.into()));
         let mut pipeline = self.interleaving;
@@ -208,11 +197,11 @@ impl Noise {
     /// A packet takes the line from `start` for `serialisation`: how long its repetition takes the line, and how
     /// long it then waits to be handed on.
     #[inline(never)] // few lines are noisy
-    fn meet<T>(
+    fn meet(
         &mut self,
         start: Instant,
         serialisation: Span,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) -> (Span, Span) {
         let end = start + serialisation;
         let mut repeated = Span::ZERO;
@@ -239,14 +228,14 @@ impl Noise {
     }
 
     /// Time from the end of an impulse, or the start of the run, to the next.
-    fn draw<T>(&self, context: &mut impl LinkContext<T>) -> Span {
+    fn draw(&self, context: &mut (impl LinkContext + ?Sized)) -> Span {
         let mean = self.gap.saturating_sub(self.length).as_secs_f64();
         Span::from_secs_f64(dist::exponential(context.unit(Draw::ImpulseGap), mean))
     }
 }
 
-impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Serial<M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         self.advance(now, context);
         let is_idle = self.idle;
         let (manager, mut call) = self.split(now, context);
@@ -259,6 +248,12 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
         }
     }
 
+    fn on_wakeup(&mut self, now: Instant, context: &mut C) {
+        self.advance(now, context);
+    }
+}
+
+impl<M: QueueManager + ?Sized> Link for Serial<M> {
     #[inline]
     fn next_wakeup(&self) -> Instant {
         if self.may_wait {
@@ -266,10 +261,6 @@ impl<T, M: QueueManager<T>> Link<T> for Serial<M> {
         } else {
             Instant::NEVER
         }
-    }
-
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {
@@ -290,8 +281,11 @@ mod tests {
 
     const CONFIG: SerialConfig = SerialConfig::plain(BitRate::from_mbps(8), Span::from_ms(10));
 
-    fn line(limit: u64) -> Serial<DropTailQueue<u32>> {
-        Serial::new(CONFIG, DropTailQueue::new(DropTailConfig::bytes(limit)))
+    fn line(limit: u64) -> Serial<DropTailQueue> {
+        Serial::new(
+            CONFIG,
+            Box::new(DropTailQueue::new(DropTailConfig::bytes(limit))),
+        )
     }
 
     #[test]
@@ -397,7 +391,10 @@ mod tests {
             interleaving: Span::from_ms(8),
             ..CONFIG
         };
-        let mut line = Serial::new(config, DropTailQueue::new(DropTailConfig::bytes(3000)));
+        let mut line = Serial::new(
+            config,
+            Box::new(DropTailQueue::new(DropTailConfig::bytes(3000))),
+        );
         let mut context = Collector::default();
         let arrivals = [0, 0].map(|ms| (Instant::from_ms(ms), 1000));
         drive(&mut line, arrivals, Instant::NEVER, &mut context);
@@ -421,7 +418,10 @@ mod tests {
             ..CONFIG
         };
         let draws = |spacing_ms: u64| {
-            let mut line = Serial::new(config, DropTailQueue::new(DropTailConfig::bytes(3000)));
+            let mut line = Serial::new(
+                config,
+                Box::new(DropTailQueue::new(DropTailConfig::bytes(3000))),
+            );
             let mut context = Collector::default();
             let arrivals =
                 (0..=100_000 / spacing_ms).map(|n| (Instant::from_ms(n * spacing_ms), 500));
@@ -436,7 +436,10 @@ mod tests {
 
     #[test]
     fn an_idle_manager_is_asked_when_its_line_runs_dry() {
-        let (mut line, mut context) = (Serial::new(CONFIG, Diary::default()), Collector::default());
+        let (mut line, mut context) = (
+            Serial::new(CONFIG, Box::new(Diary::default())),
+            Collector::default(),
+        );
         let arrivals = [(Instant::from_ms(3), 1000), (Instant::from_ms(100), 1000)];
         drive(&mut line, arrivals, Instant::NEVER, &mut context);
         // Before anything was sent; for the first packet; when it had left; for the second.
@@ -447,7 +450,8 @@ mod tests {
     #[test]
     fn timers_of_an_empty_queue_are_caught_up_with_at_their_own_times() {
         let manager = Diary::with_timer(Span::from_ms(15));
-        let (mut line, mut context) = (Serial::new(CONFIG, manager), Collector::default());
+        let (mut line, mut context) =
+            (Serial::new(CONFIG, Box::new(manager)), Collector::default());
         assert_eq!(line.next_wakeup(), Instant::NEVER);
         drive(
             &mut line,

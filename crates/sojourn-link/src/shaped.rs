@@ -10,20 +10,21 @@
 
 use crate::config::ShapedConfig;
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
-use crate::{DelayParts, Link, LinkContext, Passage};
-use sojourn_base::{Bytes, Instant, Meta, Span};
+use crate::{DelayParts, Link, LinkContext, Passage, Transmit};
+use alloc::boxed::Box;
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
-/// See the module. `T` is the caller's packet, `M` the queue manager.
+/// See the module. `M` is the queue manager.
 #[derive(Clone, Debug)]
-pub struct Shaped<T, M> {
-    queue: RateShapingQueue<T, M>,
+pub struct Shaped<M: ?Sized = dyn QueueManager> {
+    queue: RateShapingQueue<M>,
     delay: Span,
 }
 
-impl<T, M: QueueManager<T>> Shaped<T, M> {
+impl<M: QueueManager + ?Sized> Shaped<M> {
     /// An idle shaper with full buckets.
-    pub fn new(config: ShapedConfig, manager: M) -> Self {
+    pub fn new(config: ShapedConfig, manager: Box<M>) -> Self {
         Self {
             queue: RateShapingQueue::new(&config.shaper, config.pull, manager),
             delay: config.delay,
@@ -41,7 +42,7 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
     }
 
     /// Everything that is due by `now`, in order of time; timers first where times are equal.
-    fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn advance(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         while self.queue.due() <= now && context.work(1) {
             let at = self.queue.due();
             self.queue.run_timers(at, NextStage::default(), context);
@@ -50,13 +51,13 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
         self.queue.run_timers(now, NextStage::default(), context);
     }
 
-    fn release(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn release(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         while let Some(packet) = self.queue.release(now, now, NextStage::default(), context) {
             self.deliver(packet, now, context);
         }
     }
 
-    fn deliver(&self, packet: Held<T>, now: Instant, context: &mut impl LinkContext<T>) {
+    fn deliver(&self, packet: Held, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let delay = DelayParts {
             queue: now.saturating_since(packet.enqueued_at),
             wire: self.delay,
@@ -67,8 +68,8 @@ impl<T, M: QueueManager<T>> Shaped<T, M> {
     }
 }
 
-impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Shaped<M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         if self.queue.due() <= now || self.queue.has_timer_by(now) {
             self.advance(now, context);
         }
@@ -83,12 +84,14 @@ impl<T, M: QueueManager<T>> Link<T> for Shaped<T, M> {
         }
     }
 
+    fn on_wakeup(&mut self, now: Instant, context: &mut C) {
+        self.advance(now, context);
+    }
+}
+
+impl<M: QueueManager + ?Sized> Link for Shaped<M> {
     fn next_wakeup(&self) -> Instant {
         self.queue.due().min(self.queue.timer())
-    }
-
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,8 +1,8 @@
 //! What the unit tests of links share: a context that keeps everything, and a driver.
 
-use crate::{CongestionConfig, Draw, Link, LinkContext, Loss, Mark, Passage, RateCycle};
+use crate::{CongestionConfig, Draw, LinkContext, Loss, Mark, Passage, RateCycle, Transmit};
 use sojourn_base::{
-    BitRate, Bytes, Instant, Meta, Packets, RandomStream, Seed, ServiceQueue, Span,
+    BitRate, Bytes, Instant, Meta, PacketHandle, Packets, RandomStream, Seed, ServiceQueue, Span,
 };
 use sojourn_queue::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
 use std::vec;
@@ -10,23 +10,23 @@ use std::vec::Vec;
 
 /// Keeps what a link puts out; draws come from a stream per purpose.
 #[derive(Clone, Debug)]
-pub(crate) struct Collector<T> {
-    pub(crate) delivered: Vec<(T, Meta, Passage)>,
-    pub(crate) dropped: Vec<(T, Meta, Loss)>,
-    pub(crate) marked: Vec<(T, Meta, Mark)>,
+pub(crate) struct Collector {
+    pub(crate) delivered: Vec<(u32, Meta, Passage)>,
+    pub(crate) dropped: Vec<(u32, Meta, Loss)>,
+    pub(crate) marked: Vec<(u32, Meta, Mark)>,
     streams: [RandomStream; Draw::ALL.len()],
     pub(crate) draws: [u64; Draw::ALL.len()],
     /// What may be done until the run is given up.
     pub(crate) work: u64,
 }
 
-impl<T> Default for Collector<T> {
+impl Default for Collector {
     fn default() -> Self {
         Self::seeded(1)
     }
 }
 
-impl<T> Collector<T> {
+impl Collector {
     pub(crate) fn seeded(seed: u64) -> Self {
         Self {
             delivered: Vec::new(),
@@ -39,17 +39,17 @@ impl<T> Collector<T> {
     }
 }
 
-impl<T: Clone> LinkContext<T> for Collector<T> {
-    fn deliver(&mut self, item: T, meta: &Meta, passage: &Passage) {
-        self.delivered.push((item, *meta, *passage));
+impl LinkContext for Collector {
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
+        self.delivered.push((number(item), *meta, *passage));
     }
 
-    fn dropped(&mut self, item: T, meta: &Meta, loss: &Loss) {
-        self.dropped.push((item, *meta, *loss));
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
+        self.dropped.push((number(item), *meta, *loss));
     }
 
-    fn marked(&mut self, item: &T, meta: &Meta, mark: &Mark) {
-        self.marked.push((item.clone(), *meta, *mark));
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
+        self.marked.push((number(item), *meta, *mark));
     }
 
     fn work(&mut self, units: u64) -> bool {
@@ -76,6 +76,10 @@ pub(crate) fn steady(level: BitRate) -> CongestionConfig {
     })
 }
 
+fn number(PacketHandle(number): PacketHandle) -> u32 {
+    u32::try_from(number).expect("a short test")
+}
+
 /// A packet of `length` bytes.
 pub(crate) fn packet(length: u32) -> Meta {
     Meta {
@@ -86,11 +90,11 @@ pub(crate) fn packet(length: u32) -> Meta {
 
 /// Runs a link over arrivals `(time, length)` in order of time, numbered from 0, until it wants nothing
 /// more or `until`; returns the number of wake-ups.
-pub(crate) fn drive<L: Link<u32>>(
+pub(crate) fn drive<L: Transmit<Collector>>(
     link: &mut L,
     arrivals: impl IntoIterator<Item = (Instant, u32)>,
     until: Instant,
-    context: &mut Collector<u32>,
+    context: &mut Collector,
 ) -> u64 {
     let mut arrivals = arrivals.into_iter().peekable();
     let (mut wakeups, mut number) = (0, 0);
@@ -102,7 +106,7 @@ pub(crate) fn drive<L: Link<u32>>(
         }
         if arrival <= wakeup {
             let (at, length) = arrivals.next().expect("it was peeked at");
-            link.on_arrival(at, packet(length), number, context);
+            link.on_arrival(at, packet(length), PacketHandle(number), context);
             number += 1;
         } else {
             link.on_wakeup(wakeup, context);
@@ -113,25 +117,25 @@ pub(crate) fn drive<L: Link<u32>>(
 
 /// A queue manager that drops heads shorter than 100 B and tells (or does not tell) the length of the
 /// head.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Picky {
-    pub(crate) held: Vec<Held<u32>>,
+    pub(crate) held: Vec<Held>,
     pub(crate) tells: bool,
 }
 
-impl QueueManager<u32> for Picky {
+impl QueueManager for Picky {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: u32,
-        _: &mut dyn QueueContext<u32>,
+        item: PacketHandle,
+        _: &mut dyn QueueContext,
     ) -> Verdict {
         self.held.push(Held::new(now, meta, item));
         Verdict::Accepted
     }
 
-    fn dequeue(&mut self, _: Instant, context: &mut dyn QueueContext<u32>) -> Option<Held<u32>> {
+    fn dequeue(&mut self, _: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         while !self.held.is_empty() {
             let packet = self.held.remove(0);
             if packet.meta.length >= 100 {
@@ -168,7 +172,7 @@ pub(crate) enum Call {
 /// A first-in, first-out queue that remembers what it was asked and when.
 #[derive(Debug, Default)]
 pub(crate) struct Diary {
-    held: Vec<Held<u32>>,
+    held: Vec<Held>,
     /// Time of the next timer, and its period.
     timer: Option<(Instant, Span)>,
     pub(crate) calls: Vec<(Call, Instant)>,
@@ -189,20 +193,20 @@ impl Diary {
     }
 }
 
-impl QueueManager<u32> for Diary {
+impl QueueManager for Diary {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: u32,
-        _: &mut dyn QueueContext<u32>,
+        item: PacketHandle,
+        _: &mut dyn QueueContext,
     ) -> Verdict {
         self.calls.push((Call::Enqueue, now));
         self.held.push(Held::new(now, meta, item));
         Verdict::Accepted
     }
 
-    fn dequeue(&mut self, now: Instant, _: &mut dyn QueueContext<u32>) -> Option<Held<u32>> {
+    fn dequeue(&mut self, now: Instant, _: &mut dyn QueueContext) -> Option<Held> {
         self.calls.push((Call::Dequeue, now));
         (!self.held.is_empty()).then(|| self.held.remove(0))
     }
@@ -222,7 +226,7 @@ impl QueueManager<u32> for Diary {
         self.timer.map(|(at, _)| at)
     }
 
-    fn on_timer(&mut self, now: Instant, _: &mut dyn QueueContext<u32>) {
+    fn on_timer(&mut self, now: Instant, _: &mut dyn QueueContext) {
         self.calls.push((Call::Timer, now));
         let (_, period) = self.timer.expect("it was due");
         self.timer = Some((now + period, period));
@@ -231,13 +235,13 @@ impl QueueManager<u32> for Diary {
 
 /// Two first-in, first-out queues without limits, chosen by the `queue` of the packet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TwoQueues<T> {
-    queues: [std::collections::VecDeque<Held<T>>; 2],
+pub(crate) struct TwoQueues {
+    queues: [std::collections::VecDeque<Held>; 2],
     bytes: [u64; 2],
 }
 
-impl<T> TwoQueues<T> {
-    fn take(&mut self, queue: usize) -> Option<Held<T>> {
+impl TwoQueues {
+    fn take(&mut self, queue: usize) -> Option<Held> {
         let packet = self.queues[queue].pop_front()?;
         self.bytes[queue] -= u64::from(packet.meta.length);
         Some(packet)
@@ -251,13 +255,13 @@ impl<T> TwoQueues<T> {
     }
 }
 
-impl<T> QueueManager<T> for TwoQueues<T> {
+impl QueueManager for TwoQueues {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        _: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        _: &mut dyn QueueContext,
     ) -> Verdict {
         let queue = usize::from(meta.queue == ServiceQueue::LowLatency);
         self.bytes[queue] += u64::from(meta.length);
@@ -269,7 +273,7 @@ impl<T> QueueManager<T> for TwoQueues<T> {
     }
 
     /// The low-latency queue first.
-    fn dequeue(&mut self, _: Instant, _: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, _: Instant, _: &mut dyn QueueContext) -> Option<Held> {
         self.take(1).or_else(|| self.take(0))
     }
 
@@ -277,8 +281,8 @@ impl<T> QueueManager<T> for TwoQueues<T> {
         &mut self,
         _: Instant,
         queue: ServiceQueue,
-        _: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+        _: &mut dyn QueueContext,
+    ) -> Option<Held> {
         self.take(usize::from(queue == ServiceQueue::LowLatency))
     }
 
@@ -300,11 +304,11 @@ impl<T> QueueManager<T> for TwoQueues<T> {
 }
 
 /// Runs a link over arrivals in order of time until it wants nothing more or `until`.
-pub(crate) fn drive_packets<L: Link<u32>>(
+pub(crate) fn drive_packets<L: Transmit<C>, C: LinkContext>(
     link: &mut L,
     arrivals: impl IntoIterator<Item = (Instant, Meta)>,
     until: Instant,
-    context: &mut impl LinkContext<u32>,
+    context: &mut C,
 ) {
     let mut arrivals = arrivals.into_iter().peekable();
     let mut number = 0;
@@ -316,7 +320,7 @@ pub(crate) fn drive_packets<L: Link<u32>>(
         }
         if arrival <= wakeup {
             let (at, meta) = arrivals.next().expect("it was peeked at");
-            link.on_arrival(at, meta, number, context);
+            link.on_arrival(at, meta, PacketHandle(number), context);
             number += 1;
         } else {
             link.on_wakeup(wakeup, context);

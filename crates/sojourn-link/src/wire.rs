@@ -7,8 +7,8 @@
 //! Deviations: none known.
 
 use crate::config::WireConfig;
-use crate::{DelayParts, Link, LinkContext, Passage};
-use sojourn_base::{BitRate, Bytes, Instant, Meta, Serializer, Span};
+use crate::{DelayParts, Link, LinkContext, Passage, Transmit};
+use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Serializer, Span};
 use sojourn_queue::{Backlog, SubFlow};
 
 /// See the module.
@@ -63,18 +63,20 @@ impl Wire {
     }
 }
 
-impl<T> Link<T> for Wire {
+impl<C: LinkContext + ?Sized> Transmit<C> for Wire {
     #[inline]
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         let passage = self.carry(now, meta.length);
         context.deliver(item, &meta, &passage);
     }
 
+    fn on_wakeup(&mut self, _now: Instant, _output: &mut C) {}
+}
+
+impl Link for Wire {
     fn next_wakeup(&self) -> Instant {
         Instant::NEVER
     }
-
-    fn on_wakeup(&mut self, _now: Instant, _output: &mut impl LinkContext<T>) {}
 
     fn backlog(&self) -> Backlog {
         Backlog::default()

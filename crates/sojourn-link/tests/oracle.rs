@@ -291,7 +291,7 @@ fn arrivals() -> impl Strategy<Value = Vec<(Instant, u32)>> {
 
 fn ours(link: &LinkConfig, arrivals: &[(Instant, u32)]) -> Vec<(u32, u64)> {
     let mut recorder = Recorder::new();
-    let mut link: AnyLink<u32> = link.build();
+    let mut link: AnyLink = link.build();
     drive(
         &mut link,
         arrivals,
@@ -305,7 +305,7 @@ fn ours(link: &LinkConfig, arrivals: &[(Instant, u32)]) -> Vec<(u32, u64)> {
 }
 
 fn queue() -> ManagerConfig {
-    ManagerConfig::DropTail(DropTailConfig::bytes(LIMIT))
+    ManagerConfig::from(DropTailConfig::bytes(LIMIT))
 }
 
 fn congestion(mean: u64) -> CongestionConfig {
@@ -329,7 +329,7 @@ proptest! {
     ) {
         let pull = Pull::ALL[pull];
         let forwarding = Forwarding::ALL[forwarding];
-        let link = LinkConfig::Docsis30Cascade {
+        let link = LinkConfig {
             link: CascadeConfig {
                 shaper: SHAPER,
                 pull,
@@ -338,7 +338,7 @@ proptest! {
                 grant_delay,
                 congestion: congestion(mean),
                 ..CascadeConfig::WHITE2012
-            },
+            }.into(),
             queue: queue(),
         };
         prop_assert_eq!(
@@ -356,14 +356,14 @@ proptest! {
         peak_burst_maps in 0..4_u32,
         grant_delay in 1..7_u32,
     ) {
-        let link = LinkConfig::Docsis30Single {
+        let link = LinkConfig {
             link: SingleQueueConfig {
                 shaper: SHAPER,
                 peak_burst_maps,
                 grant_delay,
                 congestion: congestion(mean),
                 ..SingleQueueConfig::WHITE2013
-            },
+            }.into(),
             queue: queue(),
         };
         prop_assert_eq!(

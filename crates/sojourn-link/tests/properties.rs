@@ -5,8 +5,8 @@ mod support;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Packets, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, ImpulseConfig, Link, LinkConfig,
-    Loss, Pull, RateCycle, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, ImpulseConfig, LinkConfig, Loss,
+    Pull, RateCycle, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{
     CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig,
@@ -30,23 +30,23 @@ fn managers() -> impl Strategy<Value = ManagerConfig> {
         limit: Limit::Packets(Packets(200)),
     };
     prop_oneof![
-        Just(ManagerConfig::DropTail(DropTailConfig::bytes(12_000))),
-        Just(ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000))),
-        Just(ManagerConfig::DropTail(DropTailConfig {
+        Just(ManagerConfig::from(DropTailConfig::bytes(12_000))),
+        Just(ManagerConfig::from(DropTailConfig::bytes(1_000_000))),
+        Just(ManagerConfig::from(DropTailConfig {
             head_drop: true,
             ..DropTailConfig::bytes(20_000)
         })),
-        Just(ManagerConfig::DropTail(DropTailConfig {
+        Just(ManagerConfig::from(DropTailConfig {
             limit: Limit::Time(Span::from_ms(40)),
             ..DropTailConfig::bytes(0)
         })),
-        Just(ManagerConfig::Codel(quick_codel)),
-        Just(ManagerConfig::SfqCodel(SfqCodelConfig::WHITE2013)),
-        Just(ManagerConfig::FqCodel(FqCodelConfig::RFC8290)),
-        Just(ManagerConfig::Pie(PieConfig::WHITE2013)),
-        Just(ManagerConfig::DocsisPie(DocsisPieConfig::RFC8034).at(SHAPER.sustained)),
-        Just(ManagerConfig::AckPriority(PrioritisedConfig::before(
-            ManagerConfig::DropTail(DropTailConfig::bytes(12_000))
+        Just(ManagerConfig::from(quick_codel)),
+        Just(ManagerConfig::from(SfqCodelConfig::WHITE2013)),
+        Just(ManagerConfig::from(FqCodelConfig::RFC8290)),
+        Just(ManagerConfig::from(PieConfig::WHITE2013)),
+        Just(ManagerConfig::from(DocsisPieConfig::RFC8034).at(SHAPER.sustained)),
+        Just(ManagerConfig::from(PrioritisedConfig::before(
+            ManagerConfig::from(DropTailConfig::bytes(12_000))
         ))),
     ]
 }
@@ -77,7 +77,7 @@ fn congestions() -> impl Strategy<Value = CongestionConfig> {
 
 fn links() -> impl Strategy<Value = LinkConfig> {
     let serial = (managers(), 0..20_u64, prop::option::of(2..2_000_u64)).prop_map(
-        |(queue, interleaving, gap)| LinkConfig::Serial {
+        |(queue, interleaving, gap)| LinkConfig {
             link: SerialConfig {
                 interleaving: Span::from_ms(interleaving),
                 impulses: ImpulseConfig {
@@ -85,20 +85,22 @@ fn links() -> impl Strategy<Value = LinkConfig> {
                     ..ImpulseConfig::NONE
                 },
                 ..SerialConfig::plain(BitRate::from_bps(7_654_321), Span::from_ms(3))
-            },
+            }
+            .into(),
             queue,
         },
     );
-    let shaped = (managers(), 0..2_usize).prop_map(|(queue, pull)| LinkConfig::Shaped {
+    let shaped = (managers(), 0..2_usize).prop_map(|(queue, pull)| LinkConfig {
         link: ShapedConfig {
             shaper: SHAPER,
             pull: Pull::ALL[pull],
             delay: Span::from_ms(1),
-        },
+        }
+        .into(),
         queue,
     });
     let cascade = (managers(), congestions(), 0..3_usize, 2..40_u32, 0..2_usize).prop_map(
-        |(queue, congestion, variant, places, pull)| LinkConfig::Docsis30Cascade {
+        |(queue, congestion, variant, places, pull)| LinkConfig {
             link: CascadeConfig {
                 shaper: SHAPER,
                 pull: Pull::ALL[pull],
@@ -106,19 +108,20 @@ fn links() -> impl Strategy<Value = LinkConfig> {
                 variant: CascadeVariant::ALL[variant],
                 transmit_queue: Packets(places),
                 ..CascadeConfig::WHITE2012
-            },
+            }
+            .into(),
             queue,
         },
     );
-    let single =
-        (managers(), congestions()).prop_map(|(queue, congestion)| LinkConfig::Docsis30Single {
-            link: SingleQueueConfig {
-                shaper: SHAPER,
-                congestion,
-                ..SingleQueueConfig::WHITE2013
-            },
-            queue,
-        });
+    let single = (managers(), congestions()).prop_map(|(queue, congestion)| LinkConfig {
+        link: SingleQueueConfig {
+            shaper: SHAPER,
+            congestion,
+            ..SingleQueueConfig::WHITE2013
+        }
+        .into(),
+        queue,
+    });
     prop_oneof![serial, shaped, cascade, single]
 }
 
@@ -138,7 +141,7 @@ fn arrivals() -> impl Strategy<Value = Vec<(Instant, u32)>> {
 }
 
 fn run(config: &LinkConfig, arrivals: &[(Instant, u32)], manners: Manners) -> Recorder {
-    let mut link: AnyLink<u32> = config.build();
+    let mut link: AnyLink = config.build();
     let mut recorder = Recorder::new();
     drive(&mut link, arrivals, manners, &mut recorder, |_, _, _| {});
     recorder
@@ -152,7 +155,7 @@ proptest! {
         config in links(),
         arrivals in arrivals(),
     ) {
-        let mut link: AnyLink<u32> = config.build();
+        let mut link: AnyLink = config.build();
         let mut recorder = Recorder::new();
         prop_assert_eq!(link.next_wakeup(), Instant::NEVER);
         let mut ok = Ok(());
@@ -192,10 +195,8 @@ proptest! {
     #[test]
     fn deliveries_are_causal_ordered_and_explained(config in links(), arrivals in arrivals()) {
         let recorder = run(&config, &arrivals, Manners::Plain);
-        let interleaving = match &config {
-            LinkConfig::Serial { link, .. } => link.interleaving,
-            _ => Span::ZERO,
-        };
+        let line = config.link.get::<SerialConfig>();
+        let interleaving = line.map_or(Span::ZERO, |line| line.interleaving);
         let mut last_at = Instant::ZERO;
         let mut last_of_flow = [None; FLOWS as usize];
         for (announced_at, outcome) in &recorder.outcomes {
@@ -264,10 +265,9 @@ proptest! {
         config in links(),
         arrivals in arrivals(),
     ) {
-        let (rate, burst) = match &config {
-            LinkConfig::Serial { link, .. } => (link.rate, 0),
-            _ => (SHAPER.sustained, SHAPER.burst.0),
-        };
+        let line = config.link.get::<SerialConfig>();
+        let (rate, burst) =
+            line.map_or((SHAPER.sustained, SHAPER.burst.0), |line| (line.rate, 0));
         let recorder = run(&config, &arrivals, Manners::Plain);
         let mut sent = 0;
         for (_, meta, passage) in recorder.delivered() {
@@ -280,9 +280,9 @@ proptest! {
 
     #[test]
     fn the_shaper_of_a_cascade_keeps_the_peak_rate_over_any_interval(arrivals in arrivals()) {
-        let config = LinkConfig::Docsis30Cascade {
-            link: CascadeConfig::WHITE2012,
-            queue: ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000)),
+        let config = LinkConfig {
+            link: CascadeConfig::WHITE2012.into(),
+            queue: ManagerConfig::from(DropTailConfig::bytes(1_000_000)),
         };
         let delivered = run(&config, &arrivals, Manners::Plain).delivered();
         let peak = ShaperConfig::WHITE2012_UPSTREAM;

@@ -7,8 +7,8 @@
 mod support;
 
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, Packets, ServiceQueue, Span};
-use sojourn_link::{Link, Serial, SerialConfig};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span};
+use sojourn_link::{AnyLink, Serial, SerialConfig};
 use sojourn_queue::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 use std::collections::VecDeque;
@@ -19,26 +19,26 @@ const ROOM: usize = 4;
 const MARKS_FROM: usize = 2;
 const CLASSIC_ROOM: usize = 10;
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct TwoQueues {
-    low_latency: VecDeque<Held<u32>>,
-    classic: VecDeque<Held<u32>>,
+    low_latency: VecDeque<Held>,
+    classic: VecDeque<Held>,
 }
 
-fn backlog(packets: &VecDeque<Held<u32>>) -> Backlog {
+fn backlog(packets: &VecDeque<Held>) -> Backlog {
     Backlog {
         bytes: Bytes(packets.iter().map(|held| u64::from(held.meta.length)).sum()),
         packets: Packets(u32::try_from(packets.len()).expect("a short queue")),
     }
 }
 
-impl QueueManager<u32> for TwoQueues {
+impl QueueManager for TwoQueues {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: u32,
-        context: &mut dyn QueueContext<u32>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         // The test's packets are ECT(0) or nothing; what is capable counts as low-latency traffic.
         let chosen = meta.ecn.is_capable();
@@ -70,7 +70,7 @@ impl QueueManager<u32> for TwoQueues {
         })
     }
 
-    fn dequeue(&mut self, _: Instant, _: &mut dyn QueueContext<u32>) -> Option<Held<u32>> {
+    fn dequeue(&mut self, _: Instant, _: &mut dyn QueueContext) -> Option<Held> {
         let first = self.low_latency.pop_front();
         first.or_else(|| self.classic.pop_front())
     }
@@ -79,8 +79,8 @@ impl QueueManager<u32> for TwoQueues {
         &mut self,
         _: Instant,
         queue: ServiceQueue,
-        _: &mut dyn QueueContext<u32>,
-    ) -> Option<Held<u32>> {
+        _: &mut dyn QueueContext,
+    ) -> Option<Held> {
         match queue {
             ServiceQueue::LowLatency => self.low_latency.pop_front(),
             ServiceQueue::Classic => self.classic.pop_front(),
@@ -119,15 +119,16 @@ proptest! {
         }).collect();
         let rate = BitRate::from_mbps(4);
         let config = SerialConfig::plain(rate, Span::from_ms(1));
-        let mut line = Serial::new(config, TwoQueues::default());
+        let mut line = AnyLink::from(Serial::new(config, Box::new(TwoQueues::default()) as Box<dyn QueueManager>));
         let mut recorder = Recorder::new();
         drive(&mut line, &arrivals, Manners::Plain, &mut recorder, |_, line, _| {
+            let AnyLink::Serial(line) = line else { unreachable!("it is a line") };
             let manager = line.manager();
             let parts = ServiceQueue::ALL.map(|queue| manager.backlog_of(queue));
             let bytes: u64 = parts.iter().map(|part| part.bytes.0).sum();
             assert_eq!(Bytes(bytes), manager.backlog().bytes);
         });
-        prop_assert_eq!(Link::<u32>::backlog(&line).packets, Packets::ZERO);
+        prop_assert_eq!(line.backlog().packets, Packets::ZERO);
         let mut seen = vec![0; arrivals.len()];
         let mut last = [None; 3];
         for (_, outcome) in &recorder.outcomes {
@@ -158,7 +159,7 @@ proptest! {
         let (mut manager, mut context) = (TwoQueues::default(), TestContext::without_draws());
         let (mut accepted, mut sent) = ([0; 3], [0; 3]);
         for (number, (step, capable)) in (0..).zip(steps) {
-            let now = Instant::from_ms(u64::from(number));
+            let now = Instant::from_ms(number);
             if let Some(queue) = [ServiceQueue::Classic, ServiceQueue::LowLatency].get(step) {
                 if let Some(held) = manager.dequeue_from(now, *queue, &mut context) {
                     prop_assert_eq!(held.meta.queue, *queue);
@@ -168,7 +169,7 @@ proptest! {
                 let ecn = if capable { Ecn::Ect1 } else { Ecn::NotEct };
                 let meta = Meta { length: 100, ecn, ..Meta::default() };
                 let before = context.marked.len();
-                match manager.enqueue(now, meta, number, &mut context) {
+                match manager.enqueue(now, meta, PacketHandle(number), &mut context) {
                     Verdict::Placed(placement) => {
                         accepted[placement.queue as usize] += 1;
                         prop_assert_eq!(context.marked.len() > before, placement.marked);

@@ -8,7 +8,7 @@
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit, PyValueError};
 use pyo3::prelude::*;
-use sojourn_base::{Bytes, Ecn, Instant, Meta, Packets, Reason};
+use sojourn_base::{Bytes, Ecn, Instant, Meta, PacketHandle, Packets, Reason};
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_queue::{
     Backlog, ConfigProblem, Held, ManagerKind, QueueContext, QueueManager, Verdict,
@@ -87,10 +87,8 @@ impl Configured for PythonConfig {
 }
 
 impl ManagerKind for PythonConfig {
-    type Queue<T> = PythonQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        PythonQueue {
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(PythonQueue {
             class: self.class.clone(),
             manager: None,
             failed: false,
@@ -98,7 +96,7 @@ impl ManagerKind for PythonConfig {
             backlog: Backlog::default(),
             arrivals: 0,
             wishes: Wishes::default(),
-        }
+        })
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -215,24 +213,20 @@ fn known(reason: &str) -> PyResult<Reason> {
 
 /// The running manager: packets and their order of arrival here, decisions in Python.
 #[derive(Debug)]
-struct PythonQueue<T> {
+struct PythonQueue {
     class: String,
     /// Made when it is first asked, because only then there is a random number for it.
     manager: Option<Py<PyAny>>,
     failed: bool,
-    waiting: BTreeMap<u64, Held<T>>,
+    waiting: BTreeMap<u64, Held>,
     backlog: Backlog,
     arrivals: u64,
     wishes: Wishes,
 }
 
-impl<T> PythonQueue<T> {
+impl PythonQueue {
     /// The object, made if need be with a `random.Random` that follows the seed of the run.
-    fn manager(
-        &mut self,
-        py: Python<'_>,
-        context: &mut dyn QueueContext<T>,
-    ) -> PyResult<Py<PyAny>> {
+    fn manager(&mut self, py: Python<'_>, context: &mut dyn QueueContext) -> PyResult<Py<PyAny>> {
         if let Some(manager) = &self.manager {
             return Ok(manager.clone_ref(py));
         }
@@ -248,7 +242,7 @@ impl<T> PythonQueue<T> {
     }
 
     /// Tells the manager of an arrival.
-    fn tell(&mut self, number: u64, now: Instant, context: &mut dyn QueueContext<T>) {
+    fn tell(&mut self, number: u64, now: Instant, context: &mut dyn QueueContext) {
         let meta = self.waiting[&number].meta;
         let told = Python::attach(|py| {
             let packet = Packet {
@@ -267,7 +261,7 @@ impl<T> PythonQueue<T> {
     }
 
     /// Asks the manager for the number of the packet that goes next.
-    fn ask(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> PyResult<Option<u64>> {
+    fn ask(&mut self, now: Instant, context: &mut dyn QueueContext) -> PyResult<Option<u64>> {
         Python::attach(|py| {
             let manager = self.manager(py, context)?;
             let answer = manager.call_method1(py, "dequeue", (seconds(now),))?;
@@ -281,7 +275,7 @@ impl<T> PythonQueue<T> {
 
     /// Does what Python wished, and says why the last packet was dropped that was; what it wished for packets that do
     /// not wait here is a mistake.
-    fn obey(&mut self, context: &mut dyn QueueContext<T>) -> Option<Reason> {
+    fn obey(&mut self, context: &mut dyn QueueContext) -> Option<Reason> {
         let wishes = {
             let mut wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
             core::mem::take(&mut *wishes)
@@ -312,7 +306,7 @@ impl<T> PythonQueue<T> {
         dropped
     }
 
-    fn take(&mut self, number: u64) -> Option<Held<T>> {
+    fn take(&mut self, number: u64) -> Option<Held> {
         let held = self.waiting.remove(&number)?;
         self.backlog.bytes -= Bytes(held.meta.length.into());
         self.backlog.packets -= Packets(1);
@@ -339,7 +333,7 @@ impl<T> PythonQueue<T> {
     }
 
     /// What Python decides goes next.
-    fn decided(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn decided(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let answer = self.ask(now, context);
         let _ = self.obey(context);
         match answer {
@@ -362,13 +356,13 @@ impl<T> PythonQueue<T> {
     }
 }
 
-impl<T> QueueManager<T> for PythonQueue<T> {
+impl QueueManager for PythonQueue {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let number = self.arrivals;
         self.arrivals += 1;
@@ -385,7 +379,7 @@ impl<T> QueueManager<T> for PythonQueue<T> {
         }
     }
 
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         if self.manager.is_some() && !self.failed {
             let next = self.decided(now, context);
             if next.is_some() || !self.failed {

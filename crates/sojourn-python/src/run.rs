@@ -8,7 +8,7 @@ use cpu_time::ThreadTime;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_apps::ApplicationConfig;
+use sojourn_apps::{BulkConfig, ConstantRateConfig, ProbeConfig};
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_engine::{Interrupt, Outcome, Progress, RunStatistics, column_recorder};
 use sojourn_metrics::run::{Datagrams, MetricRow, RunFacts, Watched, metric_rows, metric_table};
@@ -332,33 +332,39 @@ fn facts(scenario: &sojourn_scenario::Scenario) -> RunFacts {
         datagrams: topology
             .traffic
             .iter()
-            .map(|placed| match &placed.entry.application {
-                ApplicationConfig::ConstantRate(config) if config.is_call => Datagrams::Call,
-                ApplicationConfig::Probe(_) => Datagrams::Messages,
-                other if other.datagrams().is_some() => Datagrams::Stream,
-                _ => Datagrams::Messages,
+            .map(|placed| {
+                let application = &placed.entry.application;
+                let constant_rate = application.get::<ConstantRateConfig>();
+                if constant_rate.is_some_and(|config| config.is_call) {
+                    Datagrams::Call
+                } else if application.get::<ProbeConfig>().is_some()
+                    || application.datagrams().is_none()
+                {
+                    Datagrams::Messages
+                } else {
+                    Datagrams::Stream
+                }
             })
             .collect(),
         lasted: topology
             .traffic
             .iter()
-            .map(|placed| match &placed.entry.application {
-                ApplicationConfig::Bulk(config) => config
-                    .stop
-                    .filter(|stop| config.start < *stop && *stop <= scenario.duration)
-                    .map(|stop| stop.saturating_sub(config.start)),
-                _ => None,
+            .map(|placed| {
+                let config = placed.entry.application.get::<BulkConfig>()?;
+                let stop = config.stop?;
+                (config.start < stop && stop <= scenario.duration)
+                    .then(|| stop.saturating_sub(config.start))
             })
             .collect(),
         probes: topology
             .traffic
             .iter()
-            .map(|placed| match &placed.entry.application {
-                ApplicationConfig::Probe(config) => Some(Watched {
+            .map(|placed| {
+                let config = placed.entry.application.get::<ProbeConfig>()?;
+                Some(Watched {
                     from: config.loaded_from,
                     until: config.loaded_until.unwrap_or(scenario.duration),
-                }),
-                _ => None,
+                })
             })
             .collect(),
     }

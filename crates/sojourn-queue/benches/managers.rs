@@ -1,9 +1,11 @@
 //! Nanoseconds per enqueue + dequeue, for each manager, at a backlog of 10 and of 400 packets.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, ServiceQueue, Span};
+use sojourn_base::{
+    BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue, Span,
+};
 use sojourn_queue::{
-    AnyManager, Held, ManagerConfig, QueueContext, QueueManager, Reason, Shaper, Verdict,
+    Held, ManagerConfig, QueueContext, QueueManager, Reason, SfqNs2Config, Shaper, Verdict,
 };
 use std::hint::black_box;
 
@@ -13,13 +15,13 @@ struct QueueCall {
     state: u64,
 }
 
-impl QueueContext<u32> for QueueCall {
-    fn dropped(&mut self, packet: Held<u32>, _reason: Reason) {
+impl QueueContext for QueueCall {
+    fn dropped(&mut self, packet: Held, _reason: Reason) {
         black_box(packet.item);
         self.drops += 1;
     }
 
-    fn marked(&mut self, packet: &Held<u32>, _reason: Reason) {
+    fn marked(&mut self, packet: &Held, _reason: Reason) {
         black_box(packet.item);
     }
 
@@ -46,7 +48,7 @@ fn managers() -> Vec<ManagerConfig> {
             *limit = Limit::Bytes(Bytes(1_000_000));
         }
         // Its limit is a number of packets, a tenth of which fits into a bucket.
-        if let ManagerConfig::SfqNs2(config) = &mut config {
+        if let Some(config) = config.get_mut::<SfqNs2Config>() {
             config.limit = Packets(4000);
         }
         config
@@ -76,7 +78,7 @@ fn enqueue_and_dequeue(criterion: &mut Criterion) {
         for backlog in [10_u32, 400] {
             let id = BenchmarkId::new(config.kind(), backlog);
             group.bench_with_input(id, &backlog, |bencher, &backlog| {
-                let mut manager = config.build::<u32>();
+                let mut manager = config.build();
                 let mut call = QueueCall {
                     drops: 0,
                     state: 0x9E37_79B9_7F4A_7C15,
@@ -84,13 +86,14 @@ fn enqueue_and_dequeue(criterion: &mut Criterion) {
                 let mut now = Instant::ZERO;
                 let mut number = 0_u32;
                 let mut arrive =
-                    |manager: &mut AnyManager<u32>, now: Instant, call: &mut QueueCall| {
+                    |manager: &mut dyn QueueManager, now: Instant, call: &mut QueueCall| {
                         number = number.wrapping_add(1);
                         let meta = FLOWS[(number % 4) as usize];
-                        manager.enqueue(now, meta, number, call) == Verdict::Accepted
+                        manager.enqueue(now, meta, PacketHandle(number.into()), call)
+                            == Verdict::Accepted
                     };
                 for _ in 0..backlog {
-                    let _ = arrive(&mut manager, now, &mut call);
+                    let _ = arrive(&mut *manager, now, &mut call);
                 }
                 bencher.iter(|| {
                     // 10 us per packet: 400 packets wait 4 ms, which is below every target.
@@ -100,7 +103,7 @@ fn enqueue_and_dequeue(criterion: &mut Criterion) {
                     {
                         manager.on_timer(due, &mut call);
                     }
-                    black_box(arrive(&mut manager, now, &mut call));
+                    black_box(arrive(&mut *manager, now, &mut call));
                     black_box(manager.dequeue(now, &mut call))
                 });
             });

@@ -3,14 +3,14 @@
 //! Source: the parameter tables named in each `*Config`. Deviations: none known.
 
 use crate::QueueManager;
-use crate::manager::{KINDS, ManagerConfig, each_config};
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+use core::ops::Deref;
 use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
-use sojourn_keys::{AnyKind, Configured, Key, Mismatch, key};
+use sojourn_keys::{Key, Mismatch, Values, family, key};
 
 /// Something wrong with a manager's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,17 +23,19 @@ pub struct ConfigProblem {
     pub hint: &'static str,
 }
 
-/// A kind of queue manager: parameters, and how a running one is built from them. A line in
-/// `manager/mod.rs` makes it one of ours, [`add_manager`](crate::add_manager) somebody's own.
-pub trait ManagerKind: Configured + Clone + PartialEq + fmt::Debug + Send + Sync {
-    /// The running manager.
-    type Queue<T>: QueueManager<T>;
+family! {
+    /// Any queue manager's parameters.
+    pub struct ManagerConfig(dyn ManagerKind);
+}
 
+/// A kind of queue manager: parameters, and how a running one is built from them. A line in
+/// `kinds.rs` makes it one of ours, [`add_manager`](crate::add_manager) somebody's own.
+pub trait ManagerKind: Values<ManagerConfig> {
     /// A running manager with these parameters, empty.
     ///
     /// # Panics
     /// If a limit is still a time; see [`ManagerConfig::at`].
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T>;
+    fn build(&self) -> Box<dyn QueueManager>;
 
     /// Bytes of its sub-queues, buckets and the like before a packet waits; what is less than a page does not count.
     fn bytes(&self) -> u64 {
@@ -87,16 +89,6 @@ pub(crate) const fn quantum(about: &'static str, origin: &'static str) -> Key {
 }
 
 impl ManagerConfig {
-    /// All kinds, somebody's own among them.
-    pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
-        KINDS.all()
-    }
-
-    /// The word for this kind of manager in files and records.
-    pub fn kind(&self) -> &'static str {
-        each_config!(self, config => config.kind())
-    }
-
     /// The same parameters with every limit in time turned into the bytes that `rate` sends in it.
     #[must_use]
     pub fn at(mut self, rate: BitRate) -> Self {
@@ -111,16 +103,11 @@ impl ManagerConfig {
         self.clone().limit_mut().copied()
     }
 
-    /// The limit, if it may be anything but packets, to be changed.
-    pub fn limit_mut(&mut self) -> Option<&mut Limit> {
-        each_config!(self, config => config.limit_mut())
-    }
-
     /// Everything that is wrong with these parameters; empty if a manager can be built from them
     /// (after [`ManagerConfig::at`], should a limit be a time).
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
-        each_config!(self, config => config.collect_problems(&mut problems));
+        self.deref().collect_problems(&mut problems);
         if let Some((_, inner)) = self.behind() {
             problems.extend(inner.problems());
         }
@@ -130,24 +117,15 @@ impl ManagerConfig {
     /// Bytes of sub-queues, buckets and the like before a packet waits.
     pub fn bytes(&self) -> u64 {
         let behind = self.behind().map_or(0, |(_, inner)| inner.bytes());
-        behind + each_config!(self, config => config.bytes())
-    }
-
-    fn behind(&self) -> Option<(&'static str, &Self)> {
-        each_config!(self, config => config.behind())
+        behind + self.deref().bytes()
     }
 
     /// Whether the manager tells the delay that it expects of each packet that it accepts.
     pub fn estimates_delay(&self) -> bool {
         match self.behind() {
             Some((_, inner)) => inner.estimates_delay(),
-            None => each_config!(self, config => config.estimates_delay()),
+            None => self.deref().estimates_delay(),
         }
-    }
-
-    /// Whether the manager has several service queues.
-    pub fn has_service_queues(&self) -> bool {
-        each_config!(self, config => config.has_service_queues())
     }
 
     /// What is wrong with a manager on a link that drains at `rate` (if that is known): path below the
@@ -161,7 +139,7 @@ impl ManagerConfig {
             found.push(("limit".to_owned(), mismatch));
         }
         let mut own = Vec::new();
-        each_config!(self, config => config.collect_problems(&mut own));
+        self.deref().collect_problems(&mut own);
         found.extend(own.into_iter().map(|problem| {
             let mismatch = Mismatch::new(problem.message, problem.hint);
             (problem.field.to_owned(), mismatch)
@@ -171,7 +149,7 @@ impl ManagerConfig {
 
     /// What is wrong with a limit that holds hardly anything.
     fn limit_problem(&self, rate: Option<BitRate>) -> Option<Mismatch> {
-        let least = each_config!(self, config => config.least_packets());
+        let least = self.deref().least_packets();
         let hint = format!("at least \"{FULL_SIZE}\", one full-size packet");
         match (self.limit()?, rate) {
             (Limit::Packets(packets), _) if packets < least => Some(Mismatch::new(

@@ -1,14 +1,40 @@
 //! Queue managers: what a buffer keeps, drops, marks, and sends next.
 //!
 //! A manager owns its packets' places in line, but neither a clock nor a random generator nor a link:
-//! time is an argument, and everything else is asked of the [`QueueContext`]. The item type `T` is the
-//! caller's: the simulator stores a packet number, an emulator a frame.
+//! time is an argument, and everything else is asked of the [`QueueContext`]. The packets themselves stay with the
+//! caller: a manager holds a [`PacketHandle`] for each.
 //!
 //! | layer | decides | modules |
 //! |---|---|---|
 //! | policy | whether to signal congestion, from delay or length alone | `policy` |
 //! | store | where packets wait, and whose turn it is | `store` |
 //! | manager | limits and policy applied to a store | `manager` |
+//!
+//! ```
+//! use sojourn_base::{Instant, Meta, PacketHandle};
+//! use sojourn_queue::{DropTailConfig, Held, ManagerConfig, QueueContext, Reason};
+//!
+//! /// The frames of an emulator; a handle is a place among them.
+//! #[derive(Default)]
+//! struct Frames(Vec<Option<Vec<u8>>>);
+//!
+//! impl QueueContext for Frames {
+//!     fn dropped(&mut self, packet: Held, _: Reason) {
+//!         self.0[packet.item.0 as usize] = None;
+//!     }
+//!     fn marked(&mut self, _: &Held, _: Reason) {}
+//!     fn unit(&mut self) -> f64 {
+//!         unreachable!("this manager draws nothing")
+//!     }
+//! }
+//!
+//! let mut frames = Frames(vec![Some(vec![7; 1500])]);
+//! let mut queue = ManagerConfig::from(DropTailConfig::bytes(100_000)).build();
+//! let meta = Meta { length: 1500, ..Meta::default() };
+//! let _ = queue.enqueue(Instant::ZERO, meta, PacketHandle(0), &mut frames);
+//! let sent = queue.dequeue(Instant::from_ms(1), &mut frames).expect("it waits");
+//! assert_eq!(frames.0[sent.item.0 as usize].take(), Some(vec![7; 1500]));
+//! ```
 //!
 //! The contract that every manager keeps (and the property suite checks):
 //!
@@ -30,14 +56,14 @@ extern crate alloc;
 extern crate std;
 
 pub mod config;
+mod kinds;
 pub mod manager;
 pub mod policy;
 pub mod store;
 
-pub use config::{ConfigProblem, ManagerKind};
-pub use manager::ack_priority::{
-    AckPriorityConfig, AckPriorityQueue, CumulativeAck, PrioritisedConfig,
-};
+pub use config::{ConfigProblem, ManagerConfig, ManagerKind};
+pub use kinds::{PrioritisedConfig, add_manager};
+pub use manager::ack_priority::{AckPriorityConfig, AckPriorityQueue};
 pub use manager::buffer_control::BufferControl;
 pub use manager::cobalt::{CobaltConfig, CobaltQueue};
 pub use manager::codel::{CodelConfig, CodelQueue};
@@ -48,14 +74,12 @@ pub use manager::dualpi2::{DualPi2Config, DualPi2Queue, DualPi2Scheduler};
 pub use manager::fq_cobalt::{FqCobaltConfig, FqCobaltQueue};
 pub use manager::fq_codel::{FqCodelConfig, FqCodelQueue};
 pub use manager::fq_pie::{FqPieConfig, FqPieQueue};
-pub use manager::own::{Cloakroom, Ticket, add_manager};
 pub use manager::pie::{PieConfig, PieQueue};
 pub use manager::red::{RedClassConfig, RedConfig, RedQueue, RedThresholds};
 pub use manager::sfq::SfqQueue;
 pub use manager::sfq_codel::{SfqCodelConfig, SfqCodelQueue};
 pub use manager::sfq_ns2::{SfqNs2Config, SfqNs2Queue};
 pub use manager::sfq_pie::{PieScope, SfqPieConfig, SfqPieQueue};
-pub use manager::{AnyManager, ManagerConfig};
 pub use policy::classifier::{CodePoints, LowLatencyClassifier};
 pub use policy::cobalt::CobaltLaw;
 pub use policy::codel::{CodelFloor, CodelLaw, CodelVariant};
@@ -69,16 +93,16 @@ pub use policy::ramp::{ImmediateAqmLaw, Ramp};
 pub use store::flow_lists::FlowListsConfig;
 pub use store::sub_flows::{FatMetric, SfqConfig, Victim};
 
-pub use sojourn_base::{Reason, SubFlow};
+pub use sojourn_base::{PacketHandle, Reason, SubFlow};
 
-use alloc::boxed::Box;
+use core::fmt;
 use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
 
 /// A packet in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held<T> {
+pub struct Held {
     /// The caller's packet.
-    pub item: T,
+    pub item: PacketHandle,
     /// What the manager knows of it.
     pub meta: Meta,
     /// When it was accepted.
@@ -89,9 +113,9 @@ pub struct Held<T> {
     pub sub_flow: SubFlow,
 }
 
-impl<T> Held<T> {
+impl Held {
     /// A packet that arrives now.
-    pub const fn new(now: Instant, meta: Meta, item: T) -> Self {
+    pub const fn new(now: Instant, meta: Meta, item: PacketHandle) -> Self {
         Self {
             item,
             meta,
@@ -163,12 +187,12 @@ pub struct Shaper {
 }
 
 /// Everything outside the queue that a manager may use.
-pub trait QueueContext<T> {
+pub trait QueueContext {
     /// `packet` leaves without being sent.
-    fn dropped(&mut self, packet: Held<T>, reason: Reason);
+    fn dropped(&mut self, packet: Held, reason: Reason);
 
     /// `packet` has been marked and stays or goes on.
-    fn marked(&mut self, packet: &Held<T>, reason: Reason);
+    fn marked(&mut self, packet: &Held, reason: Reason);
 
     /// A uniform draw in [0, 1). Managers draw lazily: exactly where their document says so.
     fn unit(&mut self) -> f64;
@@ -209,13 +233,13 @@ pub trait QueueContext<T> {
 
     /// Queue Protection has judged `packet`, which arrives: the score of its flow is zero if the flow builds no queue. A
     /// sanctioned packet goes on to the classic queue, where it may still be dropped.
-    fn scored(&mut self, packet: &Held<T>, score: &Score) {
+    fn scored(&mut self, packet: &Held, score: &Score) {
         let _ = (packet, score);
     }
 
     /// `packet` is accepted, and its manager expects that it will wait so long: what latency histograms of devices
     /// count. Only managers that estimate delays say so; see [`ManagerKind::estimates_delay`].
-    fn estimated(&mut self, packet: &Held<T>, delay: Span) {
+    fn estimated(&mut self, packet: &Held, delay: Span) {
         let _ = (packet, delay);
     }
     /// So much was done within this call beyond what every call does, in steps of some nanoseconds: queues that were
@@ -226,19 +250,19 @@ pub trait QueueContext<T> {
 }
 
 /// A queue with a policy, as a link uses it.
-pub trait QueueManager<T> {
+pub trait QueueManager: fmt::Debug + Send {
     /// Offer a packet: it is kept, or it leaves through `context`.
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict;
 
     /// Take the next packet to send; `now` is the start of the transmission opportunity.
     #[must_use]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>>;
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held>;
 
     /// `item` comes when nothing waits and the link is free: offer it, and take the next packet to send.
     #[must_use]
@@ -247,9 +271,9 @@ pub trait QueueManager<T> {
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
+    ) -> Option<Held> {
         if self.enqueue(now, meta, item, context).is_accepted() {
             self.dequeue(now, context)
         } else {
@@ -269,8 +293,8 @@ pub trait QueueManager<T> {
         &mut self,
         now: Instant,
         queue: ServiceQueue,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+        context: &mut dyn QueueContext,
+    ) -> Option<Held> {
         let _ = queue;
         self.dequeue(now, context)
     }
@@ -305,70 +329,7 @@ pub trait QueueManager<T> {
     }
 
     /// A periodic update is due.
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
         let _ = (now, context);
-    }
-}
-
-impl<T, M: QueueManager<T> + ?Sized> QueueManager<T> for Box<M> {
-    fn enqueue(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
-    ) -> Verdict {
-        (**self).enqueue(now, meta, item, context)
-    }
-
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
-        (**self).dequeue(now, context)
-    }
-
-    fn pass(
-        &mut self,
-        now: Instant,
-        meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
-        (**self).pass(now, meta, item, context)
-    }
-
-    fn notices_idling(&self) -> bool {
-        (**self).notices_idling()
-    }
-
-    fn dequeue_from(
-        &mut self,
-        now: Instant,
-        queue: ServiceQueue,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
-        (**self).dequeue_from(now, queue, context)
-    }
-
-    fn backlog_of(&self, queue: ServiceQueue) -> Backlog {
-        (**self).backlog_of(queue)
-    }
-
-    fn head_length(&self) -> Option<u32> {
-        (**self).head_length()
-    }
-
-    fn backlog(&self) -> Backlog {
-        (**self).backlog()
-    }
-
-    fn sub_flow(&self, meta: &Meta) -> Option<u32> {
-        (**self).sub_flow(meta)
-    }
-
-    fn next_timer(&self) -> Option<Instant> {
-        (**self).next_timer()
-    }
-
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
-        (**self).on_timer(now, context);
     }
 }

@@ -1,13 +1,13 @@
 //! Differential tests of managers with two queues against slow, literal versions of their documents.
 
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{
     DelayEstimate, DelayEstimateLaw, DocsisDualQueue, DocsisDualQueueConfig, DocsisPieLaw,
     DualPi2Config, DualPi2Queue, DualPi2Scheduler, Held, ImmediateAqmLaw, Pi2Law, QueueContext,
     QueueManager, QueueProtectionLaw, Reason, Score, Shaper, Verdict,
 };
-use sojourn_testkit::context::TestContext;
+use sojourn_testkit::context::{TestContext, number_of};
 use sojourn_testkit::oracle::docsis_dual_queue::{
     DualQueueOracle, Outcome, Packet, Parameters, Place,
 };
@@ -51,17 +51,17 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// A context whose service flows have rates of their own.
 struct Rates {
-    inner: TestContext<u32>,
+    inner: TestContext,
     low_latency: BitRate,
     classic: BitRate,
 }
 
-impl QueueContext<u32> for Rates {
-    fn dropped(&mut self, packet: Held<u32>, reason: Reason) {
+impl QueueContext for Rates {
+    fn dropped(&mut self, packet: Held, reason: Reason) {
         self.inner.dropped(packet, reason);
     }
 
-    fn marked(&mut self, packet: &Held<u32>, reason: Reason) {
+    fn marked(&mut self, packet: &Held, reason: Reason) {
         self.inner.marked(packet, reason);
     }
 
@@ -69,7 +69,7 @@ impl QueueContext<u32> for Rates {
         self.inner.unit()
     }
 
-    fn scored(&mut self, packet: &Held<u32>, score: &Score) {
+    fn scored(&mut self, packet: &Held, score: &Score) {
         self.inner.scored(packet, score);
     }
 
@@ -156,7 +156,7 @@ proptest! {
                 Step::Arrive { meta, unit } => {
                     context.inner = TestContext::always(unit);
                     context.inner.shaper.sustained = rate;
-                    let verdict = queue.enqueue(now, meta, number, &mut context);
+                    let verdict = queue.enqueue(now, meta, PacketHandle(number.into()), &mut context);
                     let packet = Packet {
                         number,
                         length: u64::from(meta.length),
@@ -212,7 +212,7 @@ proptest! {
                             oracle.dequeue_from(from == ServiceQueue::LowLatency),
                         ),
                     };
-                    prop_assert_eq!(sent.map(|sent| sent.item), expected);
+                    prop_assert_eq!(sent.map(|sent| number_of(sent.item)), expected);
                 }
             }
         }
@@ -283,7 +283,7 @@ proptest! {
             }
             match step {
                 Step::Arrive { meta, .. } => {
-                    let kept = queue.enqueue(now, meta, number, &mut context).is_accepted();
+                    let kept = queue.enqueue(now, meta, PacketHandle(number.into()), &mut context).is_accepted();
                     let packet = dualpi2::Packet {
                         number,
                         length: u64::from(meta.length),
@@ -303,9 +303,9 @@ proptest! {
                     }
                     let sent = queue.dequeue(now, &mut context);
                     let found = dualpi2::Outcome {
-                        dropped: context.dropped.drain(..).map(|drop| drop.0.item).collect(),
+                        dropped: context.dropped.drain(..).map(|drop| number_of(drop.0.item)).collect(),
                         marked: sent.as_ref().is_some_and(|sent| sent.marked),
-                        sent: sent.map(|sent| sent.item),
+                        sent: sent.map(|sent| number_of(sent.item)),
                     };
                     prop_assert_eq!(found, oracle.dequeue(seconds(now)));
                 }

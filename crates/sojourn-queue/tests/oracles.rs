@@ -1,13 +1,13 @@
 //! Differential tests: each manager against a slow, literal version of its document, on random input.
 
 use proptest::prelude::*;
-use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
+use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{
     CodelConfig, CodelLaw, CodelQueue, CodelVariant, DelaySource, DepartureRateConfig,
     FlowListsConfig, FqCodelConfig, FqCodelQueue, PieConfig, PieGains, PieLaw, PieQueue,
     QueueManager, Reason, SfqCodelConfig, SfqCodelQueue, SfqConfig, Verdict,
 };
-use sojourn_testkit::context::TestContext;
+use sojourn_testkit::context::{TestContext, number_of};
 use sojourn_testkit::oracle;
 use sojourn_testkit::oracle::codel::CodelOracle;
 use sojourn_testkit::oracle::flow_queues::FlowQueuesOracle;
@@ -87,20 +87,20 @@ fn oracle_packet(number: u32, meta: &Meta, now: Instant) -> oracle::codel::Packe
 
 /// Serve one packet from the manager under test.
 fn serve(
-    manager: &mut impl QueueManager<u32>,
+    manager: &mut impl QueueManager,
     now: Instant,
-    context: &mut TestContext<u32>,
+    context: &mut TestContext,
 ) -> oracle::codel::Outcome {
     let sent = manager.dequeue(now, context);
     let drops = context.dropped.drain(..).map(|(packet, reason)| {
         assert_eq!(reason, Reason::Target);
-        packet.item
+        number_of(packet.item)
     });
     oracle::codel::Outcome {
         dropped: drops.collect(),
         marked: sent.as_ref().is_some_and(|packet| packet.marked),
         sent_length: sent.as_ref().map(|packet| i128::from(packet.meta.length)),
-        sent: sent.map(|packet| packet.item),
+        sent: sent.map(|packet| number_of(packet.item)),
     }
 }
 
@@ -128,7 +128,7 @@ proptest! {
         let mut now = Instant::from_ms(1);
         for (number, step) in (0..).zip(steps) {
             if let Some(meta) = step.meta() {
-                let _ = queue.enqueue(now, meta, number, &mut context);
+                let _ = queue.enqueue(now, meta, PacketHandle(number.into()), &mut context);
                 oracle.enqueue(oracle_packet(number, &meta, now));
             } else if let Step::Serve { after_us } = step {
                 now += Span::from_us(after_us);
@@ -164,8 +164,8 @@ proptest! {
         let mut now = Instant::from_ms(1);
         for (number, step) in (0..).zip(steps) {
             if let Some(meta) = step.meta() {
-                let _ = queue.enqueue(now, meta, number, &mut context);
-                let victims = context.dropped.drain(..).map(|(packet, _)| packet.item);
+                let _ = queue.enqueue(now, meta, PacketHandle(number.into()), &mut context);
+                let victims = context.dropped.drain(..).map(|(packet, _)| number_of(packet.item));
                 let victims: Vec<u32> = victims.collect();
                 let packet = oracle_packet(number, &meta, now);
                 let expected = oracle.enqueue(meta.flow_hash as usize, packet, i128::from(now.as_ps()));
@@ -220,7 +220,7 @@ proptest! {
                 Step::Arrive { length, ecn_capable, unit, .. } => {
                     let mut context = TestContext::always(unit);
                     let meta = step.meta().expect("an arrival");
-                    let verdict = queue.enqueue(now, meta, number, &mut context);
+                    let verdict = queue.enqueue(now, meta, PacketHandle(number), &mut context);
                     let outcome = match verdict {
                         Verdict::Dropped(_) => oracle::pie::Outcome::Drop,
                         Verdict::Accepted if context.marked.is_empty() => {
@@ -255,8 +255,8 @@ proptest! {
 
 /// Runs the same steps through two managers; both must do the same at each of them.
 fn assert_alike(
-    mut one: impl QueueManager<u32>,
-    mut other: impl QueueManager<u32>,
+    mut one: impl QueueManager,
+    mut other: impl QueueManager,
     steps: &[Step],
 ) -> Result<(), TestCaseError> {
     let mut environments = (TestContext::without_draws(), TestContext::without_draws());
@@ -264,8 +264,8 @@ fn assert_alike(
     for (number, step) in (0..).zip(steps) {
         if let Some(meta) = step.meta() {
             prop_assert_eq!(
-                one.enqueue(now, meta, number, &mut environments.0),
-                other.enqueue(now, meta, number, &mut environments.1)
+                one.enqueue(now, meta, PacketHandle(number), &mut environments.0),
+                other.enqueue(now, meta, PacketHandle(number), &mut environments.1)
             );
         } else if let Step::Serve { after_us } = step {
             now += Span::from_us(*after_us);

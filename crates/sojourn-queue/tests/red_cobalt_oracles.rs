@@ -1,12 +1,12 @@
 //! Differential tests of RED and COBALT against slow, literal versions of the code that they follow.
 
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_queue::{
     CobaltConfig, CobaltLaw, CobaltQueue, FlowListsConfig, FqCobaltConfig, FqCobaltQueue,
     QueueManager, Reason, RedConfig, RedQueue, RedThresholds, Verdict,
 };
-use sojourn_testkit::context::TestContext;
+use sojourn_testkit::context::{TestContext, number_of};
 use sojourn_testkit::oracle::cobalt::{self, CobaltOracle};
 use sojourn_testkit::oracle::flow_queues::FlowQueuesOracle;
 use sojourn_testkit::oracle::{codel, red};
@@ -94,7 +94,7 @@ proptest! {
                 Step::Arrive { meta, unit } => {
                     let mut context = TestContext::always(unit);
                     context.shaper.sustained = BitRate::from_mbps(8);
-                    let verdict = queue.enqueue(now, meta, (), &mut context);
+                    let verdict = queue.enqueue(now, meta, PacketHandle::default(), &mut context);
                     let found = match verdict {
                         Verdict::Dropped(Reason::Early) => red::Outcome::Early,
                         Verdict::Dropped(Reason::Forced) => red::Outcome::Forced,
@@ -135,7 +135,7 @@ proptest! {
         for (number, step) in (0..).zip(firsts(1).chain(steps)) {
             match step {
                 Step::Arrive { meta, .. } => {
-                    let kept = queue.enqueue(now, meta, number, &mut context).is_accepted();
+                    let kept = queue.enqueue(now, meta, PacketHandle(number.into()), &mut context).is_accepted();
                     prop_assert_eq!(kept, oracle.enqueue(oracle_packet(number, &meta, now), ps(now)));
                     context.dropped.clear();
                 }
@@ -175,8 +175,8 @@ proptest! {
         for (number, step) in (0..).zip(firsts(4).chain(steps)) {
             match step {
                 Step::Arrive { meta, .. } => {
-                    let _ = queue.enqueue(now, meta, number, &mut context);
-                    let victims: Vec<u32> = context.dropped.drain(..).map(|drop| drop.0.item).collect();
+                    let _ = queue.enqueue(now, meta, PacketHandle(number.into()), &mut context);
+                    let victims: Vec<u32> = context.dropped.drain(..).map(|drop| number_of(drop.0.item)).collect();
                     let packet = oracle_packet(number, &meta, now);
                     prop_assert_eq!(victims, oracle.enqueue(meta.flow_hash as usize, packet, ps(now)));
                 }
@@ -248,7 +248,7 @@ impl Placed {
         CobaltOracle::new(parameters, ps(start))
     }
 
-    fn context(&self, unit: f64) -> TestContext<u32> {
+    fn context(&self, unit: f64) -> TestContext {
         let mut context = TestContext::always(unit);
         context.shaper.sustained = BitRate::from_kbps(self.kbps);
         context.loop_delay = self.request_grant;
@@ -285,15 +285,19 @@ fn oracle_packet(number: u32, meta: &Meta, now: Instant) -> codel::Packet {
 
 /// Serve one packet from the manager under test.
 fn serve(
-    manager: &mut impl QueueManager<u32>,
+    manager: &mut impl QueueManager,
     now: Instant,
-    context: &mut TestContext<u32>,
+    context: &mut TestContext,
 ) -> codel::Outcome {
     let sent = manager.dequeue(now, context);
     codel::Outcome {
-        dropped: context.dropped.drain(..).map(|drop| drop.0.item).collect(),
+        dropped: context
+            .dropped
+            .drain(..)
+            .map(|drop| number_of(drop.0.item))
+            .collect(),
         marked: sent.as_ref().is_some_and(|sent| sent.marked),
         sent_length: sent.as_ref().map(|sent| i128::from(sent.meta.length)),
-        sent: sent.map(|sent| sent.item),
+        sent: sent.map(|sent| number_of(sent.item)),
     }
 }

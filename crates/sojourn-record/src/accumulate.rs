@@ -53,6 +53,9 @@ const LONGEST: Span = Span::from_s(1000);
 /// Bins per doubling of the delay, as a power of two: 1024, so that a bin is at most 0.1 % wide.
 const BINS_PER_DOUBLING: u8 = 10;
 
+/// Records exist twice for a moment: as they were counted, and as columns of tables.
+pub const COUNTED_AND_TABLE: usize = 2;
+
 /// Bytes of a histogram of delays up to 1000 s: two linear parts of 1024 bins, and as many for each further
 /// doubling up to 2^40 ns.
 pub const HISTOGRAM_BYTES: u64 = (40 - BINS_PER_DOUBLING as u64 + 1) * (1 << BINS_PER_DOUBLING) * 4;

@@ -16,7 +16,7 @@ mod signals;
 mod table;
 mod tally;
 
-pub use accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
+pub use accumulate::{COUNTED_AND_TABLE, DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 pub use column_recorder::{ColumnRecorder, LinkTotals, RecordConfig, RecordedLink, Records};
 pub use latency_histogram::{
     DEVICE_HISTOGRAM_BYTES, DeviceDelays, HistogramValue, Interpolation, LatencyHistogram,

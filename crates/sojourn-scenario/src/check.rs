@@ -189,7 +189,7 @@ fn check_histogram(place: &str, config: &DirectedLink, notes: &mut Notes) {
             ),
         );
     }
-    let queue = config.link.queue();
+    let queue = &config.link.queue;
     if histogram.value == HistogramValue::Estimate && !queue.estimates_delay() {
         note(
             notes,
@@ -219,7 +219,7 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
     if !notes.is_unreadable(&queue_path) {
         // A rate that is wrong says nothing about a limit in time.
         let rate = (!notes.is_doubtful(&link_path)).then(|| config.drain_rate());
-        for (key, mismatch) in config.queue().problems_on(rate) {
+        for (key, mismatch) in config.queue.problems_on(rate) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
         }
     }

@@ -2,9 +2,9 @@
 
 mod common;
 
-use sojourn_apps::{ApplicationConfig, FileSize};
+use sojourn_apps::{BulkConfig, FileSize};
 use sojourn_base::{BitRate, Direction, Ecn, Limit, Packets, Seed, Span};
-use sojourn_link::{CascadeVariant, LinkConfig};
+use sojourn_link::{CascadeConfig, CascadeVariant, LinkConfig, SerialConfig, ShapedConfig};
 use sojourn_queue::{Admission, CodelConfig, DropTailConfig, ManagerConfig};
 use sojourn_scenario::{Scenario, ScenarioFile};
 
@@ -75,7 +75,7 @@ fn a_new_kind_empties_its_table() {
     let limit = format!("{queue}.limit");
     let settings = [(kind.as_str(), "drop-tail"), (limit.as_str(), "10 packets")];
     let scenario = Scenario::parse_with(&text, &settings).unwrap();
-    assert_eq!(scenario.access.upstream.link.queue().kind(), "drop-tail");
+    assert_eq!(scenario.access.upstream.link.queue.kind(), "drop-tail");
     // The same kind changes nothing.
     let same = Scenario::parse_with(&text, &[(&kind, "codel")]).unwrap();
     assert_eq!(same, Scenario::parse(&text).unwrap());
@@ -87,18 +87,14 @@ fn case_c04_of_white_2012_is_what_the_study_describes() {
     assert_eq!(scenario.name, "white2012/C04");
     assert_eq!(scenario.duration, Span::from_s(600));
     assert_eq!((scenario.seed, scenario.seed_count), (Seed(1), 5));
-    let LinkConfig::Docsis30Cascade { link, queue } = &scenario.access.upstream.link else {
-        panic!("a cascade");
-    };
-    assert_eq!(link, &sojourn_link::CascadeConfig::WHITE2012);
-    assert_eq!(queue, &ManagerConfig::Codel(CodelConfig::WHITE2012));
-    let LinkConfig::Shaped { link, queue } = &scenario.access.downstream.link else {
-        panic!("a shaper");
-    };
-    assert_eq!(link, &sojourn_link::ShapedConfig::WHITE2012_DOWNSTREAM);
+    let LinkConfig { link, queue } = &scenario.access.upstream.link;
+    assert_eq!(link, &CascadeConfig::WHITE2012.into());
+    assert_eq!(queue, &CodelConfig::WHITE2012.into());
+    let LinkConfig { link, queue } = &scenario.access.downstream.link;
+    assert_eq!(link, &ShapedConfig::WHITE2012_DOWNSTREAM.into());
     assert_eq!(
         queue,
-        &ManagerConfig::DropTail(DropTailConfig {
+        &ManagerConfig::from(DropTailConfig {
             limit: Limit::Time(Span::from_s(1)),
             admission: Admission::Fit,
             head_drop: false,
@@ -110,9 +106,7 @@ fn case_c04_of_white_2012_is_what_the_study_describes() {
     );
 
     let bulk = &scenario.traffic[0];
-    let ApplicationConfig::Bulk(config) = &bulk.application else {
-        panic!("bulk");
-    };
+    let config = bulk.application.get::<BulkConfig>().expect("transfers");
     assert_eq!((config.lanes, config.file), (5, FileSize::bytes(5_000_000)));
     let stack = bulk.stack.as_ref().expect("transfers have a stack");
     assert_eq!(stack.name, "ns2-linux-cubic");
@@ -147,19 +141,14 @@ fn case_c04_of_white_2012_is_what_the_study_describes() {
 #[test]
 fn other_examples_say_what_they_claim() {
     let home = example("home-docsis-back-pressure");
-    let LinkConfig::Docsis30Cascade { link, .. } = &home.access.upstream.link else {
-        panic!("a cascade");
-    };
+    let link = &home.access.upstream.link.link;
+    let link = link.get::<CascadeConfig>().expect("a cascade");
     assert_eq!(link.variant, CascadeVariant::BackPressure);
     assert_eq!(link.transmit_queue, Packets(16));
     let dsl = example("dsl-small-buffer");
-    let LinkConfig::Serial { queue, .. } = &dsl.access.upstream.link else {
-        panic!("a line");
-    };
-    assert_eq!(
-        queue,
-        &ManagerConfig::DropTail(DropTailConfig::bytes(96_000))
-    );
+    let LinkConfig { link, queue } = &dsl.access.upstream.link;
+    assert!(link.get::<SerialConfig>().is_some());
+    assert_eq!(queue, &DropTailConfig::bytes(96_000).into());
     // 35 ms, of which the line takes 8 ms each way.
     assert_eq!(
         dsl.traffic[0].servers[0].wire_delay(propagation(&dsl)),

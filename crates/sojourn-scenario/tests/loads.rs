@@ -1,6 +1,6 @@
 //! Named loads are the traffic that Flent's tests of these names make.
 
-use sojourn_apps::{ApplicationConfig, ProbeOver};
+use sojourn_apps::{BulkConfig, ProbeConfig, ProbeOver};
 use sojourn_base::Direction;
 use sojourn_scenario::Scenario;
 
@@ -32,14 +32,15 @@ fn shape(test: &str) -> (Streams, Streams, usize) {
     let scenario = scenario(test, "").unwrap_or_else(|problems| panic!("{test}: {problems}"));
     let (mut up, mut down, mut pings) = (Vec::new(), Vec::new(), 0);
     for traffic in &scenario.traffic {
-        match &traffic.application {
-            ApplicationConfig::Bulk(config) => match config.direction {
+        let application = &traffic.application;
+        if let Some(config) = application.get::<BulkConfig>() {
+            match config.direction {
                 Direction::Upstream => up.push((config.lanes, traffic.dscp)),
                 Direction::Downstream => down.push((config.lanes, traffic.dscp)),
-            },
-            ApplicationConfig::Probe(config) if config.over == ProbeOver::Datagrams => pings += 1,
-            _ => {}
+            }
         }
+        let probe = application.get::<ProbeConfig>();
+        pings += usize::from(probe.is_some_and(|config| config.over == ProbeOver::Datagrams));
     }
     (up, down, pings)
 }
@@ -63,10 +64,8 @@ fn responsiveness_adds_a_connection_each_second() {
     let starts: Vec<f64> = scenario
         .traffic
         .iter()
-        .filter_map(|traffic| match &traffic.application {
-            ApplicationConfig::Bulk(config) => Some(config.start.as_secs_f64()),
-            _ => None,
-        })
+        .filter_map(|traffic| traffic.application.get::<BulkConfig>())
+        .map(|config| config.start.as_secs_f64())
         .collect();
     let expected: Vec<f64> = (5..21).map(f64::from).collect();
     assert_eq!(starts, expected);

@@ -5,7 +5,6 @@
 mod common;
 
 use proptest::prelude::*;
-use sojourn_apps::AnyApplication;
 use sojourn_base::{BitRate, Bytes, Seed, Span};
 use sojourn_scenario::{Scenario, ScenarioFile};
 
@@ -282,10 +281,10 @@ proptest! {
             .map_err(|e| TestCaseError::fail(format!("{settings:?}\n{e}")))?;
         // What validation accepts can be built: the builders panic on what they cannot hold.
         for link in [&scenario.access.upstream, &scenario.access.downstream] {
-            let _ = link.link.build::<u32>();
+            let _ = link.link.build();
         }
         for traffic in &scenario.traffic {
-            let _ = AnyApplication::build(&traffic.application);
+            let _ = traffic.application.build();
         }
         let print = scenario.canonical();
         let again = Scenario::parse(&print)

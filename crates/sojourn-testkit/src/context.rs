@@ -1,8 +1,16 @@
 //! A context for queue managers that plays back draws and writes down what happens.
 
-use sojourn_base::{Bytes, RandomStream, Seed, ServiceQueue, Span};
+use sojourn_base::{Bytes, PacketHandle, RandomStream, Seed, ServiceQueue, Span};
 use sojourn_queue::{Held, QueueContext, Reason, Score, Shaper};
 use std::collections::VecDeque;
+
+/// The number of a packet whose handle is its number.
+///
+/// # Panics
+/// If that has more than 32 bits.
+pub fn number_of(PacketHandle(number): PacketHandle) -> u32 {
+    u32::try_from(number).expect("a short test")
+}
 
 /// Where uniform draws come from.
 #[derive(Clone, Debug)]
@@ -17,18 +25,18 @@ enum Draws {
 
 /// A queue manager's call under a test's control.
 #[derive(Clone, Debug)]
-pub struct TestContext<T> {
+pub struct TestContext {
     draws: Draws,
     /// Draws taken so far.
     pub drawn: usize,
     /// Everything given up, in order.
-    pub dropped: Vec<(Held<T>, Reason)>,
+    pub dropped: Vec<(Held, Reason)>,
     /// Everything marked, in order.
-    pub marked: Vec<(Held<T>, Reason)>,
+    pub marked: Vec<(Held, Reason)>,
     /// Everything that Queue Protection has a score against, in order.
-    pub scored: Vec<(Held<T>, Score)>,
+    pub scored: Vec<(Held, Score)>,
     /// Packets that were accepted with an estimate of their delay.
-    pub estimated: Vec<(Held<T>, Span)>,
+    pub estimated: Vec<(Held, Span)>,
     /// What the shaper says.
     pub shaper: Shaper,
     /// Bytes pulled and not sent yet.
@@ -37,7 +45,7 @@ pub struct TestContext<T> {
     pub loop_delay: Span,
 }
 
-impl<T> TestContext<T> {
+impl TestContext {
     /// For managers that must not draw: the first draw panics.
     pub fn without_draws() -> Self {
         Self::with_draws(&[])
@@ -73,20 +81,20 @@ impl<T> TestContext<T> {
     }
 
     /// The items dropped so far with their reasons.
-    pub fn drops(&self) -> impl Iterator<Item = (&T, Reason)> {
+    pub fn drops(&self) -> impl Iterator<Item = (PacketHandle, Reason)> {
         self.dropped
             .iter()
-            .map(|(packet, reason)| (&packet.item, *reason))
+            .map(|(packet, reason)| (packet.item, *reason))
     }
 }
 
-impl<T: Clone> QueueContext<T> for TestContext<T> {
-    fn dropped(&mut self, packet: Held<T>, reason: Reason) {
+impl QueueContext for TestContext {
+    fn dropped(&mut self, packet: Held, reason: Reason) {
         self.dropped.push((packet, reason));
     }
 
-    fn marked(&mut self, packet: &Held<T>, reason: Reason) {
-        self.marked.push((packet.clone(), reason));
+    fn marked(&mut self, packet: &Held, reason: Reason) {
+        self.marked.push((*packet, reason));
     }
 
     fn unit(&mut self) -> f64 {
@@ -110,11 +118,11 @@ impl<T: Clone> QueueContext<T> for TestContext<T> {
         self.loop_delay
     }
 
-    fn scored(&mut self, packet: &Held<T>, score: &Score) {
-        self.scored.push((packet.clone(), *score));
+    fn scored(&mut self, packet: &Held, score: &Score) {
+        self.scored.push((*packet, *score));
     }
 
-    fn estimated(&mut self, packet: &Held<T>, delay: Span) {
-        self.estimated.push((packet.clone(), delay));
+    fn estimated(&mut self, packet: &Held, delay: Span) {
+        self.estimated.push((*packet, delay));
     }
 }

@@ -1,8 +1,8 @@
 //! Random operation lists for queue managers, and the run that writes down what each one did.
 
-use crate::context::TestContext;
+use crate::context::{TestContext, number_of};
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, ServiceQueue, Span};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{Backlog, Held, QueueManager, Reason, Shaper, Verdict};
 
 /// Something that happens to a queue.
@@ -67,15 +67,13 @@ impl Log {
     }
 }
 
-/// Runs `operations` from `start` on; timers due before that run first. Items are made from packet
-/// numbers by `item` and read back by `number`. Draws come from `seed`; the shaper is a fixed one.
-pub fn run<T: Clone>(
-    manager: &mut impl QueueManager<T>,
+/// Runs `operations` from `start` on; timers due before that run first. The packets' handles are
+/// their numbers. Draws come from `seed`; the shaper is a fixed one.
+pub fn run(
+    manager: &mut dyn QueueManager,
     operations: &[Operation],
     start: Instant,
     seed: u64,
-    item: impl Fn(u32) -> T,
-    number: impl Fn(&T) -> u32,
 ) -> Log {
     let mut context = TestContext::random(seed);
     context.shaper = Shaper {
@@ -101,17 +99,16 @@ pub fn run<T: Clone>(
             Operation::Arrive(meta) => {
                 let arrival = u32::try_from(log.arrivals.len()).expect("a short test");
                 log.arrivals.push(meta);
-                let verdict = manager.enqueue(now, meta, item(arrival), &mut context);
+                let verdict =
+                    manager.enqueue(now, meta, PacketHandle(arrival.into()), &mut context);
                 check_sub_flows(manager, &context, None);
-                effects.extend(give_ups(&mut context, &number).into_iter().map(
-                    |(packet, reason)| {
-                        if packet == arrival {
-                            Effect::Refused(packet, reason)
-                        } else {
-                            Effect::Dropped(packet, reason)
-                        }
-                    },
-                ));
+                effects.extend(give_ups(&mut context).into_iter().map(|(packet, reason)| {
+                    if packet == arrival {
+                        Effect::Refused(packet, reason)
+                    } else {
+                        Effect::Dropped(packet, reason)
+                    }
+                }));
                 match verdict {
                     Verdict::Accepted | Verdict::Placed(_) => {
                         effects.push(Effect::Accepted(arrival));
@@ -126,18 +123,18 @@ pub fn run<T: Clone>(
                 let packet = manager.dequeue(now, &mut context);
                 check_sub_flows(manager, &context, packet.as_ref());
                 effects.extend(
-                    give_ups(&mut context, &number)
+                    give_ups(&mut context)
                         .into_iter()
                         .map(|(packet, reason)| Effect::Dropped(packet, reason)),
                 );
                 effects.push(packet.map_or(Effect::Nothing, |packet| {
                     let Meta { ecn, queue, .. } = packet.meta;
-                    Effect::Delivered(number(&packet.item), ecn, packet.marked, queue)
+                    Effect::Delivered(number_of(packet.item), ecn, packet.marked, queue)
                 }));
             }
         }
         for (packet, _) in context.marked.drain(..) {
-            effects.insert(0, Effect::Marked(number(&packet.item)));
+            effects.insert(0, Effect::Marked(number_of(packet.item)));
         }
         let of_queues = ServiceQueue::ALL.map(|queue| manager.backlog_of(queue).bytes.0);
         assert_eq!(
@@ -156,11 +153,7 @@ pub fn run<T: Clone>(
 }
 
 /// What leaves or is marked names the sub-flow that the manager says its flow belongs to.
-fn check_sub_flows<T: Clone>(
-    manager: &impl QueueManager<T>,
-    context: &TestContext<T>,
-    sent: Option<&Held<T>>,
-) {
+fn check_sub_flows(manager: &dyn QueueManager, context: &TestContext, sent: Option<&Held>) {
     let signalled = context.dropped.iter().chain(&context.marked);
     for packet in signalled.map(|(packet, _)| packet).chain(sent) {
         let (named, known) = (packet.sub_flow.get(), manager.sub_flow(&packet.meta));
@@ -173,19 +166,15 @@ fn check_sub_flows<T: Clone>(
     }
 }
 
-fn give_ups<T>(context: &mut TestContext<T>, number: impl Fn(&T) -> u32) -> Vec<(u32, Reason)> {
+fn give_ups(context: &mut TestContext) -> Vec<(u32, Reason)> {
     context
         .dropped
         .drain(..)
-        .map(|(packet, reason)| (number(&packet.item), reason))
+        .map(|(packet, reason)| (number_of(packet.item), reason))
         .collect()
 }
 
-fn run_timers<T: Clone>(
-    manager: &mut impl QueueManager<T>,
-    now: Instant,
-    context: &mut TestContext<T>,
-) {
+fn run_timers(manager: &mut dyn QueueManager, now: Instant, context: &mut TestContext) {
     while let Some(due) = manager.next_timer()
         && due <= now
     {

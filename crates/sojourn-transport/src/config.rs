@@ -81,7 +81,7 @@ parameters! {
         /// As the AccECN option has it, in the place of one SACK block, and not in the ACE field alone.
         accecn_option: bool = true, by_name();
         /// congestion controller
-        controller: ControllerConfig = ControllerConfig::Cubic(CubicConfig::BASE), by_name() => controller;
+        controller: ControllerConfig = ControllerConfig::of(&CubicConfig::BASE), by_name() => controller;
         /// growth in slow start
         slow_start: SlowStart = SlowStart::Linux, by_name();
         /// what idleness does to the window
@@ -103,7 +103,10 @@ parameters! {
 
 fn controller(key: Key, value: &mut ControllerConfig, visitor: &mut dyn Visitor) {
     let kinds = ControllerConfig::kinds();
-    visitor.choice(key, &mut OneOf::among(value, kinds, ControllerConfig::kind));
+    visitor.choice(
+        key,
+        &mut OneOf::among(value, kinds, |controller| controller.kind()),
+    );
 }
 
 parameters! {

@@ -18,10 +18,6 @@ use crate::habits::Habits;
 use sojourn_base::Span;
 use sojourn_keys::parameters;
 
-const fn reno(avoidance: Avoidance) -> ControllerConfig {
-    ControllerConfig::Reno(RenoConfig { avoidance })
-}
-
 parameters! {
     profiles of StackConfig {
         /// uploads of White 2012 and 2013: ns-2 TCP/Linux with CUBIC
@@ -42,7 +38,7 @@ parameters! {
             initial_threshold = InitialThreshold::ReceiveWindow;
             receive_window = NS2_DEFAULT_WINDOW;
             // ns-2.35 tcp/linux/src/tcp_cubic.c: beta 819/1024.
-            controller = ControllerConfig::CubicV21(CubicV21Config { beta: 819 });
+            controller = ControllerConfig::of(&CubicV21Config { beta: 819 });
             slow_start = SlowStart::PerAck;
             slow_start_exit = SlowStartExit::None;
             // Every segment is acknowledged at once; the delay never applies (ns-2 `TCPSink`).
@@ -63,7 +59,7 @@ parameters! {
         /// Without SACK and without `NewReno`.
         NS2_RENO "ns2-reno" from NS2_LINUX_CUBIC {
             connect.handshake = Handshake::SynAsData;
-            controller = reno(Avoidance::PerAck);
+            controller = ControllerConfig::of(&RenoConfig { avoidance: Avoidance::PerAck });
             loss_detection = LossDetection::ThreeDuplicates;
             recovery = RecoveryMode::Reno;
             timeout.maximum = Span::from_s(60);
@@ -82,7 +78,7 @@ parameters! {
             connect.handshake = Handshake::ThreeWay;
             connect.single_segment_after = None;
             connect.separate_acknowledgement = true;
-            controller = reno(Avoidance::PerAck);
+            controller = ControllerConfig::of(&RenoConfig { avoidance: Avoidance::PerAck });
             // codel.tcl: segsperack_ 1, interval_ 0.4.
             acknowledge = heartbeat(400);
             nagle = true;
@@ -125,7 +121,7 @@ parameters! {
             initial_window = 1;
             // residential-example.cc: send and receive buffers of 2,048,000 B.
             receive_window = 2_048_000 / 1448;
-            controller = reno(Avoidance::WholeBytes);
+            controller = ControllerConfig::of(&RenoConfig { avoidance: Avoidance::WholeBytes });
             slow_start = SlowStart::PerAck;
             slow_start_exit = SlowStartExit::None;
             acknowledge.delay = Span::from_ms(200);
@@ -151,7 +147,7 @@ parameters! {
         /// Linux of today with CUBIC
         LINUX_CUBIC "linux-cubic" {}
         /// Linux of today with Reno
-        LINUX_RENO "linux-reno" { controller = reno(Avoidance::Bytes); slow_start_exit = SlowStartExit::None; }
+        LINUX_RENO "linux-reno" { controller = ControllerConfig::of(&RenoConfig { avoidance: Avoidance::Bytes }); slow_start_exit = SlowStartExit::None; }
         /// a BSD of today, in outline
         ///
         /// chosen: RFC 6298 with its minimum of 1 s, delayed ACK of 100 ms, RFC 6675 without RACK, RFC 3465 with L = 2
@@ -174,23 +170,23 @@ parameters! {
         ///
         /// The draft-00 LEDBAT module, with the target that the text implies (4.1.1: "on the order of 100 ms").
         NS2_LEDBAT "ns2-ledbat" from NS2_LINUX_CUBIC {
-            controller = ControllerConfig::LedbatNs2(LedbatNs2Config::BASE);
+            controller = ControllerConfig::of(&LedbatNs2Config::BASE);
         }
         /// the same with the module's own target of 25 ms
         NS2_LEDBAT_25MS "ns2-ledbat-25ms" from NS2_LINUX_CUBIC {
-            controller = ControllerConfig::LedbatNs2(LedbatNs2Config { target: Span::from_ms(25) });
+            controller = ControllerConfig::of(&LedbatNs2Config { target: Span::from_ms(25) });
         }
         /// LEDBAT as in RFC 6817 on a Linux of today
         ///
         /// The initial window is its `INIT_CWND`.
         LEDBAT "ledbat" from LINUX_RENO {
-            controller = ControllerConfig::Ledbat(LedbatConfig::BASE);
+            controller = ControllerConfig::of(&LedbatConfig::BASE);
             initial_window = 2;
             idle_restart = IdleRestart::Rfc2861 { floor: 2 };
         }
         /// DCTCP as in RFC 8257 on a Linux of today
         DCTCP "dctcp" from LINUX_RENO {
-            controller = ControllerConfig::Dctcp(DctcpConfig::BASE);
+            controller = ControllerConfig::of(&DctcpConfig::BASE);
             ecn = EcnMode::Dctcp;
         }
         /// a server of today: Linux 6 with CUBIC and pacing
@@ -199,7 +195,7 @@ parameters! {
         LINUX_6 "linux-6" { pacing = Pacing::On(Pace::BASE); }
         /// TCP Prague, the congestion control of L4S, on a Linux of today
         PRAGUE "prague" from LINUX_RENO {
-            controller = ControllerConfig::Prague(PragueConfig::BASE);
+            controller = ControllerConfig::of(&PragueConfig::BASE);
             ecn = EcnMode::AccurateL4s;
             // The AccECN option with three counters: 2 + 9 B, padded to 12 (RFC 9768 section 3.2.3).
             wire.acknowledgement = 64;
@@ -208,14 +204,14 @@ parameters! {
         }
         /// BBR, version 1, on a Linux of today
         BBR1 "bbr1" from LINUX_RENO {
-            controller = ControllerConfig::Bbr1(Bbr1Config::BASE);
+            controller = ControllerConfig::of(&Bbr1Config::BASE);
             idle_restart = IdleRestart::None;
             // Until there is a rate: 2/ln 2 windows per round trip (Linux bbr_high_gain).
             pacing = Pacing::On(Pace { slow_start_gain: 2.885, avoidance_gain: 2.885, quantum: 2, unpaced: 0 });
         }
         /// BBR, version 3, on a Linux of today
         BBR3 "bbr3" from BBR1 {
-            controller = ControllerConfig::Bbr3(Bbr3Config::BASE);
+            controller = ControllerConfig::of(&Bbr3Config::BASE);
             // Until there is a rate (draft-ietf-ccwg-bbr, StartupPacingGain).
             pacing = Pacing::On(Pace { slow_start_gain: 2.77, avoidance_gain: 2.77, quantum: 2, unpaced: 0 });
         }

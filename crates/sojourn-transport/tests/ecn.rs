@@ -19,7 +19,7 @@ use std::rc::Rc;
 /// chance of one in `period`.
 fn mean_window(grows_while_reduced: bool, period: u64, random: bool) -> f64 {
     let config = StackConfig {
-        controller: ControllerConfig::Dctcp(DctcpConfig {
+        controller: ControllerConfig::from(DctcpConfig {
             grows_while_reduced,
             ..DctcpConfig::BASE
         }),

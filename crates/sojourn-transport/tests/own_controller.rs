@@ -9,7 +9,7 @@ use path::{Fate, Path, Shape};
 use sojourn_base::Instant;
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_transport::congestion::{
-    Ack, Congestion, CongestionControl, ControllerConfig, ControllerKind, OwnController, Window,
+    Ack, AnyController, Congestion, CongestionControl, ControllerConfig, ControllerKind, Window,
     add_controller,
 };
 use sojourn_transport::{ConnectionStatistics, StackConfig};
@@ -48,10 +48,8 @@ impl Configured for Gaimd {
 }
 
 impl ControllerKind for Gaimd {
-    type Controller = Self;
-
-    fn build(&self, _stack: &StackConfig) -> Self {
-        *self
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        AnyController::other(*self)
     }
 }
 
@@ -88,14 +86,14 @@ fn run(stack: &StackConfig) -> (ConnectionStatistics, u64) {
 #[test]
 fn other_constants_are_other_saw_teeth() {
     let (reno, reno_bytes) = run(&StackConfig::LINUX_RENO);
-    let (own, own_bytes) = run(&stack(OwnController::new(Gaimd::base()).into()));
+    let (own, own_bytes) = run(&stack(ControllerConfig::from(Gaimd::base())));
     // A segment per round trip and a half are Reno, to the byte.
     let same = Gaimd {
         increase: 1.0,
         decrease: 0.5,
     };
     assert_eq!(
-        run(&stack(OwnController::new(same).into())),
+        run(&stack(ControllerConfig::from(same))),
         (reno, reno_bytes)
     );
     // Teeth of GAIMD are an eighth of the window deep and rise by 0.31: each takes (W/8)/0.31 = 0.40 W round trips
@@ -114,11 +112,11 @@ fn a_kind_that_was_added_is_found_by_its_name_and_keeps_its_values() {
         .find(|kind| kind.info().name == "gaimd")
         .expect("it was added");
     let config = kind.values(None);
-    assert_eq!(config, OwnController::new(Gaimd::base()).into());
+    assert_eq!(config, ControllerConfig::from(Gaimd::base()));
     assert_eq!(config.kind(), "gaimd");
     let other = Gaimd {
         increase: 1.0,
         ..Gaimd::base()
     };
-    assert_ne!(config, OwnController::new(other).into());
+    assert_ne!(config, ControllerConfig::from(other));
 }

@@ -8,7 +8,8 @@ use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{Configured, Visitor};
 use sojourn_transport::StackConfig;
 use sojourn_transport::congestion::{
-    Ack, Congestion, CongestionControl, ControllerKind, OwnController, Requests, Window,
+    Ack, AnyController, Congestion, CongestionControl, ControllerConfig, ControllerKind, Requests,
+    Window,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,10 +33,8 @@ impl Configured for RateBased {
 }
 
 impl ControllerKind for RateBased {
-    type Controller = Self;
-
-    fn build(&self, _stack: &StackConfig) -> Self {
-        *self
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        AnyController::other(*self)
     }
 }
 
@@ -77,7 +76,7 @@ impl CongestionControl for RateBased {
 #[test]
 fn a_rate_based_controller_finds_the_rate_of_the_path_and_keeps_to_two_of_its_products() {
     let stack = StackConfig {
-        controller: OwnController::new(RateBased::base()).into(),
+        controller: ControllerConfig::from(RateBased::base()),
         ..StackConfig::LINUX_RENO
     };
     let mut path = Path::new(&stack, Shape::P1, Box::new(|_, _| Fate::Pass));

@@ -92,7 +92,7 @@ fn ledbat_yields_to_reno_if_the_buffer_is_longer_than_its_target() {
 fn ledbat_competes_like_reno_if_the_buffer_is_shorter_than_its_target() {
     // The reference measured 0.44, both flows with the same repair of losses.
     let reno = StackConfig {
-        controller: ControllerConfig::Reno(RenoConfig {
+        controller: ControllerConfig::from(RenoConfig {
             avoidance: Avoidance::PerAck,
         }),
         slow_start: SlowStart::PerAck,
@@ -101,7 +101,7 @@ fn ledbat_competes_like_reno_if_the_buffer_is_shorter_than_its_target() {
         ..StackConfig::BSD_RENO
     };
     let ledbat = StackConfig {
-        controller: ControllerConfig::Ledbat(LedbatConfig::BASE),
+        controller: ControllerConfig::from(LedbatConfig::BASE),
         ..reno
     };
     let at_20_ms = share(ledbat, reno, 21, 20);

@@ -18,7 +18,7 @@ use sojourn_transport::config::{
 fn reno() -> StackConfig {
     StackConfig {
         initial_threshold: InitialThreshold::Unlimited,
-        controller: ControllerConfig::Reno(RenoConfig {
+        controller: ControllerConfig::of(&RenoConfig {
             avoidance: Avoidance::PerAck,
         }),
         slow_start: SlowStart::PerAck,
@@ -30,7 +30,7 @@ fn reno() -> StackConfig {
 
 fn cubic(reno_friendly: bool) -> StackConfig {
     StackConfig {
-        controller: ControllerConfig::Cubic(CubicConfig {
+        controller: ControllerConfig::from(CubicConfig {
             reno_friendly,
             ..CubicConfig::BASE
         }),

@@ -27,7 +27,7 @@ fn vector(initial_window: u32) -> StackConfig {
         },
         initial_window,
         initial_threshold: InitialThreshold::Unlimited,
-        controller: ControllerConfig::Reno(RenoConfig {
+        controller: ControllerConfig::of(&RenoConfig {
             avoidance: Avoidance::PerAck,
         }),
         slow_start: SlowStart::PerAck,
@@ -489,7 +489,7 @@ fn a_lost_retransmission_waits_for_the_timeout() {
 #[test]
 fn what_was_sacked_before_a_timeout_does_not_open_the_window_after_it() {
     let config = StackConfig {
-        controller: ControllerConfig::Reno(RenoConfig {
+        controller: ControllerConfig::of(&RenoConfig {
             avoidance: Avoidance::Bytes,
         }),
         slow_start: SlowStart::Linux,

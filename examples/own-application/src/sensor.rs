@@ -3,7 +3,7 @@
 //! Source: none; an example. Deviations: none known.
 
 use sojourn_apps::keys::LONGEST_PAUSE;
-use sojourn_apps::{Application, ApplicationKind, Event, ApplicationContext};
+use sojourn_apps::{Application, ApplicationContext, ApplicationKind, Event};
 use sojourn_base::{Bytes, Direction, Instant, Span};
 use sojourn_keys::{Configured, Visitor, key};
 
@@ -53,10 +53,8 @@ impl Configured for SensorConfig {
 }
 
 impl ApplicationKind for SensorConfig {
-    type Application = Sensor;
-
-    fn build(&self) -> Sensor {
-        Sensor(*self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Sensor(*self))
     }
 
     fn datagrams(&self) -> Option<(&'static str, Bytes)> {
@@ -69,11 +67,11 @@ impl ApplicationKind for SensorConfig {
 pub struct Sensor(SensorConfig);
 
 impl Application for Sensor {
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         context.arm(now, 0);
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         if let Event::Timer(token) = event {
             let length = u32::try_from(self.0.packet.0).expect("within the bounds of its key");
             for _ in 0..self.0.burst {
@@ -83,5 +81,5 @@ impl Application for Sensor {
         }
     }
 
-    fn finish(&mut self, _now: Instant, _context: &mut impl ApplicationContext) {}
+    fn finish(&mut self, _now: Instant, _context: &mut dyn ApplicationContext) {}
 }

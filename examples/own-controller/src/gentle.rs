@@ -4,7 +4,7 @@
 
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_transport::StackConfig;
-use sojourn_transport::congestion::{Ack, Congestion, CongestionControl, ControllerKind, Window};
+use sojourn_transport::congestion::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window};
 
 /// Parameters, and all the state there is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,10 +51,8 @@ impl Configured for GentleConfig {
 }
 
 impl ControllerKind for GentleConfig {
-    type Controller = Self;
-
-    fn build(&self, _stack: &StackConfig) -> Self {
-        *self
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        AnyController::other(*self)
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! Source: none; an example. Deviations: none known.
 
-use sojourn_base::{BitRate, Instant, Meta, Span};
+use sojourn_base::{BitRate, Instant, Meta, PacketHandle, Span};
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_link::config::keys::{RATE, delay};
-use sojourn_link::{Link, LinkContext, LinkKind, Serial, SerialConfig};
-use sojourn_queue::{AnyManager, Backlog};
+use sojourn_link::{AnyLink, Link, LinkContext, LinkKind, Serial, SerialConfig, Transmit};
+use sojourn_queue::{Backlog, QueueManager};
 
 /// Parameters of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +46,13 @@ impl Configured for NoonConfig {
 }
 
 impl LinkKind for NoonConfig {
-    type Link<T> = Noon<AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
         let line = SerialConfig::plain(self.rate, self.delay);
-        Noon {
+        AnyLink::other(Noon {
             line: Serial::new(line, manager),
             strikes_at: Instant::ZERO + self.noon,
             afterwards: Some(BitRate::from_bps((self.rate.as_bps() / 2).max(1))),
-        }
+        })
     }
 
     fn drain_rate(&self) -> BitRate {
@@ -67,19 +65,16 @@ impl LinkKind for NoonConfig {
 }
 
 /// The running line.
-#[derive(Clone, Debug)]
-pub struct Noon<M> {
-    line: Serial<M>,
+#[derive(Debug)]
+pub struct Noon {
+    line: Serial,
     strikes_at: Instant,
     /// The rate after noon, until that has come.
     afterwards: Option<BitRate>,
 }
 
-impl<M> Noon<M> {
-    fn strike<T>(&mut self, now: Instant, context: &mut impl LinkContext<T>)
-    where
-        Serial<M>: Link<T>,
-    {
+impl Noon {
+    fn strike(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         if now >= self.strikes_at
             && let Some(rate) = self.afterwards.take()
         {
@@ -89,22 +84,9 @@ impl<M> Noon<M> {
     }
 }
 
-impl<T, M> Link<T> for Noon<M>
-where
-    Serial<M>: Link<T>,
-{
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
-        self.strike(now, context);
-        self.line.on_arrival(now, meta, item, context);
-    }
-
+impl Link for Noon {
     fn next_wakeup(&self) -> Instant {
         self.line.next_wakeup()
-    }
-
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        self.strike(now, context);
-        self.line.on_wakeup(now, context);
     }
 
     fn backlog(&self) -> Backlog {
@@ -113,5 +95,17 @@ where
 
     fn sub_flow(&self, meta: &Meta) -> Option<u32> {
         self.line.sub_flow(meta)
+    }
+}
+
+impl<C: LinkContext + ?Sized> Transmit<C> for Noon {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
+        self.strike(now, context);
+        self.line.on_arrival(now, meta, item, context);
+    }
+
+    fn on_wakeup(&mut self, now: Instant, context: &mut C) {
+        self.strike(now, context);
+        self.line.on_wakeup(now, context);
     }
 }

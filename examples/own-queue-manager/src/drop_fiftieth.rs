@@ -2,7 +2,7 @@
 //!
 //! Source: none; an example. Deviations: none known.
 
-use sojourn_base::{Bytes, Instant, Limit, Meta};
+use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_queue::config::LIMIT;
 use sojourn_queue::{
@@ -40,18 +40,16 @@ impl Configured for DropFiftiethConfig {
 }
 
 impl ManagerKind for DropFiftiethConfig {
-    type Queue<T> = DropFiftiethQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
+    fn build(&self) -> Box<dyn QueueManager> {
         let line = DropTailConfig {
             limit: self.limit,
             ..DropTailConfig::bytes(0)
         };
-        DropFiftiethQueue {
+        Box::new(DropFiftiethQueue {
             line: DropTailQueue::new(line),
             every: self.every,
             arrivals: 0,
-        }
+        })
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -61,19 +59,19 @@ impl ManagerKind for DropFiftiethConfig {
 
 /// The running queue.
 #[derive(Clone, Debug)]
-pub struct DropFiftiethQueue<T> {
-    line: DropTailQueue<T>,
+pub struct DropFiftiethQueue {
+    line: DropTailQueue,
     every: u32,
     arrivals: u32,
 }
 
-impl<T> QueueManager<T> for DropFiftiethQueue<T> {
+impl QueueManager for DropFiftiethQueue {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         self.arrivals += 1;
         if self.arrivals == self.every {
@@ -84,7 +82,7 @@ impl<T> QueueManager<T> for DropFiftiethQueue<T> {
         self.line.enqueue(now, meta, item, context)
     }
 
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         self.line.dequeue(now, context)
     }
 

@@ -11,7 +11,7 @@ use sojourn_keys::{Content, Key, Mismatch, Or, Shape, Value, origin, parameters}
 use super::{Bulk, LANE_BYTES};
 use crate::distribution::Law;
 use crate::keys::{DIRECTION, LONGEST_PAUSE, MOST_FLOWS, START, START_JITTER};
-use crate::{ApplicationKind, Distribution};
+use crate::{Application, ApplicationKind, Distribution};
 
 parameters! {
     /// Parameters of [`Bulk`]; start from a named profile and change what differs. All loops talk to server 0.
@@ -139,10 +139,8 @@ impl FileSize {
 }
 
 impl ApplicationKind for BulkConfig {
-    type Application = Bulk;
-
-    fn build(&self) -> Bulk {
-        Bulk::new(self)
+    fn build(&self) -> Box<dyn Application> {
+        Box::new(Bulk::new(self))
     }
 
     fn flows(&self) -> u64 {

@@ -79,7 +79,7 @@ impl Streams {
         &mut self,
         at: Instant,
         stream: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) -> Instant {
         self.ticks[stream] = at;
         match (self.mode, self.interval) {
@@ -93,7 +93,7 @@ impl Streams {
         &mut self,
         now: Instant,
         stream: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) -> Instant {
         let packet = self.packet.draw(Draw::Size, context);
         let length = u32::try_from(packet.0).unwrap_or(u32::MAX);
@@ -109,7 +109,7 @@ impl Streams {
     }
 
     /// The tick of `stream`, moved by a draw; as late as the run's begin if that lies before it.
-    fn near_tick(&self, stream: usize, context: &mut impl ApplicationContext) -> Instant {
+    fn near_tick(&self, stream: usize, context: &mut dyn ApplicationContext) -> Instant {
         let later = self.ticks[stream] + self.interval.draw(Draw::Gap, context);
         let ps = later.as_ps().saturating_sub(self.median.as_ps());
         Instant::from_ps(ps)

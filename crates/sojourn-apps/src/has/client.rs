@@ -53,7 +53,7 @@ impl Has {
         }
     }
 
-    fn open(&mut self, session: usize, context: &mut impl ApplicationContext) {
+    fn open(&mut self, session: usize, context: &mut dyn ApplicationContext) {
         let connection = self.sessions[session].player.pipe.open(context);
         self.connections.insert(connection, session);
     }
@@ -71,7 +71,7 @@ impl Has {
     }
 
     /// Ask for the chunk whose level was chosen.
-    fn ask(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
+    fn ask(&mut self, now: Instant, session: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.sessions[session];
         state.player.playback.advance(now);
         if let (None, Some(choice)) = (state.chunk, state.choice.take()) {
@@ -89,7 +89,7 @@ impl Has {
         session: usize,
         connection: ConnectionId,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let state = &mut self.sessions[session];
         let Some(chunk) = &state.chunk else {
@@ -108,7 +108,7 @@ impl Has {
         now: Instant,
         session: usize,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let state = &mut self.sessions[session];
         let Some(chunk) = state
@@ -147,7 +147,7 @@ impl Application for Has {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for session in 0..self.config.sessions {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             let later = self.config.stagger.saturating_mul(u64::from(session));
@@ -155,7 +155,7 @@ impl Application for Has {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(session) => {
                 let session = session as usize;
@@ -196,7 +196,7 @@ impl Application for Has {
         }
     }
 
-    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for session in 0..self.sessions.len() {
             let state = &mut self.sessions[session];
             let (ladder, unfinished) = (&self.config.ladder, state.chunk.as_ref());

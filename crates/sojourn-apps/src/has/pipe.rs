@@ -20,7 +20,7 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     /// A new connection, in place of the one that there was.
-    pub(crate) fn open(&mut self, context: &mut impl ApplicationContext) -> ConnectionId {
+    pub(crate) fn open(&mut self, context: &mut dyn ApplicationContext) -> ConnectionId {
         let connection = context.open(0);
         *self = Self {
             connection: Some(connection),
@@ -30,7 +30,7 @@ impl Pipe {
     }
 
     /// The player asks; not before the connection stands.
-    pub(crate) fn ask(&mut self, request: Bytes, context: &mut impl ApplicationContext) {
+    pub(crate) fn ask(&mut self, request: Bytes, context: &mut dyn ApplicationContext) {
         let (Some(connection), true) = (self.connection, self.is_established) else {
             return;
         };

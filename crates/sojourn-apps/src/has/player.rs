@@ -69,7 +69,7 @@ impl Player {
         &mut self,
         now: Instant,
         chunk: &Chunk,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         self.levels.add(chunk.level);
         context.record_chunk(&Chunk {
@@ -86,7 +86,7 @@ impl Player {
         session: usize,
         ladder: &[BitRate],
         unfinished: Option<&Chunk>,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) -> bool {
         let Some(started_at) = self.started_at else {
             return false;

@@ -144,7 +144,7 @@ impl HasLl {
         }
     }
 
-    fn open(&mut self, session: usize, context: &mut impl ApplicationContext) {
+    fn open(&mut self, session: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.sessions[session];
         state.throughput.mark = None;
         if let Some(segment) = &mut state.segment {
@@ -156,7 +156,7 @@ impl HasLl {
     }
 
     /// Ask for the segment in progress, or for the next one.
-    fn ask(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
+    fn ask(&mut self, now: Instant, session: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.sessions[session];
         state.player.playback.advance(now);
         if state.segment.is_none() {
@@ -207,7 +207,7 @@ impl HasLl {
         now: Instant,
         session: usize,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         if self.sessions[session].player.pipe.is_asked(total) {
             self.await_media(session, context);
@@ -218,14 +218,14 @@ impl HasLl {
 
     /// The next part is encoded: the server sends it, and comes back for the one after it. Timers of an answer that was
     /// cut off find nothing to do.
-    fn on_part(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
+    fn on_part(&mut self, now: Instant, session: usize, context: &mut dyn ApplicationContext) {
         if self.sessions[session].player.pipe.is_answered() && self.push(now, session, context) {
             self.come_back(session, context);
         }
     }
 
     /// The server waits for the next part of the segment.
-    fn come_back(&self, session: usize, context: &mut impl ApplicationContext) {
+    fn come_back(&self, session: usize, context: &mut dyn ApplicationContext) {
         if let Some(segment) = &self.sessions[session].segment
             && segment.pushed < self.stream.parts
         {
@@ -235,12 +235,7 @@ impl HasLl {
     }
 
     /// The server sends what is complete of the segment; false if that is nothing new.
-    fn push(
-        &mut self,
-        now: Instant,
-        session: usize,
-        context: &mut impl ApplicationContext,
-    ) -> bool {
+    fn push(&mut self, now: Instant, session: usize, context: &mut dyn ApplicationContext) -> bool {
         let stream = &self.stream;
         let state = &mut self.sessions[session];
         let (Some(connection), Some(segment)) = (state.player.pipe.connection, &mut state.segment)
@@ -263,7 +258,7 @@ impl HasLl {
     }
 
     /// Wants to know of the first byte of a part, for the throughput, and of its last.
-    fn await_media(&self, session: usize, context: &mut impl ApplicationContext) {
+    fn await_media(&self, session: usize, context: &mut dyn ApplicationContext) {
         let state = &self.sessions[session];
         if let (Some(connection), Some(segment)) = (state.player.pipe.connection, &state.segment) {
             let total = if state.throughput.mark.is_some() {
@@ -290,7 +285,7 @@ impl HasLl {
         now: Instant,
         session: usize,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let Some(mut segment) = self.sessions[session].segment else {
             return;
@@ -348,7 +343,7 @@ impl HasLl {
     }
 
     /// A second is over: how far behind is the picture, and what does the network carry?
-    fn on_second(&mut self, now: Instant, session: usize, context: &mut impl ApplicationContext) {
+    fn on_second(&mut self, now: Instant, session: usize, context: &mut dyn ApplicationContext) {
         let live = self.stream.live(now);
         let state = &mut self.sessions[session];
         state.player.playback.advance(now);
@@ -500,7 +495,7 @@ impl Application for HasLl {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for session in 0..self.config.sessions {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             let later = self.config.stagger.saturating_mul(u64::from(session));
@@ -509,7 +504,7 @@ impl Application for HasLl {
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Timer(due) => {
                 let session = due as usize / DUE.len();
@@ -554,7 +549,7 @@ impl Application for HasLl {
         }
     }
 
-    fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for session in 0..self.sessions.len() {
             let state = &mut self.sessions[session];
             let unfinished = state.segment.as_ref().map(|segment| &segment.chunk);

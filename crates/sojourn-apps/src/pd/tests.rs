@@ -32,15 +32,16 @@ fn at_once(config: &PdConfig) -> Pd {
 
 /// The first video alone, without the wait for it.
 fn first(config: &PdConfig, desk: &mut Desk, seconds: u64) -> DownloadSession {
+    #[derive(Debug)]
     struct Alone(Pd);
     impl Application for Alone {
-        fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
             self.0.begin(now, 0, context);
         }
-        fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+        fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
             self.0.on_event(now, event, context);
         }
-        fn finish(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+        fn finish(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
             self.0.finish(now, context);
         }
     }

@@ -95,7 +95,7 @@ impl Web {
         }
     }
 
-    fn begin_page(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+    fn begin_page(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let state = &mut self.users[user];
         state.contents.draw(&self.config.page, context);
         state.page = Page {
@@ -117,7 +117,7 @@ impl Web {
         now: Instant,
         user: usize,
         server: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         if self.config.name_lookup == NameLookup::Off {
             self.users[user].servers[server].name = Name::Known;
@@ -137,7 +137,7 @@ impl Web {
         now: Instant,
         user: usize,
         server: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         if let NameLookup::Datagram { query, timeout, .. } = self.config.name_lookup {
             self.users[user].servers[server].name = Name::AskedAt(now);
@@ -153,7 +153,7 @@ impl Web {
         now: Instant,
         user: usize,
         server: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         if let (NameLookup::Datagram { timeout, .. }, Name::AskedAt(at)) = (
             self.config.name_lookup,
@@ -169,7 +169,7 @@ impl Web {
         now: Instant,
         end: End,
         tag: u32,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let NameLookup::Datagram { answer, .. } = self.config.name_lookup else {
             return;
@@ -195,7 +195,7 @@ impl Web {
         }
     }
 
-    fn fetch_index(&mut self, now: Instant, user: usize, context: &mut impl ApplicationContext) {
+    fn fetch_index(&mut self, now: Instant, user: usize, context: &mut dyn ApplicationContext) {
         let object = Object {
             user: self.users[user].page.user,
             page: self.users[user].page.index,
@@ -215,7 +215,7 @@ impl Web {
         now: Instant,
         user: usize,
         server: usize,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let state = &mut self.users[user];
         let next = state.servers[server].next;
@@ -236,7 +236,7 @@ impl Web {
         self.fetch(object, context);
     }
 
-    fn fetch(&mut self, object: Object, context: &mut impl ApplicationContext) {
+    fn fetch(&mut self, object: Object, context: &mut dyn ApplicationContext) {
         let connection = context.open(object.server as usize);
         context.await_delivered(connection, End::Server, self.config.request.0);
         let answered = false;
@@ -248,7 +248,7 @@ impl Web {
         &mut self,
         connection: ConnectionId,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let request = self.config.request.0;
         if let Some(fetch) = self.fetches.get_mut(connection)
@@ -269,7 +269,7 @@ impl Web {
         now: Instant,
         connection: ConnectionId,
         total: u64,
-        context: &mut impl ApplicationContext,
+        context: &mut dyn ApplicationContext,
     ) {
         let Some(fetch) = self.fetches.get_mut(connection) else {
             return;
@@ -296,7 +296,7 @@ impl Web {
     }
 
     /// An object is complete: go on with its page.
-    fn on_object(&mut self, now: Instant, object: &Object, context: &mut impl ApplicationContext) {
+    fn on_object(&mut self, now: Instant, object: &Object, context: &mut dyn ApplicationContext) {
         let user = object.user as usize;
         let state = &mut self.users[user];
         state.page.objects += 1;
@@ -322,7 +322,7 @@ impl Web {
     }
 
     /// The connection is gone before its object was complete: take another one.
-    fn on_lost(&mut self, connection: ConnectionId, context: &mut impl ApplicationContext) {
+    fn on_lost(&mut self, connection: ConnectionId, context: &mut dyn ApplicationContext) {
         if let Some(fetch) = self.fetches.remove(connection) {
             let first_byte_at = None;
             self.fetch(
@@ -336,7 +336,7 @@ impl Web {
     }
 
     /// Forget the connections whose time is over.
-    fn forget(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn forget(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         while let Some(&(at, connection)) = self.lingering.front() {
             if at > now {
                 context.arm(at, FORGET);
@@ -371,14 +371,14 @@ impl Application for Web {
         }
     }
 
-    fn start(&mut self, now: Instant, context: &mut impl ApplicationContext) {
+    fn start(&mut self, now: Instant, context: &mut dyn ApplicationContext) {
         for user in 0..self.users.len() {
             let delay = crate::jittered(self.config.start, self.config.start_jitter, context);
             context.arm(now + delay, self.token(user, 0));
         }
     }
 
-    fn on_event(&mut self, now: Instant, event: Event, context: &mut impl ApplicationContext) {
+    fn on_event(&mut self, now: Instant, event: Event, context: &mut dyn ApplicationContext) {
         match event {
             Event::Delivered(connection, End::Client, total) => {
                 self.on_response(now, connection, total, context);
@@ -403,7 +403,7 @@ impl Application for Web {
         }
     }
 
-    fn finish(&mut self, _now: Instant, context: &mut impl ApplicationContext) {
+    fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for fetch in self.fetches.values() {
             context.record_object(&fetch.object);
         }

@@ -139,7 +139,7 @@ impl PageContents {
     }
 
     /// Draw the sizes anew if the model is a random one.
-    pub(crate) fn draw(&mut self, model: &PageModel, context: &mut impl ApplicationContext) {
+    pub(crate) fn draw(&mut self, model: &PageModel, context: &mut dyn ApplicationContext) {
         let PageModel::Generated(page) = model else {
             return;
         };

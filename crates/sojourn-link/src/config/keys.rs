@@ -2,18 +2,19 @@
 //!
 //! Source: White 2012 §2.2, §2.3 and §3.1; White 2013 §3.1 to §3.4. Deviations: none known.
 
-use super::{
-    CascadeConfig, LinkKind, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig, problem,
-    require_maps, require_rate,
-};
+use super::{CascadeConfig, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig};
+use crate::any::AnyLink;
 use crate::docsis::cascade::Cascade;
 use crate::docsis::single_queue::SingleQueue;
+use crate::kind::LinkKind;
+use crate::problems::{problem, require_maps, require_rate};
 use crate::serial::Serial;
 use crate::shaped::Shaped;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
 use sojourn_keys::{Key, key};
-use sojourn_queue::{AnyManager, ConfigProblem};
+use sojourn_queue::{ConfigProblem, QueueManager};
 
 /// Highest rate of a link. chosen: above every access network, and low enough that products of rate
 /// and time stay within 128 bits.
@@ -68,10 +69,8 @@ pub const fn grant_delay(origin: &'static str) -> Key {
 }
 
 impl LinkKind for SerialConfig {
-    type Link<T> = Serial<AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        Serial::new(*self, manager)
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Serial::new(*self, manager).into()
     }
 
     fn drain_rate(&self) -> BitRate {
@@ -100,10 +99,8 @@ impl LinkKind for SerialConfig {
 }
 
 impl LinkKind for ShapedConfig {
-    type Link<T> = Shaped<T, AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        Shaped::new(*self, manager)
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Shaped::new(*self, manager).into()
     }
 
     fn drain_rate(&self) -> BitRate {
@@ -128,10 +125,8 @@ impl LinkKind for ShapedConfig {
 }
 
 impl LinkKind for CascadeConfig {
-    type Link<T> = Cascade<T, AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        Cascade::new(self, manager)
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Cascade::new(self, manager).into()
     }
 
     fn drain_rate(&self) -> BitRate {
@@ -165,10 +160,8 @@ impl LinkKind for CascadeConfig {
 }
 
 impl LinkKind for SingleQueueConfig {
-    type Link<T> = SingleQueue<T, AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        SingleQueue::new(self, manager)
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        SingleQueue::new(self, manager).into()
     }
 
     fn drain_rate(&self) -> BitRate {

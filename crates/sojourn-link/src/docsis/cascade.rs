@@ -20,15 +20,16 @@ use super::request_grant::RequestGrant;
 use super::transmit_queue::TransmitQueue;
 use crate::config::{CascadeConfig, CascadeVariant, Forwarding};
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
-use crate::{Link, LinkContext, LinkCounters};
-use sojourn_base::{Bytes, Instant, Meta, Span};
+use crate::{Link, LinkContext, LinkCounters, Transmit};
+use alloc::boxed::Box;
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, QueueManager};
 
-/// See the module. `T` is the caller's packet, `M` the manager of the rate-shaping queue.
+/// See the module. `M` is the manager of the rate-shaping queue.
 #[derive(Clone, Debug)]
-pub struct Cascade<T, M> {
-    rate_shaping: RateShapingQueue<T, M>,
-    transmit: TransmitQueue<T>,
+pub struct Cascade<M: ?Sized = dyn QueueManager> {
+    rate_shaping: RateShapingQueue<M>,
+    transmit: TransmitQueue,
     requests: RequestGrant,
     limit: GrantLimit,
     variant: CascadeVariant,
@@ -45,12 +46,12 @@ pub struct Cascade<T, M> {
     last_arrival: Instant,
 }
 
-impl<T, M: QueueManager<T>> Cascade<T, M> {
+impl<M: QueueManager + ?Sized> Cascade<M> {
     /// An idle modem with full buckets.
     ///
     /// # Panics
     /// If [`crate::LinkConfig::problems`] would list something.
-    pub fn new(config: &CascadeConfig, manager: M) -> Self {
+    pub fn new(config: &CascadeConfig, manager: Box<M>) -> Self {
         Self {
             rate_shaping: RateShapingQueue::new(&config.shaper, config.pull, manager),
             transmit: TransmitQueue::new(config.transmit_queue, config.channel_rate, config.delay),
@@ -84,7 +85,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
 
     /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
     /// then the rate-shaping queue.
-    fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn advance(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         while self.next <= now && context.work(1) {
             let at = self.next;
             self.rate_shaping.run_timers(at, self.next_stage(), context);
@@ -98,7 +99,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     }
 
     #[inline(never)] // two of three wake-ups are for the shaper
-    fn on_map(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn on_map(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let number = self.requests.on_map();
         let limit = self.limit.at(number, now, context);
         let grant = self.requests.grant(limit);
@@ -117,7 +118,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
 
     /// Moves what may move from the rate-shaping queue to the transmit queue.
     #[inline]
-    fn release(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn release(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         while self.next_release() <= now {
             self.release_head(now, context);
         }
@@ -125,7 +126,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     }
 
     #[inline(never)] // most arrivals find nothing to release
-    fn release_head(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn release_head(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let judged_at = self.judged_at(now);
         let next_stage = self.next_stage();
         let head = self
@@ -138,7 +139,7 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
 
     /// A packet comes from the rate-shaping queue.
     #[inline]
-    fn forward(&mut self, now: Instant, packet: Held<T>, context: &mut impl LinkContext<T>) {
+    fn forward(&mut self, now: Instant, packet: Held, context: &mut (impl LinkContext + ?Sized)) {
         if self.transmit.is_full() {
             TransmitQueue::refuse(packet, context);
             return;
@@ -206,8 +207,8 @@ impl<T, M: QueueManager<T>> Cascade<T, M> {
     }
 }
 
-impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Cascade<M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         if self.next <= now || self.rate_shaping.has_timer_by(now) {
             self.advance(now, context);
         }
@@ -234,12 +235,14 @@ impl<T, M: QueueManager<T>> Link<T> for Cascade<T, M> {
         }
     }
 
+    fn on_wakeup(&mut self, now: Instant, context: &mut C) {
+        self.advance(now, context);
+    }
+}
+
+impl<M: QueueManager + ?Sized> Link for Cascade<M> {
     fn next_wakeup(&self) -> Instant {
         self.next.min(self.rate_shaping.timer())
-    }
-
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {

@@ -16,8 +16,8 @@ use sojourn_queue::{Backlog, Held};
 /// Packets that have left the queue manager for the MAC, the first of them perhaps sent in part. `W` is what a modem
 /// remembers of a packet's way so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Staging<T, W> {
-    packets: VecDeque<(Held<T>, W)>,
+pub(crate) struct Staging<W> {
+    packets: VecDeque<(Held, W)>,
     /// Bytes that are not sent.
     bytes: Bytes,
     /// How much of the first packet has been sent, and since when.
@@ -37,15 +37,15 @@ pub(crate) struct Grant<F> {
 
 /// A packet whose last byte has been sent.
 #[derive(Clone, Debug)]
-pub(crate) struct Sent<T, W> {
-    pub(crate) packet: Held<T>,
+pub(crate) struct Sent<W> {
+    pub(crate) packet: Held,
     pub(crate) way: W,
     /// When its first byte began to leave, and when its last had left.
     pub(crate) started_at: Instant,
     pub(crate) last_byte_at: Instant,
 }
 
-impl<T, W> Staging<T, W> {
+impl<W> Staging<W> {
     pub(crate) const fn new() -> Self {
         Self {
             packets: VecDeque::new(),
@@ -57,7 +57,7 @@ impl<T, W> Staging<T, W> {
 
     /// Append a packet.
     #[inline]
-    pub(crate) fn push(&mut self, packet: Held<T>, way: W) {
+    pub(crate) fn push(&mut self, packet: Held, way: W) {
         self.bytes += Bytes(packet.meta.length.into());
         self.packets.push_back((packet, way));
     }
@@ -66,10 +66,10 @@ impl<T, W> Staging<T, W> {
     #[inline]
     pub(crate) fn pass(
         &mut self,
-        packet: Held<T>,
+        packet: Held,
         way: W,
         grant: &mut Grant<impl Fn(Bytes) -> Instant>,
-    ) -> Option<Sent<T, W>> {
+    ) -> Option<Sent<W>> {
         let length = Bytes(packet.meta.length.into());
         if !self.packets.is_empty() || length > grant.left() {
             self.push(packet, way);
@@ -105,10 +105,7 @@ impl<T, W> Staging<T, W> {
 
     /// Fill `grant` up to the end of the next packet, which is returned, or as far as the grant goes.
     #[inline]
-    pub(crate) fn send(
-        &mut self,
-        grant: &mut Grant<impl Fn(Bytes) -> Instant>,
-    ) -> Option<Sent<T, W>> {
+    pub(crate) fn send(&mut self, grant: &mut Grant<impl Fn(Bytes) -> Instant>) -> Option<Sent<W>> {
         let (head, _) = self.packets.front()?;
         let left = grant.left();
         if left == Bytes::ZERO {
@@ -165,7 +162,7 @@ impl<F: Fn(Bytes) -> Instant> Grant<F> {
     }
 }
 
-impl<T, W> Sent<T, W> {
+impl<W> Sent<W> {
     /// The time between the first byte and the last, split into framing and the packet's own bits.
     pub(crate) fn on_air(&self, channel: &mut Channel) -> (Span, Span) {
         let on_air = self.last_byte_at.saturating_since(self.started_at);
@@ -180,7 +177,7 @@ impl<T, W> Sent<T, W> {
         dequeued_at: Instant,
         delay: DelayParts,
         wire: Span,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) {
         let arrives_at = self.last_byte_at + wire;
         let passage = Passage::of(&self.packet, dequeued_at, arrives_at, delay);
@@ -223,27 +220,31 @@ mod tests {
     use super::*;
     use crate::testing::packet;
     use proptest::prelude::*;
+    use sojourn_base::PacketHandle;
     use std::vec::Vec;
 
     const RATE: BitRate = BitRate::from_mbps(8); // 1 B takes 1 µs
 
-    fn staged(lengths: &[u32]) -> Staging<usize, ()> {
+    fn staged(lengths: &[u32]) -> Staging<()> {
         let mut staging = Staging::new();
         for (number, length) in lengths.iter().enumerate() {
-            staging.push(Held::new(Instant::ZERO, packet(*length), number), ());
+            staging.push(
+                Held::new(Instant::ZERO, packet(*length), PacketHandle(number as u64)),
+                (),
+            );
         }
         staging
     }
 
     /// Sends one grant: number, first and last byte in µs of what is completed; what is left of the grant.
-    fn send(staging: &mut Staging<usize, ()>, at_us: u64, bytes: u64) -> (Vec<[u64; 3]>, u64) {
+    fn send(staging: &mut Staging<()>, at_us: u64, bytes: u64) -> (Vec<[u64; 3]>, u64) {
         let start = Instant::from_us(at_us);
         let mut grant = Grant::new(start, Bytes(bytes), |used| start + RATE.time_for(used));
         let mut done = Vec::new();
         while let Some(sent) = staging.send(&mut grant) {
             let us = |at: Instant| at.as_ns() / 1000;
             done.push([
-                sent.packet.item as u64,
+                sent.packet.item.0,
                 us(sent.started_at),
                 us(sent.last_byte_at),
             ]);

@@ -6,8 +6,8 @@
 //! ns-2 script it descends from, which is also in docsis-ns3 `examples/simple-docsislink.cc`.
 
 use crate::config::keys::HIGHEST_RATE;
-use crate::config::problem;
 use crate::docsis::map::MapDraws;
+use crate::problems::problem;
 use crate::{Draw, LinkContext};
 use alloc::string::String;
 use alloc::vec;
@@ -285,11 +285,11 @@ impl GrantLimit {
 
     /// The most that MAP `number`, which starts at `at`, can grant. Numbers never decrease; asking again
     /// for the same MAP gives the same answer.
-    pub(crate) fn at<T>(
+    pub(crate) fn at(
         &mut self,
         number: u64,
         at: Instant,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) -> Bytes {
         match self.last {
             Some((last, limit)) if last == number || at < self.steady_until => return limit,

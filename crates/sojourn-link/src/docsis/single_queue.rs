@@ -23,15 +23,16 @@ use super::request_grant::RequestGrant;
 use crate::config::{ShaperConfig, SingleQueueConfig};
 use crate::queue_call::{Drain, QueueCall, next_timer, run_timers};
 use crate::shaper::RateShaper;
-use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters};
+use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Transmit};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use sojourn_base::{Bytes, Instant, Meta, Span};
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, QueueManager};
 
-/// See the module. `T` is the caller's packet, `M` the queue manager.
+/// See the module. `M` is the queue manager.
 #[derive(Clone, Debug)]
-pub struct SingleQueue<T, M> {
-    manager: M,
+pub struct SingleQueue<M: ?Sized = dyn QueueManager> {
+    manager: Box<M>,
     /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     timer: Instant,
     shaper: RateShaper,
@@ -42,7 +43,7 @@ pub struct SingleQueue<T, M> {
     limit: GrantLimit,
     offsets: MapDraws,
     /// What a grant has taken from the manager and not finished, and when.
-    staged: Staging<T, Instant>,
+    staged: Staging<Instant>,
     paid: Paid,
     unused: Bytes,
     plan: Plan,
@@ -86,18 +87,18 @@ impl Paid {
     }
 }
 
-impl<T, M: QueueManager<T>> SingleQueue<T, M> {
+impl<M: QueueManager + ?Sized> SingleQueue<M> {
     /// An idle modem with full buckets.
     ///
     /// # Panics
     /// If [`crate::LinkConfig::problems`] would list something.
-    pub fn new(config: &SingleQueueConfig, manager: M) -> Self {
+    pub fn new(config: &SingleQueueConfig, manager: Box<M>) -> Self {
         let shaper = ShaperConfig {
             peak_burst: config.peak_depth(),
             ..config.shaper
         };
         Self {
-            timer: next_timer(&manager),
+            timer: next_timer(&*manager),
             manager,
             shaper: RateShaper::new(&shaper),
             channel: Channel::new(config.channel_rate),
@@ -142,7 +143,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
 
     /// Everything that is due by `now`, in order of time. Where times are equal: timers, then the MAP,
     /// then the grant.
-    fn advance(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn advance(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         loop {
             let map = self.requests.clock().starts_at();
             match self.plan {
@@ -197,7 +198,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
     }
 
     /// Finds the next grant, in the first MAP for which one of the requests is eligible.
-    fn plan(&mut self, context: &mut impl LinkContext<T>) {
+    fn plan(&mut self, context: &mut (impl LinkContext + ?Sized)) {
         let Some(eligible) = self.requests.next() else {
             self.plan = if self.unrequested() > Bytes::ZERO {
                 Plan::Map
@@ -222,7 +223,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         };
     }
 
-    fn on_grant(&mut self, now: Instant, bytes: Bytes, context: &mut impl LinkContext<T>) {
+    fn on_grant(&mut self, now: Instant, bytes: Bytes, context: &mut (impl LinkContext + ?Sized)) {
         let rate = self.channel.rate();
         let mut grant = Grant::new(now, bytes, |used| now + rate.time_for(used));
         loop {
@@ -252,9 +253,9 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
 
     fn deliver(
         &mut self,
-        sent: Sent<T, Instant>,
+        sent: Sent<Instant>,
         requested_at: Instant,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) {
         let delay = if context.wants_delay() {
             self.split_delay(&sent, requested_at)
@@ -268,7 +269,7 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
     /// Splits the packet's delay. It waits for the first MAP after its entry (request), for the tokens
     /// of its last byte (queue), for the grant of its first byte (grant), and between fragments
     /// (framing); a packet that rides a request from before its entry waits for the grant only.
-    fn split_delay(&mut self, sent: &Sent<T, Instant>, requested_at: Instant) -> DelayParts {
+    fn split_delay(&mut self, sent: &Sent<Instant>, requested_at: Instant) -> DelayParts {
         let (entered_at, started_at) = (sent.packet.enqueued_at, sent.started_at);
         let asked_at = if requested_at < entered_at {
             entered_at
@@ -294,14 +295,14 @@ impl<T, M: QueueManager<T>> SingleQueue<T, M> {
         Instant::from_ps((entered_at.as_ps() / interval + 1) * interval)
     }
 
-    fn run_timers(&mut self, until: Instant, context: &mut impl LinkContext<T>) {
+    fn run_timers(&mut self, until: Instant, context: &mut (impl LinkContext + ?Sized)) {
         if self.timer <= until {
             let (manager, mut call) = self.split(until, context);
             self.timer = run_timers(manager, until, &mut call);
         }
     }
 
-    fn split<'a, C>(
+    fn split<'a, C: ?Sized>(
         &'a mut self,
         now: Instant,
         context: &'a mut C,
@@ -327,8 +328,8 @@ fn fraction(span: Span, unit: f64) -> Span {
     Span::from_ps((span.as_ps() as f64 * unit) as u64)
 }
 
-impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for SingleQueue<M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         if self.is_behind(now) {
             self.advance(now, context);
         }
@@ -339,6 +340,12 @@ impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
         }
     }
 
+    fn on_wakeup(&mut self, now: Instant, context: &mut C) {
+        self.advance(now, context);
+    }
+}
+
+impl<M: QueueManager + ?Sized> Link for SingleQueue<M> {
     fn next_wakeup(&self) -> Instant {
         let next = match self.plan {
             Plan::Idle => Instant::NEVER,
@@ -351,10 +358,6 @@ impl<T, M: QueueManager<T>> Link<T> for SingleQueue<T, M> {
         } else {
             next
         }
-    }
-
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
-        self.advance(now, context);
     }
 
     fn backlog(&self) -> Backlog {

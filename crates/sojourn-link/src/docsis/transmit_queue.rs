@@ -21,14 +21,14 @@ struct Way {
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub(crate) struct TransmitQueue<T> {
-    waiting: Staging<T, Way>,
+pub(crate) struct TransmitQueue {
+    waiting: Staging<Way>,
     capacity: Packets,
     channel: Channel,
     delay: Span,
 }
 
-impl<T> TransmitQueue<T> {
+impl TransmitQueue {
     pub(crate) const fn new(capacity: Packets, channel_rate: BitRate, delay: Span) -> Self {
         Self {
             waiting: Staging::new(),
@@ -58,7 +58,7 @@ impl<T> TransmitQueue<T> {
 
     /// A packet that does not fit.
     #[cold]
-    pub(crate) fn refuse(packet: Held<T>, context: &mut impl LinkContext<T>) {
+    pub(crate) fn refuse(packet: Held, context: &mut (impl LinkContext + ?Sized)) {
         let loss = Loss {
             entered_at: packet.enqueued_at,
             stage: Stage::TransmitQueue,
@@ -70,7 +70,7 @@ impl<T> TransmitQueue<T> {
 
     /// Append a packet that came at `now`, and whose bytes are requested at `requested_at`.
     #[inline]
-    pub(crate) fn push(&mut self, now: Instant, requested_at: Instant, packet: Held<T>) {
+    pub(crate) fn push(&mut self, now: Instant, requested_at: Instant, packet: Held) {
         let way = Way {
             queued_at: now,
             requested_at,
@@ -79,7 +79,12 @@ impl<T> TransmitQueue<T> {
     }
 
     /// Send `grant` bytes from `start` on; the grant never exceeds what waits.
-    pub(crate) fn send(&mut self, start: Instant, grant: Bytes, context: &mut impl LinkContext<T>) {
+    pub(crate) fn send(
+        &mut self,
+        start: Instant,
+        grant: Bytes,
+        context: &mut (impl LinkContext + ?Sized),
+    ) {
         debug_assert!(grant <= self.waiting.bytes(), "a grant without bytes");
         let rate = self.channel.rate();
         let mut grant = Grant::new(start, grant, |used| start + rate.time_for(used));
@@ -88,7 +93,7 @@ impl<T> TransmitQueue<T> {
         }
     }
 
-    fn deliver(&mut self, sent: Sent<T, Way>, context: &mut impl LinkContext<T>) {
+    fn deliver(&mut self, sent: Sent<Way>, context: &mut (impl LinkContext + ?Sized)) {
         let delay = if context.wants_delay() {
             self.split_delay(&sent)
         } else {
@@ -98,7 +103,7 @@ impl<T> TransmitQueue<T> {
         sent.deliver(queued_at, delay, self.delay, context);
     }
 
-    fn split_delay(&mut self, sent: &Sent<T, Way>) -> DelayParts {
+    fn split_delay(&mut self, sent: &Sent<Way>) -> DelayParts {
         let (framing, serialisation) = sent.on_air(&mut self.channel);
         let way = sent.way;
         DelayParts {

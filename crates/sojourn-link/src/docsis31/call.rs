@@ -10,7 +10,7 @@ use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, S
 
 /// The context of a managed queue during one call.
 #[derive(Debug)]
-pub(super) struct Call<'a, C> {
+pub(super) struct Call<'a, C: ?Sized> {
     /// The bucket of the sustained rate, if there is one, and the time there.
     pub(super) bucket: (Option<&'a TokenBucket>, Instant),
     /// The sustained rate and the peak rate, of both flows together.
@@ -27,20 +27,20 @@ pub(super) struct Call<'a, C> {
     pub(super) context: &'a mut C,
 }
 
-impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
-    fn dropped(&mut self, packet: Held<T>, reason: Reason) {
+impl<C: LinkContext + ?Sized> QueueContext for Call<'_, C> {
+    fn dropped(&mut self, packet: Held, reason: Reason) {
         tell_drop(self.context, packet, reason);
     }
 
-    fn marked(&mut self, packet: &Held<T>, reason: Reason) {
+    fn marked(&mut self, packet: &Held, reason: Reason) {
         tell_mark(self.context, packet, reason);
     }
 
-    fn scored(&mut self, packet: &Held<T>, score: &Score) {
-        self.context.scored(&packet.item, &packet.meta, score);
+    fn scored(&mut self, packet: &Held, score: &Score) {
+        self.context.scored(packet.item, &packet.meta, score);
     }
 
-    fn estimated(&mut self, packet: &Held<T>, delay: Span) {
+    fn estimated(&mut self, packet: &Held, delay: Span) {
         self.context.estimated(&packet.meta, delay);
     }
 
@@ -84,7 +84,7 @@ impl<T, C: LinkContext<T>> QueueContext<T> for Call<'_, C> {
 
 /// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
 #[cold]
-pub(super) fn run_timers<T, M: QueueManager<T>, C: LinkContext<T>>(
+pub(super) fn run_timers<M: QueueManager + ?Sized, C: LinkContext + ?Sized>(
     manager: &mut M,
     until: Instant,
     call: &mut Call<'_, C>,

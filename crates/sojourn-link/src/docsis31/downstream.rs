@@ -20,14 +20,15 @@ use super::with_header;
 use crate::docsis::congestion::GrantLimit;
 use crate::queue_call::next_timer;
 use crate::token_bucket::TokenBucket;
-use crate::{DelayParts, Link, LinkContext, Passage};
-use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
+use crate::{DelayParts, Link, LinkContext, Passage, Transmit};
+use alloc::boxed::Box;
+use sojourn_base::{BitRate, Bytes, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_queue::{Backlog, ProactiveGrants, QueueManager};
 
-/// See the module. `T` is the caller's packet, `M` the queue manager.
+/// See the module. `M` is the queue manager.
 #[derive(Clone, Debug)]
-pub struct Downstream<T, M> {
-    manager: M,
+pub struct Downstream<M: ?Sized = dyn QueueManager> {
+    manager: Box<M>,
     /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     timer: Instant,
     symbol: Span,
@@ -41,25 +42,25 @@ pub struct Downstream<T, M> {
     /// Both pipelines and the interleaver.
     pipeline: Span,
     plant: Span,
-    fragment: Option<Fragment<T>>,
+    fragment: Option<Fragment>,
     /// Number of the next symbol to be worked out.
     next: u64,
     wakeup: Instant,
 }
 
-impl<T, M: QueueManager<T>> Downstream<T, M> {
+impl<M: QueueManager + ?Sized> Downstream<M> {
     /// An idle link with full buckets.
     ///
     /// # Panics
     /// If [`crate::LinkConfig::problems`] would list something.
-    pub fn new(config: &DownstreamConfig, manager: M) -> Self {
+    pub fn new(config: &DownstreamConfig, manager: Box<M>) -> Self {
         let symbol = config.channel.symbol();
         let bucket = |rate: BitRate, depth: Bytes| {
             (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth))
         };
         let peak_depth = config.peak.bytes_in(symbol).max(config.peak_burst);
         Self {
-            timer: next_timer(&manager),
+            timer: next_timer(&*manager),
             manager,
             symbol,
             capacity: config.symbol_bytes(),
@@ -95,7 +96,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
     }
 
     /// Every symbol before `until`; and the one that starts then, if `and_at`.
-    fn advance(&mut self, until: Instant, and_at: bool, context: &mut impl LinkContext<T>) {
+    fn advance(&mut self, until: Instant, and_at: bool, context: &mut (impl LinkContext + ?Sized)) {
         let end = self.symbol_from(until);
         let end = end + u64::from(and_at && self.starts_at(end) == until);
         while self.next < end && !self.is_idle() && context.work(1) {
@@ -109,7 +110,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
     }
 
     /// Bytes that have room in the symbol of `at`, and tokens for Ethernet frames.
-    fn allowance(&mut self, at: Instant, context: &mut impl LinkContext<T>) -> (u64, u64) {
+    fn allowance(&mut self, at: Instant, context: &mut (impl LinkContext + ?Sized)) -> (u64, u64) {
         let mut tokens = u64::MAX;
         for bucket in [&self.sustained, &self.peak].into_iter().flatten() {
             tokens = tokens.min(bucket.tokens(at).0);
@@ -123,7 +124,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
     }
 
     /// Schedules the symbol of `at`.
-    fn fill(&mut self, at: Instant, context: &mut impl LinkContext<T>) {
+    fn fill(&mut self, at: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let (room, tokens) = self.allowance(at, context);
         let (mut used, mut cost) = (0, 0);
         while used < room && cost < tokens {
@@ -140,7 +141,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
             if fragment.rest() == 0
                 && let Some(done) = self.fragment.take()
             {
-                self.deliver(done, at, context);
+                self.deliver(&done, at, context);
             }
         }
         if cost == 0 {
@@ -151,7 +152,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
         }
     }
 
-    fn pull(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn pull(&mut self, now: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let header = u64::from(self.header);
         let (manager, mut call) = self.split(now, context);
         let packet = manager.dequeue(now, &mut call);
@@ -159,7 +160,7 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
     }
 
     /// The packet's last byte is scheduled at `at`.
-    fn deliver(&self, done: Fragment<T>, at: Instant, context: &mut impl LinkContext<T>) {
+    fn deliver(&self, done: &Fragment, at: Instant, context: &mut (impl LinkContext + ?Sized)) {
         let (entered, left) = (done.packet.enqueued_at, done.dequeued_at);
         let delay = if context.wants_delay() {
             // For the symbol in which it could have left if it had been alone.
@@ -187,14 +188,18 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
         context.deliver(packet.item, &packet.meta, &passage);
     }
 
-    fn run_timers(&mut self, until: Instant, context: &mut impl LinkContext<T>) {
+    fn run_timers(&mut self, until: Instant, context: &mut (impl LinkContext + ?Sized)) {
         if self.timer <= until {
             let (manager, mut call) = self.split(until, context);
             self.timer = run_timers(manager, until, &mut call);
         }
     }
 
-    fn split<'a, C>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
+    fn split<'a, C: ?Sized>(
+        &'a mut self,
+        now: Instant,
+        context: &'a mut C,
+    ) -> (&'a mut M, Call<'a, C>) {
         let staged = self.fragment.as_ref();
         let rest = staged.map_or(Bytes::ZERO, Fragment::frame_rest);
         let mut staged_of = [Bytes::ZERO; 2];
@@ -231,8 +236,8 @@ impl<T, M: QueueManager<T>> Downstream<T, M> {
     }
 }
 
-impl<T, M: QueueManager<T>> Link<T> for Downstream<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Downstream<M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         // Who comes in the moment in which a symbol is filled may still go with it.
         self.advance(now, false, context);
         let meta = with_header(meta, self.header);
@@ -241,13 +246,15 @@ impl<T, M: QueueManager<T>> Link<T> for Downstream<T, M> {
         self.look_ahead();
     }
 
-    fn next_wakeup(&self) -> Instant {
-        self.wakeup
-    }
-
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn on_wakeup(&mut self, now: Instant, context: &mut C) {
         self.advance(now, true, context);
         self.look_ahead();
+    }
+}
+
+impl<M: QueueManager + ?Sized> Link for Downstream<M> {
+    fn next_wakeup(&self) -> Instant {
+        self.wakeup
     }
 
     fn backlog(&self) -> Backlog {

@@ -155,11 +155,11 @@ impl Scheduler {
     }
 
     /// Makes the MAP of interval `map`, into `grants`. Numbers increase.
-    pub(super) fn make<T>(
+    pub(super) fn make(
         &mut self,
         map: u64,
         grants: &mut Vec<Grant>,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) {
         grants.clear();
         let (now, made_at) = (self.timeline.starts_at(map), self.timeline.made_at(map));
@@ -256,7 +256,7 @@ impl Scheduler {
     }
 
     /// Minislots that others leave in MAP `map`.
-    fn free<T>(&mut self, map: u64, now: Instant, context: &mut impl LinkContext<T>) -> u64 {
+    fn free(&mut self, map: u64, now: Instant, context: &mut (impl LinkContext + ?Sized)) -> u64 {
         let all = self.timeline.minislots();
         if self.limit.is_unlimited() {
             return all;
@@ -268,13 +268,13 @@ impl Scheduler {
     }
 
     /// One block at a random place, the low-latency flow first.
-    fn place<T>(
+    fn place(
         &mut self,
         map: u64,
         classic: u64,
         low_latency: u64,
         grants: &mut Vec<Grant>,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) {
         let length = classic + low_latency;
         if length == 0 {

@@ -21,19 +21,22 @@ use super::{Fragment, on_wire, with_header};
 use crate::docsis::map::MapDraws;
 use crate::queue_call::next_timer;
 use crate::token_bucket::TokenBucket;
-use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage};
+use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Passage, Transmit};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span, WholeBytes, math};
+use sojourn_base::{
+    BitRate, Bytes, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span, WholeBytes, math,
+};
 use sojourn_queue::{Backlog, ProactiveGrants, QueueManager, Verdict};
 
 /// Requests remembered to split delays. chosen: fifteen seconds of a queue that is never empty.
 const REMEMBERED_REQUESTS: usize = 16_384;
 
-/// See the module. `T` is the caller's packet, `M` the queue manager.
+/// See the module. `M` is the queue manager.
 #[derive(Clone, Debug)]
-pub struct Upstream<T, M> {
-    manager: M,
+pub struct Upstream<M: ?Sized = dyn QueueManager> {
+    manager: Box<M>,
     /// When the manager wants a timer run; [`Instant::NEVER`] if it has no timer.
     timer: Instant,
     timeline: Timeline,
@@ -44,7 +47,7 @@ pub struct Upstream<T, M> {
     rates: (BitRate, BitRate),
     own_rates: [BitRate; 2],
     proactive: ProactiveGrants,
-    flows: [Flow<T>; 2],
+    flows: [Flow; 2],
     scheduler: Scheduler,
     request_frames: MapDraws,
     /// The modem's own bucket, of a single service flow.
@@ -63,32 +66,20 @@ pub struct Upstream<T, M> {
 }
 
 /// A service flow as the modem knows it.
-#[derive(Clone, Debug)]
-struct Flow<T> {
+#[derive(Clone, Debug, Default)]
+struct Flow {
     /// Bytes requested and not granted.
     requested: u64,
     /// Bytes of each grant that is known and not prepared.
     granted: VecDeque<u64>,
     /// Bytes prepared for each frame to come.
     committed: VecDeque<(Instant, u64)>,
-    fragment: Option<Fragment<T>>,
+    fragment: Option<Fragment>,
     /// When it requested, or could have, while packets waited.
     requests: VecDeque<Instant>,
 }
 
-impl<T> Default for Flow<T> {
-    fn default() -> Self {
-        Self {
-            requested: 0,
-            granted: VecDeque::new(),
-            committed: VecDeque::new(),
-            fragment: None,
-            requests: VecDeque::new(),
-        }
-    }
-}
-
-impl<T> Flow<T> {
+impl Flow {
     /// Bytes that are prepared for frames from `now` on.
     fn committed(&mut self, now: Instant) -> u64 {
         while self.committed.front().is_some_and(|(at, _)| *at < now) {
@@ -167,15 +158,15 @@ impl RequestShaper {
     }
 }
 
-impl<T, M: QueueManager<T>> Upstream<T, M> {
+impl<M: QueueManager + ?Sized> Upstream<M> {
     /// An idle modem.
     ///
     /// # Panics
     /// If [`crate::LinkConfig::problems`] would list something.
-    pub fn new(config: &UpstreamConfig, manager: M) -> Self {
+    pub fn new(config: &UpstreamConfig, manager: Box<M>) -> Self {
         let timeline = config.timeline();
         Self {
-            timer: next_timer(&manager),
+            timer: next_timer(&*manager),
             manager,
             service: config.service,
             subtracts: config.request_subtracts,
@@ -244,7 +235,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
 
     /// Everything that is due before `until`, in order of time; `and_at` if that instant belongs to it. Where times
     /// are equal: timers, then MAPs, then what they lead to.
-    fn advance(&mut self, until: Instant, and_at: bool, context: &mut impl LinkContext<T>) {
+    fn advance(&mut self, until: Instant, and_at: bool, context: &mut (impl LinkContext + ?Sized)) {
         let is_past = |at: Instant| at < until || and_at && at == until;
         if !is_past(self.due) {
             return;
@@ -295,7 +286,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     }
 
     /// The modem hears the next MAP.
-    fn on_map(&mut self, context: &mut impl LinkContext<T>) {
+    fn on_map(&mut self, context: &mut (impl LinkContext + ?Sized)) {
         let map = self.next_map;
         self.next_map += 1;
         let mut grants = core::mem::take(&mut self.grants);
@@ -348,7 +339,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     }
 
     /// A flow without a grant requests in a random frame of the interval.
-    fn contend(&mut self, map: u64, flow: usize, context: &mut impl LinkContext<T>) {
+    fn contend(&mut self, map: u64, flow: usize, context: &mut (impl LinkContext + ?Sized)) {
         let number = 2 * map + u64::from(flow == LOW_LATENCY);
         let frame = frame_of(
             self.timeline.frames,
@@ -405,7 +396,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         grant: Grant,
         map: u64,
         known_at: Instant,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) {
         let flow = grant.flow;
         self.flows[flow].granted.pop_front();
@@ -450,7 +441,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         flow: usize,
         frame_at: Instant,
         room: u64,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) -> (u64, u64) {
         let (mut used, mut headers) = (0, 0);
         while used < room {
@@ -469,7 +460,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
             if fragment.rest() == 0
                 && let Some(done) = self.flows[flow].fragment.take()
             {
-                self.deliver(flow, done, frame_at, context);
+                self.deliver(flow, &done, frame_at, context);
             }
         }
         if used > 0 {
@@ -485,7 +476,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     }
 
     /// Takes what the flow goes on with from the manager.
-    fn pull(&mut self, now: Instant, flow: usize, context: &mut impl LinkContext<T>) {
+    fn pull(&mut self, now: Instant, flow: usize, context: &mut (impl LinkContext + ?Sized)) {
         if self.waiting(flow).packets.0 == 0 {
             return;
         }
@@ -512,12 +503,12 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     fn deliver(
         &mut self,
         flow: usize,
-        done: Fragment<T>,
+        done: &Fragment,
         frame_at: Instant,
-        context: &mut impl LinkContext<T>,
+        context: &mut (impl LinkContext + ?Sized),
     ) {
         let delay = if context.wants_delay() {
-            self.split_delay(flow, &done, frame_at)
+            self.split_delay(flow, done, frame_at)
         } else {
             DelayParts::default()
         };
@@ -536,7 +527,7 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     /// Splits a packet's delay. It waits for the first opportunity to request; then for the end of the interval that
     /// this request is for, at most; what is beyond is its wait for packets ahead and for tokens. A packet that leaves
     /// without a request of its own waited for the grant.
-    fn split_delay(&self, flow: usize, done: &Fragment<T>, frame_at: Instant) -> DelayParts {
+    fn split_delay(&self, flow: usize, done: &Fragment, frame_at: Instant) -> DelayParts {
         let (entered, left) = (done.packet.enqueued_at, done.dequeued_at);
         let requests = &self.flows[flow].requests;
         let first = requests.partition_point(|at| *at < entered);
@@ -563,17 +554,21 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
         }
     }
 
-    fn run_timers(&mut self, until: Instant, context: &mut impl LinkContext<T>) {
+    fn run_timers(&mut self, until: Instant, context: &mut (impl LinkContext + ?Sized)) {
         if self.timer <= until {
             let (manager, mut call) = self.split(until, context);
             self.timer = run_timers(manager, until, &mut call);
         }
     }
 
-    fn split<'a, C>(&'a mut self, now: Instant, context: &'a mut C) -> (&'a mut M, Call<'a, C>) {
+    fn split<'a, C: ?Sized>(
+        &'a mut self,
+        now: Instant,
+        context: &'a mut C,
+    ) -> (&'a mut M, Call<'a, C>) {
         let own = self.request_shaper.sustained.as_ref();
         let bucket = own.map_or_else(|| self.scheduler.bucket(now), |own| (Some(own), now));
-        let staged = |flow: &Flow<T>| flow.fragment.as_ref().map(Fragment::frame_rest);
+        let staged = |flow: &Flow| flow.fragment.as_ref().map(Fragment::frame_rest);
         let call = Call {
             bucket,
             rates: self.rates,
@@ -611,8 +606,8 @@ impl<T, M: QueueManager<T>> Upstream<T, M> {
     }
 }
 
-impl<T, M: QueueManager<T>> Link<T> for Upstream<T, M> {
-    fn on_arrival(&mut self, now: Instant, meta: Meta, item: T, context: &mut impl LinkContext<T>) {
+impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Upstream<M> {
+    fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         let is_due = self.due <= now;
         if is_due {
             // Who comes in the moment in which a burst is prepared may still go with it.
@@ -634,18 +629,20 @@ impl<T, M: QueueManager<T>> Link<T> for Upstream<T, M> {
         }
     }
 
-    fn next_wakeup(&self) -> Instant {
-        self.wakeup
-    }
-
-    fn on_wakeup(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn on_wakeup(&mut self, now: Instant, context: &mut C) {
         self.advance(now, true, context);
         self.look_ahead();
     }
 
-    fn settle(&mut self, now: Instant, context: &mut impl LinkContext<T>) {
+    fn settle(&mut self, now: Instant, context: &mut C) {
         self.advance(now, false, context);
         self.look_ahead();
+    }
+}
+
+impl<M: QueueManager + ?Sized> Link for Upstream<M> {
+    fn next_wakeup(&self) -> Instant {
+        self.wakeup
     }
 
     fn backlog(&self) -> Backlog {

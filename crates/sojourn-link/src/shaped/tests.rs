@@ -19,7 +19,7 @@ fn config(burst: u64) -> ShapedConfig {
     }
 }
 
-fn arrivals_in_us(context: &Collector<u32>) -> Vec<u64> {
+fn arrivals_in_us(context: &Collector) -> Vec<u64> {
     context
         .delivered
         .iter()
@@ -30,7 +30,10 @@ fn arrivals_in_us(context: &Collector<u32>) -> Vec<u64> {
 #[test]
 fn packets_leave_when_the_bucket_holds_them() {
     let queue = DropTailQueue::new(DropTailConfig::bytes(100_000));
-    let (mut link, mut context) = (Shaped::new(config(3000), queue), Collector::default());
+    let (mut link, mut context) = (
+        Shaped::new(config(3000), Box::new(queue)),
+        Collector::default(),
+    );
     // 3000 B of tokens pass two packets; the third waits 12 ms, and the short one 1.6 ms more.
     let lengths = [1500, 1500, 1500, 200];
     let wakeups = drive(
@@ -57,7 +60,7 @@ fn a_packet_taken_ahead_leaves_its_place_and_not_earlier() {
             pull,
             ..config(1500)
         };
-        let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config, Box::new(queue)), Collector::default());
         let arrivals = [0, 1, 2].map(|ms| (Instant::from_ms(ms), 1500));
         drive(&mut link, arrivals, Instant::NEVER, &mut context);
         arrivals_in_us(&context)
@@ -80,7 +83,7 @@ fn a_shaper_that_takes_packets_ahead_lets_codel_drop_small_ones_like_large_ones(
             limit: sojourn_base::Limit::Packets(Packets(100_000)),
             ..CodelConfig::WHITE2012
         });
-        let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config, Box::new(queue)), Collector::default());
         let arrivals = (0..40_000).map(|n| {
             let length = if n % 8 == 0 { 100 } else { 1500 };
             (Instant::from_us(7_956 * n), length)
@@ -103,7 +106,7 @@ fn the_downstream_of_2012_obeys_both_buckets() {
     // Peak 50 Mb/s: 1500 B take 240 µs; the first leaves at once and leaves 22 B.
     let queue = DropTailQueue::new(DropTailConfig::bytes(100_000));
     let (mut link, mut context) = (
-        Shaped::new(ShapedConfig::WHITE2012_DOWNSTREAM, queue),
+        Shaped::new(ShapedConfig::WHITE2012_DOWNSTREAM, Box::new(queue)),
         Collector::default(),
     );
     let arrivals = [1500; 3].map(|length| (Instant::ZERO, length));
@@ -128,7 +131,7 @@ fn full_buffers_drain_in_the_printed_times() {
             limit: sojourn_base::Limit::Packets(Packets(packets)),
             ..DropTailConfig::bytes(0)
         });
-        let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
+        let (mut link, mut context) = (Shaped::new(config, Box::new(queue)), Collector::default());
         let arrivals = (0..600).map(|_| (Instant::ZERO, 1500));
         drive(&mut link, arrivals, Instant::NEVER, &mut context);
         // One packet left at once and made room.
@@ -142,7 +145,10 @@ fn head_drops_cost_no_tokens() {
     // W12-90. The bucket is never full after the first packet, so what has left it is the initial
     // depth plus what accrued less what is in it; that must be what was delivered.
     let queue = CodelQueue::new(CodelConfig::WHITE2012);
-    let (mut link, mut context) = (Shaped::new(config(3000), queue), Collector::default());
+    let (mut link, mut context) = (
+        Shaped::new(config(3000), Box::new(queue)),
+        Collector::default(),
+    );
     let arrivals = (0..2_000).map(|n| (Instant::from_us(10_000 * n), 1400));
     drive(&mut link, arrivals, Instant::from_s(19), &mut context);
     let late = context
@@ -166,7 +172,10 @@ fn unused_time_is_paid_back_up_to_the_depth() {
     // W13-103: after t idle seconds with an empty bucket, min(R t, B) leaves at once.
     for (idle_ms, at_once) in [(0, 0), (12, 1), (24, 2), (60, 5), (500, 5)] {
         let queue = DropTailQueue::new(DropTailConfig::bytes(1_000_000));
-        let (mut link, mut context) = (Shaped::new(config(7500), queue), Collector::default());
+        let (mut link, mut context) = (
+            Shaped::new(config(7500), Box::new(queue)),
+            Collector::default(),
+        );
         let start = Instant::from_ms(idle_ms);
         let burst = |at| (0..20).map(move |_| (at, 1500));
         // The first five empty the bucket; the burst comes after the pause.
@@ -184,7 +193,10 @@ fn a_longer_packet_behind_a_dropped_head_waits_for_its_own_tokens() {
             held: Vec::new(),
             tells,
         };
-        let (mut link, mut context) = (Shaped::new(config(1500), manager), Collector::default());
+        let (mut link, mut context) = (
+            Shaped::new(config(1500), Box::new(manager)),
+            Collector::default(),
+        );
         // 1500 B empty the bucket. The 50 B head would have its tokens at 0.4 ms; it is dropped, and
         // the packet behind it leaves at 8 ms, the next one 8 ms later.
         let lengths = [1500, 50, 1000, 1000];
@@ -211,7 +223,8 @@ fn two_flows_of_their_own_carry_twice_the_sustained_rate_in_sum() {
                 let queue = DropTailQueue::new(DropTailConfig::bytes(1_000_000));
                 let mut config = config(1500);
                 config.shaper.sustained = BitRate::from_mbps(5);
-                let (mut link, mut context) = (Shaped::new(config, queue), Collector::default());
+                let (mut link, mut context) =
+                    (Shaped::new(config, Box::new(queue)), Collector::default());
                 // 8 Mb/s are offered for 12 s.
                 let offer = (0..8_000_u64).map(|n| (Instant::from_us(1_500 * n), 1500));
                 drive(&mut link, offer, Instant::from_s(12), &mut context);

@@ -1,7 +1,7 @@
 //! A context that keeps everything, and a driver that may call a link in awkward ways.
 
-use sojourn_base::{Ecn, Instant, Meta, RandomStream, Seed, Span};
-use sojourn_link::{Draw, Link, LinkContext, Loss, Mark, Passage};
+use sojourn_base::{Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, Span};
+use sojourn_link::{AnyLink, Draw, LinkContext, Loss, Mark, Passage};
 
 /// What a link did, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,25 +38,30 @@ impl Recorder {
     }
 }
 
+/// The number of a packet.
+fn number(PacketHandle(number): PacketHandle) -> u32 {
+    u32::try_from(number).expect("a short test")
+}
+
 /// The random stream of a purpose; the same in every run.
 pub(crate) fn stream(purpose: Draw) -> RandomStream {
     Seed(42).stream(purpose.as_str())
 }
 
-impl LinkContext<u32> for Recorder {
-    fn deliver(&mut self, item: u32, meta: &Meta, passage: &Passage) {
-        let outcome = Outcome::Delivered(item, *meta, *passage);
+impl LinkContext for Recorder {
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
+        let outcome = Outcome::Delivered(number(item), *meta, *passage);
         self.outcomes.push((self.now, outcome));
     }
 
-    fn dropped(&mut self, item: u32, meta: &Meta, loss: &Loss) {
-        let outcome = Outcome::Dropped(item, *meta, *loss);
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
+        let outcome = Outcome::Dropped(number(item), *meta, *loss);
         self.outcomes.push((self.now, outcome));
     }
 
-    fn marked(&mut self, item: &u32, meta: &Meta, mark: &Mark) {
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
         assert_eq!(meta.ecn, Ecn::Ce);
-        self.marks.push((*item, *mark));
+        self.marks.push((number(item), *mark));
     }
 
     fn unit(&mut self, purpose: Draw) -> f64 {
@@ -80,12 +85,12 @@ pub(crate) const FLOWS: u32 = 3;
 
 /// Runs a link over arrivals `(time, length)` in order of time, numbered from 0, until it wants nothing
 /// more. `look` sees the link after each call.
-pub(crate) fn drive<L: Link<u32>>(
-    link: &mut L,
+pub(crate) fn drive(
+    link: &mut AnyLink,
     arrivals: &[(Instant, u32)],
     manners: Manners,
     recorder: &mut Recorder,
-    mut look: impl FnMut(Instant, &L, &Recorder),
+    mut look: impl FnMut(Instant, &AnyLink, &Recorder),
 ) {
     let mut arrivals = arrivals.iter().zip(0..).peekable();
     loop {
@@ -99,13 +104,13 @@ pub(crate) fn drive<L: Link<u32>>(
             let early =
                 recorder.now + Span::from_ps(next.saturating_since(recorder.now).as_ps() / 2);
             recorder.now = early;
-            link.on_wakeup(early, recorder);
+            link.wake(early, recorder);
             assert_eq!(link.next_wakeup(), wakeup, "an early call changes nothing");
         }
         recorder.now = next;
         let arrival_first = manners == Manners::ArrivalsFirst && arrival == next;
         if wakeup == next && !arrival_first {
-            link.on_wakeup(next, recorder);
+            link.wake(next, recorder);
             assert!(link.next_wakeup() > next, "time goes on");
         } else {
             let ((_, length), item) = arrivals.next().expect("it was peeked at");
@@ -119,7 +124,7 @@ pub(crate) fn drive<L: Link<u32>>(
                 },
                 ..Meta::default()
             };
-            link.on_arrival(next, meta, item, recorder);
+            link.arrive(next, meta, PacketHandle(item.into()), recorder);
         }
         look(next, link, recorder);
     }

@@ -6,17 +6,11 @@
 //!
 //! Source: White 2013 §1.3 (that it is done). Deviations: none known.
 
-use crate::config::{ConfigProblem, ManagerKind};
-use crate::manager::drop_tail::DropTailConfig;
 use crate::store::fifo::Fifo;
-use crate::{
-    AnyManager, Backlog, Held, ManagerConfig, QueueContext, QueueManager, Reason, Verdict,
-};
+use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
-use core::fmt;
-use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue};
-use sojourn_keys::{Configured, Key, OneOf, Variant, Visitor, bytes, key, origin, parameters};
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, ServiceQueue};
+use sojourn_keys::{bytes, origin, parameters};
 
 parameters! {
     /// Parameters of the lane.
@@ -31,158 +25,34 @@ parameters! {
     }
 }
 
-impl AckPriorityConfig {
-    fn collect_problems(self, problems: &mut Vec<ConfigProblem>) {
-        if self.burst == 0 {
-            problems.push(ConfigProblem {
-                field: "burst",
-                message: alloc::string::String::from("no acknowledgement would ever go first"),
-                hint: "8",
-            });
-        }
-    }
-}
-
-/// The lane, and the manager of everything else.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PrioritisedConfig {
-    /// The lane.
-    pub lane: AckPriorityConfig,
-    /// The manager behind it: any but another such lane.
-    pub manager: Box<ManagerConfig>,
-}
-
-impl PrioritisedConfig {
-    /// `manager` behind a lane with the values of [`AckPriorityConfig::BASE`].
-    pub fn before(manager: ManagerConfig) -> Self {
-        Self {
-            lane: AckPriorityConfig::BASE,
-            manager: Box::new(manager),
-        }
-    }
-}
-
-impl Configured for PrioritisedConfig {
-    const KIND: &'static str = "ack-priority";
-    const ABOUT: &'static str = "a fast lane for pure acknowledgements in front of another manager";
-
-    fn base() -> Self {
-        Self::before(DropTailConfig::bytes(0).wrap())
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        self.lane.keys(visitor);
-        let mut kinds = ManagerConfig::kinds();
-        kinds.retain(|kind| kind.info().name != Self::KIND);
-        visitor.choice(
-            INNER,
-            &mut OneOf::among(&mut *self.manager, kinds, ManagerConfig::kind),
-        );
-    }
-}
-
-const INNER: Key = key(MANAGER, "the manager of everything else", "no default")
-    .required("{ kind = \"codel\", profile = \"rfc8289\" }");
-
-/// The key of the manager behind a lane.
-const MANAGER: &str = "manager";
-
-impl ManagerKind for PrioritisedConfig {
-    type Queue<T> = Box<AckPriorityQueue<T, AnyManager<T>>>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        Box::new(AckPriorityQueue::new(self.lane, self.manager.build()))
-    }
-
-    fn limit_mut(&mut self) -> Option<&mut Limit> {
-        self.manager.limit_mut()
-    }
-
-    fn behind(&self) -> Option<(&'static str, &ManagerConfig)> {
-        Some((MANAGER, &self.manager))
-    }
-
-    fn has_service_queues(&self) -> bool {
-        true
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        self.lane.collect_problems(problems);
-    }
-}
-
-/// What a caller can say of an acknowledgement, so that a newer one may take an older one's place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CumulativeAck {
-    /// The cumulative acknowledgement number, without wrapping.
-    pub number: u64,
-    /// It carries nothing else that the sender must see: no SACK blocks, no ECN echo or change of it.
-    pub plain: bool,
-}
-
-/// Reads the acknowledgement out of the caller's packet; `None` if that cannot be done.
-pub type ReadAck<T> = fn(&T, &Meta) -> Option<CumulativeAck>;
-
 /// The lane, and the manager behind it.
-#[derive(Clone)]
-pub struct AckPriorityQueue<T, M> {
+#[derive(Debug)]
+pub struct AckPriorityQueue {
     config: AckPriorityConfig,
-    lane: Fifo<T>,
-    inner: M,
+    lane: Fifo,
+    inner: Box<dyn QueueManager>,
     /// Acknowledgements served in a row while data waited.
     in_a_row: u32,
-    read: Option<ReadAck<T>>,
 }
 
-impl<T, M> AckPriorityQueue<T, M> {
+impl AckPriorityQueue {
     /// A lane in front of `inner`.
-    pub const fn new(config: AckPriorityConfig, inner: M) -> Self {
+    pub const fn new(config: AckPriorityConfig, inner: Box<dyn QueueManager>) -> Self {
         Self {
             config,
             lane: Fifo::new(),
             inner,
             in_a_row: 0,
-            read: None,
         }
     }
 
-    /// Also let a plain acknowledgement take the place of an older one of its flow. What it replaces
-    /// leaves for [`Reason::Suppressed`].
-    #[must_use]
-    pub const fn with_suppression(mut self, read: ReadAck<T>) -> Self {
-        self.read = Some(read);
-        self
-    }
-
-    /// The manager behind the lane.
-    pub const fn inner(&self) -> &M {
-        &self.inner
-    }
-
-    /// Where in the lane the acknowledgement is that `packet` makes superfluous.
-    fn superfluous(&self, packet: &Held<T>) -> Option<usize> {
-        let read = self.read?;
-        let newer = read(&packet.item, &packet.meta)?;
-        let place = self
-            .lane
-            .newest(|waiting| waiting.meta.flow_hash == packet.meta.flow_hash)?;
-        let waiting = self.lane.at(place);
-        let older = read(&waiting.item, &waiting.meta)?;
-        let both_plain = newer.plain && older.plain;
-        let fits = self.lane.bytes() + u64::from(packet.meta.length)
-            <= self.config.limit.0 + u64::from(waiting.meta.length);
-        (both_plain && newer.number > older.number && fits).then_some(place)
-    }
-}
-
-impl<T, M: QueueManager<T>> AckPriorityQueue<T, M> {
     /// Whether the next opportunity belongs to the lane.
     fn is_lanes_turn(&self) -> bool {
         !self.lane.is_empty()
             && (self.in_a_row < self.config.burst || self.inner.backlog().packets.0 == 0)
     }
 
-    fn serve_lane(&mut self) -> Option<Held<T>> {
+    fn serve_lane(&mut self) -> Option<Held> {
         let packet = self.lane.pop()?;
         if self.inner.backlog().packets.0 == 0 {
             self.in_a_row = 0;
@@ -193,13 +63,13 @@ impl<T, M: QueueManager<T>> AckPriorityQueue<T, M> {
     }
 }
 
-impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
+impl QueueManager for AckPriorityQueue {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         if !meta.pure_ack || meta.length > self.config.longest {
             return self.inner.enqueue(now, meta, item, context);
@@ -209,11 +79,6 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
             ..meta
         };
         let packet = Held::new(now, lane, item);
-        if let Some(place) = self.superfluous(&packet) {
-            let replaced = self.lane.replace(place, packet);
-            context.dropped(replaced, Reason::Suppressed);
-            return Verdict::Accepted;
-        }
         if self.lane.bytes() + u64::from(meta.length) > self.config.limit.0 {
             return self.inner.enqueue(now, meta, packet.item, context);
         }
@@ -221,7 +86,7 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         Verdict::Accepted
     }
 
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         if self.is_lanes_turn() {
             return self.serve_lane();
         }
@@ -237,8 +102,8 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         &mut self,
         now: Instant,
         queue: ServiceQueue,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+        context: &mut dyn QueueContext,
+    ) -> Option<Held> {
         match queue {
             ServiceQueue::AckPriority => self.serve_lane(),
             inner => self.inner.dequeue_from(now, inner, context),
@@ -277,17 +142,7 @@ impl<T, M: QueueManager<T>> QueueManager<T> for AckPriorityQueue<T, M> {
         self.inner.next_timer()
     }
 
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
         self.inner.on_timer(now, context);
-    }
-}
-
-impl<T, M: fmt::Debug> fmt::Debug for AckPriorityQueue<T, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AckPriorityQueue")
-            .field("config", &self.config)
-            .field("lane", &self.lane.backlog())
-            .field("inner", &self.inner)
-            .finish_non_exhaustive()
     }
 }

@@ -9,9 +9,10 @@ use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Le
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta, Packets};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -29,10 +30,8 @@ parameters! {
 }
 
 impl ManagerKind for CobaltConfig {
-    type Queue<T> = CobaltQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        CobaltQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(CobaltQueue::new(*self))
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -65,14 +64,14 @@ impl CobaltLaw {
 
 /// A first-in, first-out queue that COBALT drops from at the head.
 #[derive(Clone, Debug)]
-pub struct CobaltQueue<T> {
+pub struct CobaltQueue {
     at: CobaltAtLink,
     cobalt: Cobalt,
-    fifo: Fifo<T>,
+    fifo: Fifo,
     room: Room,
 }
 
-impl<T> CobaltQueue<T> {
+impl CobaltQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -92,14 +91,14 @@ impl<T> CobaltQueue<T> {
     }
 }
 
-impl<T> QueueManager<T> for CobaltQueue<T> {
+impl QueueManager for CobaltQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let packet = Held::new(now, meta, item);
         self.cobalt.on_arrival(now);
@@ -112,7 +111,7 @@ impl<T> QueueManager<T> for CobaltQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         self.at.look(context);
         loop {
             let Some(mut packet) = self.fifo.pop() else {

@@ -11,9 +11,10 @@ use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, ServiceQueue};
+use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -41,10 +42,8 @@ parameters! {
 }
 
 impl ManagerKind for CodelConfig {
-    type Queue<T> = CodelQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        CodelQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(CodelQueue::new(*self))
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -84,23 +83,23 @@ impl CodelLaw {
 
 /// A first-in, first-out queue that CoDel drops from at the head.
 #[derive(Clone, Debug)]
-pub struct CodelQueue<T> {
+pub struct CodelQueue {
     law: CodelLaw,
     codel: Codel,
-    line: Line<T>,
+    line: Line,
     room: Room,
 }
 
 /// What CoDel is served from: the packets, and the floor that watches them leave.
 #[derive(Clone, Debug)]
-struct Line<T> {
-    fifo: Fifo<T>,
+struct Line {
+    fifo: Fifo,
     floor: Floor,
     /// Bytes that have left the queue and are not sent; the floor counts them as waiting.
     staged: u64,
 }
 
-impl<T> CodelQueue<T> {
+impl CodelQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -124,7 +123,7 @@ impl<T> CodelQueue<T> {
     }
 }
 
-impl<T> HeadSource<T> for Line<T> {
+impl HeadSource for Line {
     #[inline]
     fn look(&mut self, now: Instant) -> Option<Look> {
         let packet = self.fifo.head()?;
@@ -139,19 +138,19 @@ impl<T> HeadSource<T> for Line<T> {
     }
 
     #[inline]
-    fn take(&mut self) -> Option<Held<T>> {
+    fn take(&mut self) -> Option<Held> {
         self.fifo.pop()
     }
 }
 
-impl<T> QueueManager<T> for CodelQueue<T> {
+impl QueueManager for CodelQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let packet = Held::new(now, meta, item);
         if !self.room.fits(self.line.fifo.backlog(), meta.length) {
@@ -162,7 +161,7 @@ impl<T> QueueManager<T> for CodelQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         self.line.staged = context.staged(ServiceQueue::Classic).0;
         serve(&mut self.codel, &self.law, &mut self.line, now, context)
     }

@@ -11,11 +11,11 @@ use crate::{Held, QueueContext, Reason};
 use sojourn_base::{Ecn, Instant};
 
 /// A queue that can be served from its head.
-pub(crate) trait HeadSource<T> {
+pub(crate) trait HeadSource {
     /// What CoDel needs to know of the oldest packet. Called once for each packet.
     fn look(&mut self, now: Instant) -> Option<Look>;
     /// Take that packet.
-    fn take(&mut self) -> Option<Held<T>>;
+    fn take(&mut self) -> Option<Held>;
 }
 
 /// The oldest packet of a queue.
@@ -27,13 +27,13 @@ pub(crate) struct Look {
 
 /// The next packet to send, or `None` if the source is (or has run) empty.
 #[inline]
-pub(crate) fn serve<T>(
+pub(crate) fn serve(
     codel: &mut Codel,
     law: &CodelLaw,
-    source: &mut impl HeadSource<T>,
+    source: &mut impl HeadSource,
     now: Instant,
-    context: &mut dyn QueueContext<T>,
-) -> Option<Held<T>> {
+    context: &mut dyn QueueContext,
+) -> Option<Held> {
     let Some(mut seen) = source.look(now) else {
         codel.on_empty();
         return None;

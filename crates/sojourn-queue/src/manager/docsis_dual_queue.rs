@@ -24,8 +24,11 @@ use crate::policy::recur::Recur;
 use crate::store::room::Room;
 use crate::store::two_queues::{Turns, TwoQueues};
 use crate::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span, math};
+use sojourn_base::{
+    BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span, math,
+};
 use sojourn_keys::{origin, parameters, words};
 
 words! {
@@ -85,10 +88,8 @@ parameters! {
 }
 
 impl ManagerKind for DocsisDualQueueConfig {
-    type Queue<T> = DocsisDualQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        DocsisDualQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(DocsisDualQueue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -191,9 +192,9 @@ struct FlowRates {
 
 /// Both queues with all that guards them.
 #[derive(Clone, Debug)]
-pub struct DocsisDualQueue<T> {
+pub struct DocsisDualQueue {
     config: DocsisDualQueueConfig,
-    queues: TwoQueues<T>,
+    queues: TwoQueues,
     pie: DocsisPie,
     room: Room,
     /// Buffer of the classic flow, in bytes.
@@ -212,7 +213,7 @@ pub struct DocsisDualQueue<T> {
     alignment: Option<Period>,
 }
 
-impl<T> DocsisDualQueue<T> {
+impl DocsisDualQueue {
     /// Empty queues.
     ///
     /// # Panics
@@ -261,7 +262,7 @@ impl<T> DocsisDualQueue<T> {
 
     /// The link may have another rate than at the last call.
     #[inline]
-    fn look_at_rates(&mut self, context: &dyn QueueContext<T>) {
+    fn look_at_rates(&mut self, context: &dyn QueueContext) {
         let aggregate = context.shaper().sustained;
         let own = context.service_flow_rate(ServiceQueue::LowLatency);
         if aggregate != self.rated.aggregate || own != self.own_rate {
@@ -272,9 +273,9 @@ impl<T> DocsisDualQueue<T> {
 
     fn enqueue_classic(
         &mut self,
-        packet: Held<T>,
+        packet: Held,
         sanctioned: bool,
-        context: &mut dyn QueueContext<T>,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let (length, marked) = (packet.meta.length, packet.marked);
         let backlog = self.queues.backlog_of(ServiceQueue::Classic);
@@ -299,11 +300,7 @@ impl<T> DocsisDualQueue<T> {
         })
     }
 
-    fn enqueue_low_latency(
-        &mut self,
-        mut packet: Held<T>,
-        context: &mut dyn QueueContext<T>,
-    ) -> Verdict {
+    fn enqueue_low_latency(&mut self, mut packet: Held, context: &mut dyn QueueContext) -> Verdict {
         self.look_at_rates(context);
         let (now, length) = (packet.enqueued_at, packet.meta.length);
         let Rated {
@@ -354,7 +351,7 @@ impl<T> DocsisDualQueue<T> {
     }
 
     /// The classic queue's update, and what it couples to the other one.
-    fn on_update(&mut self, context: &dyn QueueContext<T>) {
+    fn on_update(&mut self, context: &dyn QueueContext) {
         let rates = FlowRates {
             aggregate: self.rated.aggregate,
             low_latency: self.own_rate,
@@ -367,7 +364,7 @@ impl<T> DocsisDualQueue<T> {
         self.coupled = coupled(self.config.coupling, self.pie.probability());
     }
 
-    fn on_alignment(&mut self, now: Instant, context: &dyn QueueContext<T>) {
+    fn on_alignment(&mut self, now: Instant, context: &dyn QueueContext) {
         let queue = ServiceQueue::LowLatency;
         let waiting = self.queues.bytes_in(queue) + context.staged(queue).0;
         let rate = self.rated.rate;
@@ -386,14 +383,14 @@ fn coupled(coupling: f64, probability: f64) -> f64 {
     (coupling * math::sqrt(probability)).min(1.0)
 }
 
-impl<T> QueueManager<T> for DocsisDualQueue<T> {
+impl QueueManager for DocsisDualQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let queue = self.config.classifier.queue_of(&meta);
         let packet = Held::new(now, Meta { queue, ..meta }, item);
@@ -405,7 +402,7 @@ impl<T> QueueManager<T> for DocsisDualQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let queue = self.queues.turn(now)?;
         let packet = self.dequeue_from(now, queue, context)?;
         self.queues.on_sent(queue, packet.meta.length);
@@ -416,8 +413,8 @@ impl<T> QueueManager<T> for DocsisDualQueue<T> {
         &mut self,
         _now: Instant,
         queue: ServiceQueue,
-        _context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+        _context: &mut dyn QueueContext,
+    ) -> Option<Held> {
         let packet = self.queues.pop(queue)?;
         if queue == ServiceQueue::LowLatency {
             self.low_latency_bits += 8 * u64::from(packet.meta.length);
@@ -446,7 +443,7 @@ impl<T> QueueManager<T> for DocsisDualQueue<T> {
         )
     }
 
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
         self.look_at_rates(context);
         if self.update.is_due(now) {
             self.on_update(context);

@@ -13,8 +13,9 @@ use crate::policy::pie::{ECN, MARK_THRESHOLD, PieLaw};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -41,10 +42,8 @@ parameters! {
 }
 
 impl ManagerKind for DocsisPieConfig {
-    type Queue<T> = DocsisPieQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        DocsisPieQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(DocsisPieQueue::new(*self))
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -84,18 +83,18 @@ impl DocsisPieLaw {
 
 /// A first-in, first-out queue guarded by DOCSIS-PIE.
 #[derive(Clone, Debug)]
-pub struct DocsisPieQueue<T> {
+pub struct DocsisPieQueue {
     law: DocsisPieLaw,
     ecn: bool,
     mark_threshold: f64,
     pie: DocsisPie,
-    fifo: Fifo<T>,
+    fifo: Fifo,
     room: Room,
     buffer: u64,
     period: Period,
 }
 
-impl<T> DocsisPieQueue<T> {
+impl DocsisPieQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -127,14 +126,14 @@ impl<T> DocsisPieQueue<T> {
     }
 }
 
-impl<T> QueueManager<T> for DocsisPieQueue<T> {
+impl QueueManager for DocsisPieQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let mut packet = Held::new(now, meta, item);
         let backlog = self.fifo.backlog();
@@ -156,11 +155,7 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(
-        &mut self,
-        _now: Instant,
-        _environment: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
         self.fifo.pop()
     }
 
@@ -178,7 +173,7 @@ impl<T> QueueManager<T> for DocsisPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
         if self.period.is_due(now) {
             let queued = self.fifo.bytes() + context.staged(ServiceQueue::Classic).0;
             let delay = shaper_delay(queued, &context.shaper());

@@ -9,8 +9,9 @@ use crate::manager::refuse;
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Limit, Meta, Packets};
+use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets};
 use sojourn_keys::{Key, Visitor, Word, Words, origin, parameters};
 
 /// When an arrival of `s` bytes is refused.
@@ -100,10 +101,8 @@ impl DropTailConfig {
 }
 
 impl ManagerKind for DropTailConfig {
-    type Queue<T> = DropTailQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        DropTailQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(DropTailQueue::new(*self))
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -199,14 +198,14 @@ fn admission(key: Key, admission: &mut Admission, visitor: &mut dyn Visitor) {
 
 /// A first-in, first-out queue with a limit.
 #[derive(Clone, Debug)]
-pub struct DropTailQueue<T> {
+pub struct DropTailQueue {
     config: DropTailConfig,
     /// The admission rule as plain comparisons.
     room: Room,
-    fifo: Fifo<T>,
+    fifo: Fifo,
 }
 
-impl<T> DropTailQueue<T> {
+impl DropTailQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -229,7 +228,7 @@ impl<T> DropTailQueue<T> {
     }
 
     #[cold]
-    fn make_room(&mut self, length: u32, context: &mut dyn QueueContext<T>) {
+    fn make_room(&mut self, length: u32, context: &mut dyn QueueContext) {
         while !self.fits(length) {
             let Some(victim) = self.fifo.pop() else {
                 return;
@@ -255,14 +254,14 @@ impl DropTailConfig {
     }
 }
 
-impl<T> QueueManager<T> for DropTailQueue<T> {
+impl QueueManager for DropTailQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         if !self.fits(meta.length) {
             if self.config.head_drop {
@@ -277,7 +276,7 @@ impl<T> QueueManager<T> for DropTailQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, _now: Instant, _context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, _now: Instant, _context: &mut dyn QueueContext) -> Option<Held> {
         self.fifo.pop()
     }
 
@@ -286,9 +285,9 @@ impl<T> QueueManager<T> for DropTailQueue<T> {
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
+    ) -> Option<Held> {
         debug_assert!(self.fifo.head().is_none(), "something waits");
         let packet = Held::new(now, meta, item);
         if self.fits(meta.length) {

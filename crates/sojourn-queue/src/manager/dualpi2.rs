@@ -14,8 +14,9 @@ use crate::policy::recur::Recur;
 use crate::store::room::Room;
 use crate::store::two_queues::{Turns, TwoQueues};
 use crate::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta, Packets, ServiceQueue, Span};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_keys::{origin, parameters, words};
 
 words! {
@@ -98,10 +99,8 @@ impl DualPi2Config {
 }
 
 impl ManagerKind for DualPi2Config {
-    type Queue<T> = DualPi2Queue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        DualPi2Queue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(DualPi2Queue::new(*self))
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -119,9 +118,9 @@ impl ManagerKind for DualPi2Config {
 
 /// Both queues with the controller that couples them.
 #[derive(Clone, Debug)]
-pub struct DualPi2Queue<T> {
+pub struct DualPi2Queue {
     config: DualPi2Config,
-    queues: TwoQueues<T>,
+    queues: TwoQueues,
     room: Room,
     pi: Pi2,
     low_latency: Recur,
@@ -136,7 +135,7 @@ enum Fate {
     Drop(Reason),
 }
 
-impl<T> DualPi2Queue<T> {
+impl DualPi2Queue {
     /// Empty queues.
     ///
     /// # Panics
@@ -188,7 +187,7 @@ impl<T> DualPi2Queue<T> {
         }
     }
 
-    fn judge_classic(&mut self, is_capable: bool, context: &mut dyn QueueContext<T>) -> Fate {
+    fn judge_classic(&mut self, is_capable: bool, context: &mut dyn QueueContext) -> Fate {
         let (base, likelihood) = (self.pi.base(), squared(self.pi.base()));
         let signals = if self.config.random {
             context.unit() < base && context.unit() < base
@@ -209,8 +208,8 @@ impl<T> DualPi2Queue<T> {
         &mut self,
         now: Instant,
         queue: ServiceQueue,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Result<Held<T>, ()>> {
+        context: &mut dyn QueueContext,
+    ) -> Option<Result<Held, ()>> {
         let mut packet = self.queues.pop(queue)?;
         let fate = match queue {
             ServiceQueue::LowLatency => {
@@ -237,14 +236,14 @@ fn squared(x: f64) -> f64 {
     x * x
 }
 
-impl<T> QueueManager<T> for DualPi2Queue<T> {
+impl QueueManager for DualPi2Queue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         /// RFC 9332 appendix A.1: a full-size packet must fit. chosen: 1500 bytes.
         const FULL_SIZE: u32 = 1500;
@@ -263,7 +262,7 @@ impl<T> QueueManager<T> for DualPi2Queue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         loop {
             let queue = self.queues.turn(now)?;
             if let Some(Ok(packet)) = self.take(now, queue, context) {
@@ -277,8 +276,8 @@ impl<T> QueueManager<T> for DualPi2Queue<T> {
         &mut self,
         now: Instant,
         queue: ServiceQueue,
-        context: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+        context: &mut dyn QueueContext,
+    ) -> Option<Held> {
         loop {
             if let Ok(packet) = self.take(now, queue, context)? {
                 return Some(packet);
@@ -303,7 +302,7 @@ impl<T> QueueManager<T> for DualPi2Queue<T> {
         Some(self.update.next())
     }
 
-    fn on_timer(&mut self, now: Instant, _context: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, _context: &mut dyn QueueContext) {
         if !self.update.is_due(now) {
             return;
         }

@@ -12,8 +12,9 @@ use crate::manager::mark;
 use crate::policy::cobalt::{Cobalt, CobaltAtLink, CobaltJudgement, CobaltLaw, Leaving};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::{origin, parameters};
 
 parameters! {
@@ -44,10 +45,8 @@ parameters! {
 }
 
 impl ManagerKind for FqCobaltConfig {
-    type Queue<T> = FqCobaltQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        FqCobaltQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(FqCobaltQueue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -66,14 +65,14 @@ impl ManagerKind for FqCobaltConfig {
 
 /// Flow queues, each with a COBALT.
 #[derive(Clone, Debug)]
-pub struct FqCobaltQueue<T> {
+pub struct FqCobaltQueue {
     at: CobaltAtLink,
-    flows: FlowLists<T>,
+    flows: FlowLists,
     cobalts: Vec<Cobalt>,
     decays: bool,
 }
 
-impl<T> FqCobaltQueue<T> {
+impl FqCobaltQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -107,14 +106,14 @@ impl<T> FqCobaltQueue<T> {
     }
 }
 
-impl<T> QueueManager<T> for FqCobaltQueue<T> {
+impl QueueManager for FqCobaltQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         self.cobalts[queue].on_arrival(now);
@@ -128,7 +127,7 @@ impl<T> QueueManager<T> for FqCobaltQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         self.at.look(context);
         self.decay(now);
         loop {

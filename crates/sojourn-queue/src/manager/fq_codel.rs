@@ -9,8 +9,9 @@ use crate::policy::codel::{Codel, CodelLaw, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -29,10 +30,8 @@ parameters! {
 }
 
 impl ManagerKind for FqCodelConfig {
-    type Queue<T> = FqCodelQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        FqCodelQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(FqCodelQueue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -51,14 +50,14 @@ impl ManagerKind for FqCodelConfig {
 
 /// Flow queues, each with a CoDel.
 #[derive(Clone, Debug)]
-pub struct FqCodelQueue<T> {
+pub struct FqCodelQueue {
     law: CodelLaw,
-    flows: FlowLists<T>,
+    flows: FlowLists,
     /// Decision state and floor of each queue.
     codels: Vec<(Codel, Floor)>,
 }
 
-impl<T> FqCodelQueue<T> {
+impl FqCodelQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -75,13 +74,13 @@ impl<T> FqCodelQueue<T> {
 }
 
 /// One flow's queue, with the floor on its own backlog.
-struct FlowQueue<'a, T> {
-    bins: &'a mut Bins<T>,
+struct FlowQueue<'a> {
+    bins: &'a mut Bins,
     queue: usize,
     floor: &'a mut Floor,
 }
 
-impl<T> HeadSource<T> for FlowQueue<'_, T> {
+impl HeadSource for FlowQueue<'_> {
     #[inline]
     fn look(&mut self, now: Instant) -> Option<Look> {
         let (meta, enqueued_at) = self.bins.head(self.queue)?;
@@ -95,19 +94,19 @@ impl<T> HeadSource<T> for FlowQueue<'_, T> {
     }
 
     #[inline]
-    fn take(&mut self) -> Option<Held<T>> {
+    fn take(&mut self) -> Option<Held> {
         self.bins.pop(self.queue)
     }
 }
 
-impl<T> QueueManager<T> for FqCodelQueue<T> {
+impl QueueManager for FqCodelQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         self.flows
@@ -115,7 +114,7 @@ impl<T> QueueManager<T> for FqCodelQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         loop {
             let queue = self.flows.ready()?;
             let (codel, floor) = &mut self.codels[queue];

@@ -10,8 +10,9 @@ use crate::manager::pie::admit;
 use crate::policy::pie::{Pie, PieLaw};
 use crate::store::flow_lists::{FlowLists, FlowListsConfig};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -30,10 +31,8 @@ parameters! {
 }
 
 impl ManagerKind for FqPieConfig {
-    type Queue<T> = FqPieQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        FqPieQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(FqPieQueue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -52,14 +51,14 @@ impl ManagerKind for FqPieConfig {
 
 /// Flow queues, each guarded by a PIE.
 #[derive(Clone, Debug)]
-pub struct FqPieQueue<T> {
+pub struct FqPieQueue {
     law: PieLaw,
-    flows: FlowLists<T>,
+    flows: FlowLists,
     pies: Vec<Pie>,
     period: Period,
 }
 
-impl<T> FqPieQueue<T> {
+impl FqPieQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -83,14 +82,14 @@ impl<T> FqPieQueue<T> {
     }
 }
 
-impl<T> QueueManager<T> for FqPieQueue<T> {
+impl QueueManager for FqPieQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let queue = self.flows.queue_of(&meta);
         let backlog = self.flows.bins.bytes_in(queue);
@@ -102,7 +101,7 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
         loop {
             let queue = self.flows.ready()?;
             let Some(packet) = self.flows.bins.pop(queue) else {
@@ -130,7 +129,7 @@ impl<T> QueueManager<T> for FqPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
         if self.period.is_due(now) {
             context.worked(self.pies.len() as u64);
             for (queue, pie) in self.pies.iter_mut().enumerate() {

@@ -10,8 +10,9 @@ use crate::policy::pie::{BurstRule, Pie, PieLaw, PieVerdict};
 use crate::store::fifo::Fifo;
 use crate::store::room::Room;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Limit, Meta, Packets, Span};
+use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle, Packets, Span};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -37,10 +38,8 @@ parameters! {
 }
 
 impl ManagerKind for PieConfig {
-    type Queue<T> = PieQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        PieQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(PieQueue::new(*self))
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -100,15 +99,15 @@ pub(crate) fn require_probability(mark_threshold: f64, problems: &mut Vec<Config
 
 /// A first-in, first-out queue guarded by PIE.
 #[derive(Clone, Debug)]
-pub struct PieQueue<T> {
+pub struct PieQueue {
     law: PieLaw,
     pie: Pie,
-    fifo: Fifo<T>,
+    fifo: Fifo,
     room: Room,
     period: Period,
 }
 
-impl<T> PieQueue<T> {
+impl PieQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -132,8 +131,8 @@ impl<T> PieQueue<T> {
     fn on_signal(
         &mut self,
         verdict: PieVerdict,
-        packet: Held<T>,
-        context: &mut dyn QueueContext<T>,
+        packet: Held,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         match signal(verdict, packet, context) {
             Ok(packet) => {
@@ -146,13 +145,13 @@ impl<T> PieQueue<T> {
 }
 
 /// Let `pie` judge an arrival: what is accepted (perhaps with a mark) comes back, the rest has left.
-pub(crate) fn admit<T>(
+pub(crate) fn admit(
     pie: &mut Pie,
     law: &PieLaw,
-    packet: Held<T>,
+    packet: Held,
     backlog: u64,
-    context: &mut dyn QueueContext<T>,
-) -> Result<Held<T>, Verdict> {
+    context: &mut dyn QueueContext,
+) -> Result<Held, Verdict> {
     let length = packet.meta.length;
     let verdict = pie.on_arrival(law, length, backlog, || context.unit());
     if verdict == PieVerdict::Pass {
@@ -164,11 +163,11 @@ pub(crate) fn admit<T>(
 
 /// An arrival is marked if it can be and shall be, and leaves otherwise.
 #[cold]
-fn signal<T>(
+fn signal(
     verdict: PieVerdict,
-    mut packet: Held<T>,
-    context: &mut dyn QueueContext<T>,
-) -> Result<Held<T>, Verdict> {
+    mut packet: Held,
+    context: &mut dyn QueueContext,
+) -> Result<Held, Verdict> {
     if verdict == PieVerdict::Mark && mark(&mut packet, Reason::Early, context) {
         Ok(packet)
     } else {
@@ -176,14 +175,14 @@ fn signal<T>(
     }
 }
 
-impl<T> QueueManager<T> for PieQueue<T> {
+impl QueueManager for PieQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let packet = Held::new(now, meta, item);
         let backlog = self.fifo.backlog();
@@ -203,7 +202,7 @@ impl<T> QueueManager<T> for PieQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
         let packet = self.fifo.pop()?;
         let sojourn = now.saturating_since(packet.enqueued_at);
         let backlog = self.fifo.bytes();
@@ -226,7 +225,7 @@ impl<T> QueueManager<T> for PieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, _environment: &mut dyn QueueContext) {
         if self.period.is_due(now) {
             self.pie.on_update(&self.law, self.fifo.bytes());
         }

@@ -9,10 +9,11 @@ use crate::policy::classifier::CodePoints;
 use crate::policy::red::{Red, RedCurve, RedLaw, RedSignal};
 use crate::store::fifo::Fifo;
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Instant, Limit, Meta, Packets};
+use sojourn_base::{BitRate, Instant, Limit, Meta, PacketHandle, Packets};
 use sojourn_keys::{ItemsOf, Key, Visitor, bytes, origin, parameters};
 
 const AKHTAR: &str = "Akhtar 2013, RED configuration";
@@ -180,10 +181,8 @@ impl RedConfig {
 }
 
 impl ManagerKind for RedConfig {
-    type Queue<T> = RedQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        RedQueue::new(self.clone())
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(RedQueue::new(self.clone()))
     }
 
     fn limit_mut(&mut self) -> Option<&mut Limit> {
@@ -217,16 +216,16 @@ impl ManagerKind for RedConfig {
 
 /// A first-in, first-out queue with a RED.
 #[derive(Clone, Debug)]
-pub struct RedQueue<T> {
+pub struct RedQueue {
     config: RedConfig,
     law: RedLaw,
     /// The rate that the law is for.
     rate: BitRate,
     red: Red,
-    fifo: Fifo<T>,
+    fifo: Fifo,
 }
 
-impl<T> RedQueue<T> {
+impl RedQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -272,14 +271,14 @@ impl<T> RedQueue<T> {
     }
 }
 
-impl<T> QueueManager<T> for RedQueue<T> {
+impl QueueManager for RedQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let rate = context.shaper().sustained;
         if rate != self.rate {
@@ -312,7 +311,7 @@ impl<T> QueueManager<T> for RedQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, _context: &mut dyn QueueContext) -> Option<Held> {
         let packet = self.fifo.pop();
         if packet.is_none() {
             self.red.on_empty(now);

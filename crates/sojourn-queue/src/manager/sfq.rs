@@ -6,16 +6,17 @@
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 
 /// Sub-flows in a ring, without a policy.
 #[derive(Clone, Debug)]
-pub struct SfqQueue<T> {
-    sub_flows: SubFlows<T>,
+pub struct SfqQueue {
+    sub_flows: SubFlows,
 }
 
-impl<T> SfqQueue<T> {
+impl SfqQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -28,10 +29,8 @@ impl<T> SfqQueue<T> {
 }
 
 impl ManagerKind for SfqConfig {
-    type Queue<T> = SfqQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        SfqQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(SfqQueue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -47,24 +46,20 @@ impl ManagerKind for SfqConfig {
     }
 }
 
-impl<T> QueueManager<T> for SfqQueue<T> {
+impl QueueManager for SfqQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         self.sub_flows.enqueue(Held::new(now, meta, item), context)
     }
 
     #[inline(never)]
-    fn dequeue(
-        &mut self,
-        _now: Instant,
-        _environment: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let bin = ring.ready(bins, |_| ())?;
         let packet = bins.pop(bin)?;

@@ -9,8 +9,9 @@ use crate::policy::codel::{Codel, CodelLaw, CodelVariant, Floor, Head};
 use crate::store::bins::Bins;
 use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::parameters;
 
 parameters! {
@@ -29,10 +30,8 @@ parameters! {
 }
 
 impl ManagerKind for SfqCodelConfig {
-    type Queue<T> = SfqCodelQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        SfqCodelQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(SfqCodelQueue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -51,15 +50,15 @@ impl ManagerKind for SfqCodelConfig {
 
 /// Sub-flows in a ring, each with a CoDel.
 #[derive(Clone, Debug)]
-pub struct SfqCodelQueue<T> {
+pub struct SfqCodelQueue {
     law: CodelLaw,
-    sub_flows: SubFlows<T>,
+    sub_flows: SubFlows,
     codels: Vec<Codel>,
     /// One for all sub-flows.
     floor: Floor,
 }
 
-impl<T> SfqCodelQueue<T> {
+impl SfqCodelQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -81,13 +80,13 @@ impl<T> SfqCodelQueue<T> {
 }
 
 /// One sub-flow; CoDel compares the floor with the backlog of all of them, but never empties one.
-struct SubFlow<'a, T> {
-    bins: &'a mut Bins<T>,
+struct SubFlow<'a> {
+    bins: &'a mut Bins,
     bin: usize,
     floor: &'a mut Floor,
 }
 
-impl<T> HeadSource<T> for SubFlow<'_, T> {
+impl HeadSource for SubFlow<'_> {
     #[inline]
     fn look(&mut self, now: Instant) -> Option<Look> {
         let (meta, enqueued_at) = self.bins.head(self.bin)?;
@@ -102,25 +101,25 @@ impl<T> HeadSource<T> for SubFlow<'_, T> {
     }
 
     #[inline]
-    fn take(&mut self) -> Option<Held<T>> {
+    fn take(&mut self) -> Option<Held> {
         self.bins.pop(self.bin)
     }
 }
 
-impl<T> QueueManager<T> for SfqCodelQueue<T> {
+impl QueueManager for SfqCodelQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         self.sub_flows.enqueue(Held::new(now, meta, item), context)
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let codels = &mut self.codels;
         loop {

@@ -9,9 +9,10 @@ use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::refuse;
 use crate::store::bins::{Bins, LINE_BYTES};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Meta, Packets};
+use sojourn_base::{Instant, Meta, PacketHandle, Packets};
 use sojourn_keys::{origin, parameters};
 
 parameters! {
@@ -30,10 +31,8 @@ parameters! {
 }
 
 impl ManagerKind for SfqNs2Config {
-    type Queue<T> = SfqNs2Queue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        SfqNs2Queue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(SfqNs2Queue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -54,14 +53,14 @@ impl ManagerKind for SfqNs2Config {
 
 /// Buckets served in turns, packet by packet.
 #[derive(Clone, Debug)]
-pub struct SfqNs2Queue<T> {
+pub struct SfqNs2Queue {
     config: SfqNs2Config,
-    bins: Bins<T>,
+    bins: Bins,
     /// Buckets with packets, the next one to be served first.
     round: VecDeque<usize>,
 }
 
-impl<T> SfqNs2Queue<T> {
+impl SfqNs2Queue {
     /// An empty queue.
     pub fn new(config: SfqNs2Config) -> Self {
         let buckets = config.buckets.max(1);
@@ -94,14 +93,14 @@ pub fn ns2_bucket(flow: u32, buckets: u32) -> u32 {
     u32::try_from(mixed).expect("below 2^20") % buckets
 }
 
-impl<T> QueueManager<T> for SfqNs2Queue<T> {
+impl QueueManager for SfqNs2Queue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let bucket = ns2_bucket(meta.flow_hash, self.config.buckets) as usize;
         let packet = Held::new(now, meta, item);
@@ -116,11 +115,7 @@ impl<T> QueueManager<T> for SfqNs2Queue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(
-        &mut self,
-        _now: Instant,
-        _environment: &mut dyn QueueContext<T>,
-    ) -> Option<Held<T>> {
+    fn dequeue(&mut self, _now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
         let bucket = self.round.pop_front()?;
         let packet = self.bins.pop(bucket);
         if !self.bins.is_empty(bucket) {

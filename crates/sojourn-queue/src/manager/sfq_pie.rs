@@ -10,8 +10,9 @@ use crate::manager::pie::admit;
 use crate::policy::pie::{DelaySource, Pie, PieLaw};
 use crate::store::sub_flows::{SfqConfig, SubFlows};
 use crate::{Backlog, Held, QueueContext, QueueManager, Verdict};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use sojourn_base::{Instant, Limit, Meta};
+use sojourn_base::{Instant, Limit, Meta, PacketHandle};
 use sojourn_keys::{origin, parameters, words};
 
 words! {
@@ -43,10 +44,8 @@ parameters! {
 }
 
 impl ManagerKind for SfqPieConfig {
-    type Queue<T> = SfqPieQueue<T>;
-
-    fn build<T: Send + 'static>(&self) -> Self::Queue<T> {
-        SfqPieQueue::new(*self)
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(SfqPieQueue::new(*self))
     }
 
     fn bytes(&self) -> u64 {
@@ -76,15 +75,15 @@ impl ManagerKind for SfqPieConfig {
 
 /// Sub-flows in a ring, guarded by PIE.
 #[derive(Clone, Debug)]
-pub struct SfqPieQueue<T> {
+pub struct SfqPieQueue {
     law: PieLaw,
-    sub_flows: SubFlows<T>,
+    sub_flows: SubFlows,
     /// One per sub-flow, or only one.
     pies: Vec<Pie>,
     period: Period,
 }
 
-impl<T> SfqPieQueue<T> {
+impl SfqPieQueue {
     /// An empty queue.
     ///
     /// # Panics
@@ -114,14 +113,14 @@ impl<T> SfqPieQueue<T> {
     }
 }
 
-impl<T> QueueManager<T> for SfqPieQueue<T> {
+impl QueueManager for SfqPieQueue {
     #[inline(never)]
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: T,
-        context: &mut dyn QueueContext<T>,
+        item: PacketHandle,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         let bin = self.sub_flows.bin_of(&meta);
         let (guard, backlog) = self.guard_of(bin);
@@ -133,7 +132,7 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
     }
 
     #[inline(never)]
-    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext<T>) -> Option<Held<T>> {
+    fn dequeue(&mut self, now: Instant, _environment: &mut dyn QueueContext) -> Option<Held> {
         let SubFlows { bins, ring, .. } = &mut self.sub_flows;
         let bin = ring.ready(bins, |_| ())?;
         let packet = bins.pop(bin)?;
@@ -157,7 +156,7 @@ impl<T> QueueManager<T> for SfqPieQueue<T> {
         Some(self.period.next())
     }
 
-    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext<T>) {
+    fn on_timer(&mut self, now: Instant, context: &mut dyn QueueContext) {
         if self.period.is_due(now) {
             context.worked(self.pies.len() as u64);
             for guard in 0..self.pies.len() {
@@ -182,12 +181,12 @@ mod tests {
         early: u32,
     }
 
-    impl QueueContext<()> for Script {
-        fn marked(&mut self, _packet: &Held<()>, reason: Reason) {
+    impl QueueContext for Script {
+        fn marked(&mut self, _packet: &Held, reason: Reason) {
             panic!("a mark without ECN: {reason:?}");
         }
 
-        fn dropped(&mut self, _packet: Held<()>, reason: Reason) {
+        fn dropped(&mut self, _packet: Held, reason: Reason) {
             assert_eq!(reason, Reason::Early);
             self.early += 1;
         }
@@ -225,7 +224,8 @@ mod tests {
                     flow_hash,
                     ..Meta::default()
                 };
-                queue.enqueue(Instant::ZERO, meta, (), &mut script) == Verdict::Accepted
+                queue.enqueue(Instant::ZERO, meta, PacketHandle::default(), &mut script)
+                    == Verdict::Accepted
             })
             .collect();
         assert_eq!(verdicts, vec![false, true, false]);

@@ -85,7 +85,7 @@ impl CobaltAtLink {
 
     /// Looks at the link that asks for a packet.
     #[inline]
-    pub(crate) fn look<T>(&mut self, context: &dyn QueueContext<T>) {
+    pub(crate) fn look(&mut self, context: &dyn QueueContext) {
         if !self.said.allows_link_time {
             return;
         }

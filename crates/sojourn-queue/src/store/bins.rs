@@ -5,16 +5,16 @@
 
 use crate::{Backlog, Held};
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Meta, Packets, SubFlow};
+use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Packets, SubFlow};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
 
 /// Packets in numbered lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Bins<T> {
+pub(crate) struct Bins {
     lines: Vec<Line>,
-    slots: Vec<Slot<T>>,
+    slots: Vec<Slot>,
     /// First slot without a packet; they are chained by `next`.
     free: u32,
     bytes: u64,
@@ -35,9 +35,9 @@ pub(crate) const LINE_BYTES: usize = size_of::<Line>();
 /// A packet's place, its parts side by side so that they are written and read without a copy of the
 /// whole.
 #[derive(Clone, Debug)]
-struct Slot<T> {
+struct Slot {
     /// `None` in a free slot.
-    item: Option<T>,
+    item: Option<PacketHandle>,
     meta: Meta,
     enqueued_at: Instant,
     marked: bool,
@@ -47,7 +47,7 @@ struct Slot<T> {
     before: u32,
 }
 
-impl<T> Bins<T> {
+impl Bins {
     /// So many empty lines. The slab grows to the largest backlog and is never shrunk.
     pub(crate) fn new(lines: u32) -> Self {
         let empty = Line {
@@ -72,7 +72,7 @@ impl<T> Bins<T> {
 
     /// Put a packet at the end of a line.
     #[inline]
-    pub(crate) fn push(&mut self, line: usize, packet: Held<T>) {
+    pub(crate) fn push(&mut self, line: usize, packet: Held) {
         let length = u64::from(packet.meta.length);
         let place = &mut self.lines[line];
         place.bytes += length;
@@ -114,7 +114,7 @@ impl<T> Bins<T> {
 
     /// Take the oldest packet of a line.
     #[inline]
-    pub(crate) fn pop(&mut self, line: usize) -> Option<Held<T>> {
+    pub(crate) fn pop(&mut self, line: usize) -> Option<Held> {
         let slot = self.lines[line].oldest;
         let next = self.slots.get(slot as usize)?.next;
         self.lines[line].oldest = next;
@@ -134,7 +134,7 @@ impl<T> Bins<T> {
     }
 
     /// Take the newest packet of a line.
-    pub(crate) fn pop_newest(&mut self, line: usize) -> Option<Held<T>> {
+    pub(crate) fn pop_newest(&mut self, line: usize) -> Option<Held> {
         let slot = self.lines[line].newest;
         let before = self.slots.get(slot as usize)?.before;
         self.lines[line].newest = before;
@@ -148,7 +148,7 @@ impl<T> Bins<T> {
 
     /// Empty a slot that is no longer chained into `line`.
     #[inline]
-    fn release(&mut self, line: usize, slot: u32) -> Option<Held<T>> {
+    fn release(&mut self, line: usize, slot: u32) -> Option<Held> {
         let freed = &mut self.slots[slot as usize];
         freed.next = self.free;
         self.free = slot;
@@ -202,12 +202,12 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    fn packet(item: u32) -> Held<u32> {
+    fn packet(item: u32) -> Held {
         let meta = Meta {
             length: item % 1500 + 1,
             ..Meta::default()
         };
-        Held::new(Instant::ZERO, meta, item)
+        Held::new(Instant::ZERO, meta, PacketHandle(item.into()))
     }
 
     proptest! {
@@ -223,11 +223,11 @@ mod tests {
                     }
                     2 => {
                         let taken = bins.pop(line).map(|packet| packet.item);
-                        prop_assert_eq!(taken, model[line].pop_front());
+                        prop_assert_eq!(taken, model[line].pop_front().map(|n| PacketHandle(n.into())));
                     }
                     _ => {
                         let taken = bins.pop_newest(line).map(|packet| packet.item);
-                        prop_assert_eq!(taken, model[line].pop_back());
+                        prop_assert_eq!(taken, model[line].pop_back().map(|n| PacketHandle(n.into())));
                     }
                 }
                 let bytes = |line: &VecDeque<u32>| line.iter().map(|n| u64::from(n % 1500 + 1)).sum::<u64>();

@@ -8,12 +8,12 @@ use sojourn_base::{Bytes, Packets};
 
 /// Packets in order of arrival.
 #[derive(Clone, Debug)]
-pub(crate) struct Fifo<T> {
-    packets: VecDeque<Held<T>>,
+pub(crate) struct Fifo {
+    packets: VecDeque<Held>,
     bytes: u64,
 }
 
-impl<T> Fifo<T> {
+impl Fifo {
     /// An empty line. It grows to its largest backlog and is never shrunk.
     pub(crate) const fn new() -> Self {
         Self {
@@ -24,14 +24,14 @@ impl<T> Fifo<T> {
 
     /// Put a packet at the end.
     #[inline]
-    pub(crate) fn push(&mut self, packet: Held<T>) {
+    pub(crate) fn push(&mut self, packet: Held) {
         self.bytes += u64::from(packet.meta.length);
         self.packets.push_back(packet);
     }
 
     /// Take the oldest packet.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Held<T>> {
+    pub(crate) fn pop(&mut self) -> Option<Held> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.meta.length);
         Some(packet)
@@ -39,26 +39,8 @@ impl<T> Fifo<T> {
 
     /// The oldest packet.
     #[inline]
-    pub(crate) fn head(&self) -> Option<&Held<T>> {
+    pub(crate) fn head(&self) -> Option<&Held> {
         self.packets.front()
-    }
-
-    /// Puts `packet` at a place that [`Fifo::newest`] gave, and gives back the one that was there.
-    pub(crate) fn replace(&mut self, place: usize, packet: Held<T>) -> Held<T> {
-        self.bytes += u64::from(packet.meta.length);
-        let replaced = core::mem::replace(&mut self.packets[place], packet);
-        self.bytes -= u64::from(replaced.meta.length);
-        replaced
-    }
-
-    /// The place of the newest packet that `wanted` is true for.
-    pub(crate) fn newest(&self, wanted: impl FnMut(&Held<T>) -> bool) -> Option<usize> {
-        self.packets.iter().rposition(wanted)
-    }
-
-    /// The packet at a place that [`Fifo::newest`] gave.
-    pub(crate) fn at(&self, place: usize) -> &Held<T> {
-        &self.packets[place]
     }
 
     /// Whether nothing waits.

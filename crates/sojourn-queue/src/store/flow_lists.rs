@@ -92,8 +92,8 @@ impl FlowListsConfig {
 
 /// Packets in flow queues, and whose turn it is.
 #[derive(Clone, Debug)]
-pub(crate) struct FlowLists<T> {
-    pub(crate) bins: Bins<T>,
+pub(crate) struct FlowLists {
+    pub(crate) bins: Bins,
     places: Vec<Place>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
@@ -108,7 +108,7 @@ pub(crate) struct FlowLists<T> {
     payer: Option<usize>,
 }
 
-impl<T> FlowLists<T> {
+impl FlowLists {
     /// No packets.
     pub(crate) fn new(config: &FlowListsConfig) -> Self {
         let queues = config.queues.max(1);
@@ -173,8 +173,8 @@ impl<T> FlowLists<T> {
     pub(crate) fn enqueue(
         &mut self,
         queue: usize,
-        packet: Held<T>,
-        context: &mut dyn QueueContext<T>,
+        packet: Held,
+        context: &mut dyn QueueContext,
     ) -> Verdict {
         self.push(queue, packet);
         if self.room.is_exceeded_by(self.bins.backlog()) {
@@ -189,7 +189,7 @@ impl<T> FlowLists<T> {
 
     /// Put a packet into `queue` without looking at the limit.
     #[inline]
-    fn push(&mut self, queue: usize, packet: Held<T>) {
+    fn push(&mut self, queue: usize, packet: Held) {
         self.bins.push(queue, packet);
         let place = &mut self.places[queue];
         if matches!(place.status, Status::Inactive | Status::Decaying) {
@@ -282,7 +282,7 @@ impl<T> FlowLists<T> {
     /// Drops from the head of the queue with the most bytes, until at least half of them are gone or
     /// a batch is full; again while it is still too much.
     #[cold]
-    fn make_room(&mut self, context: &mut dyn QueueContext<T>) {
+    fn make_room(&mut self, context: &mut dyn QueueContext) {
         while self.room.is_exceeded_by(self.bins.backlog()) {
             let mut fattest = 0;
             for queue in 1..self.bins.lines() {
@@ -309,20 +309,21 @@ impl<T> FlowLists<T> {
 mod tests {
     use super::*;
     use sojourn_base::Instant;
+    use sojourn_base::PacketHandle;
 
-    fn packet(length: u32) -> Held<()> {
+    fn packet(length: u32) -> Held {
         Held::new(
             Instant::ZERO,
             Meta {
                 length,
                 ..Meta::default()
             },
-            (),
+            PacketHandle::default(),
         )
     }
 
     /// The next packet's queue, and that queue's deficit after it.
-    fn serve(flows: &mut FlowLists<()>) -> Option<(usize, i64)> {
+    fn serve(flows: &mut FlowLists) -> Option<(usize, i64)> {
         loop {
             let queue = flows.ready()?;
             if let Some(packet) = flows.bins.pop(queue) {
@@ -333,7 +334,7 @@ mod tests {
         }
     }
 
-    fn serve_all(flows: &mut FlowLists<()>, most: usize) -> Vec<(usize, i64)> {
+    fn serve_all(flows: &mut FlowLists, most: usize) -> Vec<(usize, i64)> {
         core::iter::from_fn(|| serve(flows)).take(most).collect()
     }
 
@@ -384,7 +385,7 @@ mod tests {
         assert_eq!(flows.queue_of(&meta(69)), 4);
         assert_eq!(flows.queue_of(&meta(69)), 4);
         // With a plain hash they all collide.
-        let mut plain = FlowLists::<()>::new(&FlowListsConfig { ways: 1, ..config });
+        let mut plain = FlowLists::new(&FlowListsConfig { ways: 1, ..config });
         assert!(
             [5, 21, 37, 53]
                 .iter()

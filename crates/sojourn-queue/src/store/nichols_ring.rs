@@ -70,11 +70,7 @@ impl NicholsRing {
 
     /// The bin to serve now. Empty bins under the pointer lose their place and are told to `retire`.
     #[inline]
-    pub(crate) fn ready<T>(
-        &mut self,
-        bins: &Bins<T>,
-        mut retire: impl FnMut(usize),
-    ) -> Option<usize> {
+    pub(crate) fn ready(&mut self, bins: &Bins, mut retire: impl FnMut(usize)) -> Option<usize> {
         if self.current == NONE {
             return None;
         }

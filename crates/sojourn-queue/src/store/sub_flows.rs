@@ -88,8 +88,8 @@ impl SfqConfig {
 
 /// The packets of all sub-flows, and whose turn it is.
 #[derive(Clone, Debug)]
-pub(crate) struct SubFlows<T> {
-    pub(crate) bins: Bins<T>,
+pub(crate) struct SubFlows {
+    pub(crate) bins: Bins,
     pub(crate) ring: NicholsRing,
     room: Room,
     victim: Victim,
@@ -102,7 +102,7 @@ pub(crate) struct SubFlows<T> {
     background: bool,
 }
 
-impl<T> SubFlows<T> {
+impl SubFlows {
     /// No packets.
     pub(crate) fn new(config: &SfqConfig) -> Self {
         let count = config.bins.max(1);
@@ -143,11 +143,7 @@ impl<T> SubFlows<T> {
 
     /// Accept an arrival, at the cost of other packets if it does not fit.
     #[inline]
-    pub(crate) fn enqueue(
-        &mut self,
-        packet: Held<T>,
-        context: &mut dyn QueueContext<T>,
-    ) -> Verdict {
+    pub(crate) fn enqueue(&mut self, packet: Held, context: &mut dyn QueueContext) -> Verdict {
         let length = packet.meta.length;
         if !self.room.fits(self.bins.backlog(), length) {
             if !self.room.fits(Backlog::default(), length) {
@@ -163,7 +159,7 @@ impl<T> SubFlows<T> {
     }
 
     #[cold]
-    fn make_room(&mut self, length: u32, context: &mut dyn QueueContext<T>) {
+    fn make_room(&mut self, length: u32, context: &mut dyn QueueContext) {
         while !self.room.fits(self.bins.backlog(), length) {
             let fat = self.fattest();
             let victim = match self.victim {

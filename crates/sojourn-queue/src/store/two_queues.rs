@@ -154,13 +154,13 @@ struct Head {
 
 /// Both queues.
 #[derive(Clone, Debug)]
-pub(crate) struct TwoQueues<T> {
-    low_latency: Fifo<T>,
-    classic: Fifo<T>,
+pub(crate) struct TwoQueues {
+    low_latency: Fifo,
+    classic: Fifo,
     turns: Turns,
 }
 
-impl<T> TwoQueues<T> {
+impl TwoQueues {
     /// Nothing waits.
     pub(crate) const fn new(turns: Turns) -> Self {
         Self {
@@ -172,14 +172,14 @@ impl<T> TwoQueues<T> {
 
     /// Puts a packet at the end of the queue that its meta names.
     #[inline]
-    pub(crate) fn push(&mut self, packet: Held<T>) {
+    pub(crate) fn push(&mut self, packet: Held) {
         self.queue_mut(packet.meta.queue).push(packet);
     }
 
     /// The queue whose turn it is, if anything waits.
     #[inline]
     pub(crate) fn turn(&mut self, now: Instant) -> Option<ServiceQueue> {
-        let head = |queue: &Fifo<T>| {
+        let head = |queue: &Fifo| {
             let packet = queue.head()?;
             Some(Head {
                 length: i64::from(packet.meta.length),
@@ -199,7 +199,7 @@ impl<T> TwoQueues<T> {
 
     /// Takes the oldest packet of a queue. If it is sent, [`TwoQueues::on_sent`] wants to know.
     #[inline]
-    pub(crate) fn pop(&mut self, queue: ServiceQueue) -> Option<Held<T>> {
+    pub(crate) fn pop(&mut self, queue: ServiceQueue) -> Option<Held> {
         match queue {
             ServiceQueue::LowLatency => self.low_latency.pop(),
             ServiceQueue::Classic => self.classic.pop(),
@@ -218,13 +218,13 @@ impl<T> TwoQueues<T> {
     }
 
     /// The oldest packet of a queue.
-    pub(crate) fn head(&self, queue: ServiceQueue) -> Option<&Held<T>> {
+    pub(crate) fn head(&self, queue: ServiceQueue) -> Option<&Held> {
         self.queue(queue)?.head()
     }
 
     /// Length of the packet whose turn is next, if that does not depend on when it is.
     pub(crate) fn head_length(&self) -> Option<u32> {
-        let length = |queue: &Fifo<T>| queue.head().map(|packet| packet.meta.length);
+        let length = |queue: &Fifo| queue.head().map(|packet| packet.meta.length);
         match (self.turns, length(&self.low_latency), length(&self.classic)) {
             (_, low_latency, None) => low_latency,
             (_, None, classic) => classic,
@@ -262,7 +262,7 @@ impl<T> TwoQueues<T> {
         }
     }
 
-    const fn queue(&self, queue: ServiceQueue) -> Option<&Fifo<T>> {
+    const fn queue(&self, queue: ServiceQueue) -> Option<&Fifo> {
         match queue {
             ServiceQueue::LowLatency => Some(&self.low_latency),
             ServiceQueue::Classic => Some(&self.classic),
@@ -270,7 +270,7 @@ impl<T> TwoQueues<T> {
         }
     }
 
-    const fn queue_mut(&mut self, queue: ServiceQueue) -> &mut Fifo<T> {
+    const fn queue_mut(&mut self, queue: ServiceQueue) -> &mut Fifo {
         match queue {
             ServiceQueue::LowLatency => &mut self.low_latency,
             ServiceQueue::Classic | ServiceQueue::AckPriority => &mut self.classic,
@@ -282,15 +282,16 @@ impl<T> TwoQueues<T> {
 mod tests {
     use super::*;
     use sojourn_base::Meta;
+    use sojourn_base::PacketHandle;
     use std::string::String;
 
-    fn packet(queue: ServiceQueue, length: u32) -> Held<()> {
+    fn packet(queue: ServiceQueue, length: u32) -> Held {
         let meta = Meta {
             length,
             queue,
             ..Meta::default()
         };
-        Held::new(Instant::ZERO, meta, ())
+        Held::new(Instant::ZERO, meta, PacketHandle::default())
     }
 
     /// The order in which two queues that always wait are served: `L` and `C`.

@@ -99,7 +99,7 @@ fn drop_tail() -> Vec<Case> {
     let case = |limit, admission, head_drop, most| {
         within(
             most,
-            ManagerConfig::DropTail(DropTailConfig {
+            ManagerConfig::from(DropTailConfig {
                 limit,
                 admission,
                 head_drop,
@@ -146,7 +146,7 @@ fn hasty_l4s() -> CodelLaw {
 }
 
 fn codel() -> Vec<Case> {
-    let case = |law, limit| within(limit, ManagerConfig::Codel(CodelConfig { law, limit }));
+    let case = |law, limit| within(limit, ManagerConfig::from(CodelConfig { law, limit }));
     let roomy = Limit::Packets(Packets(1000));
     vec![
         case(
@@ -191,17 +191,17 @@ fn sfq() -> Vec<Case> {
     let with_codel = |sub_flows: SfqConfig, law| {
         within(
             sub_flows.limit,
-            ManagerConfig::SfqCodel(SfqCodelConfig { sub_flows, law }),
+            ManagerConfig::from(SfqCodelConfig { sub_flows, law }),
         )
     };
     let forty = SfqNs2Config::NS2.limit;
     vec![
-        within(SMALL_BYTES, ManagerConfig::Sfq(bytes)),
-        within(SMALL_PACKETS, ManagerConfig::Sfq(by_packet)),
-        within(SMALL_BYTES, ManagerConfig::Sfq(one_bin)),
+        within(SMALL_BYTES, ManagerConfig::from(bytes)),
+        within(SMALL_PACKETS, ManagerConfig::from(by_packet)),
+        within(SMALL_BYTES, ManagerConfig::from(one_bin)),
         within(
             Limit::Packets(forty),
-            ManagerConfig::SfqNs2(SfqNs2Config::NS2),
+            ManagerConfig::from(SfqNs2Config::NS2),
         ),
         with_codel(bytes, law),
         with_codel(by_packet, law),
@@ -225,8 +225,7 @@ fn flow_lists(ways: u32, limit: Limit, memory: Option<Bytes>) -> FlowListsConfig
 }
 
 fn fq_codel() -> Vec<Case> {
-    let case =
-        |limit, flows, law| within(limit, ManagerConfig::FqCodel(FqCodelConfig { flows, law }));
+    let case = |limit, flows, law| within(limit, ManagerConfig::from(FqCodelConfig { flows, law }));
     let roomy = Limit::Packets(Packets(1000));
     let small_memory = flow_lists(1, roomy, Some(Bytes(20_000)));
     vec![
@@ -252,7 +251,7 @@ const HASTY_PIE: PieLaw = PieLaw {
 };
 
 fn pie() -> Vec<Case> {
-    let case = |law, limit| within(limit, ManagerConfig::Pie(PieConfig { law, limit }));
+    let case = |law, limit| within(limit, ManagerConfig::from(PieConfig { law, limit }));
     let roomy = Limit::Packets(Packets(1000));
     let measuring = PieLaw {
         delay_source: DelaySource::DepartureRate(DepartureRateConfig {
@@ -279,11 +278,11 @@ fn pie() -> Vec<Case> {
             law,
             scope,
         };
-        within(SMALL_BYTES, ManagerConfig::SfqPie(config))
+        within(SMALL_BYTES, ManagerConfig::from(config))
     };
     let fq = |law, limit| {
         let flows = flow_lists(1, limit, None);
-        within(limit, ManagerConfig::FqPie(FqPieConfig { flows, law }))
+        within(limit, ManagerConfig::from(FqPieConfig { flows, law }))
     };
     vec![
         case(HASTY_PIE, SMALL_PACKETS),
@@ -307,7 +306,7 @@ fn docsis_pie() -> Vec<Case> {
             ecn,
             mark_threshold: 1.0,
         };
-        within(limit, ManagerConfig::DocsisPie(config))
+        within(limit, ManagerConfig::from(config))
     };
     let hasty = DocsisPieLaw {
         target: Span::from_us(100),
@@ -347,7 +346,7 @@ fn docsis_dual_queue() -> Vec<Case> {
         immediate_aqm: false,
         ..hasty
     };
-    let case = |config| within(most, ManagerConfig::DocsisDualQueue(config));
+    let case = |config| within(most, ManagerConfig::from(config));
     vec![
         marking(case(hasty)),
         marking(case(upstream)),
@@ -357,7 +356,7 @@ fn docsis_dual_queue() -> Vec<Case> {
 }
 
 fn dualpi2() -> Vec<Case> {
-    let case = |config| within(SMALL_BYTES, ManagerConfig::DualPi2(config));
+    let case = |config| within(SMALL_BYTES, ManagerConfig::from(config));
     let hasty = DualPi2Config {
         limit: SMALL_BYTES,
         law: Pi2Law {
@@ -407,7 +406,7 @@ fn red() -> Vec<Case> {
         adaptive: true,
         ..hasty.clone()
     };
-    let case = |config| within(SMALL_PACKETS, ManagerConfig::Red(config));
+    let case = |config| within(SMALL_PACKETS, ManagerConfig::from(config));
     vec![case(hasty), marking(case(marks)), case(classes)]
 }
 
@@ -425,7 +424,7 @@ fn cobalt() -> Vec<Case> {
         ce_threshold: Some(Span::from_ms(1)),
         ..law
     };
-    let case = |law, limit| within(limit, ManagerConfig::Cobalt(CobaltConfig { law, limit }));
+    let case = |law, limit| within(limit, ManagerConfig::from(CobaltConfig { law, limit }));
     let flows = FlowListsConfig {
         queues: 4,
         limit: SMALL_PACKETS,
@@ -433,7 +432,7 @@ fn cobalt() -> Vec<Case> {
     };
     let flow_queues = |law, decays| {
         let config = FqCobaltConfig { flows, law, decays };
-        within(SMALL_PACKETS, ManagerConfig::FqCobalt(config))
+        within(SMALL_PACKETS, ManagerConfig::from(config))
     };
     let drops_the_last = CobaltLaw {
         keeps_last: false,
@@ -451,7 +450,7 @@ fn ack_priority() -> Vec<Case> {
     // Roomy enough for every acknowledgement of a list: beyond its limit the lane does not keep order.
     let roomy = AckPriorityConfig::BASE;
     let inner = codel().swap_remove(1).config;
-    let config = ManagerConfig::AckPriority(PrioritisedConfig::before(inner));
+    let config = ManagerConfig::from(PrioritisedConfig::before(inner));
     let most = Limit::Bytes(Bytes(20_000 + roomy.limit.0));
     vec![within(most, config)]
 }

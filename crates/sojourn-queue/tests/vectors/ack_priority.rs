@@ -1,17 +1,16 @@
-//! AP-1 to AP-4, and what happens when the lane is full.
+//! AP-1 to AP-3, and what happens when the lane is full.
 
-use super::packet;
+use super::{name, named, packet};
 use sojourn_base::{Bytes, Instant, Meta};
 use sojourn_queue::{
-    AckPriorityConfig, AckPriorityQueue, AnyManager, CumulativeAck, DropTailConfig, ManagerConfig,
-    QueueManager, Reason, Verdict,
+    AckPriorityConfig, AckPriorityQueue, DropTailConfig, ManagerConfig, QueueManager, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 
-type Lane = AckPriorityQueue<&'static str, AnyManager<&'static str>>;
+type Lane = AckPriorityQueue;
 
 fn lane(config: AckPriorityConfig) -> Lane {
-    let data = ManagerConfig::DropTail(DropTailConfig::bytes(1_000_000));
+    let data = ManagerConfig::from(DropTailConfig::bytes(1_000_000));
     AckPriorityQueue::new(config, data.build())
 }
 
@@ -22,21 +21,21 @@ fn ack(length: u32) -> Meta {
     }
 }
 
-fn offer(queue: &mut Lane, meta: Meta, items: &[&'static str]) {
+fn offer(queue: &mut Lane, meta: Meta, items: &[&str]) {
     let mut context = TestContext::without_draws();
     for item in items {
-        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut context);
+        let verdict = queue.enqueue(Instant::ZERO, meta, named(item), &mut context);
         assert_eq!(verdict, Verdict::Accepted);
     }
 }
 
-fn served(queue: &mut Lane) -> Vec<&'static str> {
+fn served(queue: &mut Lane) -> Vec<String> {
     let mut context = TestContext::without_draws();
     std::iter::from_fn(|| {
         let expected = queue.head_length();
         let packet = queue.dequeue(Instant::ZERO, &mut context)?;
         assert_eq!(expected, Some(packet.meta.length));
-        Some(packet.item)
+        Some(name(packet.item))
     })
     .collect()
 }
@@ -63,39 +62,8 @@ fn ap_2_data_get_their_turn_after_a_burst() {
     );
 }
 
-/// Items of these tests spell their acknowledgement number; an `s` in front says it carries SACK.
-fn read(item: &&'static str, _meta: &Meta) -> Option<CumulativeAck> {
-    let plain = !item.starts_with('s');
-    let number = item.trim_start_matches('s').parse().ok()?;
-    Some(CumulativeAck { number, plain })
-}
-
 #[test]
-fn ap_3_a_newer_acknowledgement_takes_the_place_of_an_older_one() {
-    let mut queue = lane(AckPriorityConfig::BASE).with_suppression(read);
-    let mut context = TestContext::without_draws();
-    let mut offer = |meta, item| {
-        let verdict = queue.enqueue(Instant::ZERO, meta, item, &mut context);
-        assert_eq!(verdict, Verdict::Accepted);
-    };
-    let other_flow = Meta {
-        flow_hash: 9,
-        ..ack(40)
-    };
-    offer(ack(40), "1000");
-    offer(other_flow, "5");
-    offer(ack(40), "2000");
-    offer(ack(40), "1500");
-    offer(ack(52), "s3000");
-    offer(ack(40), "4000");
-    let replaced: Vec<_> = context.drops().collect();
-    assert_eq!(replaced, [(&"1000", Reason::Suppressed)]);
-    assert_eq!(queue.backlog().bytes, Bytes(4 * 40 + 52));
-    assert_eq!(served(&mut queue), ["2000", "5", "1500", "s3000", "4000"]);
-}
-
-#[test]
-fn ap_4_what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
+fn ap_3_what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
     let mut queue = lane(AckPriorityConfig::BASE);
     offer(&mut queue, packet(1500, 0), &["data"]);
     // SYN+ACK of 60 bytes and an acknowledgement with a byte of payload: the caller does not call

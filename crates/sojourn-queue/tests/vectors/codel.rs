@@ -1,14 +1,14 @@
 //! CoDel with its queue: vectors by hand.
 
 use super::packet;
-use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, Packets, Span};
-use sojourn_queue::{CodelConfig, CodelLaw, CodelVariant, ManagerConfig, QueueManager, Reason};
+use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, PacketHandle, Packets, Span};
+use sojourn_queue::{CodelConfig, CodelLaw, CodelVariant, ManagerConfig, Reason};
 use sojourn_testkit::context::TestContext;
 
 const DEEP: Limit = Limit::Packets(Packets(100_000));
 
 fn codel(law: CodelLaw) -> ManagerConfig {
-    ManagerConfig::Codel(CodelConfig { law, limit: DEEP })
+    ManagerConfig::from(CodelConfig { law, limit: DEEP })
 }
 
 /// Serves one packet per millisecond from a deep queue whose packets have waited for 20 ms or more;
@@ -17,7 +17,7 @@ fn standing_queue(law: CodelLaw, meta: Meta, calls: u64) -> (Vec<u64>, Vec<u64>)
     let mut manager = codel(law).build();
     let mut context = TestContext::without_draws();
     for item in 0..2 * calls {
-        let _ = manager.enqueue(Instant::ZERO, meta, item, &mut context);
+        let _ = manager.enqueue(Instant::ZERO, meta, PacketHandle(item), &mut context);
     }
     let (mut dropping, mut marking) = (vec![], vec![]);
     for ms in 1..=calls {
@@ -41,7 +41,12 @@ fn cd_3_a_burst_that_drains_within_an_interval_loses_nothing() {
         let mut manager = codel(CodelLaw::RFC8289).build();
         let mut context = TestContext::without_draws();
         for item in 0..packets {
-            let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), item, &mut context);
+            let _ = manager.enqueue(
+                Instant::ZERO,
+                packet(1500, 0),
+                PacketHandle(item),
+                &mut context,
+            );
         }
         let (mut calls, mut deliveries, mut last_delivery) = (vec![], 0, 0);
         for ms in 1..=300 {
@@ -59,7 +64,7 @@ fn cd_3_a_burst_that_drains_within_an_interval_loses_nothing() {
         }
         assert_eq!(calls, drop_calls);
         assert_eq!(context.dropped.len(), drop_calls.len());
-        assert_eq!(deliveries + drop_calls.len(), packets);
+        assert_eq!(deliveries + drop_calls.len() as u64, packets);
         assert_eq!(last_delivery, last);
     }
 }
@@ -82,7 +87,7 @@ fn bursts_that_drain_by_themselves_cause_no_drop() {
             let start = burst * 150;
             for item in 0..100 {
                 let now = Instant::from_ms(start);
-                let _ = manager.enqueue(now, packet(1500, 0), item, &mut context);
+                let _ = manager.enqueue(now, packet(1500, 0), PacketHandle(item), &mut context);
             }
             for ms in 1..=101 {
                 let _ = manager.dequeue(Instant::from_ms(start + ms), &mut context);
@@ -99,12 +104,22 @@ fn calls_that_drop(behind: u32, calls: u64) -> Vec<u64> {
     let mut context = TestContext::without_draws();
     let ahead = u64::from(behind / 1500);
     for _ in 0..ahead {
-        let _ = manager.enqueue(Instant::ZERO, packet(1500, 0), (), &mut context);
+        let _ = manager.enqueue(
+            Instant::ZERO,
+            packet(1500, 0),
+            PacketHandle::default(),
+            &mut context,
+        );
     }
     let mut dropping = vec![];
     for ms in 1..=calls {
         let arrival = Instant::from_ms(ms);
-        let _ = manager.enqueue(arrival, packet(1500, 0), (), &mut context);
+        let _ = manager.enqueue(
+            arrival,
+            packet(1500, 0),
+            PacketHandle::default(),
+            &mut context,
+        );
         let before = context.dropped.len();
         let _ = manager.dequeue(arrival + Span::from_ms(40), &mut context);
         if context.dropped.len() > before {
@@ -131,7 +146,12 @@ fn bytes_that_the_link_has_staged_count_as_waiting() {
         let mut delivered = 0;
         for ms in 1..=150 {
             let arrival = Instant::from_ms(ms);
-            let _ = manager.enqueue(arrival, packet(1500, 0), (), &mut context);
+            let _ = manager.enqueue(
+                arrival,
+                packet(1500, 0),
+                PacketHandle::default(),
+                &mut context,
+            );
             let now = arrival + Span::from_ms(40);
             delivered += u32::from(manager.dequeue(now, &mut context).is_some());
         }
@@ -178,7 +198,7 @@ fn l4_1_l4s_packets_see_only_their_threshold() {
             ..packet(1500, 0)
         };
         let at = Instant::from_s(1);
-        let _ = manager.enqueue(at, meta, (), &mut context);
+        let _ = manager.enqueue(at, meta, PacketHandle::default(), &mut context);
         let sent = manager
             .dequeue(at + Span::from_us(waited_us), &mut context)
             .expect("one packet");
@@ -190,7 +210,12 @@ fn l4_1_l4s_packets_see_only_their_threshold() {
         ecn: Ecn::Ect0,
         ..packet(1500, 0)
     };
-    let _ = manager.enqueue(Instant::from_s(1), meta, (), &mut context);
+    let _ = manager.enqueue(
+        Instant::from_s(1),
+        meta,
+        PacketHandle::default(),
+        &mut context,
+    );
     let sent = manager.dequeue(Instant::from_ms(1002), &mut context);
     assert_eq!(sent.expect("one packet").meta.ecn, Ecn::Ce);
     assert_eq!(context.marked.last().expect("a mark").1, Reason::Target);
@@ -198,7 +223,7 @@ fn l4_1_l4s_packets_see_only_their_threshold() {
 
 #[test]
 fn the_limit_in_packets_is_held_exactly() {
-    let config = ManagerConfig::Codel(CodelConfig::WHITE2012);
+    let config = ManagerConfig::from(CodelConfig::WHITE2012);
     let lengths = [1500; 418];
     assert_eq!(
         super::verdicts(&config, &lengths),

@@ -2,7 +2,7 @@
 
 use super::packet;
 use proptest::prelude::*;
-use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{
     DocsisDualQueue, DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DocsisPieQueue,
     DualScheduler, LowLatencyClassifier, Placement, QueueManager, Reason, Shaper, Verdict,
@@ -15,7 +15,7 @@ const CONFIG: DocsisDualQueueConfig = DocsisDualQueueConfig {
     ..DocsisDualQueueConfig::DOCSIS31
 };
 
-fn at_50_mbps() -> TestContext<u32> {
+fn at_50_mbps() -> TestContext {
     let mut context = TestContext::without_draws();
     context.shaper = Shaper {
         sustained: BitRate::from_mbps(50),
@@ -48,7 +48,12 @@ fn ll_4_nine_packets_at_once_are_marked_and_then_sanctioned() {
     ];
     for (n, score) in (0..).zip(scores) {
         let before = context.scored.len();
-        let verdict = queue.enqueue(Instant::ZERO, scalable(1028, 5), n, &mut context);
+        let verdict = queue.enqueue(
+            Instant::ZERO,
+            scalable(1028, 5),
+            PacketHandle(n),
+            &mut context,
+        );
         let found = placed(verdict);
         assert_eq!(found.marked, n >= 5, "packet {n}");
         assert_eq!(found.sanctioned, n >= 7, "packet {n}");
@@ -65,8 +70,8 @@ fn ll_4_nine_packets_at_once_are_marked_and_then_sanctioned() {
         // 1028 B at 50 Mb/s are 164.48 us; the classic queue has had no update that would know better.
         let (packet, estimate) = context.estimated.last().expect("it was accepted");
         let waiting = if n >= 7 { 0 } else { n + 1 };
-        assert_eq!(packet.item, n);
-        assert_eq!(*estimate, Span::from_ns(164_480 * u64::from(waiting)));
+        assert_eq!(packet.item, PacketHandle(n));
+        assert_eq!(*estimate, Span::from_ns(164_480 * waiting));
     }
     assert_eq!(
         context
@@ -97,7 +102,7 @@ fn packets_of_another_kind_fill_the_queue_but_are_not_marked() {
             dscp: 45,
             ..packet(1028, 5)
         };
-        let found = placed(queue.enqueue(Instant::ZERO, meta, n, &mut context));
+        let found = placed(queue.enqueue(Instant::ZERO, meta, PacketHandle(n), &mut context));
         assert!(!found.marked);
         assert_eq!(found.sanctioned, n >= 7, "packet {n}");
     }
@@ -118,7 +123,7 @@ fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
         } else {
             packet(1500, 2)
         };
-        let _ = queue.enqueue(Instant::ZERO, meta, n, &mut context);
+        let _ = queue.enqueue(Instant::ZERO, meta, PacketHandle(n), &mut context);
     }
     let mut take = |from: Option<ServiceQueue>| {
         let sent = match from {
@@ -127,18 +132,18 @@ fn grants_for_one_queue_take_from_it_alone_and_other_grants_go_by_weight() {
         };
         sent.map(|sent| (sent.item, sent.meta.queue))
     };
-    assert_eq!(take(Some(Classic)), Some((20, Classic)));
-    assert_eq!(take(Some(LowLatency)), Some((0, LowLatency)));
+    assert_eq!(take(Some(Classic)), Some((PacketHandle(20), Classic)));
+    assert_eq!(take(Some(LowLatency)), Some((PacketHandle(0), LowLatency)));
     assert_eq!(take(Some(AckPriority)), None);
     // 230 of 256: eight, then one.
-    let mixed: Vec<u32> = (0..10)
+    let mixed: Vec<u64> = (0..10)
         .filter_map(|_| take(None))
-        .map(|sent| sent.0)
+        .map(|sent| sent.0.0)
         .collect();
     assert_eq!(mixed, [1, 2, 3, 4, 5, 6, 7, 8, 21, 9]);
     while take(Some(LowLatency)).is_some() {}
     assert_eq!(take(Some(LowLatency)), None);
-    assert_eq!(take(None), Some((22, Classic)));
+    assert_eq!(take(None), Some((PacketHandle(22), Classic)));
 }
 
 #[test]
@@ -147,7 +152,12 @@ fn a_classic_queue_above_its_target_marks_low_latency_packets() {
     let mut context = at_50_mbps();
     // 100 packets are 24 ms.
     for n in 0..100 {
-        let _ = queue.enqueue(Instant::ZERO, packet(1500, 2), n, &mut context);
+        let _ = queue.enqueue(
+            Instant::ZERO,
+            packet(1500, 2),
+            PacketHandle(n),
+            &mut context,
+        );
     }
     assert!(queue.coupled_likelihood() < 1e-15);
     for update in 1..=40 {
@@ -161,7 +171,7 @@ fn a_classic_queue_above_its_target_marks_low_latency_packets() {
     let mut sent = 0.0;
     while context.marked.is_empty() {
         let now = Instant::from_ms(640);
-        let _ = queue.enqueue(now, scalable(100, 1), 0, &mut context);
+        let _ = queue.enqueue(now, scalable(100, 1), PacketHandle(0), &mut context);
         let _ = queue.dequeue_from(now, ServiceQueue::LowLatency, &mut context);
         sent += 1.0;
     }
@@ -180,7 +190,12 @@ fn the_low_latency_buffer_is_10_ms_and_a_flow_without_protection_loses_what_does
     });
     let mut context = at_50_mbps();
     for n in 0..60 {
-        let _ = queue.enqueue(Instant::ZERO, scalable(1500, 1), n, &mut context);
+        let _ = queue.enqueue(
+            Instant::ZERO,
+            scalable(1500, 1),
+            PacketHandle(n),
+            &mut context,
+        );
     }
     // An arrival fits while less than 62,500 - 2000 bytes wait: 41 packets.
     assert_eq!(queue.backlog().packets.0, 41);
@@ -198,13 +213,18 @@ fn a_virtual_queue_forgets_what_is_lost_or_moved() {
     let mut context = at_50_mbps();
     // 60,500 B take 9.68 ms: 40 packets of 0.24 ms are below, the 41st is not, and later ones see the same.
     for n in 0..60 {
-        let verdict = queue.enqueue(Instant::ZERO, scalable(1500, 1), n, &mut context);
+        let verdict = queue.enqueue(
+            Instant::ZERO,
+            scalable(1500, 1),
+            PacketHandle(n),
+            &mut context,
+        );
         assert_eq!(verdict.is_accepted(), n < 40, "packet {n}");
     }
     // It drains though nothing is sent, but the real queue has its limit too: 62,500 B are 41 packets.
     let later = Instant::from_ms(400);
     for (n, fits) in [(60, true), (61, false)] {
-        let verdict = queue.enqueue(later, scalable(1500, 1), n, &mut context);
+        let verdict = queue.enqueue(later, scalable(1500, 1), PacketHandle(n), &mut context);
         assert_eq!(verdict.is_accepted(), fits, "packet {n}");
     }
 }
@@ -240,8 +260,8 @@ proptest! {
         for (n, operation) in (0_u32..).zip(operations) {
             match operation {
                 Operation::Arrive(meta) => {
-                    let one = plain.enqueue(now, meta, n, &mut contexts.0);
-                    let other = dual.enqueue(now, meta, n, &mut contexts.1);
+                    let one = plain.enqueue(now, meta, PacketHandle(n.into()), &mut contexts.0);
+                    let other = dual.enqueue(now, meta, PacketHandle(n.into()), &mut contexts.1);
                     prop_assert_eq!(one.is_accepted(), other.is_accepted());
                 }
                 Operation::Serve => {
@@ -274,11 +294,11 @@ proptest! {
         for operation in operations {
             match operation {
                 Operation::Arrive(meta) => {
-                    let found = one.enqueue(now, meta, 0, &mut contexts.0);
+                    let found = one.enqueue(now, meta, PacketHandle(0), &mut contexts.0);
                     if contexts.0.scored.iter().any(|told| told.1.sanctioned) {
                         break;
                     }
-                    prop_assert_eq!(found, other.enqueue(now, meta, 0, &mut contexts.1));
+                    prop_assert_eq!(found, other.enqueue(now, meta, PacketHandle(0), &mut contexts.1));
                 }
                 Operation::Serve => {
                     let sent = one.dequeue(now, &mut contexts.0);
@@ -306,8 +326,8 @@ proptest! {
         for operation in classic_only(operations) {
             match operation {
                 Operation::Arrive(meta) => {
-                    let _ = queue.enqueue(now, meta, 0, &mut context);
-                    let _ = queue.enqueue(now, scalable(1000, 1), 1, &mut context);
+                    let _ = queue.enqueue(now, meta, PacketHandle(0), &mut context);
+                    let _ = queue.enqueue(now, scalable(1000, 1), PacketHandle(1), &mut context);
                     let sent = queue.dequeue_from(now, ServiceQueue::LowLatency, &mut context);
                     prop_assert_eq!(sent.map(|sent| sent.marked), Some(false));
                 }

@@ -1,12 +1,12 @@
 //! DT-1 to DT-6, and the buffers of White 2012 and 2013 in time.
 
-use super::{packet, verdicts};
-use sojourn_base::{BitRate, Bytes, Instant, Limit, Packets, Span};
-use sojourn_queue::{Admission, DropTailConfig, ManagerConfig, QueueManager, Reason, Verdict};
+use super::{name, named, packet, verdicts};
+use sojourn_base::{BitRate, Bytes, Instant, Limit, PacketHandle, Packets, Span};
+use sojourn_queue::{Admission, DropTailConfig, ManagerConfig, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 
 fn drop_tail(limit: Limit, admission: Admission) -> ManagerConfig {
-    ManagerConfig::DropTail(DropTailConfig {
+    ManagerConfig::from(DropTailConfig {
         limit,
         admission,
         head_drop: false,
@@ -28,7 +28,7 @@ fn dt_1_three_packets_fit_and_ns_2_holds_one_less() {
 
 #[test]
 fn dt_2_bytes_are_filled_to_the_last() {
-    let config = ManagerConfig::DropTail(DropTailConfig::WHITE2013_BUFFER_CONTROL);
+    let config = ManagerConfig::from(DropTailConfig::WHITE2013_BUFFER_CONTROL);
     let lengths = [[1500; 20].as_slice(), &[1500, 1000, 218, 50, 32, 1]].concat();
     assert_eq!(
         verdicts(&config, &lengths),
@@ -64,7 +64,7 @@ fn dt_4_a_packet_larger_than_the_limit_never_fits() {
 
 #[test]
 fn dt_5_head_drop_gives_up_the_oldest() {
-    let config = ManagerConfig::DropTail(DropTailConfig {
+    let config = ManagerConfig::from(DropTailConfig {
         limit: Limit::Packets(Packets(2)),
         admission: Admission::Fit,
         head_drop: true,
@@ -72,14 +72,14 @@ fn dt_5_head_drop_gives_up_the_oldest() {
     let mut manager = config.build();
     let mut context = TestContext::without_draws();
     for item in ["a", "b", "c"] {
-        let verdict = manager.enqueue(Instant::ZERO, packet(100, 0), item, &mut context);
+        let verdict = manager.enqueue(Instant::ZERO, packet(100, 0), named(item), &mut context);
         assert_eq!(verdict, Verdict::Accepted);
     }
     let drops: Vec<_> = context.drops().collect();
-    assert_eq!(drops, [(&"a", Reason::Overlimit)]);
+    assert_eq!(drops, [(named("a"), Reason::Overlimit)]);
     for item in [Some("b"), Some("c"), None] {
         let sent = manager.dequeue(Instant::ZERO, &mut context);
-        assert_eq!(sent.map(|packet| packet.item), item);
+        assert_eq!(sent.map(|packet| name(packet.item)).as_deref(), item);
     }
 }
 
@@ -91,11 +91,16 @@ fn dt_6_the_wait_is_the_limit_over_the_actual_rate() {
         (31_250, BitRate::from_kbps(2_500), 100_000),
         (31_250, BitRate::from_kbps(1_700), 147_059),
     ] {
-        let config = ManagerConfig::DropTail(DropTailConfig::bytes(bytes));
+        let config = ManagerConfig::from(DropTailConfig::bytes(bytes));
         let mut manager = config.build();
         let mut context = TestContext::without_draws();
-        while manager.enqueue(Instant::ZERO, packet(50, 0), (), &mut context) == Verdict::Accepted {
-        }
+        while manager.enqueue(
+            Instant::ZERO,
+            packet(50, 0),
+            PacketHandle::default(),
+            &mut context,
+        ) == Verdict::Accepted
+        {}
         let wait = rate.time_for(manager.backlog().bytes);
         assert_eq!((wait.as_ns() + 500) / 1000, us, "{bytes} bytes at {rate}");
     }
@@ -127,11 +132,11 @@ fn a_limit_in_time_becomes_bytes_at_a_rate() {
     let by_time = |span| drop_tail(Limit::Time(span), Admission::Fit).at(BitRate::from_mbps(5));
     assert_eq!(
         by_time(Span::from_s(1)),
-        ManagerConfig::DropTail(DropTailConfig::WHITE2013_BUFFERBLOAT)
+        ManagerConfig::from(DropTailConfig::WHITE2013_BUFFERBLOAT)
     );
     assert_eq!(
         by_time(Span::from_ms(50)),
-        ManagerConfig::DropTail(DropTailConfig::WHITE2013_BUFFER_CONTROL)
+        ManagerConfig::from(DropTailConfig::WHITE2013_BUFFER_CONTROL)
     );
 }
 

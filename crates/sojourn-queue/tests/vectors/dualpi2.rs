@@ -1,7 +1,7 @@
 //! `DualPI2` as a whole: D2-5, what classic and low-latency packets see, its limit, its turns.
 
 use super::packet;
-use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, ServiceQueue, Span};
+use sojourn_base::{Bytes, Ecn, Instant, Limit, Meta, PacketHandle, ServiceQueue, Span};
 use sojourn_queue::{DualPi2Config, DualPi2Queue, DualPi2Scheduler, QueueManager, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 
@@ -19,13 +19,13 @@ fn with(ecn: Ecn, length: u32) -> Meta {
 
 /// A queue whose base likelihood is `base`: one update sees a classic packet that has waited 15 ms, the target, with a
 /// gain that makes it so.
-fn at_base(base: f64, config: DualPi2Config) -> (DualPi2Queue<u32>, TestContext<u32>) {
+fn at_base(base: f64, config: DualPi2Config) -> (DualPi2Queue, TestContext) {
     let mut config = config;
     config.law.alpha = 0.0;
     config.law.beta = base / 0.015;
     let mut queue = DualPi2Queue::new(config);
     let mut context = TestContext::without_draws();
-    let _ = queue.enqueue(Instant::ZERO, packet(100, 1), 0, &mut context);
+    let _ = queue.enqueue(Instant::ZERO, packet(100, 1), PacketHandle(0), &mut context);
     queue.on_timer(Instant::from_ms(15), &mut context);
     assert!((queue.pi().base() - base).abs() < 1e-12);
     // An odd sum of likelihoods would be left over from the packet, so it leaves without being looked at.
@@ -36,7 +36,12 @@ fn at_base(base: f64, config: DualPi2Config) -> (DualPi2Queue<u32>, TestContext<
 fn d2_5_in_overload_low_latency_packets_are_dropped_as_classic_ones_are() {
     let (mut queue, mut context) = at_base(0.5, CONFIG);
     for n in 1..=13 {
-        let _ = queue.enqueue(Instant::from_ms(15), with(Ecn::Ect1, 1000), n, &mut context);
+        let _ = queue.enqueue(
+            Instant::from_ms(15),
+            with(Ecn::Ect1, 1000),
+            PacketHandle(n),
+            &mut context,
+        );
     }
     let mut seen = String::new();
     while let Some(sent) =
@@ -62,7 +67,7 @@ fn classic_packets_are_signalled_with_the_square_and_low_latency_ones_with_the_d
     let now = Instant::from_ms(15);
     let mut signals = |ecn, queue_of| {
         for n in 0..2000 {
-            let _ = queue.enqueue(now, with(ecn, 100), n, &mut context);
+            let _ = queue.enqueue(now, with(ecn, 100), PacketHandle(n), &mut context);
             let _ = queue.dequeue_from(now, queue_of, &mut context);
         }
         let found = (context.marked.len(), context.dropped.len());
@@ -88,7 +93,7 @@ fn from_a_quarter_on_capable_classic_packets_are_dropped() {
         let (mut queue, mut context) = at_base(base, CONFIG);
         let now = Instant::from_ms(15);
         for n in 0..100 {
-            let _ = queue.enqueue(now, with(Ecn::Ect0, 100), n, &mut context);
+            let _ = queue.enqueue(now, with(Ecn::Ect0, 100), PacketHandle(n), &mut context);
             let _ = queue.dequeue_from(now, ServiceQueue::Classic, &mut context);
         }
         assert!(context.dropped.len().abs_diff(dropped) <= 1, "{base}");
@@ -101,7 +106,12 @@ fn a_late_low_latency_packet_is_marked_unless_hardly_anything_waits_behind_it() 
         let mut queue = DualPi2Queue::new(CONFIG);
         let mut context = TestContext::without_draws();
         for n in 0..=behind {
-            let _ = queue.enqueue(Instant::ZERO, with(Ecn::Ect1, 1000), n, &mut context);
+            let _ = queue.enqueue(
+                Instant::ZERO,
+                with(Ecn::Ect1, 1000),
+                PacketHandle(n.into()),
+                &mut context,
+            );
         }
         // The first certain mark brings the sum to one, the second one beyond it.
         let now = Instant::from_us(1200);
@@ -128,7 +138,12 @@ fn the_buffer_is_one_for_both_queues_and_leaves_room_for_a_full_packet() {
         (Ecn::Ect1, 600, true),
         (Ecn::NotEct, 40, false),
     ] {
-        let verdict = queue.enqueue(Instant::ZERO, with(ecn, length), 0, &mut context);
+        let verdict = queue.enqueue(
+            Instant::ZERO,
+            with(ecn, length),
+            PacketHandle(0),
+            &mut context,
+        );
         assert_eq!(verdict.is_accepted(), fits);
     }
     assert_eq!(context.dropped[0].1, Reason::Overlimit);
@@ -147,11 +162,11 @@ fn by_time_the_low_latency_queue_goes_first_until_the_other_has_waited_the_shift
     let mut context = TestContext::without_draws();
     for (ms, ecn) in [(0_u32, Ecn::NotEct), (10, Ecn::Ect1), (11, Ecn::Ect1)] {
         let now = Instant::from_ms(u64::from(ms));
-        let _ = queue.enqueue(now, with(ecn, 1000), ms, &mut context);
+        let _ = queue.enqueue(now, with(ecn, 1000), PacketHandle(ms.into()), &mut context);
     }
-    let order: Vec<u32> = (0..3)
+    let order: Vec<u64> = (0..3)
         .filter_map(|_| queue.dequeue(Instant::from_ms(12), &mut context))
-        .map(|sent| sent.item)
+        .map(|sent| sent.item.0)
         .collect();
     assert_eq!(order, [10, 0, 11]);
 }
@@ -172,7 +187,7 @@ fn linux_draws_twice_for_a_classic_signal() {
         (&[0.29, 0.29, 0.9], 1),
     ] {
         let mut context = TestContext::with_draws(draws);
-        let verdict = queue.enqueue(now, packet(100, 1), 1, &mut context);
+        let verdict = queue.enqueue(now, packet(100, 1), PacketHandle(1), &mut context);
         assert!(matches!(verdict, Verdict::Placed(_)));
         let _ = queue.dequeue(now, &mut context);
         assert_eq!(context.dropped.len(), dropped);

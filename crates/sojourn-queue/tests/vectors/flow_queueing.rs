@@ -1,17 +1,17 @@
 //! Flow queues: vectors by hand, and the claims of White 2013 §2.2 and §4.1.1.
 
-use super::packet;
-use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, Packets, Serializer, Span};
+use super::{flow_and_place, handle, packet};
+use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, PacketHandle, Packets, Serializer, Span};
 use sojourn_queue::manager::sfq_ns2::ns2_bucket;
 use sojourn_queue::{
-    AnyManager, CobaltConfig, CobaltQueue, CodelConfig, FlowListsConfig, FqCobaltConfig,
-    FqCobaltQueue, FqCodelConfig, FqPieConfig, ManagerConfig, PrioritisedConfig, QueueManager,
-    Reason, SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Verdict,
+    CobaltConfig, CobaltQueue, CodelConfig, FlowListsConfig, FqCobaltConfig, FqCobaltQueue,
+    FqCodelConfig, FqPieConfig, ManagerConfig, PrioritisedConfig, QueueManager, Reason,
+    SfqCodelConfig, SfqConfig, SfqNs2Config, SfqPieConfig, Verdict,
 };
 use sojourn_testkit::context::TestContext;
 
 /// A manager whose items name their flow and their place in it.
-type Manager = AnyManager<(u32, u32)>;
+type Manager = Box<dyn QueueManager>;
 
 fn sfq_codel(quantum: u32, limit: Limit) -> Manager {
     let config = SfqCodelConfig::WHITE2013;
@@ -20,16 +20,21 @@ fn sfq_codel(quantum: u32, limit: Limit) -> Manager {
         limit,
         ..config.sub_flows
     };
-    ManagerConfig::SfqCodel(SfqCodelConfig {
+    ManagerConfig::from(SfqCodelConfig {
         sub_flows,
         ..config
     })
     .build()
 }
 
-fn fill(manager: &mut Manager, flow: u32, lengths: &[u32], context: &mut TestContext<(u32, u32)>) {
+fn fill(manager: &mut Manager, flow: u32, lengths: &[u32], context: &mut TestContext) {
     for (place, &length) in (0..).zip(lengths) {
-        let _ = manager.enqueue(Instant::ZERO, packet(length, flow), (flow, place), context);
+        let _ = manager.enqueue(
+            Instant::ZERO,
+            packet(length, flow),
+            handle(flow, place),
+            context,
+        );
     }
 }
 
@@ -39,7 +44,7 @@ fn flows(manager: &mut Manager, most: usize, now: Instant) -> Vec<u32> {
     let served: Vec<u32> = std::iter::from_fn(|| {
         manager
             .dequeue(now, &mut context)
-            .map(|packet| packet.item.0)
+            .map(|packet| flow_and_place(packet.item).0)
     })
     .take(most)
     .collect();
@@ -93,7 +98,7 @@ fn sf_4_an_arrival_costs_the_largest_sub_flow_its_newest_packet() {
     fill(&mut manager, 0, &[1500; 3], &mut context);
     fill(&mut manager, 1, &[1000; 2], &mut context);
     let drops: Vec<_> = context.drops().collect();
-    assert_eq!(drops, [(&(0, 2), Reason::FatFlow)]);
+    assert_eq!(drops, [(handle(0, 2), Reason::FatFlow)]);
     assert_eq!(manager.backlog().bytes, Bytes(5000));
     assert_eq!(flows(&mut manager, 9, Instant::ZERO).len(), 4);
 }
@@ -106,7 +111,10 @@ fn sf_5_among_equals_the_later_sub_flow_pays() {
     fill(&mut manager, 1, &[1500; 2], &mut context);
     fill(&mut manager, 2, &[1500], &mut context);
     fill(&mut manager, 3, &[1500], &mut context);
-    let drops: Vec<_> = context.drops().map(|(item, _)| *item).collect();
+    let drops: Vec<_> = context
+        .drops()
+        .map(|(item, _)| flow_and_place(item))
+        .collect();
     assert_eq!(drops, [(1, 1), (0, 1)]);
     let mut served = flows(&mut manager, 9, Instant::ZERO);
     served.sort_unstable();
@@ -120,7 +128,7 @@ fn an_arrival_beyond_the_whole_limit_has_no_victims() {
     fill(&mut manager, 0, &[1500; 3], &mut context);
     fill(&mut manager, 1, &[6001], &mut context);
     let drops: Vec<_> = context.drops().collect();
-    assert_eq!(drops, [(&(1, 0), Reason::Overlimit)]);
+    assert_eq!(drops, [(handle(1, 0), Reason::Overlimit)]);
     assert_eq!(manager.backlog().packets, Packets(3));
 }
 
@@ -134,7 +142,7 @@ fn background_traffic_shares_one_sub_flow_more() {
             background,
             ..SfqConfig::WHITE2013
         };
-        let mut manager: Manager = ManagerConfig::Sfq(config).build();
+        let mut manager: Manager = ManagerConfig::from(config).build();
         let mut context = TestContext::without_draws();
         for flow in 0..4 {
             for place in 0..3 {
@@ -142,7 +150,7 @@ fn background_traffic_shares_one_sub_flow_more() {
                     dscp: if flow < 2 { 8 } else { 0 },
                     ..packet(1000, flow)
                 };
-                let _ = manager.enqueue(Instant::ZERO, meta, (flow, place), &mut context);
+                let _ = manager.enqueue(Instant::ZERO, meta, handle(flow, place), &mut context);
             }
         }
         let first = flows(&mut manager, most, Instant::ZERO);
@@ -159,7 +167,7 @@ fn sfq_codel_never_empties_a_sub_flow() {
     for round in 0..500_u64 {
         for flow in 0..5 {
             let now = Instant::from_ms(round * 1000);
-            let _ = manager.enqueue(now, packet(1500, flow), (flow, 0), &mut context);
+            let _ = manager.enqueue(now, packet(1500, flow), handle(flow, 0), &mut context);
         }
         let later = Instant::from_ms(round * 1000 + 900);
         assert_eq!(flows(&mut manager, 9, later).len(), 5);
@@ -181,14 +189,19 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
         (2, 20, vec![10, 10]),
         (16, 35, vec![3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]),
     ] {
-        let mut manager: AnyManager<usize> = ManagerConfig::SfqNs2(SfqNs2Config::NS2).build();
+        let mut manager: Box<dyn QueueManager> = ManagerConfig::from(SfqNs2Config::NS2).build();
         let mut context = TestContext::without_draws();
         let mut held = vec![0; buckets];
         let mut count = 0;
         loop {
             let bucket = count % buckets;
             let meta = packet(1500, flow_of[bucket]);
-            match manager.enqueue(Instant::ZERO, meta, bucket, &mut context) {
+            match manager.enqueue(
+                Instant::ZERO,
+                meta,
+                PacketHandle(bucket as u64),
+                &mut context,
+            ) {
                 Verdict::Accepted | Verdict::Placed(_) => held[bucket] += 1,
                 Verdict::Dropped(reason) => {
                     assert_eq!(reason, Reason::Overlimit);
@@ -202,7 +215,7 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
         let served: Vec<_> = (0..buckets)
             .map(|_| manager.dequeue(Instant::ZERO, &mut context).unwrap().item)
             .collect();
-        assert_eq!(served, (0..buckets).collect::<Vec<_>>());
+        assert!(served.into_iter().eq((0..buckets as u64).map(PacketHandle)));
     }
 }
 
@@ -210,7 +223,7 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
 fn sq_4_without_codel_nothing_is_dropped_however_long_it_waits() {
     let late = Instant::from_ms(500);
     let mut context = TestContext::without_draws();
-    let mut plain: Manager = ManagerConfig::Sfq(SfqConfig {
+    let mut plain: Manager = ManagerConfig::from(SfqConfig {
         limit: ROOMY,
         ..SfqConfig::WHITE2013
     })
@@ -227,7 +240,7 @@ fn fq_codel(limit: u32) -> Manager {
     let config = FqCodelConfig::RFC8290;
     let mut flows = config.flows;
     flows.limit = Limit::Packets(Packets(limit));
-    ManagerConfig::FqCodel(FqCodelConfig { flows, ..config }).build()
+    ManagerConfig::from(FqCodelConfig { flows, ..config }).build()
 }
 
 #[test]
@@ -239,7 +252,10 @@ fn fq_2_the_fattest_queue_loses_half_from_its_head() {
     let drops: Vec<_> = context.drops().collect();
     assert_eq!(
         drops,
-        [(&(0, 0), Reason::FatFlow), (&(0, 1), Reason::FatFlow)]
+        [
+            (handle(0, 0), Reason::FatFlow),
+            (handle(0, 1), Reason::FatFlow)
+        ]
     );
     assert_eq!(flows(&mut manager, 9, Instant::ZERO), [0, 1, 1]);
 }
@@ -250,12 +266,12 @@ fn an_arrival_can_be_its_own_victim() {
     let config = FqCodelConfig::RFC8290;
     let mut lists = config.flows;
     lists.limit = Limit::Bytes(Bytes(1000));
-    let mut manager: Manager = ManagerConfig::FqCodel(FqCodelConfig {
+    let mut manager: Manager = ManagerConfig::from(FqCodelConfig {
         flows: lists,
         ..config
     })
     .build();
-    let verdict = manager.enqueue(Instant::ZERO, packet(1500, 0), (0, 0), &mut context);
+    let verdict = manager.enqueue(Instant::ZERO, packet(1500, 0), handle(0, 0), &mut context);
     assert_eq!(verdict, Verdict::Dropped(Reason::FatFlow));
     assert_eq!(context.dropped.len(), 1);
     assert!(flows(&mut manager, 1, Instant::ZERO).is_empty());
@@ -267,8 +283,8 @@ fn serve_at(
     manager: &mut Manager,
     rate: BitRate,
     until: Instant,
-    context: &mut TestContext<(u32, u32)>,
-    mut refill: impl FnMut(&mut Manager, Instant, &mut TestContext<(u32, u32)>),
+    context: &mut TestContext,
+    mut refill: impl FnMut(&mut Manager, Instant, &mut TestContext),
 ) -> Vec<(Instant, u32, u32, Span)> {
     let mut line = Serializer::new(rate);
     let mut now = Instant::ZERO;
@@ -280,7 +296,12 @@ fn serve_at(
             continue;
         };
         let waited = now.saturating_since(packet.enqueued_at);
-        served.push((now, packet.item.0, packet.meta.length, waited));
+        served.push((
+            now,
+            flow_and_place(packet.item).0,
+            packet.meta.length,
+            waited,
+        ));
         now += line.send(Bytes(u64::from(packet.meta.length)));
     }
     served
@@ -301,11 +322,11 @@ fn fq_3_a_sparse_flow_waits_for_one_packet_at_most() {
             // Two flows that always have five packets, and one packet each 20 ms.
             while manager.backlog().packets < Packets(10) {
                 for flow in [0, 1] {
-                    let _ = manager.enqueue(now, packet(1514, flow), (flow, 0), context);
+                    let _ = manager.enqueue(now, packet(1514, flow), handle(flow, 0), context);
                 }
             }
             while next_sparse <= now {
-                let _ = manager.enqueue(next_sparse, packet(200, 2), (2, 0), context);
+                let _ = manager.enqueue(next_sparse, packet(200, 2), handle(2, 0), context);
                 next_sparse += Span::from_ms(20);
             }
         },
@@ -331,8 +352,8 @@ fn shares(mut manager: Manager, lengths: [u32; 4]) -> ([f64; 4], [f64; 4]) {
         let packet = manager
             .dequeue(Instant::ZERO, &mut context)
             .expect("all are backlogged");
-        bytes[packet.item.0 as usize] += f64::from(packet.meta.length);
-        packets[packet.item.0 as usize] += 1.0;
+        bytes[flow_and_place(packet.item).0 as usize] += f64::from(packet.meta.length);
+        packets[flow_and_place(packet.item).0 as usize] += 1.0;
     }
     (bytes, packets)
 }
@@ -367,8 +388,8 @@ fn two_busy_sub_flows_are_never_further_apart_than_a_quantum_and_a_packet() {
             let packet = manager
                 .dequeue(Instant::ZERO, &mut context)
                 .expect("both are backlogged");
-            bytes[packet.item.0 as usize] += u64::from(packet.meta.length);
-            packets[packet.item.0 as usize] += 1;
+            bytes[flow_and_place(packet.item).0 as usize] += u64::from(packet.meta.length);
+            packets[flow_and_place(packet.item).0 as usize] += 1;
             if quantum == 0 {
                 assert!(packets[0].abs_diff(packets[1]) <= 1);
             } else {
@@ -387,9 +408,14 @@ fn on_exhaustion_the_victim_is_always_the_longest_sub_flow() {
     for n in 0..5000_u32 {
         // Flow 0 sends half of all packets, flow 1 a quarter, and so on.
         let flow = n.trailing_ones().min(3);
-        let _ = manager.enqueue(Instant::ZERO, packet(1500, flow), (flow, n), &mut context);
+        let _ = manager.enqueue(
+            Instant::ZERO,
+            packet(1500, flow),
+            handle(flow, n),
+            &mut context,
+        );
         for (victim, _) in context.dropped.drain(..) {
-            let flow = victim.item.0 as usize;
+            let flow = flow_and_place(victim.item).0 as usize;
             assert!(
                 held.iter().all(|other| *other <= held[flow]),
                 "{held:?} lost {flow}"
@@ -405,7 +431,7 @@ fn on_exhaustion_the_victim_is_always_the_longest_sub_flow() {
 /// 5 Mb/s in two minutes of byte round robin, if it starts with `stalled` packets waiting.
 fn losses_beside(others: u32, stalled: u32) -> usize {
     const PACED: u32 = 1000;
-    let mut manager: Manager = ManagerConfig::Sfq(SfqConfig {
+    let mut manager: Manager = ManagerConfig::from(SfqConfig {
         bins: 1024,
         ..SfqConfig::WHITE2013
     })
@@ -423,7 +449,7 @@ fn losses_beside(others: u32, stalled: u32) -> usize {
     while now < Instant::from_s(120) {
         while next_paced <= now {
             let meta = packet(218, PACED);
-            let _ = manager.enqueue(next_paced, meta, (PACED, 0), &mut context);
+            let _ = manager.enqueue(next_paced, meta, handle(PACED, 0), &mut context);
             next_paced += Span::from_ms(20);
         }
         // The others replace what leaves, and each sends one packet more per 100 ms, so that the
@@ -433,12 +459,12 @@ fn losses_beside(others: u32, stalled: u32) -> usize {
                 // Sizes between 600 and 1499 keep the others' deficits from marching in step.
                 growth = (growth * 7919 + 1) % 900;
                 let meta = packet(600 + growth, flow);
-                let _ = manager.enqueue(now, meta, (flow, 0), &mut context);
+                let _ = manager.enqueue(now, meta, handle(flow, 0), &mut context);
             }
             next_growth += Span::from_ms(100);
         }
         let sent = manager.dequeue(now, &mut context).expect("a deep queue");
-        if sent.item.0 != PACED {
+        if flow_and_place(sent.item).0 != PACED {
             let _ = manager.enqueue(now, sent.meta, sent.item, &mut context);
         }
         now += line.send(Bytes(u64::from(sent.meta.length)));
@@ -446,7 +472,7 @@ fn losses_beside(others: u32, stalled: u32) -> usize {
     let of = |paced: bool| {
         context
             .drops()
-            .filter(move |((flow, _), _)| (*flow == PACED) == paced)
+            .filter(move |(item, _)| (flow_and_place(*item).0 == PACED) == paced)
     };
     assert!(of(false).count() > 1000, "the memory overflows");
     of(true).count()
@@ -464,15 +490,15 @@ fn a_paced_flow_with_a_backlog_starves_beside_more_than_57_busy_ones() {
 
 #[test]
 fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
-    let sfq_codel = ManagerConfig::SfqCodel(SfqCodelConfig::WHITE2013);
+    let sfq_codel = ManagerConfig::from(SfqCodelConfig::WHITE2013);
     for config in [
-        ManagerConfig::Sfq(SfqConfig::WHITE2013),
-        ManagerConfig::SfqNs2(SfqNs2Config::NS2),
-        ManagerConfig::SfqPie(SfqPieConfig::WHITE2013),
-        ManagerConfig::FqCodel(FqCodelConfig::RFC8290),
-        ManagerConfig::FqPie(FqPieConfig::NS3),
-        ManagerConfig::FqCobalt(FqCobaltConfig::NS3),
-        ManagerConfig::AckPriority(PrioritisedConfig::before(sfq_codel.clone())),
+        ManagerConfig::from(SfqConfig::WHITE2013),
+        ManagerConfig::from(SfqNs2Config::NS2),
+        ManagerConfig::from(SfqPieConfig::WHITE2013),
+        ManagerConfig::from(FqCodelConfig::RFC8290),
+        ManagerConfig::from(FqPieConfig::NS3),
+        ManagerConfig::from(FqCobaltConfig::NS3),
+        ManagerConfig::from(PrioritisedConfig::before(sfq_codel.clone())),
         sfq_codel,
     ] {
         let (mut shared, mut apart) = (0, 0);
@@ -501,8 +527,8 @@ fn flows_take_turns_unless_they_are_said_to_share_a_sub_flow() {
 
 #[test]
 fn a_lone_busy_flow_of_fq_cobalt_is_treated_as_by_cobalt() {
-    let mut whole = CobaltQueue::<u32>::new(CobaltConfig::BASE);
-    let mut flows = FqCobaltQueue::<u32>::new(FqCobaltConfig {
+    let mut whole = CobaltQueue::new(CobaltConfig::BASE);
+    let mut flows = FqCobaltQueue::new(FqCobaltConfig {
         law: CobaltConfig::BASE.law,
         ..FqCobaltConfig::CAKE
     });
@@ -510,8 +536,8 @@ fn a_lone_busy_flow_of_fq_cobalt_is_treated_as_by_cobalt() {
     let mut place = 0;
     for ms in (0..3000).map(Instant::from_ms) {
         while whole.backlog().packets < Packets(40) {
-            let _ = whole.enqueue(ms, packet(1500, 3), place, &mut context);
-            let _ = flows.enqueue(ms, packet(1500, 3), place, &mut other);
+            let _ = whole.enqueue(ms, packet(1500, 3), PacketHandle(place), &mut context);
+            let _ = flows.enqueue(ms, packet(1500, 3), PacketHandle(place), &mut other);
             place += 1;
         }
         let served = whole.dequeue(ms, &mut context).map(|packet| packet.item);
@@ -526,7 +552,7 @@ fn a_lone_busy_flow_of_fq_cobalt_is_treated_as_by_cobalt() {
 
 #[test]
 fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
-    let mut manager = FqCobaltQueue::<u32>::new(FqCobaltConfig {
+    let mut manager = FqCobaltQueue::new(FqCobaltConfig {
         flows: FlowListsConfig {
             limit: Limit::Packets(Packets(8)),
             ..FlowListsConfig::BASE
@@ -535,12 +561,17 @@ fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
     });
     let mut context = TestContext::without_draws();
     for (place, flow) in (0..).zip([1, 1, 1, 1, 1, 1, 2, 2]) {
-        let _ = manager.enqueue(Instant::ZERO, packet(1500, flow), place, &mut context);
+        let _ = manager.enqueue(
+            Instant::ZERO,
+            packet(1500, flow),
+            PacketHandle(place),
+            &mut context,
+        );
     }
     let late = Instant::from_ms(6);
-    let _ = manager.enqueue(late, packet(1500, 2), 8, &mut context);
+    let _ = manager.enqueue(late, packet(1500, 2), PacketHandle(8), &mut context);
     // Half of the fattest flow, from its head (RFC 8290 4.1); one step of BLUE, later than a target after its first packet.
-    let lost: Vec<u32> = context.drops().map(|(place, _)| *place).collect();
+    let lost: Vec<u64> = context.drops().map(|(place, _)| place.0).collect();
     assert_eq!(lost, [0, 1, 2]);
     assert!((manager.cobalt(1).blue() - 1.0 / 256.0).abs() < 1e-15);
     assert_eq!(manager.cobalt(2).blue().to_bits(), 0);
@@ -549,11 +580,11 @@ fn the_cobalt_of_the_flow_that_pays_for_an_overflow_learns_of_it() {
 /// Whether a packet that waits for 6 ms gets through, four seconds after its flow was signalled for a second and went silent;
 /// another flow keeps the line busy meanwhile.
 fn is_forgiven(config: FqCobaltConfig) -> bool {
-    let mut manager = FqCobaltQueue::<u32>::new(config);
+    let mut manager = FqCobaltQueue::new(config);
     let mut context = TestContext::without_draws();
     for ms in (0..1000).map(Instant::from_ms) {
         while manager.backlog().packets < Packets(40) {
-            let _ = manager.enqueue(ms, packet(1500, 1), 1, &mut context);
+            let _ = manager.enqueue(ms, packet(1500, 1), PacketHandle(1), &mut context);
         }
         let _ = manager.dequeue(ms, &mut context);
     }
@@ -564,13 +595,18 @@ fn is_forgiven(config: FqCobaltConfig) -> bool {
     assert!(context.drops().count() > 3);
     for ms in (1000..5000).map(Instant::from_ms) {
         for _ in 0..2 {
-            let _ = manager.enqueue(ms, packet(1500, 2), 2, &mut context);
+            let _ = manager.enqueue(ms, packet(1500, 2), PacketHandle(2), &mut context);
             let _ = manager.dequeue(ms, &mut context);
         }
     }
-    let _ = manager.enqueue(Instant::from_ms(5000), packet(1500, 1), 3, &mut context);
+    let _ = manager.enqueue(
+        Instant::from_ms(5000),
+        packet(1500, 1),
+        PacketHandle(3),
+        &mut context,
+    );
     let served = manager.dequeue(Instant::from_ms(5006), &mut context);
-    served.is_some_and(|packet| packet.item == 3)
+    served.is_some_and(|packet| packet.item == PacketHandle(3))
 }
 
 #[test]
@@ -587,12 +623,12 @@ fn what_cobalt_remembers_of_an_empty_queue_fades_in_cake_and_stands_still_in_ns3
 /// How many packets of two flows that send turn by turn are lost, if each waits for 6 ms and nothing waits behind it; once a
 /// standing queue has set the pace.
 fn lost_of_lone_packets(config: FqCobaltConfig) -> usize {
-    let mut manager = FqCobaltQueue::<u32>::new(config);
+    let mut manager = FqCobaltQueue::new(config);
     let mut context = TestContext::without_draws();
     for ms in (0..1000).map(Instant::from_ms) {
         while manager.backlog().packets < Packets(40) {
-            let _ = manager.enqueue(ms, packet(1500, 1), 1, &mut context);
-            let _ = manager.enqueue(ms, packet(1500, 2), 2, &mut context);
+            let _ = manager.enqueue(ms, packet(1500, 1), PacketHandle(1), &mut context);
+            let _ = manager.enqueue(ms, packet(1500, 2), PacketHandle(2), &mut context);
         }
         let _ = manager.dequeue(ms, &mut context);
     }
@@ -602,7 +638,12 @@ fn lost_of_lone_packets(config: FqCobaltConfig) -> usize {
     for round in 0..500 {
         let now = end + Span::from_ms(8) * round;
         for flow in [1, 2] {
-            let _ = manager.enqueue(now, packet(1500, flow), flow, &mut context);
+            let _ = manager.enqueue(
+                now,
+                packet(1500, flow),
+                PacketHandle(flow.into()),
+                &mut context,
+            );
         }
         for _ in [1, 2] {
             let _ = manager.dequeue(now + Span::from_ms(6), &mut context);
@@ -619,18 +660,18 @@ fn the_last_packet_of_a_flow_is_kept_in_cake_and_dropped_in_ns3() {
 
 #[test]
 fn a_sub_flow_is_named_only_where_a_flow_has_one_to_keep() {
-    let of = |config: ManagerConfig, meta: &Meta| config.build::<()>().sub_flow(meta);
+    let of = |config: ManagerConfig, meta: &Meta| config.build().sub_flow(meta);
     let sets = FlowListsConfig {
         ways: 8,
         ..FlowListsConfig::BASE
     };
-    let in_sets = ManagerConfig::FqCodel(FqCodelConfig {
+    let in_sets = ManagerConfig::from(FqCodelConfig {
         flows: sets,
         ..FqCodelConfig::RFC8290
     });
     assert_eq!(of(in_sets, &packet(0, 5)), None);
     assert_eq!(
-        of(ManagerConfig::Codel(CodelConfig::WHITE2013), &packet(0, 5)),
+        of(ManagerConfig::from(CodelConfig::WHITE2013), &packet(0, 5)),
         None
     );
     // Background traffic has the sub-flow behind the 32 others.
@@ -639,7 +680,7 @@ fn a_sub_flow_is_named_only_where_a_flow_has_one_to_keep() {
         ..packet(0, 5)
     };
     let sfq = |background| {
-        ManagerConfig::Sfq(SfqConfig {
+        ManagerConfig::from(SfqConfig {
             background,
             ..SfqConfig::WHITE2013
         })

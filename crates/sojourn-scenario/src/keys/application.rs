@@ -7,7 +7,9 @@ use sojourn_keys::OneOf;
 
 /// An application as a choice among all kinds.
 pub(crate) fn choice(value: &mut ApplicationConfig) -> OneOf<'_, ApplicationConfig> {
-    OneOf::among(value, ApplicationConfig::kinds(), ApplicationConfig::kind)
+    OneOf::among(value, ApplicationConfig::kinds(), |application| {
+        application.kind()
+    })
 }
 
 /// Whether the application opens connections, and so needs a stack.
@@ -16,6 +18,6 @@ pub(crate) fn needs_stack(config: &ApplicationConfig) -> bool {
 }
 
 /// What a reader starts from: if the file's application cannot be read, nothing else is asked for.
-pub(crate) const fn blank() -> ApplicationConfig {
-    ApplicationConfig::ConstantRate(ConstantRateConfig::ONE_MEGABIT)
+pub(crate) fn blank() -> ApplicationConfig {
+    ConstantRateConfig::ONE_MEGABIT.into()
 }

@@ -265,7 +265,7 @@ impl LoadDraft {
             if start >= until {
                 continue;
             }
-            let app = ApplicationConfig::Bulk(BulkConfig {
+            let app = ApplicationConfig::from(BulkConfig {
                 direction: stream.direction,
                 lanes: stream.lanes.unwrap_or(self.connections),
                 file: FileSize::Endless,
@@ -277,7 +277,7 @@ impl LoadDraft {
             entries.push(self.entry(&format!("{}{number}", stream.name), app, stream.dscp));
         }
         for ping in self.parts.pings {
-            let app = ApplicationConfig::Probe(ProbeConfig {
+            let app = ApplicationConfig::from(ProbeConfig {
                 packet: ping.packet,
                 loaded_from: self.delay,
                 loaded_until: Some(until),
@@ -286,7 +286,7 @@ impl LoadDraft {
             entries.push(self.entry(ping.name, app, ping.dscp));
         }
         if self.parts.is_responsiveness {
-            let app = ApplicationConfig::Probe(ProbeConfig {
+            let app = ApplicationConfig::from(ProbeConfig {
                 loaded_from: self.delay,
                 loaded_until: Some(until),
                 ..ProbeConfig::RESPONSIVENESS

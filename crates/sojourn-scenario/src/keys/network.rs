@@ -84,7 +84,7 @@ pub(crate) fn blank_access() -> PerDirection<DirectedLink> {
 
 fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
     visitor.choice(LINK, &mut link::choice(&mut config.link));
-    visitor.choice(QUEUE, &mut queue::choice(config.link.queue_mut()));
+    visitor.choice(QUEUE, &mut queue::choice(&mut config.link.queue));
     let usual = config.link.framing();
     if visitor.has("link") && !visitor.has("framing") {
         config.framing = usual;

@@ -7,5 +7,5 @@ use sojourn_queue::ManagerConfig;
 
 /// A queue manager as a choice among all kinds.
 pub(crate) fn choice(value: &mut ManagerConfig) -> OneOf<'_, ManagerConfig> {
-    OneOf::among(value, ManagerConfig::kinds(), ManagerConfig::kind)
+    OneOf::among(value, ManagerConfig::kinds(), |manager| manager.kind())
 }

@@ -11,10 +11,10 @@ use super::bbr_model::{
     pace_after, pacing_rate, product, rate_of, round_trip_of, window_after,
 };
 use super::{
-    Ack, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests, Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests,
+    Window,
 };
 use crate::StackConfig;
-use alloc::boxed::Box;
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -30,10 +30,8 @@ parameters! {
 }
 
 impl ControllerKind for Bbr1Config {
-    type Controller = Box<Bbr1>;
-
-    fn build(&self, stack: &StackConfig) -> Box<Bbr1> {
-        Box::new(Bbr1::new(*self, stack))
+    fn build(&self, stack: &StackConfig) -> AnyController {
+        AnyController::other(Bbr1::new(*self, stack))
     }
 }
 
@@ -54,7 +52,7 @@ const RATE_ROUNDS: usize = 10;
 
 /// State of BBRv1.
 #[derive(Clone, Debug)]
-pub struct Bbr1 {
+pub(crate) struct Bbr1 {
     config: Bbr1Config,
     segment: f64,
     packet: f64,
@@ -291,7 +289,7 @@ mod tests {
 
     /// Acknowledgements of a path of `rate` segments per second and 40 ms, one per `1/rate`.
     struct Path {
-        bbr: Box<Bbr1>,
+        bbr: Bbr1,
         window: Window,
         now: Instant,
         delivered: u64,
@@ -299,7 +297,7 @@ mod tests {
 
     impl Path {
         fn new() -> Self {
-            let bbr = Bbr1Config::BASE.build(&StackConfig::BBR1);
+            let bbr = Bbr1::new(Bbr1Config::BASE, &StackConfig::BBR1);
             Self {
                 bbr,
                 window: Window {

@@ -12,10 +12,10 @@ use super::bbr_model::{
     pace_after, pacing_rate, product, rate_of, round_trip_of, window_after,
 };
 use super::{
-    Ack, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests, Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests,
+    Window,
 };
 use crate::StackConfig;
-use alloc::boxed::Box;
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -36,10 +36,8 @@ parameters! {
 }
 
 impl ControllerKind for Bbr3Config {
-    type Controller = Box<Bbr3>;
-
-    fn build(&self, stack: &StackConfig) -> Box<Bbr3> {
-        Box::new(Bbr3::new(*self, stack))
+    fn build(&self, stack: &StackConfig) -> AnyController {
+        AnyController::other(Bbr3::new(*self, stack))
     }
 }
 
@@ -90,7 +88,7 @@ const DOUBLINGS: u32 = 30;
     clippy::struct_excessive_bools,
     reason = "independent facts, named as in the draft"
 )]
-pub struct Bbr3 {
+pub(crate) struct Bbr3 {
     config: Bbr3Config,
     segment: f64,
     packet: f64,
@@ -568,7 +566,7 @@ mod tests {
 
     /// Acknowledgements of a path of 40 ms, ten in each round.
     struct Path {
-        bbr: Box<Bbr3>,
+        bbr: Bbr3,
         window: Window,
         now: Instant,
         delivered: u64,
@@ -576,7 +574,7 @@ mod tests {
 
     impl Path {
         fn new() -> Self {
-            let bbr = Bbr3Config::BASE.build(&StackConfig::BBR3);
+            let bbr = Bbr3::new(Bbr3Config::BASE, &StackConfig::BBR3);
             Self {
                 bbr,
                 window: Window {

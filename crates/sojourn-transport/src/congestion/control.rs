@@ -33,7 +33,7 @@ impl WindowControl {
             InitialThreshold::ReceiveWindow => limit,
             InitialThreshold::Unlimited => f64::INFINITY,
         };
-        let controller = AnyController::new(config);
+        let controller = config.controller.build(config);
         let Requests {
             fractions,
             growth_with_marks,

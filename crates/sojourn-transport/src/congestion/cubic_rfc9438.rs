@@ -5,7 +5,7 @@
 //! Units: time in seconds, windows in segments.
 //! Deviations: reductions are not undone after a spurious loss (4.9).
 
-use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Window};
+use super::{Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Window};
 use crate::StackConfig;
 use sojourn_base::{Instant, Span, math};
 use sojourn_keys::{origin, parameters};
@@ -26,10 +26,8 @@ parameters! {
 }
 
 impl ControllerKind for CubicConfig {
-    type Controller = Cubic;
-
-    fn build(&self, _stack: &StackConfig) -> Cubic {
-        Cubic::new(*self)
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        Cubic::new(*self).into()
     }
 }
 

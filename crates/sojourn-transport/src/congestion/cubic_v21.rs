@@ -7,7 +7,9 @@
 //! time less the rounded echo, so it may come out 1 ms short.
 //! Deviations: the cube root is exact instead of 0.2 % off.
 
-use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Window, whole};
+use super::{
+    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Window, whole,
+};
 use crate::StackConfig;
 use sojourn_base::{Instant, math};
 use sojourn_keys::{origin, parameters};
@@ -24,10 +26,8 @@ parameters! {
 }
 
 impl ControllerKind for CubicV21Config {
-    type Controller = CubicV21;
-
-    fn build(&self, _stack: &StackConfig) -> CubicV21 {
-        CubicV21::new(*self)
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        CubicV21::new(*self).into()
     }
 }
 

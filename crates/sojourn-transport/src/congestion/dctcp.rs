@@ -5,7 +5,9 @@
 //! leaves open whether the window grows in the round trip of a reduction; Linux and ns-3 say no, the model behind
 //! 2/p says yes, and the equilibrium differs by almost half: it is a parameter.
 
-use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Requests, Window};
+use super::{
+    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Requests, Window,
+};
 use crate::StackConfig;
 use sojourn_keys::{origin, parameters};
 
@@ -25,17 +27,8 @@ parameters! {
 }
 
 impl ControllerKind for DctcpConfig {
-    type Controller = Dctcp;
-
-    fn build(&self, _stack: &StackConfig) -> Dctcp {
-        Dctcp {
-            config: *self,
-            alpha: self.initial_alpha,
-            bytes_acked: 0,
-            bytes_marked: 0,
-            window_end: 0,
-            reduced_until: 0,
-        }
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        Dctcp::new(*self).into()
     }
 }
 
@@ -52,6 +45,19 @@ pub struct Dctcp {
     window_end: u32,
     /// End of the round trip of the last reduction.
     reduced_until: u32,
+}
+
+impl Dctcp {
+    fn new(config: DctcpConfig) -> Self {
+        Self {
+            config,
+            alpha: config.initial_alpha,
+            bytes_acked: 0,
+            bytes_marked: 0,
+            window_end: 0,
+            reduced_until: 0,
+        }
+    }
 }
 
 impl CongestionControl for Dctcp {
@@ -115,7 +121,7 @@ mod tests {
             initial_alpha,
             ..DctcpConfig::BASE
         };
-        let mut dctcp = config.build(&StackConfig::LINUX_RENO);
+        let mut dctcp = Dctcp::new(config);
         let mut window = WINDOW;
         let mut first = 0;
         // An observation ends with the first segment above its end, and that one still belongs to it.
@@ -159,7 +165,7 @@ mod tests {
             initial_alpha: 0.1,
             ..DctcpConfig::BASE
         };
-        let mut dctcp = config.build(&StackConfig::LINUX_RENO);
+        let mut dctcp = Dctcp::new(config);
         let reduced = dctcp.on_congestion(&congestion(100.0, Cause::Mark), &WINDOW);
         assert!((reduced - 95.0).abs() < 1e-12, "{reduced}");
         let halved = dctcp.on_congestion(&congestion(100.0, Cause::Loss), &WINDOW);
@@ -173,7 +179,7 @@ mod tests {
                 grows_while_reduced,
                 ..DctcpConfig::BASE
             };
-            let mut dctcp = config.build(&StackConfig::LINUX_RENO);
+            let mut dctcp = Dctcp::new(config);
             let mut window = WINDOW;
             let event = Congestion {
                 next: 20,

@@ -7,9 +7,8 @@
 
 use super::one_way_delay::QueueingDelay;
 use super::reno::half_of_threshold;
-use super::{Ack, Congestion, CongestionControl, ControllerKind, Window};
+use super::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window};
 use crate::StackConfig;
-use alloc::boxed::Box;
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
 
@@ -27,16 +26,14 @@ parameters! {
 /// The history of delays stands apart: it would make the congestion control of every connection half as long again,
 /// and hundreds of them shall fit into a cache.
 impl ControllerKind for LedbatConfig {
-    type Controller = Box<Ledbat>;
-
-    fn build(&self, _stack: &StackConfig) -> Box<Ledbat> {
-        Box::new(Ledbat::new(*self))
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        AnyController::other(Ledbat::new(*self))
     }
 }
 
 /// State of LEDBAT.
 #[derive(Clone, Copy, Debug)]
-pub struct Ledbat {
+pub(crate) struct Ledbat {
     config: LedbatConfig,
     delay: QueueingDelay,
     slow_start: bool,

@@ -9,9 +9,8 @@
 
 use super::one_way_delay::QueueingDelay;
 use super::reno::half_of_threshold;
-use super::{Ack, Congestion, CongestionControl, ControllerKind, Window};
+use super::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window};
 use crate::StackConfig;
-use alloc::boxed::Box;
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
 
@@ -26,16 +25,14 @@ parameters! {
 
 /// Stands apart as [`super::ledbat::Ledbat`] does.
 impl ControllerKind for LedbatNs2Config {
-    type Controller = Box<LedbatNs2>;
-
-    fn build(&self, _stack: &StackConfig) -> Box<LedbatNs2> {
-        Box::new(LedbatNs2::new(*self))
+    fn build(&self, _stack: &StackConfig) -> AnyController {
+        AnyController::other(LedbatNs2::new(*self))
     }
 }
 
 /// State of the module.
 #[derive(Clone, Copy, Debug)]
-pub struct LedbatNs2 {
+pub(crate) struct LedbatNs2 {
     /// Target in ms.
     target: i64,
     delay: QueueingDelay,

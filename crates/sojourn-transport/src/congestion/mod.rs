@@ -4,13 +4,14 @@
 //! because recovery, timeouts and idle restarts move them too; a controller gets them with each event. Slow start and
 //! its exits stand beside the controllers, so that each exit works with each of them.
 //!
-//! A controller of this crate is one file here, with its parameters and keys ([`ControllerKind`]), and one line in the
-//! list below; somebody's own is a file elsewhere and a call of [`add_controller`].
+//! A controller of this crate is one file here, with its parameters and keys ([`ControllerKind`]), and one line in
+//! `kinds.rs`; somebody's own is a file elsewhere and a call of [`add_controller`].
 //!
 //! Source: RFC 5681 section 3.1 (slow start, threshold); the controllers name theirs. Windows are in segments,
 //! fractions included; senders compare whole segments.
 //! Deviations: a window never exceeds the receive window, so that flows limited by it do not inflate.
 
+mod any;
 pub(crate) mod bbr1;
 pub(crate) mod bbr3;
 mod bbr_model;
@@ -20,49 +21,23 @@ pub(crate) mod cubic_v21;
 pub(crate) mod dctcp;
 mod hystart;
 mod hystart_plus_plus;
+mod kind;
+mod kinds;
 pub(crate) mod ledbat;
 pub(crate) mod ledbat_ns2;
 mod one_way_delay;
-mod own;
 pub(crate) mod prague;
-mod registry;
 pub(crate) mod reno;
 pub(crate) mod slow_start;
 
-use crate::StackConfig;
 use alloc::boxed::Box;
 use core::fmt::Debug;
-use cubic_rfc9438::CubicConfig;
-use cubic_v21::CubicV21Config;
-use ledbat::LedbatConfig;
-use ledbat_ns2::LedbatNs2Config;
-use reno::RenoConfig;
 use sojourn_base::{BitRate, Bytes, Instant, Span};
-use sojourn_keys::Configured;
 
+pub use any::AnyController;
 pub(crate) use control::WindowControl;
-pub use own::{OwnController, add_controller};
-
-registry::controllers! {$
-    Reno(RenoConfig),
-    Cubic(CubicConfig),
-    CubicV21(CubicV21Config),
-    Ledbat(LedbatConfig),
-    LedbatNs2(LedbatNs2Config),
-    Dctcp(dctcp::DctcpConfig),
-    Prague(prague::PragueConfig),
-    Bbr1(bbr1::Bbr1Config),
-    Bbr3(bbr3::Bbr3Config),
-}
-
-/// A kind of congestion controller: parameters, and how a running one is built from them.
-pub trait ControllerKind: Configured + Copy + PartialEq + Debug + Send + Sync {
-    /// The running controller. One with much state is boxed, so that others do not carry its size.
-    type Controller: CongestionControl;
-
-    /// A controller with these parameters for a new connection of `stack`.
-    fn build(&self, stack: &StackConfig) -> Self::Controller;
-}
+pub use kind::{ControllerConfig, ControllerKind};
+pub use kinds::add_controller;
 
 /// Congestion window and slow-start threshold in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -236,7 +211,7 @@ impl Requests {
 ///     }
 /// }
 /// ```
-pub trait CongestionControl: Debug + Send + own::Duplicate {
+pub trait CongestionControl: Debug + Send + Duplicate {
     /// What it needs besides what every controller gets.
     fn requests(&self) -> Requests {
         Requests::NONE
@@ -283,41 +258,21 @@ pub trait CongestionControl: Debug + Send + own::Duplicate {
     }
 }
 
-impl<C: CongestionControl + Clone + 'static> CongestionControl for Box<C> {
-    fn requests(&self) -> Requests {
-        (**self).requests()
-    }
+/// A copy of a controller behind a pointer; every controller that can be cloned has it.
+pub trait Duplicate {
+    /// The copy.
+    fn duplicate(&self) -> Box<dyn CongestionControl>;
+}
 
-    fn in_slow_start(&self, window: &Window) -> bool {
-        (**self).in_slow_start(window)
+impl<C: CongestionControl + Clone + 'static> Duplicate for C {
+    fn duplicate(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
     }
+}
 
-    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        (**self).on_ack(ack, window);
-    }
-
-    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
-        (**self).avoid(acked, ack, window);
-    }
-
-    fn answers_mark(&self, now: Instant) -> bool {
-        (**self).answers_mark(now)
-    }
-
-    fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {
-        (**self).on_congestion(event, window)
-    }
-
-    fn on_restart(&mut self, idle: Span, window: &mut Window) {
-        (**self).on_restart(idle, window);
-    }
-
-    fn recovery_floor(&self, window: &Window) -> f64 {
-        (**self).recovery_floor(window)
-    }
-
-    fn pacing_rate(&self) -> Option<BitRate> {
-        (**self).pacing_rate()
+impl Clone for Box<dyn CongestionControl> {
+    fn clone(&self) -> Self {
+        (**self).duplicate()
     }
 }
 

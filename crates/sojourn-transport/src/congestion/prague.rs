@@ -7,9 +7,10 @@
 //! Deviations: segments are not made smaller below 1 Mb/s, rates are not dithered, classic queue managers are not
 //! detected. Without a count of marks (AccECN) it is Reno.
 
-use super::{Ack, Cause, Congestion, CongestionControl, ControllerKind, Requests, Window};
+use super::{
+    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Requests, Window,
+};
 use crate::StackConfig;
-use alloc::boxed::Box;
 use sojourn_base::{Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -31,28 +32,14 @@ parameters! {
 }
 
 impl ControllerKind for PragueConfig {
-    type Controller = Box<Prague>;
-
-    fn build(&self, stack: &StackConfig) -> Box<Prague> {
-        Box::new(Prague {
-            config: *self,
-            counts: stack.ecn.counts_marks(),
-            alpha: self.initial_alpha,
-            acked: 0,
-            marked: 0,
-            round_end: 0,
-            period_began: Instant::ZERO,
-            rounds: 0,
-            smoothed: Span::ZERO,
-            saw_mark: false,
-            reduced_at: None,
-        })
+    fn build(&self, stack: &StackConfig) -> AnyController {
+        AnyController::other(Prague::new(*self, stack))
     }
 }
 
 /// State of TCP Prague.
 #[derive(Clone, Copy, Debug)]
-pub struct Prague {
+pub(crate) struct Prague {
     config: PragueConfig,
     /// The peer counts marks; otherwise this is Reno.
     counts: bool,
@@ -72,6 +59,22 @@ pub struct Prague {
 }
 
 impl Prague {
+    fn new(config: PragueConfig, stack: &StackConfig) -> Self {
+        Self {
+            config,
+            counts: stack.ecn.counts_marks(),
+            alpha: config.initial_alpha,
+            acked: 0,
+            marked: 0,
+            round_end: 0,
+            period_began: Instant::ZERO,
+            rounds: 0,
+            smoothed: Span::ZERO,
+            saw_mark: false,
+            reduced_at: None,
+        }
+    }
+
     /// Whether the round trip is stretched to the reference.
     fn is_stretched(&self) -> bool {
         self.counts
@@ -164,7 +167,7 @@ mod tests {
     use crate::StackConfig;
 
     fn prague() -> Prague {
-        *PragueConfig::BASE.build(&StackConfig::PRAGUE)
+        Prague::new(PragueConfig::BASE, &StackConfig::PRAGUE)
     }
 
     const WINDOW: Window = Window {
@@ -259,7 +262,7 @@ mod tests {
 
     #[test]
     fn without_a_count_of_marks_it_is_reno() {
-        let mut prague = PragueConfig::BASE.build(&StackConfig::LINUX_RENO);
+        let mut prague = Prague::new(PragueConfig::BASE, &StackConfig::LINUX_RENO);
         rounds(&mut prague, Instant::ZERO, 10, 5, 0);
         let mut window = WINDOW;
         prague.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);

@@ -4,7 +4,7 @@
 //! whole bytes.
 //! Deviations: byte counting adds n/cwnd at once instead of one segment per full window.
 
-use super::{Ack, Congestion, CongestionControl, ControllerKind, Window, whole};
+use super::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window, whole};
 use crate::StackConfig;
 use sojourn_base::math;
 use sojourn_keys::{origin, parameters, words};
@@ -35,10 +35,8 @@ words! {
 }
 
 impl ControllerKind for RenoConfig {
-    type Controller = Reno;
-
-    fn build(&self, stack: &StackConfig) -> Reno {
-        Reno::new(self.avoidance, stack.maximum_segment_size)
+    fn build(&self, stack: &StackConfig) -> AnyController {
+        Reno::new(self.avoidance, stack.maximum_segment_size).into()
     }
 }
 

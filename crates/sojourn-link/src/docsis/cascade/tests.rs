@@ -7,7 +7,7 @@ use sojourn_base::{BitRate, Packets};
 use sojourn_queue::{CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, Reason};
 use std::vec::Vec;
 
-type Modem<M> = Cascade<u32, M>;
+type Modem<M> = Cascade<M>;
 
 /// No shaping, `grant` bytes per MAP.
 fn unshaped(grant: u64) -> CascadeConfig {
@@ -26,15 +26,18 @@ fn unshaped(grant: u64) -> CascadeConfig {
     }
 }
 
-fn drop_tail(config: &CascadeConfig) -> Modem<DropTailQueue<u32>> {
-    Cascade::new(config, DropTailQueue::new(DropTailConfig::bytes(625_000)))
+fn drop_tail(config: &CascadeConfig) -> Modem<DropTailQueue> {
+    Cascade::new(
+        config,
+        Box::new(DropTailQueue::new(DropTailConfig::bytes(625_000))),
+    )
 }
 
-fn codel(config: &CascadeConfig) -> Modem<CodelQueue<u32>> {
-    Cascade::new(config, CodelQueue::new(CodelConfig::WHITE2012))
+fn codel(config: &CascadeConfig) -> Modem<CodelQueue> {
+    Cascade::new(config, Box::new(CodelQueue::new(CodelConfig::WHITE2012)))
 }
 
-fn passages(context: &Collector<u32>) -> Vec<Passage> {
+fn passages(context: &Collector) -> Vec<Passage> {
     context
         .delivered
         .iter()
@@ -140,7 +143,7 @@ fn an_idle_modem_sleeps_and_a_busy_one_wakes_once_per_packet_and_map() {
 }
 
 /// 3 Mb/s for 20 s into a channel that grants 2.5 Mb/s.
-fn overload<M: QueueManager<u32>>(modem: &mut Modem<M>) -> (Collector<u32>, u32) {
+fn overload<M: QueueManager>(modem: &mut Modem<M>) -> (Collector, u32) {
     let mut context = Collector::default();
     let mut most_staged = 0;
     for n in 0..5_000 {
@@ -151,7 +154,7 @@ fn overload<M: QueueManager<u32>>(modem: &mut Modem<M>) -> (Collector<u32>, u32)
     (context, most_staged)
 }
 
-fn lost_at(context: &Collector<u32>, stage: Stage) -> usize {
+fn lost_at(context: &Collector, stage: Stage) -> usize {
     context
         .dropped
         .iter()
@@ -269,7 +272,7 @@ fn the_manager_judges_a_packet_at_the_time_it_will_leave_both_queues() {
     modem.rate_shaping.offer(
         at,
         crate::testing::packet(400),
-        9,
+        PacketHandle(9),
         NextStage::default(),
         &mut context,
     );
@@ -287,7 +290,7 @@ fn all_but_the_first_packet_of_a_burst_meet_the_limit_of_the_queue() {
         limit: sojourn_base::Limit::Packets(Packets(21)),
         ..DropTailConfig::bytes(0)
     });
-    let mut modem = Cascade::new(&CascadeConfig::WHITE2012, queue);
+    let mut modem = Cascade::new(&CascadeConfig::WHITE2012, Box::new(queue));
     let mut context = Collector::default();
     let at = Instant::from_us(500);
     drive(&mut modem, [(at, 40); 24], at, &mut context);

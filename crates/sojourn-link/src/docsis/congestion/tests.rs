@@ -5,7 +5,7 @@ use std::vec::Vec;
 fn limits(config: CongestionConfig, maps: impl Iterator<Item = u64>) -> Vec<u64> {
     let interval = Span::from_ms(2);
     let mut limit = GrantLimit::new(config, interval, BitRate::from_kbps(98_304));
-    let mut context = Collector::<u32>::default();
+    let mut context = Collector::default();
     maps.map(|map| {
         limit
             .at(map, Instant::ZERO + interval * map, &mut context)
@@ -83,7 +83,7 @@ fn what_a_level_gives_beyond_whole_bytes_is_granted_by_a_later_map() {
         let interval = Span::from_ns(interval_ns);
         let level = steady(BitRate::from_kbps(kbps));
         let mut limit = GrantLimit::new(level, interval, BitRate::from_mbps(600));
-        let mut context = Collector::<u32>::default();
+        let mut context = Collector::default();
         let mut sum = 0;
         for map in 0..100_000 {
             let at = Instant::ZERO + interval * map;

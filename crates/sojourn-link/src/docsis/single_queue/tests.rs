@@ -6,8 +6,11 @@ use sojourn_base::BitRate;
 use sojourn_queue::{CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, Reason};
 use std::vec::Vec;
 
-fn drop_tail(config: &SingleQueueConfig, limit: u64) -> SingleQueue<u32, DropTailQueue<u32>> {
-    SingleQueue::new(config, DropTailQueue::new(DropTailConfig::bytes(limit)))
+fn drop_tail(config: &SingleQueueConfig, limit: u64) -> SingleQueue<DropTailQueue> {
+    SingleQueue::new(
+        config,
+        Box::new(DropTailQueue::new(DropTailConfig::bytes(limit))),
+    )
 }
 
 fn congested(congestion: CongestionConfig) -> SingleQueueConfig {
@@ -29,11 +32,11 @@ fn level(kbps: u64) -> SingleQueueConfig {
     }))
 }
 
-fn counted<M: QueueManager<u32>>(modem: &SingleQueue<u32, M>) -> LinkCounters {
+fn counted<M: QueueManager>(modem: &SingleQueue<M>) -> LinkCounters {
     modem.counters().expect("a MAC counts")
 }
 
-fn passages(context: &Collector<u32>) -> Vec<Passage> {
+fn passages(context: &Collector) -> Vec<Passage> {
     context
         .delivered
         .iter()
@@ -151,7 +154,7 @@ fn isolated_packets_stay_below_the_codel_target_of_ten_milliseconds() {
     // W13-32: the MAC alone never looks like a standing queue.
     let mut modem = SingleQueue::new(
         &SingleQueueConfig::WHITE2013,
-        CodelQueue::new(CodelConfig::WHITE2013),
+        Box::new(CodelQueue::new(CodelConfig::WHITE2013)),
     );
     let mut context = Collector::default();
     let arrivals = (0..5_000).map(|n| (Instant::from_ns(20_037_100 * n), 300));
@@ -188,7 +191,7 @@ fn after_a_head_drop_a_later_packet_rides_the_grant_of_the_dropped_one() {
     // W13-33, the other half: five packets of 50 B that the manager will drop are requested at 2 ms; a
     // packet of 200 B that comes at 5.9 ms, just before their grant, takes it and leaves 50 B unused. Its own 200 B were
     // requested at 6 ms, before the drops, and are granted for nothing.
-    let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Picky::default());
+    let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Box::new(Picky::default()));
     let mut context = Collector::default();
     let short = [(Instant::from_us(500), 50); 5];
     let late = (Instant::from_us(5_900), 200);
@@ -210,7 +213,10 @@ fn after_a_head_drop_a_later_packet_rides_the_grant_of_the_dropped_one() {
 
 #[test]
 fn with_codel_what_is_granted_is_sent_or_counted_as_unused() {
-    let mut modem = SingleQueue::new(&level(1_000), CodelQueue::new(CodelConfig::WHITE2013));
+    let mut modem = SingleQueue::new(
+        &level(1_000),
+        Box::new(CodelQueue::new(CodelConfig::WHITE2013)),
+    );
     let mut context = Collector::default();
     // 1.3 Mb/s for 30 s into 1 Mb/s.
     let bulk = (0..3_250_u64).map(|n| (Instant::from_us(9_230 * n), 1500));
@@ -343,7 +349,7 @@ fn a_greedy_flow_gets_the_peak_rate_for_its_burst_only() {
 fn unspent_grants_are_refunded() {
     // 90 B are requested at 2 ms and paid; 0.1 ms at 5 Mb/s bring back 62.5 B. At the grant the manager
     // drops the packet: everything comes back, and the bucket is no fuller than full.
-    let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Picky::default());
+    let mut modem = SingleQueue::new(&SingleQueueConfig::WHITE2013, Box::new(Picky::default()));
     let mut context = Collector::default();
     drive(
         &mut modem,
@@ -370,7 +376,7 @@ fn unspent_grants_are_refunded() {
                 },
                 ..SingleQueueConfig::WHITE2013
             },
-            Picky::default(),
+            Box::new(Picky::default()),
         );
         let mut context = Collector::default();
         drive(

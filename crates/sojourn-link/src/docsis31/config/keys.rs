@@ -7,16 +7,18 @@ use super::super::downstream::Downstream;
 use super::super::proactive::{Guarantee, ProactiveConfig};
 use super::super::upstream::Upstream;
 use super::{DownstreamConfig, RequestSubtracts, Service, UpstreamConfig};
-use crate::LinkKind;
+use crate::any::AnyLink;
 use crate::config::keys::HIGHEST_RATE;
 use crate::docsis::congestion::CONGESTION;
 use crate::framing::Framing;
+use crate::kind::LinkKind;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Span};
 use sojourn_keys::{
     Configured, Key, Kind, OneOf, Or, Parameter, Profile, Visitor, Word, Words, key,
 };
-use sojourn_queue::{AnyManager, ConfigProblem};
+use sojourn_queue::{ConfigProblem, QueueManager};
 
 const PHY: &str = "docsis-ns3 1.2; range of DOCSIS 3.1 PHY";
 const NS3: &str = "docsis-ns3 1.2";
@@ -472,10 +474,8 @@ impl Guarantee {
 }
 
 impl LinkKind for UpstreamConfig {
-    type Link<T> = Upstream<T, AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        Upstream::new(self, manager)
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Upstream::new(self, manager).into()
     }
 
     fn drain_rate(&self) -> BitRate {
@@ -583,10 +583,8 @@ impl MapOverhead {
 }
 
 impl LinkKind for DownstreamConfig {
-    type Link<T> = Downstream<T, AnyManager<T>>;
-
-    fn build<T: Send + 'static>(&self, manager: AnyManager<T>) -> Self::Link<T> {
-        Downstream::new(self, manager)
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Downstream::new(self, manager).into()
     }
 
     fn drain_rate(&self) -> BitRate {

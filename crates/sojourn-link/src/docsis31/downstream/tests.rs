@@ -3,8 +3,8 @@ use crate::testing::{Collector, TwoQueues, drive, drive_packets, packet, steady}
 use proptest::prelude::*;
 use std::vec::Vec;
 
-fn link(config: &DownstreamConfig) -> Downstream<u32, TwoQueues<u32>> {
-    Downstream::new(config, TwoQueues::default())
+fn link(config: &DownstreamConfig) -> Downstream<TwoQueues> {
+    Downstream::new(config, Box::new(TwoQueues::default()))
 }
 
 #[test]

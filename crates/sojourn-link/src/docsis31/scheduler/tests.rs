@@ -82,7 +82,7 @@ proptest! {
         };
         let config = UpstreamConfig { weight, proactive, ..UpstreamConfig::WHITE2019_LLD };
         let mut scheduler = scheduler(&config);
-        let mut context: Collector<u32> = Collector::seeded(seed);
+        let mut context: Collector = Collector::seeded(seed);
         scheduler.request(Instant::ZERO, CLASSIC, classic);
         scheduler.request(Instant::ZERO, LOW_LATENCY, low_latency);
         let mut grants = Vec::new();
@@ -113,7 +113,7 @@ fn buckets_accrue_and_a_backlog_gets_the_rate_to_the_byte() {
 
     // A backlog without end: the peak rate first, then the sustained one. What rounding up to minislots of 48 B grants
     // too much in one MAP is missing in the next.
-    let mut context: Collector<u32> = Collector::default();
+    let mut context: Collector = Collector::default();
     scheduler.request(Instant::ZERO, CLASSIC, 10_000_000_000);
     let mut grants = Vec::new();
     let mut sum = 0;
@@ -138,7 +138,7 @@ fn headers_come_back_to_both_buckets_and_what_was_not_used_to_one() {
         burst: Bytes(10_000),
         ..UpstreamConfig::WHITE2019_LLD
     });
-    let mut context: Collector<u32> = Collector::default();
+    let mut context: Collector = Collector::default();
     scheduler.request(Instant::ZERO, LOW_LATENCY, 4_800);
     let mut grants = Vec::new();
     // In the 18.9 ms from MAP 1, where it is empty, to MAP 21 the peak bucket gets 4725 B. 99 minislots are 4752 B.
@@ -169,7 +169,7 @@ fn without_a_rate_the_channel_is_the_limit() {
         ..UpstreamConfig::WHITE2019_LLD
     };
     let mut scheduler = scheduler(&config);
-    let mut context: Collector<u32> = Collector::default();
+    let mut context: Collector = Collector::default();
     scheduler.request(Instant::ZERO, CLASSIC, 10_000_000);
     let mut grants = Vec::new();
     scheduler.make(2, &mut grants, &mut context);
@@ -186,7 +186,7 @@ fn congestion_limits_what_is_asked_for_and_not_what_is_guaranteed() {
         ..UpstreamConfig::WHITE2019_PGS
     };
     let mut scheduler = scheduler(&config);
-    let mut context: Collector<u32> = Collector::default();
+    let mut context: Collector = Collector::default();
     scheduler.request(Instant::ZERO, CLASSIC, 100_000);
     let mut grants = Vec::new();
     scheduler.make(2, &mut grants, &mut context);
@@ -218,7 +218,7 @@ fn what_others_leave_beyond_whole_minislots_is_left_in_a_later_map() {
             ..UpstreamConfig::WHITE2019_LLD
         };
         let mut scheduler = scheduler(&config);
-        let mut context: Collector<u32> = Collector::default();
+        let mut context: Collector = Collector::default();
         scheduler.request(Instant::ZERO, CLASSIC, 1_000_000_000);
         let (mut grants, mut granted) = (Vec::new(), 0);
         for map in 2..100_002 {
@@ -239,7 +239,7 @@ fn what_was_not_used_comes_back_once_it_is_known() {
         ..UpstreamConfig::WHITE2019_LLD
     };
     let mut scheduler = scheduler(&config);
-    let mut context: Collector<u32> = Collector::default();
+    let mut context: Collector = Collector::default();
     scheduler.request(Instant::ZERO, CLASSIC, 4_800);
     let mut grants = Vec::new();
     let mut tokens_after = |scheduler: &mut Scheduler, map| {
@@ -263,7 +263,7 @@ fn what_was_not_used_comes_back_once_it_is_known() {
 fn proactive_grants_come_in_every_frame_and_grow_with_requests() {
     let mut scheduler = scheduler(&UpstreamConfig::WHITE2019_PGS);
     assert_eq!(UpstreamConfig::WHITE2019_PGS.service, Service::LowLatency);
-    let mut context: Collector<u32> = Collector::default();
+    let mut context: Collector = Collector::default();
     let mut grants = Vec::new();
     scheduler.make(2, &mut grants, &mut context);
     let starts: Vec<(u64, u64)> = grants.iter().map(|g| (g.start, g.length)).collect();

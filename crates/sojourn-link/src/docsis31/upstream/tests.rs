@@ -9,21 +9,21 @@ use sojourn_base::{RandomStream, Seed};
 
 /// A context whose draws for places and requests are said.
 struct Scripted {
-    inner: Collector<u32>,
+    inner: Collector,
     request_frame: f64,
     grant_offset: f64,
 }
 
-impl LinkContext<u32> for Scripted {
-    fn deliver(&mut self, item: u32, meta: &Meta, passage: &Passage) {
+impl LinkContext for Scripted {
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         self.inner.deliver(item, meta, passage);
     }
 
-    fn dropped(&mut self, item: u32, meta: &Meta, loss: &Loss) {
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
         self.inner.dropped(item, meta, loss);
     }
 
-    fn marked(&mut self, item: &u32, meta: &Meta, mark: &Mark) {
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
         self.inner.marked(item, meta, mark);
     }
 
@@ -53,8 +53,8 @@ fn low_latency(length: u32) -> Meta {
     frame(length, ServiceQueue::LowLatency)
 }
 
-fn modem(config: &UpstreamConfig) -> Upstream<u32, TwoQueues<u32>> {
-    Upstream::new(config, TwoQueues::default())
+fn modem(config: &UpstreamConfig) -> Upstream<TwoQueues> {
+    Upstream::new(config, Box::new(TwoQueues::default()))
 }
 
 /// When the only packet leaves the CMTS.
@@ -167,7 +167,7 @@ fn the_queue_counts_frames_and_the_modem_asks_for_headers_too() {
         let mut modem = modem(&UpstreamConfig::WHITE2019);
         let mut context = Collector::default();
         let at = Instant::from_ms(10);
-        modem.on_arrival(at, classic(length), 0, &mut context);
+        modem.on_arrival(at, classic(length), PacketHandle(0), &mut context);
         assert_eq!(modem.backlog().bytes.0, bytes - 10);
         drive_packets(&mut modem, [], Instant::from_s(1), &mut context);
         assert_eq!(modem.counters[CLASSIC].requested, Bytes(bytes));
@@ -183,7 +183,7 @@ fn round_trips(config: &UpstreamConfig, count: u64, spread: f64) -> Vec<f64> {
     let mut modem = modem(config);
     let mut context = Collector::default();
     let down = DownstreamConfig::WHITE2019;
-    let mut cmts = Downstream::new(&down, TwoQueues::default());
+    let mut cmts = Downstream::new(&down, Box::new(TwoQueues::default()));
     let mut back = Collector::default();
     for number in 0..count {
         let at = |random: &mut RandomStream| {
@@ -260,7 +260,7 @@ fn round_trips_are_those_of_the_monte_carlo_of_the_map_timeline() {
 }
 
 /// What W19-22 and vector C11 need: a modem under two constant loads.
-fn loaded(config: &UpstreamConfig, packets: u64, gap: Span) -> Collector<u32> {
+fn loaded(config: &UpstreamConfig, packets: u64, gap: Span) -> Collector {
     let mut context = Collector::default();
     let both = |number| {
         let at = Instant::from_ms(10) + gap * number;
@@ -313,7 +313,7 @@ fn a_weight_shares_a_full_aggregate_and_a_single_queue_manager_has_the_classic_f
 
     let mut context = Collector::default();
     let config = &UpstreamConfig::WHITE2019_PGS;
-    let mut link = Upstream::new(config, crate::testing::Diary::default());
+    let mut link = Upstream::new(config, Box::new(crate::testing::Diary::default()));
     drive_packets(
         &mut link,
         [(Instant::from_ms(10), low_latency(100))],
@@ -330,7 +330,7 @@ fn a_weight_shares_a_full_aggregate_and_a_single_queue_manager_has_the_classic_f
 
 /// A modem that never runs dry over `span`: packets of `length` bytes come a tenth faster than `config` lets them go,
 /// in turns for the classic and for the low-latency flow, after some hundred at once.
-fn backlogged(config: &UpstreamConfig, length: u32, span: Span) -> Collector<u32> {
+fn backlogged(config: &UpstreamConfig, length: u32, span: Span) -> Collector {
     let (mut modem, mut context) = (modem(config), Collector::default());
     let frame = Bytes(classic(length).length.into());
     let gap = BitRate::from_bps(config.rate.as_bps() * 11 / 10).time_for(frame);
@@ -422,16 +422,16 @@ fn a_flow_of_an_aggregate_keeps_to_a_rate_of_its_own() {
 }
 
 /// A queue that notes what it hears of its link.
-#[derive(Default)]
-struct Asking(TwoQueues<u32>, Vec<(BitRate, BitRate, Span)>);
+#[derive(Debug, Default)]
+struct Asking(TwoQueues, Vec<(BitRate, BitRate, Span)>);
 
-impl QueueManager<u32> for Asking {
+impl QueueManager for Asking {
     fn enqueue(
         &mut self,
         now: Instant,
         meta: Meta,
-        item: u32,
-        context: &mut dyn sojourn_queue::QueueContext<u32>,
+        item: PacketHandle,
+        context: &mut dyn sojourn_queue::QueueContext,
     ) -> Verdict {
         let queue = meta.queue;
         let (all, own) = (context.shaper().sustained, context.service_flow_rate(queue));
@@ -442,8 +442,8 @@ impl QueueManager<u32> for Asking {
     fn dequeue(
         &mut self,
         now: Instant,
-        context: &mut dyn sojourn_queue::QueueContext<u32>,
-    ) -> Option<sojourn_queue::Held<u32>> {
+        context: &mut dyn sojourn_queue::QueueContext,
+    ) -> Option<sojourn_queue::Held> {
         self.0.dequeue(now, context)
     }
 
@@ -458,7 +458,7 @@ fn a_queue_manager_hears_the_rates_of_both_flows_and_the_loop_of_the_maps() {
         own_rates: [30, 10].map(BitRate::from_mbps),
         ..UpstreamConfig::WHITE2019_LLD
     };
-    let mut modem: Upstream<u32, Asking> = Upstream::new(&config, Asking::default());
+    let mut modem: Upstream<Asking> = Upstream::new(&config, Box::new(Asking::default()));
     let at = Instant::from_ms(10);
     let arrivals = [(at, classic(100)), (at, low_latency(100))];
     drive_packets(&mut modem, arrivals, at, &mut Collector::default());
@@ -549,7 +549,7 @@ fn a_basic_guarantee_is_granted_used_or_not() {
     let arrivals = (0..600).map(|n| (Instant::from_ms(10 + 33 * n), low_latency(110)));
     drive_packets(&mut modem, arrivals, end, &mut context);
     modem.settle(end, &mut context);
-    let counters = Link::<u32>::counters(&modem).expect("a MAC counts");
+    let counters = Link::counters(&modem).expect("a MAC counts");
     let mbps = |bytes: Bytes| bytes.0 as f64 * 8.0 / 20.0 / 1e6;
     // Every packet also asks for what the next grant does not hold; those grants are wasted, too.
     let granted = mbps(counters.granted);
@@ -591,9 +591,7 @@ fn an_adaptive_guarantee_wastes_less_than_half_and_is_hardly_slower() {
             .map(|(_, _, p)| p.delay.total().as_ms_f64())
             .collect();
         taken.sort_by(f64::total_cmp);
-        let unused = Link::<u32>::counters(&modem)
-            .expect("it counts")
-            .unused_grant;
+        let unused = Link::counters(&modem).expect("it counts").unused_grant;
         (quantile(&taken, 0.99), unused.0 as f64)
     });
     let [(basic, wasted), (adaptive, less)] = found;
@@ -605,9 +603,9 @@ fn an_adaptive_guarantee_wastes_less_than_half_and_is_hardly_slower() {
 fn an_idle_modem_wants_nothing_and_is_granted_nothing() {
     // Invariant 14.
     let mut modem = modem(&UpstreamConfig::WHITE2019_LLD);
-    let mut context: Collector<u32> = Collector::default();
+    let mut context: Collector = Collector::default();
     let day = Instant::from_s(86_400);
-    modem.on_arrival(Instant::ZERO, classic(100), 0, &mut context);
+    modem.on_arrival(Instant::ZERO, classic(100), PacketHandle(0), &mut context);
     drive_packets(&mut modem, [], day, &mut context);
     assert_eq!(modem.next_wakeup(), Instant::NEVER);
     let before = modem.counters;
@@ -688,7 +686,7 @@ proptest! {
             before[flow].1 = passage.arrives_at;
             bytes += u64::from(meta.length) + 10;
         }
-        let counters = Link::<u32>::counters(&modem).expect("it counts");
+        let counters = Link::counters(&modem).expect("it counts");
         // A grant that is known at the end and has not begun is neither sent nor unused.
         let coming: u64 = modem.flows.iter().flat_map(|flow| &flow.granted).sum();
         prop_assert_eq!(counters.granted.0, bytes + counters.unused_grant.0 + coming);

@@ -1,0 +1,58 @@
+//! Applications as data: one value per kind of application, from which a running one is built.
+//!
+//! Source: none needed. Deviations: none known.
+
+use sojourn_base::{Bytes, Direction, Span};
+use sojourn_keys::{Mismatch, Values, family};
+
+use crate::Application;
+
+family! {
+    /// What a scenario may ask for: any application's parameters.
+    pub struct ApplicationConfig(dyn ApplicationKind);
+}
+
+/// A kind of application: parameters, and how a running one is built from them. A line in `kinds.rs` makes it one of
+/// ours, [`add_application`](crate::add_application) somebody's own.
+pub trait ApplicationKind: Values<ApplicationConfig> {
+    /// The application, at rest until [`Application::start`].
+    fn build(&self) -> Box<dyn Application>;
+
+    /// How many servers it talks to: it names them `0..servers()` to its context.
+    fn servers(&self) -> usize {
+        1
+    }
+
+    /// For an application that sends datagrams and opens no connection: the key and the length of the longest.
+    fn datagrams(&self) -> Option<(&'static str, Bytes)> {
+        None
+    }
+
+    /// Connections or streams that it keeps open at the same time, at most.
+    fn flows(&self) -> u64 {
+        1
+    }
+
+    /// Bytes of its users, hosts, pages and the like from the beginning, without connections; what is less than a page
+    /// of memory does not count.
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    /// The way that most of its data go.
+    fn direction(&self) -> Direction {
+        Direction::Upstream
+    }
+
+    /// Whether two of them begin at the same instant, so that subscribers who are alike keep in step.
+    fn is_in_step(&self) -> bool {
+        false
+    }
+
+    /// What does not fit together, with each other or with a run of this `duration`: the key, below the
+    /// application's table, and what would be right.
+    fn problems(&self, duration: Span) -> Vec<(&'static str, Mismatch)> {
+        let _ = duration;
+        Vec::new()
+    }
+}

@@ -1,0 +1,63 @@
+//! Every running controller as one type. Those with little state stand in their connection, so that a new connection
+//! allocates nothing for them; the others stand behind a pointer.
+//!
+//! Source: none needed. Deviations: none known.
+
+use super::CongestionControl;
+use super::cubic_rfc9438::Cubic;
+use super::cubic_v21::CubicV21;
+use super::dctcp::Dctcp;
+use super::reno::Reno;
+use alloc::boxed::Box;
+use core::ops::{Deref, DerefMut};
+
+macro_rules! controllers {
+    ($($controller:ident,)*) => {
+        /// A running controller of any kind.
+        #[derive(Clone, Debug)]
+        pub enum AnyController {
+            $(#[doc = concat!("See [`", stringify!($controller), "`].")] $controller($controller),)*
+            /// Any other.
+            Other(Box<dyn CongestionControl>),
+        }
+
+        $(
+            impl From<$controller> for AnyController {
+                fn from(controller: $controller) -> Self {
+                    Self::$controller(controller)
+                }
+            }
+        )*
+
+        impl Deref for AnyController {
+            type Target = dyn CongestionControl;
+
+            #[inline]
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Self::$controller(controller) => controller,)*
+                    Self::Other(controller) => &**controller,
+                }
+            }
+        }
+
+        impl DerefMut for AnyController {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $(Self::$controller(controller) => controller,)*
+                    Self::Other(controller) => &mut **controller,
+                }
+            }
+        }
+    };
+}
+
+controllers! { Reno, Cubic, CubicV21, Dctcp, }
+
+impl AnyController {
+    /// A controller that this list does not name, for instance somebody's own.
+    pub fn other(controller: impl CongestionControl + 'static) -> Self {
+        Self::Other(Box::new(controller))
+    }
+}

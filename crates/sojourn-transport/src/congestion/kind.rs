@@ -1,0 +1,19 @@
+//! Controllers as data: one value per kind of controller, from which a running one is built.
+//!
+//! Source: none needed. Deviations: none known.
+
+use super::AnyController;
+use crate::StackConfig;
+use sojourn_keys::{Values, family};
+
+family! {
+    /// Any congestion controller's parameters. They are copied with those of their stack.
+    pub struct ControllerConfig(&'static dyn ControllerKind);
+}
+
+/// A kind of congestion controller: parameters, and how a running one is built from them. A line in `kinds.rs` makes it
+/// one of ours, [`add_controller`](super::add_controller) somebody's own.
+pub trait ControllerKind: Values<ControllerConfig> {
+    /// A controller with these parameters for a new connection of `stack`.
+    fn build(&self, stack: &StackConfig) -> AnyController;
+}

@@ -1,0 +1,43 @@
+//! All kinds of congestion controller.
+//!
+//! Whoever adds a controller adds one line to the list: files, schema and reference page know it by that.
+//!
+//! Source: none needed. Deviations: none known.
+
+use super::bbr1::Bbr1Config;
+use super::bbr3::Bbr3Config;
+use super::cubic_rfc9438::CubicConfig;
+use super::cubic_v21::CubicV21Config;
+use super::dctcp::DctcpConfig;
+use super::kind::{ControllerConfig, ControllerKind};
+use super::ledbat::LedbatConfig;
+use super::ledbat_ns2::LedbatNs2Config;
+use super::prague::PragueConfig;
+use super::reno::RenoConfig;
+use alloc::vec::Vec;
+use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
+
+/// All kinds, in the order of the reference page.
+static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
+    &KindOf::<RenoConfig>::KIND,
+    &KindOf::<CubicConfig>::KIND,
+    &KindOf::<CubicV21Config>::KIND,
+    &KindOf::<LedbatConfig>::KIND,
+    &KindOf::<LedbatNs2Config>::KIND,
+    &KindOf::<DctcpConfig>::KIND,
+    &KindOf::<PragueConfig>::KIND,
+    &KindOf::<Bbr1Config>::KIND,
+    &KindOf::<Bbr3Config>::KIND,
+]);
+
+/// Makes a kind of controller known, before the first file that asks for it is read.
+pub fn add_controller<C: Configured + ControllerKind>() -> Result<(), NameTaken> {
+    KINDS.add(&KindOf::<C>::KIND)
+}
+
+impl ControllerConfig {
+    /// All kinds, somebody's own among them.
+    pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
+        KINDS.all()
+    }
+}
