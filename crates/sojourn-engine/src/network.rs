@@ -679,12 +679,14 @@ impl<R: Recorder> LinkContext for LinkCall<'_, R> {
 
     fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
         self.paths.recorder.on_score(&LinkScore {
+            at: self.now,
             link: self.port.link,
             traffic: self.paths.hops.of(item.into()).traffic,
             direction: self.port.direction,
             flow_hash: meta.flow_hash,
             length: Bytes(u64::from(meta.length)),
             score: score.score,
+            late: score.late,
             sanctioned: score.sanctioned,
         });
     }

@@ -549,6 +549,33 @@ fn queue_protection_tells_the_flow_that_builds_the_queue_from_the_one_that_does_
 }
 
 #[test]
+fn each_second_tells_what_queue_protection_moved_and_how_much_came_late() {
+    let text = LIAR.replace("flows = true", "flows = true, series = \"1 s\"");
+    let records = records(&scenario(&text), 1);
+    let tables = records.tables();
+    let table = tables
+        .iter()
+        .find(|table| table.name == "traffic_series")
+        .expect("a recorded table");
+    let numbers = |name: &str| {
+        let Some(ColumnData::U64(values)) = table.column(name) else {
+            panic!("{name} is a column of numbers");
+        };
+        values
+    };
+    let (late, moved) = (numbers("late_packets"), numbers("sanctioned_packets"));
+    let everyone = [0, 1].map(|number| records.protection(TrafficId(number)));
+    let whole: u64 = Direction::BOTH
+        .iter()
+        .flat_map(|direction| everyone.map(|of| of[*direction].sanctioned))
+        .sum();
+    assert!(whole > 0);
+    assert_eq!(moved.iter().sum::<u64>(), whole);
+    // RFC 9957 §5.2: a packet is moved at a delay above the critical one and no other.
+    assert!(std::iter::zip(late, moved).all(|(late, moved)| late >= moved));
+}
+
+#[test]
 fn a_queue_without_protection_judges_nothing() {
     let text = LIAR.replace(
         "limit = \"250 ms\" }",

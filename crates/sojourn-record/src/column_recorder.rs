@@ -427,6 +427,13 @@ impl Recorder for ColumnRecorder {
     fn on_score(&mut self, score: &LinkScore) {
         self.links[usize::from(score.link.0)].protection.add(score);
         self.protection[usize::from(score.traffic.0)][score.direction].add(score);
+        if let Some(bins) = &self.links[usize::from(score.link.0)].bins {
+            let width = Span::from_ns(bins.width_ns());
+            let bins = &mut self.traffic_bins[usize::from(score.traffic.0)];
+            let bin = bins_on(bins, score.link, width).at(score.at);
+            bin.late_packets += u64::from(score.late);
+            bin.sanctioned_packets += u64::from(score.sanctioned);
+        }
         if self.config.flows {
             self.open_flows.add(score);
         }
@@ -637,12 +644,14 @@ mod tests {
         let empty = recorder.bytes();
         for flow_hash in 0..1000 {
             recorder.on_score(&LinkScore {
+                at: Instant::ZERO,
                 link: LinkId(0),
                 traffic: TrafficId(0),
                 direction: Direction::Upstream,
                 flow_hash,
                 length: Bytes(100),
                 score: Span::ZERO,
+                late: false,
                 sanctioned: false,
             });
         }

@@ -184,6 +184,8 @@ pub struct LinkMark {
 /// A packet that the Queue Protection of a link has judged. It may still be lost there.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkScore {
+    /// When it came.
+    pub at: Instant,
     /// The link.
     pub link: LinkId,
     /// Whose packet.
@@ -196,6 +198,8 @@ pub struct LinkScore {
     pub length: Bytes,
     /// The queuing score of its flow, this packet included.
     pub score: Span,
+    /// It came at a delay above that up to which nothing is moved.
+    pub late: bool,
     /// It was moved out of the low-latency queue.
     pub sanctioned: bool,
 }

@@ -70,15 +70,18 @@ mod tests {
     use super::*;
     use crate::LinkId;
     use proptest::prelude::*;
+    use sojourn_base::Instant;
 
     fn score(flow_hash: u32, length: u64, us: u64, sanctioned: bool) -> LinkScore {
         LinkScore {
+            at: Instant::ZERO,
             link: LinkId(0),
             traffic: TrafficId(0),
             direction: Direction::Upstream,
             flow_hash,
             length: Bytes(length),
             score: Span::from_us(us),
+            late: sanctioned,
             sanctioned,
         }
     }

@@ -203,6 +203,8 @@ pub const TABLES: &[TableSchema] = tables! {
         "forwarded_packets" [""] "packets that did"
         "dropped_packets" [""] "packets lost in the link"
         "marked_packets" [""] "packets that its queue manager marked"
+        "late_packets" [""] "packets that came to Queue Protection at a delay above that up to which nothing is moved"
+        "sanctioned_packets" [""] "those that it moved to the classic queue"
     }
     "service_series": "one service queue of a link with several, in one bin of time" {
         "link" [""] "upstream or downstream; with the name of the home or of the link before it if there are several"

@@ -32,6 +32,8 @@ pub(crate) struct TrafficBin {
     pub(crate) forwarded_packets: u64,
     pub(crate) dropped_packets: u64,
     pub(crate) marked_packets: u64,
+    pub(crate) late_packets: u64,
+    pub(crate) sanctioned_packets: u64,
 }
 
 /// Per-bin sums of one service queue of one link, in bytes.

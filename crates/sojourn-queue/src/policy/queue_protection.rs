@@ -64,6 +64,8 @@ pub struct Score {
     pub bucket: u32,
     /// The flow's queuing score, this packet included.
     pub score: Span,
+    /// The delay is above that up to which nothing is sanctioned.
+    pub late: bool,
     /// The packet must leave the low-latency queue.
     pub sanctioned: bool,
 }
@@ -112,11 +114,12 @@ impl QueueProtection {
         let critical = self.law.critical_delay.unwrap_or(ceiling);
         let product =
             |delay: Span, score: Span| u128::from(delay.as_ps()) * u128::from(score.as_ps());
+        let late = delay > critical;
         Score {
             bucket: number(bucket),
             score,
-            sanctioned: delay > critical
-                && product(delay, score) > product(critical, self.law.critical_score),
+            late,
+            sanctioned: late && product(delay, score) > product(critical, self.law.critical_score),
         }
     }
 
@@ -205,6 +208,7 @@ mod tests {
             let now = Instant::from_ms(at_ms);
             let found = protection.judge(now, 7, 1500, likelihood, delay, MS);
             assert_eq!(found.score, Span::from_ns(score_ns));
+            assert_eq!(found.late, delay_us > 1000, "{found:?}");
             assert_eq!(found.sanctioned, sanctioned, "{found:?}");
         }
     }

@@ -233,6 +233,8 @@ impl Records {
                 ("forwarded_packets", u64s(|bin| bin.forwarded_packets)),
                 ("dropped_packets", u64s(|bin| bin.dropped_packets)),
                 ("marked_packets", u64s(|bin| bin.marked_packets)),
+                ("late_packets", u64s(|bin| bin.late_packets)),
+                ("sanctioned_packets", u64s(|bin| bin.sanctioned_packets)),
             ],
         )
     }
