@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sojourn.errors import UsageError
+from sojourn.report.comparison import comparison_table
 from sojourn.stats.pairs import Contest, Standing, holm, paired_test, tally, who_wins
 from sojourn.study.compare import compare_labels, compare_results
 from sojourn.study.definition import StudyDefinition
@@ -146,6 +147,26 @@ def test_a_comparison_the_other_way_round_has_the_other_sign() -> None:
     assert back["difference"].to_list() == [-value for value in there["difference"]]
     assert back["low"].to_list() == pytest.approx([-value for value in there["high"]])
     assert set(back["verdict"]) == {"worse"}
+
+
+def test_a_change_that_nobody_would_notice_is_neither_better_nor_worse() -> None:
+    # 0.00256 ms before and after, as it is written; the differences are the same in all runs.
+    values = {
+        ("pie", "near"): [0.002561, 0.002563, 0.002562],
+        ("codel", "near"): [0.002560, 0.002562, 0.002561],
+    }
+    found = compare_labels(labelled(values), "queue")
+    assert found.each["verdict"].to_list() == ["moved"]
+    (row,) = comparison_table(found).rows
+    assert [cell.text for cell in row[4:6]] == ["0.002562", "0.002561"]
+    assert [cell.emphasis for cell in row] == [""] * len(row)
+
+
+@pytest.mark.parametrize("metric", ["forwarded_volume_downstream", "utilisation"])
+def test_fewer_bytes_of_acknowledgements_are_not_worse(metric: str) -> None:
+    values = {("pie", "near"): [1000.0, 1010.0, 990.0], ("codel", "near"): [500.0, 505.0, 495.0]}
+    found = compare_labels(labelled(values, metric, ""), "queue")
+    assert found.each["verdict"].to_list() == ["moved"]
 
 
 def test_what_lies_within_chance_is_said_so() -> None:

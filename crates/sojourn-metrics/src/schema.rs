@@ -13,7 +13,7 @@ pub enum Better {
     Lower,
     /// Rates, scores, shares of what is wanted.
     Higher,
-    /// Neither: packets sent, connections.
+    /// Neither: packets sent, connections; volumes, which count acknowledgements and what was sent again as well.
     Neither,
 }
 
@@ -92,7 +92,7 @@ const fn usual_bounds(unit: &str) -> (f64, f64) {
 /// All metrics.
 pub const METRICS: &[MetricGroup] = metrics! {
     "bytes of the entry's packets that the access link forwarded, headers included; 1 kB = 1000 B"
-        from "White 2012 Tables 7 and 8" ["kB"] higher {
+        from "White 2012 Tables 7 and 8" ["kB"] neither {
         "forwarded_volume" "forwarded volume"
         "forwarded_volume_downstream" "forwarded volume downstream"
     }
@@ -428,7 +428,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "unused_grants" "unused grants"
     }
     "bytes forwarded over what rate and a full bucket let through at most; never cut, so a link that exceeds its rate has more than one"
-        from "White 2012 4.1" [""] higher {
+        from "White 2012 4.1" [""] neither {
         "utilisation" "utilisation"
     }
     "time-weighted mean of the managed queue"

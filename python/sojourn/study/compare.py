@@ -218,8 +218,11 @@ def _test(pairs: pl.DataFrame, key: list[str], *, directed: bool) -> pl.DataFram
 
 
 def _direction(row: dict[str, Any], *, directed: bool) -> str:
-    better = quantity_of(row["metric"], row["unit"]).better if directed else ""
-    if not better:
+    """Say which way a value moved; one that nobody would notice is neither better nor worse."""
+    quantity = quantity_of(row["metric"], row["unit"])
+    better = quantity.better if directed else ""
+    best = (min if better == "lower" else max)(row["before"], row["after"])
+    if not better or abs(row["difference"]) <= quantity.indifference(best):
         return "moved"
     return "better" if (row["difference"] < 0) == (better == "lower") else "worse"
 
