@@ -458,3 +458,65 @@ def test_a_claim_never_holds_by_runs_that_gave_nothing(
     if "never came" not in asked or absent == "no run":
         assert str(one.outcome.verdict) == "not-run"
         assert one.outcome.note
+
+
+# ---- pairs of runs -----------------------------------------------------------------------------------------
+
+PAIRS = """
+[[claim]]
+identifier = "one"
+statement = "x"
+values.d = { measure = "delay", where = { queue = "codel" }, by = ["place"], versus = { queue = "tail" }, COMPARED }
+holds = [{ value = "d", above = -1e9 }]
+"""
+
+
+def paired(folder: Path, compared: str, delays: dict[str, float] | None = None) -> Outcome:
+    study = write(folder, MEASURES + PAIRS.replace("COMPARED", compared), top=KEEP)
+    load = load_study(str(study))
+    make_plan(load, RunOptions(), unanswerable)
+    opened = OpenStudy.of(load)
+    (one,) = judge(opened, opened.ask(StudyView(result_of(study, delays))))
+    return one.outcome
+
+
+def test_points_are_compared_in_pairs_of_runs_with_the_same_seed(tmp_path: Path) -> None:
+    # Seeds add -1, 0 and 1 ms to both, so that differences do not vary; 10 - 100 and 30 - 200 ms.
+    found = paired(tmp_path / "a", 'compared = "difference"')
+    assert found.ours == "d near: -90, far: -170"
+    for end in ("low", "high"):
+        found = paired(tmp_path / end, f'compared = "difference", end = "{end}"')
+        assert found.ours == "d near: -90, far: -170"
+    # 9/99, 10/100, 11/101: their geometric mean, and the interval of their logarithms.
+    logs = np.log([9 / 99, 10 / 100, 11 / 101])
+    low = math.exp(logs.mean() - 4.302653 * logs.std(ddof=1) / math.sqrt(3))
+    found = paired(tmp_path / "b", 'compared = "ratio", end = "low"')
+    assert found.ours.startswith(f"d near: {low:.3g},")
+
+
+def test_pairs_of_which_one_side_is_missing_decide_nothing(tmp_path: Path) -> None:
+    less = {name: value for name, value in DELAYS.items() if name != "tail-far"}
+    found = paired(tmp_path / "a", 'compared = "ratio"', less)
+    assert (str(found.verdict), found.note) == ("not-run", "needs point tail-far")
+    for place, delay in enumerate((NAN, math.inf, 0.0)):
+        found = paired(tmp_path / f"b{place}", 'compared = "ratio"', {**DELAYS, "tail-far": delay})
+        assert str(found.verdict) == "not-run"
+
+
+@pytest.mark.parametrize(
+    ("versus", "problem"),
+    [
+        ('{ queue = "tial" }', 'claim one.values.d.versus: no point has queue = "tial"'),
+        (
+            '{ queue = ["tail"] }',
+            "claim one.values.d.versus: takes one value of a label, not a list",
+        ),
+        ('{ place = "far" }', "claim one.values.d.versus: nothing to compare codel-far with"),
+    ],
+)
+def test_what_is_compared_has_one_other_point(tmp_path: Path, versus: str, problem: str) -> None:
+    answers = PAIRS.replace('{ queue = "tail" }', versus).replace("COMPARED", 'end = "low"')
+    study = write(tmp_path, MEASURES + answers, top=KEEP)
+    with pytest.raises(StudyError) as caught:
+        make_plan(load_study(str(study)), RunOptions(), unanswerable)
+    assert problem in [f"{one.path}: {one.message}" for one in caught.value.problems]

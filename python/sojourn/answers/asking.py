@@ -23,6 +23,7 @@ from sojourn.answers.numbers import (
     reduced,
 )
 from sojourn.answers.selection import LabelledPoint, Points
+from sojourn.answers.versus import against_others
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.declarations.answers import LabelValue, Measure, Value, Where
 from sojourn.stats.distribution import Distribution, convolved, mixture, pooled
@@ -120,6 +121,8 @@ class Ask:
         if one.finite and isinstance(value, dict):
             value = {name: v for name, v in value.items() if math.isfinite(v)}
         value = reduced(value, one.over)
+        if one.log:
+            value = group_by_group(value, 0.0, lambda v, _: math.log(v) if v > 0 else math.nan)
         if one.times != 1:
             value = group_by_group(value, float(one.times), lambda v, factor: factor * v)
         if one.plus:
@@ -157,6 +160,8 @@ class Ask:
         seeds = one.seeds or measure.seeds
 
         def asked(points: Sequence[LabelledPoint], across: str | None) -> float:
+            if one.versus:
+                return against_others(self, measure, one, points)
             if one.end:
                 return self._end(measure, points, seeds, one.end)
             return self._number(measure, points, across, seeds)
@@ -381,10 +386,12 @@ class Ask:
             return median_of(known, censored_above=limit)
         return median_of(values)
 
-    def by_seed(self, measure: Measure, points: Sequence[LabelledPoint]) -> dict[int, float]:
+    def by_seed(
+        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool = False
+    ) -> dict[int, float]:
         """Return a measure of points by seed, so that runs of others with the same seed can be paired with it.
 
-        A number that all runs make together stands under the first seed.
+        A number that all runs make together stands under the first seed. With `strict` every point has to have samples.
 
         Raises
         ------
@@ -395,7 +402,7 @@ class Ask:
         """
         require_visible(points, measure)
         if measure.samples:
-            mixed = self.distributions(measure, points)
+            mixed = self.distributions(measure, points, strict=strict)
             return dict(zip(mixed, self._of_each(measure, mixed), strict=True))
         if not points:
             message = f"needs points with {measure.title or measure.metric}"

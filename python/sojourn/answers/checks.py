@@ -273,6 +273,7 @@ class _Checker:
                 if point not in self._study.points.names:
                     hint = nearest(point, self._study.points.names)
                     yield self._problem(f"{path}.points", f'no point "{point}"', hint)
+        yield from self._versus(f"{path}.versus", value)
         used = [value.of, value.slope, value.fit, *value.ratio, *value.difference, *value.sum]
         for other in [*used, *value.together.values()]:
             yield from self._known(path, other, known)
@@ -293,6 +294,25 @@ class _Checker:
             known = self._labels.get(label, [])
             hint = f'group by it (by = ["{label}"]), say how (across = "mean"), or fix it (where = {{ {label} = … }})'
             yield self._problem(path, _together(label, known), hint)
+
+    def _versus(self, path: str, value: Value) -> Iterator[Problem]:
+        if value.compared and not value.versus:
+            yield self._problem(path, "is missing: with what is it compared?")
+        if not value.versus:
+            return
+        yield from (found := list(self._where(path, value.versus)))
+        measure = self._own.measures.get(value.measure)
+        if measure is None or value.points:
+            yield self._problem(path, "is for points by label", "give a `measure` and `where`")
+        elif any(isinstance(given, list) for given in value.versus.values()):
+            yield self._problem(path, "takes one value of a label, not a list")
+        elif not found:
+            for point in self._study.points.select({**measure.where, **value.where}):
+                labels: Where = {**point.labels, **value.versus}
+                others = self._study.points.select(labels)
+                if len(others) != 1 or others[0].name == point.name:
+                    hint = "one other point has to differ in these labels alone"
+                    yield self._problem(path, f"nothing to compare {point.name} with", hint)
 
     def _known(self, path: str, name: str, known: Mapping[str, Groups]) -> Iterator[Problem]:
         if not name or name in known:

@@ -134,10 +134,16 @@ class Value(Strict):
     """What one number is made of all groups by."""
     seeds: Literal["", "mean", "median", "min", "max"] = ""
     """As of the measure, if not as that says."""
+    versus: Where = Field(default_factory=dict)
+    """Points that each group is compared with, in pairs of runs with the same seed: labels that differ from `where`."""
+    compared: Literal["", "difference", "ratio"] = ""
+    """How they are compared; as of the measure, if not as that says."""
     end: Literal["", "low", "high"] = ""
-    """An end of the 95 % interval over seeds in place of the number itself."""
+    """An end of the 95 % interval over seeds, or over pairs, in place of the number itself."""
     times: Number = 1
     plus: Number = 0
+    log: bool = False
+    """Its natural logarithm, taken first; unknown of what is not above zero."""
     absolute: bool = False
     """Without its sign."""
     of: str = ""
