@@ -149,3 +149,47 @@ def test_a_round_trip_is_made_of_the_causes_of_both_directions() -> None:
     )
     found = mean_delay_parts(view({"delays": frame}), "any", "game", "round-trip")
     assert found == {"wire": 3.0, "grant_wait": 4.0}
+
+
+def test_redirected_packets_are_told_by_whose_they_are_and_by_second(
+    functions: Mapping[str, Any],
+) -> None:
+    # Four seconds: late and moved, late and only the game moved, late and nobody moved, not late.
+    late = {"greedy": [50, 3, 2, 0], "game": [1, 2, 0, 0]}
+    moved = {"greedy": [38, 0, 0, 0], "game": [0, 2, 0, 0]}
+    frame = pl.DataFrame(
+        {
+            "seed": [1] * 8,
+            "link": ["upstream"] * 8,
+            "traffic": ["greedy"] * 4 + ["game"] * 4,
+            "start_ns": [0, 1, 2, 3] * 2,
+            "late_packets": late["greedy"] + late["game"],
+            "sanctioned_packets": moved["greedy"] + moved["game"],
+        }
+    )
+    redirected = functions["redirected"]
+    tables = view({"traffic_series": frame})
+    assert redirected(tables, "p", "greedy", "share").tolist() == [95.0]
+    assert redirected(tables, "p", "greedy", "seconds").tolist() == pytest.approx([100 / 3])
+    # Nothing moved, and nothing late: neither all nor nothing of it.
+    quiet = view({"traffic_series": frame.with_columns(late_packets=0, sanctioned_packets=0)})
+    for what in ("share", "seconds"):
+        assert np.isnan(redirected(quiet, "p", "greedy", what)).all()
+
+
+def test_packets_lost_are_told_by_the_queue_that_dropped_them(
+    functions: Mapping[str, Any],
+) -> None:
+    frame = pl.DataFrame(
+        {
+            "seed": [1] * 5,
+            "link": ["upstream", "upstream", "upstream", "downstream", "upstream"],
+            "traffic": ["scalable", "scalable", "classic", "scalable", "scalable"],
+            "queue": ["classic", "low_latency", "classic", "classic", "classic"],
+            "signal": ["drop", "mark", "drop", "drop", "drop"],
+            "packets": [2, 900, 70, 5, 1],
+        }
+    )
+    tables = view({"signals": frame})
+    assert functions["lost_in"](tables, "p", "scalable", "classic").tolist() == [3.0]
+    assert functions["lost_in"](tables, "p", "scalable", "low_latency").tolist() == [0.0]

@@ -65,6 +65,52 @@ def lost(view: StudyView, point: str, subject: str) -> np.ndarray:
     return shares["share"].to_numpy()
 
 
+def lost_in(view: StudyView, point: str, subject: str, queue: str) -> np.ndarray:
+    """Packets of a traffic entry that were dropped from one service queue of the access link upstream, by seed.
+
+    Raises
+    ------
+    NotRecorded
+        If the point recorded no signals.
+    """
+    rows = view.table("signals", point).filter(
+        (pl.col("link") == "upstream")
+        & (pl.col("traffic") == subject)
+        & (pl.col("queue") == queue)
+        & (pl.col("signal") == "drop")
+    )
+    by_seed: dict[int, int] = dict(rows.group_by("seed").agg(pl.col("packets").sum()).iter_rows())
+    return np.array([float(by_seed.get(seed, 0)) for seed in view.seeds(point)])
+
+
+def redirected(view: StudyView, point: str, subject: str, what: str) -> np.ndarray:
+    """Whose packets Queue Protection moved upstream, in percent by seed.
+
+    `share` is that of a traffic entry in all packets that were moved. `seconds` is, of the seconds in which packets came at a
+    delay above the threshold, the share of those in which some of the entry were moved.
+
+    Raises
+    ------
+    NotRecorded
+        If the point recorded no series.
+    """
+    rows = view.table("traffic_series", point).filter(pl.col("link") == "upstream")
+    own = pl.when(pl.col("traffic") == subject).then(pl.col("sanctioned_packets")).otherwise(0)
+    seconds = rows.group_by("seed", "start_ns").agg(
+        late=pl.col("late_packets").sum(), moved=pl.col("sanctioned_packets").sum(), own=own.sum()
+    )
+    found: list[float] = []
+    for seed in view.seeds(point):
+        part = seconds.filter(pl.col("seed") == seed)
+        if what == "share":
+            ours, every = part["own"].sum(), part["moved"].sum()
+        else:
+            late = part.filter(pl.col("late") > 0)
+            ours, every = (late["own"] > 0).sum(), late.height
+        found.append(100 * float(ours) / float(every) if every else np.nan)
+    return np.array(found)
+
+
 def _traces(ask: Ask, lines: dict[str, tuple[str, list[tuple[float, str]]]]) -> list[Line | Dots]:
     """Draw P99 over points by name, line by line; points that were not run are left out."""
     marks: list[Line | Dots] = []
