@@ -9,8 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
+from sojourn.answers.table import Cell
+from sojourn.answers.tolerance import Rule
 from sojourn.report import build
 from sojourn.report.files import CLAIM_COLUMNS, COMPARISON_COLUMNS
+from sojourn.report.page import MARKS, verdict_of
+from sojourn.stats.estimate import Estimate
 from sojourn.study.result import ReportSummary
 from studies.synthetic import World
 
@@ -221,6 +225,42 @@ def test_a_quick_report_says_so_at_the_top(tmp_path: Path) -> None:
     assert "<strong>Quick run.</strong>" in built.html
     judged = {row["id"]: row for row in rows(tmp_path / "claims.csv")}
     assert judged["W12-67"]["note"].startswith("quick")
+
+
+def test_what_fails_in_a_quick_run_alone_is_a_first_look_and_not_red(
+    tmp_path: Path, spoilt: Built
+) -> None:
+    world = World()
+    world.quick = True
+    world.set("D05-417", "page", "page_load_time_median", 14.0)
+    quick = build_world(world, tmp_path).html
+    assert '<body class="first-look">' in quick
+    assert "Claims that fail at first look (" in quick
+    assert ".first-look .fails, .first-look .miss .mark { color: var(--open); }" in quick
+    assert "<body>" in spoilt.html
+    assert "Claims that fail (" in spoilt.html
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "rule", "verdict"),
+    [
+        # K16-11: 35 to 130 points where 63 are printed.
+        (63.0, 106.0, Rule("K16-11", "B", low=35, high=130), "in-range"),
+        (63.0, 66.0, Rule("K16-11", "B", low=35, high=130), "match"),
+        (63.0, 140.0, Rule("K16-11", "B", low=35, high=130), "miss"),
+        # 0.02 of 0.1 % where at most 0.2 are claimed: no distance that anybody would notice.
+        (0.1, 0.02, Rule("W12-59", "A", high=0.2), "match"),
+        # As wide as the document's own prints differ.
+        (63.0, 106.0, Rule("KI-02", "A", factor=1.8), "match"),
+        (63.0, 106.0, Rule("K16-11", "C", low=35, high=130), "unjudged"),
+    ],
+)
+def test_a_tick_is_for_numbers_near_the_print(
+    printed: float, ours: float, rule: Rule, verdict: str
+) -> None:
+    cell = Cell("t", "c", "q", "m", "", f"{printed:g}", printed, Estimate(ours), 0, rule)
+    assert verdict_of(cell) == verdict
+    assert (MARKS[verdict] == "✓") == (verdict == "match")
 
 
 def test_a_result_with_a_few_points_still_makes_a_report(tmp_path: Path) -> None:

@@ -360,7 +360,10 @@ text = "CoDel is {gain:.0f} ms {gain:better|worse}."
 values.d = { measure = "delay", where = { place = "near" }, by = ["queue"] }
 values.gain = { difference = ["d.tail", "d.codel"] }
 """
-    assert parts(tmp_path, answers).headlines == ("CoDel is 90 ms better.",)
+    assert parts(tmp_path / "a", answers).headlines == ("CoDel is 90 ms better.",)
+    # What shorter runs cannot know is not said by them: those of this result last 10 s.
+    longer = answers.replace("[[headline]]", "[[headline]]\nseconds = 60")
+    assert parts(tmp_path / "b", longer).headlines == ()
 
 
 DOTS = """

@@ -125,7 +125,11 @@ def headlines(study: OpenStudy, ask: Ask) -> tuple[str, ...]:
 
 def sentences(study: OpenStudy, ask: Ask, definition: Headline) -> Sequence[str]:
     """Say one headline."""
-    if definition.function:
-        said = study.functions[definition.function](ask)
-        return [said] if isinstance(said, str) else list(said)
-    return [fill(definition.text, ask.values(definition.values))]
+    ask.seconds = float(definition.seconds)
+    try:
+        if definition.function:
+            said = study.functions[definition.function](ask)
+            return [said] if isinstance(said, str) else list(said)
+        return [fill(definition.text, ask.values(definition.values))]
+    finally:
+        ask.seconds = 0.0

@@ -244,6 +244,8 @@ class Headline(Strict):
 
     text: str = ""
     values: dict[str, Value] = Field(default_factory=dict)
+    seconds: Number = 0
+    """Shortest runs that can say it."""
     function: str = ""
 
 

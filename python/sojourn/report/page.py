@@ -36,7 +36,7 @@ WIDE_TABLE = 10
 MANY_FIGURES = 10
 
 #: What marks a verdict besides colour.
-MARKS = {Verdict.MATCH: "✓", Verdict.MISS: "✗", Verdict.UNJUDGED: "·"}
+MARKS = {"match": "✓", "in-range": "≈", "miss": "✗", "unjudged": "·"}
 
 _USES = {
     "gate": ("Gates", "simulation results that a release must keep"),
@@ -102,11 +102,13 @@ def render(
         for figure in parts.figures
     ]
     cells = [cell for table in parts.tables for cell in table.ordered_cells()]
+    is_short = any(word in result.reduced for word in ("quick", "shortened"))
     return study_page().render(
         result=result,
         definition=result.definition,
         parts=parts,
         drawn=drawn,
+        is_short=is_short,
         shown_tables=[table for table in parts.plain_tables if not _is_folded(table, parts)],
         folded_tables=[table for table in parts.plain_tables if _is_folded(table, parts)],
         many_figures=MANY_FIGURES,
@@ -118,7 +120,7 @@ def render(
         origins=origins.told(result, parts.assumptions),
         closeness=closeness(cells),
         misses=[cell for cell in cells if cell.verdict is Verdict.MISS],
-        claim_groups=claim_groups(parts.claims),
+        claim_groups=claim_groups(parts.claims, " at first look" if is_short else ""),
         notes=Markup(markdown.render(parts.notes, level=2)) if parts.notes else "",
         provenance=provenance(result),
         scenario_hashes=scenario_hashes(result),
@@ -141,12 +143,14 @@ def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim]) -> list[Sco
     if cells:
         count = Counter(cell.verdict for cell in cells)
         judged = count[Verdict.MATCH] + count[Verdict.MISS]
+        wide = sum(verdict_of(cell) == "in-range" for cell in cells)
+        loosely = f", {wide} of them by the range of a claim alone" if wide else ""
         cards.append(
             Scorecard(
                 "Printed cells",
                 count[Verdict.MATCH],
                 judged,
-                f"match within tolerance; {count[Verdict.UNJUDGED]} more are shown and not judged",
+                f"match within tolerance{loosely}; {count[Verdict.UNJUDGED]} more are shown and not judged",
             )
         )
     for use, (title, words) in _USES.items():
@@ -192,12 +196,25 @@ def is_near(cell: Cell) -> bool:
     return abs(ours - printed) <= max(0.1 * abs(printed), 0.1)
 
 
-def claim_groups(claims: Sequence[JudgedClaim]) -> list[ClaimGroup]:
-    """Group claims by verdict, failing ones first."""
+def verdict_of(cell: Cell) -> str:
+    """Return what marks a cell: a tick is for numbers near the print, or as near as the print itself is sure.
+
+    Some claims allow more: 106 may lie in the range of a claim that prints 63, and is no match of that number.
+    """
+    rule = cell.rule
+    if cell.verdict is not Verdict.MATCH or rule is None or not has_number(cell):
+        return cell.verdict.value
+    widths = (rule.relative, rule.factor, rule.absolute)
+    is_wide = all(width is None for width in widths) and not (is_near(cell) or cell.is_equal)
+    return "in-range" if is_wide else cell.verdict.value
+
+
+def claim_groups(claims: Sequence[JudgedClaim], how: str = "") -> list[ClaimGroup]:
+    """Group claims by verdict, failing ones first; `how` ends the titles of verdicts."""
     titles = {
-        Holds.FAILS: ("Claims that fail", "claims-fail"),
+        Holds.FAILS: (f"Claims that fail{how}", "claims-fail"),
         Holds.NOT_RUN: ("Claims not run", "claims-not-run"),
-        Holds.HOLDS: ("Claims that hold", "claims-hold"),
+        Holds.HOLDS: (f"Claims that hold{how}", "claims-hold"),
     }
     groups: list[ClaimGroup] = []
     for verdict, (title, anchor) in titles.items():
@@ -266,6 +283,7 @@ def page_environment() -> jinja2.Environment:
     )
     tools: dict[str, Any] = {
         "marks": MARKS,
+        "verdict_of": verdict_of,
         "interval": interval,
         "uses": _USES,
         "policy": Markup(content_security_policy()),
