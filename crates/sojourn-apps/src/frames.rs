@@ -35,7 +35,7 @@ parameters! {
         frames_per_second: u32 = 30, origin("chosen: 30 of a camera, 60 of a screen").least("1").most("240");
         /// standard deviation of a frame's size, relative to its mean; sizes are log-normal
         frame_cv: f64 = 0.2, origin("chosen; RFC 8593: sizes around a mean").least("0").most("2");
-        /// the first frame is so many times as large
+        /// size of the first frame over that of the others
         key_frame: f64 = 3.0, origin("chosen; 1 where lines are refreshed in turn").least("1").most("100");
         /// packets of a mean frame leave within this share of the time to the next one
         spread: f64 = 0.4, origin("chosen: a call at 2.5 times its rate, a game within 60 %").least("0").most("1");

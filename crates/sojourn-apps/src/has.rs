@@ -37,7 +37,7 @@ parameters! {
         /// media that the client holds at most
         buffer: Span = Span::from_s(30),
             origin("Akhtar 2013, PMOS and Underflow: 30 s").least("1 ms").most(LONGEST_PAUSE).unit("s");
-        /// playback begins, and goes on after a stall, with so much in the buffer
+        /// playback begins, and resumes after a stall, at this buffer level
         resume: Span = Span::from_s(4), origin("chosen: two chunks").most(LONGEST_PAUSE).unit("s");
         /// how the client chooses the level of a chunk
         rule: RateRule = RateRule::BASE,

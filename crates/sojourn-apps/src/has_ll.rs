@@ -39,7 +39,7 @@ parameters! {
         tolerance: Span = Span::from_ms(400), origin("chosen: two parts").most("1 h").unit("s");
         /// by this share of the speed
         catch_up: f64 = 0.05, origin("chosen: 5 %, which viewers hardly notice").least("0").most("0.5");
-        /// playback begins, and goes on after a stall, with so much in the buffer
+        /// playback begins, and resumes after a stall, at this buffer level
         resume: Span = Span::from_s(1), origin("chosen: five parts").most("1 h").unit("s");
         /// a player that is so far behind what happens leaves media out to be near again
         skip_from: Option<Span> = Some(Span::from_s(10)),
@@ -84,13 +84,13 @@ choices! {
             samples: u32 = 5, origin("chosen: ten seconds of media").least("1").most("1000");
             /// with less in the buffer, the lowest level
             panic_below: Span = Span::from_ms(800), span(TENTHS);
-            /// a higher level only with so much in the buffer
+            /// a higher level only from this buffer level on
             up_from: Span = Span::from_ms(2200), span(TENTHS);
             /// chunks in a row for which a higher level must have been possible
             up_after: u32 = 3, origin("chosen: three").least("1").most("1000");
-            /// with so much in the buffer a level that is too high is kept
+            /// from this buffer level on, a level that is too high is kept
             hold_from: Span = Span::from_ms(2600), span(TENTHS);
-            /// but not if the next chunk would take so many times its own length
+            /// but not if the next chunk would take this multiple of its own length
             hold_up_to: f64 = 1.25, origin("chosen: 1.25").least("1").most("100");
         } = "throughput-buffer",
     }

@@ -1,6 +1,4 @@
 //! Applications as data: one value per kind of application, from which a running one is built.
-//!
-//! Source: none needed. Deviations: none known.
 
 use sojourn_base::{Bytes, Direction, Span};
 use sojourn_keys::{Mismatch, Values, family};

@@ -1,8 +1,6 @@
 //! All kinds of application.
 //!
 //! Whoever adds an application adds one line to the list: files, schema and reference page know it by that.
-//!
-//! Source: none needed. Deviations: none known.
 
 use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
 

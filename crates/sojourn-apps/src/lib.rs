@@ -93,7 +93,7 @@ pub enum Event {
     Connected(ConnectionId, End),
     /// All attempts to connect have failed.
     ConnectFailed(ConnectionId),
-    /// This end has received so many bytes in order, in total.
+    /// Bytes that this end has received in order, in total.
     Delivered(ConnectionId, End, u64),
     /// So many bytes written at this end have been acknowledged, in total.
     Acknowledged(ConnectionId, End, u64),

@@ -52,7 +52,7 @@ parameters! {
         gap: Distribution<Span> = pareto(Span::from_s(350), 2.0), origin("Akhtar 2013, Traffic Loads");
         /// rate at which a video is played
         rate: BitRate = BitRate::from_kbps(1128), origin(SLIDES).least("1 kb/s").most("1 Gb/s").unit("Mb/s");
-        /// playback begins with so much of it
+        /// playback begins at this buffer level
         resume: Span = Span::from_s(5), origin("chosen: 5 s").most(LONGEST_PAUSE).unit("s");
         /// how fast the server sends
         server_pacing: ServerPacing = ServerPacing::Off,
@@ -167,7 +167,7 @@ impl Download {
         }
     }
 
-    /// The server writes so many bytes, or all that are left.
+    /// The server writes this many bytes, or all that are left.
     fn write(
         &mut self,
         connection: ConnectionId,

@@ -64,7 +64,7 @@ parameters! {
         parsing: Distribution<Span> = exponential(Span::from_ms(130)), pause(NS3);
         /// pause from the end of a page to the start of the next
         reading: Distribution<Span> = exponential(Span::from_s(3)), pause("docsis-ns3");
-        /// 1: one connection is kept from page to page; more: so many at a time, each for one object
+        /// 1: one connection is kept from page to page; more: connections at a time, each for one object
         ///
         /// One is kept as by HTTP/1.1. Of several each brings one object, and the server closes it (HTTP/1.0).
         parallel: u32 = 1, origin("ns-3: 1; 3GPP2 allows 4 (HTTP/1.0)").least("1").most("64");

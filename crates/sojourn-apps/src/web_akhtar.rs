@@ -1,4 +1,4 @@
-//! Web pages by statistics: so many answers from each of seven hosts, over one connection to each, that stays open.
+//! Web pages by statistics: a number of answers from each of seven hosts, over one connection to each that stays open.
 //!
 //! Source: Akhtar 2013, "Web Traffic Model", "Google Stats for Web Traffic", "Traffic Loads", "Simulations -
 //! Randomization". The table stands in `data/akhtar2013-web-statistics.csv`.
@@ -62,7 +62,7 @@ parameters! {
         /// time from the start of a page to that of the next, of one user
         gap: Distribution<Span> = Distribution::of(Law::Pareto { mean: Span::from_ms(8500), cv: 2.0 }),
             origin("Akhtar 2013, Traffic Loads; chosen: a coefficient of variation of 2");
-        /// pauses are scaled as if a page had so many bytes on average, so that the load is the same however pages are drawn
+        /// pauses are scaled as if a page had this many bytes on average, so that the load is the same however pages are drawn
         page_bytes: Option<Bytes> = Some(Bytes(650_000)),
             origin("Akhtar 2013, Traffic Loads: 650 kB").or("as-drawn").least("1 B").most("1 GB");
         /// an idle connection is closed after this

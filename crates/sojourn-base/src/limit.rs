@@ -6,9 +6,9 @@ use core::fmt;
 /// A buffer limit as people write it: bytes, packets, or the time the buffer takes to drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At most so many bytes.
+    /// At most this many bytes.
     Bytes(Bytes),
-    /// At most so many packets.
+    /// At most this many packets.
     Packets(Packets),
     /// As many bytes as drain in this time at the rate that the context names.
     Time(Span),

@@ -17,7 +17,7 @@ const ARITY: usize = 4;
 /// first-level cache, and a world with 50 connections never needs the wheel.
 const NEAR: usize = 256;
 
-/// Events that fill the sorted list again, or some more. chosen: a new event passes at most so many, and the wheel
+/// Events that fill the sorted list again, or some more. chosen: a new event passes at most these, and the wheel
 /// is seldom asked.
 const REFILL: usize = 32;
 
@@ -433,7 +433,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the standard library's heap, with pushes between pops as in a run, and so many that the sorted
+        /// Against the standard library's heap, with pushes between pops as in a run, and enough that the sorted
         /// list overflows; in steps of picoseconds, which stay in one bucket, up to some that leave the wheel.
         #[test]
         fn the_calendar_agrees_with_a_binary_heap(

@@ -103,7 +103,7 @@ struct PrivateWire {
     hops: u64,
 }
 
-/// Bytes of the two ways between a subscriber and a server, over so many links in all.
+/// Bytes of the two ways between a subscriber and a server, over `links` links in all.
 pub(crate) const fn route_bytes(links: usize) -> usize {
     // A wire and an end each beside the links.
     2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
@@ -540,7 +540,7 @@ impl<R: Recorder> Paths<R> {
         }
     }
 
-    /// A packet of so many bytes enters a wire.
+    /// A packet enters a wire, with its length in bytes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -2,8 +2,6 @@
 //!
 //! Events are counted, and what takes long within one: a queue manager's updates of a long pause, draws of grants that
 //! nobody used, objects of a page. So a run ends soon after it was told to, whatever it computes.
-//!
-//! Source: none. Deviations: none known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -45,8 +45,6 @@
 //! [`choices!`] makes an enum whose variants are kinds, with rows of the same form in parentheses or braces, and whose
 //! `BASE` is the first of them;
 //! [`words!`] one whose variants are words.
-//!
-//! Source: none. Deviations: none known.
 
 use crate::form::Key;
 

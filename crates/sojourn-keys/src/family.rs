@@ -3,8 +3,6 @@
 //!
 //! A family is a trait for its configurations, with [`Values`] above it, and a type that [`family!`](crate::family)
 //! declares: it holds any one of them, and calls what the trait says.
-//!
-//! Source: none. Deviations: none known.
 
 use core::any::Any;
 use core::fmt::{self, Debug};

@@ -3,8 +3,6 @@
 //! A configuration's keys are declared by a function that shows each of them, with its value, to a
 //! [`Visitor`]. The reader takes values from a file, the printer writes them, the catalogue describes
 //! them for the JSON schema and the reference page. None of them can miss a key or name it otherwise.
-//!
-//! Source: none. Deviations: none known.
 
 use crate::value::Value;
 

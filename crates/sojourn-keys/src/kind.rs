@@ -2,8 +2,6 @@
 //!
 //! A configuration that is a kind of its own says so by [`Configured`]: its word, its keys, its profiles. Whoever holds
 //! one of many such configurations has them all in [`Kinds`], where somebody's own can be added.
-//!
-//! Source: none. Deviations: none known.
 
 use core::fmt;
 use core::marker::PhantomData;

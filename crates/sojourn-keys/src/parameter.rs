@@ -1,6 +1,4 @@
 //! What a row of a declaration may hold: a value, a list, a value or a word, one of several kinds, a table.
-//!
-//! Source: none. Deviations: none known.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,5 @@
 //! Every link behind one type. Those of this crate are called without a pointer, so that a context which does not record
 //! a passage does not have it put together; any other is called through one.
-//!
-//! Source: none needed. Deviations: none known.
 
 use crate::{
     Cascade, Downstream, Link, LinkContext, Serial, Shaped, SingleQueue, Transmit, Upstream,

@@ -278,7 +278,7 @@ parameters! {
     pub struct SingleQueueConfig: "docsis30-single", "the DOCSIS 3.0 upstream of White 2013: one queue that shapes, requests and is granted" {
         /// token buckets
         shaper: ShaperConfig = ShaperConfig::BASE;
-        /// so many MAP intervals' worth of the peak rate deepen the bucket of the peak rate
+        /// MAP intervals' worth of the peak rate that deepen its bucket
         // Chosen bound: as the longest request-grant loop.
         peak_burst_maps: u32 = 1,
             origin("assumed: 1, so that a request can stand for what a whole interval may send").most("250");

@@ -5,7 +5,7 @@
 //! | [`channel`] | rate of a bonded SC-QAM upstream |
 //! | [`congestion`] | how many bytes a MAP can grant while others use the channel |
 //! | `map` | the clock of MAP intervals, and random draws that belong to a MAP |
-//! | `request_grant` | the loop between request and grant, so many MAPs long |
+//! | `request_grant` | the loop between request and grant, a whole number of MAPs long |
 //! | `concatenation` | packets into grants: concatenation and fragmentation |
 //! | `transmit_queue` | what the shaper has let through and the MAC has not |
 //! | [`cascade`] | the modem of White 2012: a shaped queue, then a transmit queue |

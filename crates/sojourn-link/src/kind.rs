@@ -1,6 +1,4 @@
 //! Links as data: one value per kind of link with its queue manager, from which a running one is built.
-//!
-//! Source: none needed. Deviations: none known.
 
 use crate::any::AnyLink;
 use crate::framing::Framing;

@@ -1,8 +1,6 @@
 //! All kinds of link.
 //!
 //! Whoever adds a link adds one line to the list: files, schema and reference page know it by that.
-//!
-//! Source: none needed. Deviations: none known.
 
 use crate::config::{CascadeConfig, SerialConfig, ShapedConfig, SingleQueueConfig};
 use crate::docsis31::config::{DownstreamConfig, UpstreamConfig};

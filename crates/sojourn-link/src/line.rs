@@ -3,13 +3,11 @@
 //! A link says of each packet when it arrives. Until then the packet stands here, in order of arrival and,
 //! among equals, of announcement. There is no calendar: whoever owns the line asks when the next one is due
 //! and takes it then, be it an event loop or a program that waits for the time of day.
-//!
-//! Source: none needed. Deviations: none known.
 
 use alloc::vec::Vec;
 use sojourn_base::Instant;
 
-/// Room for so many packets from the first. chosen: a gigabit over a few milliseconds doubles it once or twice.
+/// Room for this many packets from the start. chosen: a gigabit over a few milliseconds doubles it once or twice.
 const ROOM: usize = 64;
 
 /// See the module.

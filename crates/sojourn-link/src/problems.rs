@@ -1,6 +1,4 @@
 //! What is wrong with a link's parameters, as its checks say it.
-//!
-//! Source: none needed. Deviations: none known.
 
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Span};

@@ -44,7 +44,7 @@ impl LoadTimes {
         }
     }
 
-    /// Whether so many pages are unfinished (more than 5 %) that the plain median misleads and the
+    /// Whether more than 5 % of the pages are unfinished, so that the plain median misleads and the
     /// other one must be shown (chosen: the usual limit for leaving out incomplete observations).
     pub fn needs_kaplan_meier(&self) -> bool {
         self.unfinished * 20 > self.completed + self.unfinished

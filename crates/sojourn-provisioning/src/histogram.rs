@@ -30,7 +30,7 @@ impl Histogram {
         }
     }
 
-    /// Counts a packet that was delayed by so many milliseconds.
+    /// Counts a packet with this delay in milliseconds.
     pub fn record(&mut self, delay_ms: f64) {
         let bin = self
             .edges

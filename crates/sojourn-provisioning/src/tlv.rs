@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 /// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A whole number of so many octets, the most significant first.
+    /// A whole number in this many octets, the most significant first.
     Number(usize),
     /// Text.
     Text,

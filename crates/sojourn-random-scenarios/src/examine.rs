@@ -1,6 +1,4 @@
 //! One scenario: drawn, read back from its print, run for a bounded number of events, checked.
-//!
-//! Source: none. Deviations: none known.
 
 use crate::conservation::{Allowed, Conservation};
 use crate::generator::Generator;
@@ -55,7 +53,7 @@ const LOOKS: u32 = 6;
 const CUTS: u32 = 8;
 /// The fraction.
 const CUT: u64 = 8;
-/// Every so many scenarios run twice, to compare.
+/// One scenario in this many runs twice, to compare.
 const REPEATED: u64 = 16;
 
 /// Draws scenario `number` and runs it.

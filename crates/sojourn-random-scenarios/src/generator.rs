@@ -2,8 +2,6 @@
 //!
 //! A schema says which keys and kinds there are and not what goes with what; validation does. So a scenario
 //! begins with what every file must have, and each further key stays only if the file is still valid.
-//!
-//! Source: none. Deviations: none known.
 
 use serde_json::{Map, Value, json};
 use sojourn_base::{RandomStream, Seed, math};

@@ -79,7 +79,7 @@ impl Request {
         Some(request)
     }
 
-    /// Every so many scenarios, for one of the workers.
+    /// The interval of scenarios of one worker.
     fn share(&self, worker: u64) -> Summary {
         let generator = Generator::default();
         let mut summary = Summary::default();

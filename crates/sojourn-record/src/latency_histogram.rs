@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn hi_1_quantiles_are_linear_in_their_bin_and_end_at_the_maximum() {
+    fn quantiles_are_linear_in_their_bin_and_end_at_the_maximum() {
         let histogram = with([500, 300, 150, 40, 8, 2], 37);
         for (p, expected) in [
             (0.25, 0.5),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn hi_2_and_logarithmic_if_that_is_wanted() {
+    fn quantiles_are_logarithmic_in_their_bin_if_wanted() {
         let histogram = with([500, 300, 150, 40, 8, 2], 37);
         let found = ms(&histogram, 0.9, Logarithmic);
         assert!((found - 3.684_031).abs() < 5e-7, "{found}");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn hi_3_a_delay_on_an_edge_falls_into_the_bin_above_it() {
+    fn a_delay_on_an_edge_falls_into_the_bin_above_it() {
         let mut histogram = with([0; 6], 0);
         histogram.record(Span::from_us(5_000));
         histogram.record(Span::from_us(4_999));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn hi_4_a_bin_ends_at_the_longest_delay() {
+    fn a_bin_ends_at_the_longest_delay() {
         let histogram = with([0, 0, 0, 4, 0, 0], 7);
         assert!((ms(&histogram, 0.5, Linear) - 6.0).abs() < 1e-9);
         let bracket = histogram.bracket(0.5);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn hi_5_a_histogram_merged_with_itself_has_the_same_quantiles() {
+    fn a_histogram_merged_with_itself_has_the_same_quantiles() {
         let one = with([500, 300, 150, 40, 8, 2], 37);
         let mut both = one.clone();
         both.merge(&one);

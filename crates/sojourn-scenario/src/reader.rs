@@ -1,6 +1,4 @@
 //! Takes the values of a configuration from a file's tree, and notes everything that does not fit.
-//!
-//! Source: none. Deviations: none known.
 
 use std::collections::BTreeMap;
 

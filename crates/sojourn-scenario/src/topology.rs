@@ -3,8 +3,6 @@
 //! A scenario says how many homes are alike; here each has its place. Subjects of records and names of random
 //! streams are made here too: `family/17/call` is the call of the seventeenth family, `family/17/upstream` its
 //! access link, `aggregation/upstream` a shared link. A lone subscriber has no name: `call`, `upstream`.
-//!
-//! Source: none. Deviations: none known.
 
 use sojourn_base::{Direction, PerDirection, Span};
 

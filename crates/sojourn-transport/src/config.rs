@@ -143,7 +143,7 @@ parameters! {
         ///
         /// Which [`crate::Event::ConnectFailed`] tells.
         attempts: Option<u32> = Some(7), by_name().or("unlimited").least("1");
-        /// the initial window is one segment once so many SYNs had to be repeated
+        /// the initial window is one segment after this many repeated SYNs
         ///
         /// RFC 5681 section 3.1 says 1.
         single_segment_after: Option<u32> = Some(2), by_name().or("never").least("1");
@@ -156,7 +156,7 @@ parameters! {
     /// When the receiver acknowledges.
     #[derive(Copy, Eq)]
     pub struct AckPolicy {
-        /// acknowledge at once when so many units are pending
+        /// acknowledge at once when this many units are pending
         every: u32 = 2, segments();
         /// the unit of every
         unit: AckUnit = AckUnit::Segments, by_name();
@@ -253,7 +253,7 @@ choices! {
     pub enum IdleRestart {
         /// nothing
         None = "none",
-        /// the window becomes so many segments (ns-2)
+        /// the window becomes this many segments (ns-2)
         ///
         /// The initial window, or 1.
         Reset {

@@ -218,7 +218,7 @@ parameters! {
     }
 }
 
-/// ns-2 FullTcp: full segments' worth of bytes, or the next multiple of so many milliseconds.
+/// ns-2 FullTcp: full segments' worth of bytes, or the next multiple of the given milliseconds.
 const fn heartbeat(ms: u64) -> AckPolicy {
     AckPolicy {
         every: 1,

@@ -1,4 +1,4 @@
-//! Drops one arrival in so many, whatever waits: the smallest policy that does something.
+//! Drops one arrival in N, whatever waits: the smallest policy that does something.
 //!
 //! Source: none; an example. Deviations: none known.
 
@@ -15,13 +15,13 @@ use sojourn_queue::{
 pub struct DropFiftiethConfig {
     /// How much may wait.
     pub limit: Limit,
-    /// One arrival in so many is dropped.
+    /// One arrival in this many is dropped.
     pub every: u32,
 }
 
 impl Configured for DropFiftiethConfig {
     const KIND: &'static str = "drop-fiftieth";
-    const ABOUT: &'static str = "first in, first out; one arrival in so many is dropped";
+    const ABOUT: &'static str = "first in, first out; one arrival in N is dropped";
 
     fn base() -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Configured for DropFiftiethConfig {
     fn keys(&mut self, visitor: &mut dyn Visitor) {
         visitor.value(LIMIT, &mut self.limit);
         visitor.value(
-            key("every", "one arrival in so many is dropped", "chosen: 2 %").least("2"),
+            key("every", "one arrival in N is dropped", "chosen: 2 %").least("2"),
             &mut self.every,
         );
     }

@@ -84,7 +84,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Bytes that the sizes of `content` at so many levels take.
+    /// Bytes that the sizes of `content` at `levels` levels take.
     pub(crate) fn bytes(content: &Content, levels: u64) -> u64 {
         let sizes = match content {
             Content::ConstantRate => levels,

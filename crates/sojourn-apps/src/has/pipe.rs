@@ -45,7 +45,7 @@ impl Pipe {
         self.is_answered
     }
 
-    /// Whether the server, which has so many bytes of requests, now has all of the last one: true once for each.
+    /// Whether the server, which has received `total` bytes of requests, now has all of the last one: true once for each.
     pub(crate) const fn is_asked(&mut self, total: u64) -> bool {
         let is_new = !self.is_answered && total >= self.requests;
         self.is_answered |= is_new;

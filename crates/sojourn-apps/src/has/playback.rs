@@ -9,7 +9,7 @@ use sojourn_base::{Instant, Span};
 /// A player and its buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Playback {
-    /// Playback begins, and goes on after a stall, with so much in the buffer.
+    /// Playback begins, and resumes after a stall, at this buffer level.
     threshold: Span,
     /// Media played in a thousand seconds: more or less than that many while catching up.
     per_mille: u64,
@@ -57,7 +57,7 @@ impl Playback {
         self.is_playing
     }
 
-    /// From now on so many seconds of media are played in a thousand; [`Self::advance`] has been called.
+    /// From now on a second plays `per_mille` thousandths of a second of media; [`Self::advance`] has been called.
     pub(crate) const fn set_speed(&mut self, per_mille: u64) {
         self.per_mille = per_mille;
     }

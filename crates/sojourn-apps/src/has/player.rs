@@ -11,7 +11,7 @@ use super::rate::{Choice, Chooser, RateRule};
 use crate::{ApplicationContext, Chunk};
 use sojourn_base::{BitRate, Instant, Span};
 
-/// Bytes of so many sessions of type `S`, each with a player, and of the sizes of what they play.
+/// Bytes of `sessions` sessions of type `S`, each with a player, and of the sizes of what they play.
 pub(crate) fn bytes_of<S>(sessions: u32, ladder: &[BitRate], content: &Content) -> u64 {
     let levels = ladder.len() as u64;
     let session = size_of::<S>() as u64 + levels * size_of::<u32>() as u64;
@@ -29,7 +29,7 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// A player that chooses among the levels of a ladder, and begins with so much in its buffer.
+    /// A player that chooses among the levels of a ladder, and begins at this buffer level.
     pub(crate) fn new(resume: Span, rule: RateRule, ladder: &[BitRate]) -> Self {
         Self {
             playback: Playback::new(resume),
@@ -40,7 +40,7 @@ impl Player {
         }
     }
 
-    /// The chunk of number `index` that is asked for now, at the level of `choice`, of so many bytes.
+    /// The chunk of number `index` that is asked for now, at the level of `choice`, with its size in bytes.
     pub(crate) fn asks(
         &self,
         now: Instant,

@@ -41,13 +41,13 @@ parameters! {
         samples: u32 = 5, origin("chosen: ten seconds of media").least("1").most("1000");
         /// with less in the buffer, the lowest level
         panic_below: Span = Span::from_s(4), span(SHARES);
-        /// a higher level only with so much in the buffer
+        /// a higher level only from this buffer level on
         up_from: Span = Span::from_s(10), span(SHARES);
         /// chunks in a row for which a higher level must have been possible
         up_after: u32 = 3, origin("chosen: three").least("1").most("1000");
-        /// with so much in the buffer a level that is too high is kept
+        /// from this buffer level on, a level that is too high is kept
         hold_from: Span = Span::from_s(20), span(SHARES);
-        /// but not if the next chunk would take so many times its own length
+        /// but not if the next chunk would take this multiple of its own length
         hold_up_to: f64 = 1.25, origin("chosen: 1.25").least("1").most("100");
     }
 }
@@ -176,7 +176,7 @@ impl Chooser {
         }
     }
 
-    /// A chunk has arrived with so many b/s.
+    /// A chunk has arrived at this rate in b/s.
     pub(crate) fn on_sample(&mut self, throughput: f64) {
         let most = match self.rule {
             RateRule::ThroughputBuffer(config) => config.samples as usize,

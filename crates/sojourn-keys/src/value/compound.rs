@@ -1,6 +1,4 @@
 //! Values made of others: words of an enumeration, a value or a word, one value or a list.
-//!
-//! Source: none. Deviations: none known.
 
 use core::cmp::Ordering;
 

@@ -172,7 +172,7 @@ fn wrong_unit<Q: Quantity>(shown_text: &str, example: &str) -> Mismatch {
     )
 }
 
-/// The bit rate of so many bytes per second.
+/// The bit rate of a number of bytes per second.
 fn bits_for_bytes(number: &str, unit: &str) -> Option<BitRate> {
     let size = unit
         .strip_suffix("/s")

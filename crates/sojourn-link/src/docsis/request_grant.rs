@@ -1,4 +1,4 @@
-//! The request-grant loop: a request can be granted so many MAP intervals after it has left.
+//! The request-grant loop: a request can be granted N MAP intervals after it has left.
 //!
 //! What a MAP requests, piggybacked or not, can be granted a fixed number of MAPs later on; what a grant does not
 //! cover stays requested. White 2012 keeps a vector of two sums, `REQ(0)` at the CMTS and `REQ(1)` on its way; here is

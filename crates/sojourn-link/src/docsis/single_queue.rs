@@ -56,7 +56,7 @@ enum Plan {
     Idle,
     /// The next MAP must be dealt with in time.
     Map,
-    /// A grant of so many bytes begins.
+    /// A grant begins, with its size in bytes.
     Grant { starts_at: Instant, bytes: Bytes },
 }
 

@@ -47,7 +47,7 @@ pub struct UpstreamConfig {
     pub burst: Bytes,
     /// Peak traffic rate; zero means unlimited.
     pub peak: BitRate,
-    /// The bucket of the peak rate holds so much time at that rate (`PeakRateTokenInterval`).
+    /// The bucket of the peak rate holds this span at that rate (`PeakRateTokenInterval`).
     pub peak_interval: Span,
     /// Service flows.
     pub service: Service,

@@ -1,7 +1,7 @@
 //! The DOCSIS 3.1 downstream: a CMTS that shapes a managed queue onto the symbols of an OFDM channel.
 //!
 //! At the start of each symbol as many bytes are scheduled as both token buckets hold and the symbol has room for, and
-//! packets are taken from the queue manager only then. They leave so many symbols later as the CMTS works ahead. A
+//! packets are taken from the queue manager only then. They leave later by the symbols that the CMTS works ahead. A
 //! symbol may begin and end inside a packet. A manager with two queues decides itself whose turn it is. Rates count
 //! Ethernet frames; MAC headers take room in symbols.
 //!

@@ -41,7 +41,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Of a channel whose MAPs come by `downstream`, over so many kilometres.
+    /// Of a channel whose MAPs come by `downstream`, over a plant of this length in kilometres.
     pub fn new(
         channel: &OfdmaChannel,
         downstream: &OfdmChannel,

@@ -149,7 +149,7 @@ impl RequestShaper {
         admitted.0
     }
 
-    /// A packet with a header of so many bytes is taken.
+    /// A packet is taken; its `header` in bytes is paid back.
     fn pay_back(&mut self, now: Instant, header: u64) {
         if let Some(bucket) = &mut self.sustained {
             bucket.credit(now, bucket.price(Bytes(header)));
@@ -610,7 +610,7 @@ impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Upstream
     fn on_arrival(&mut self, now: Instant, meta: Meta, item: PacketHandle, context: &mut C) {
         let is_due = self.due <= now;
         if is_due {
-            // Who comes in the moment in which a burst is prepared may still go with it.
+            // A packet that arrives while the burst is built may join it.
             self.advance(now, false, context);
             self.run_timers(now, context);
         }

@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn ll_5_the_classic_delay_is_that_at_what_the_low_latency_queue_leaves() {
+    fn the_classic_delay_is_that_at_what_the_low_latency_queue_leaves() {
         for (bits, ms) in [
             (0, 10.0),
             // 10 Mb/s for 16 ms; 40 are left.
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn ll_3_marks_follow_the_square_root_of_the_drops() {
+    fn marks_follow_the_square_root_of_the_drops() {
         // Claim W19-48.
         for (probability, likelihood) in [
             (0.0001, 0.02),
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn ll_7_buffers_follow_the_rate() {
+    fn buffers_follow_the_rate() {
         let config = DocsisDualQueueConfig::DOCSIS31;
         let buffer = |aggregate, own| Rated::new(&config, aggregate, own).buffer;
         assert_eq!(buffer(MBPS(50), BitRate::ZERO), 62_500);

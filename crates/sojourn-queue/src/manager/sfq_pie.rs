@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn fp_4_one_pie_for_all_sub_flows_drops_before_they_are_chosen() {
+    fn one_pie_for_all_sub_flows_drops_before_they_are_chosen() {
         let config = SfqPieConfig {
             sub_flows: SfqConfig {
                 quantum: 0,

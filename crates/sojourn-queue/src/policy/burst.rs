@@ -10,7 +10,7 @@ pub enum BurstState {
     /// No burst yet: the next one is met with an allowance.
     #[default]
     Inactive,
-    /// A burst is possible; quiet for so many updates.
+    /// A burst is possible. Counts the quiet updates.
     Quiescent {
         /// Quiet updates in a row.
         quiet: u32,

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cl_1_ect_1_ce_and_the_code_points_go_to_the_low_latency_queue() {
+    fn ect_1_ce_and_the_code_points_go_to_the_low_latency_queue() {
         // Claim W19-13.
         use ServiceQueue::{Classic, LowLatency};
         for (ecn, dscp, queue) in [
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn cl_2_ect_0_can_be_told_to() {
+    fn ect_0_can_be_told_to() {
         let classifier = LowLatencyClassifier {
             ect0: true,
             ..LowLatencyClassifier::DOCSIS

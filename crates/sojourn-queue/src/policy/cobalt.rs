@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn co_1_and_co_2_blue_rises_with_overflows_and_falls_with_idle_time() {
+    fn blue_rises_with_overflows_and_falls_with_idle_time() {
         let mut cobalt = Cobalt::default();
         cobalt.on_arrival(Instant::ZERO);
         for (ms, blue) in [(0, 0.0), (6, 1.0), (8, 1.0), (12, 2.0)] {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn co_3_with_certainty_blue_drops_capable_packets_too() {
+    fn with_certainty_blue_drops_capable_packets_too() {
         let at = CobaltAtLink::new(CobaltLaw { ecn: true, ..LAW });
         let mut cobalt = Cobalt {
             blue: 1.0,

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn pi_4_one_measurement_at_5_mbps() {
+    fn one_measurement_at_5_mbps() {
         for (config, packets, bytes_per_second, delay) in [
             (
                 DepartureRateConfig::RFC8033,

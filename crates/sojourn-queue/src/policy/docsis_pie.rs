@@ -23,9 +23,9 @@ const MAXIMUM_BURST: Span = Span::from_ms(142);
 const MEAN_PACKET: u32 = 1024;
 /// RFC 8034 A.1.2: smallest packet.
 const MINIMUM_PACKET: u32 = 64;
-/// RFC 8034 A.1.2: no drop before so many drops are due.
+/// RFC 8034 A.1.2: no drop before the sum of probabilities reaches this.
 const PROBABILITY_LOW: f64 = 0.85;
-/// RFC 8034 A.1.2: a drop at the latest when so many are due.
+/// RFC 8034 A.1.2: a drop at the latest when it reaches this.
 const PROBABILITY_HIGH: f64 = 8.5;
 /// RFC 8034 A.1.2: below this delay the probability decays.
 const LATENCY_LOW: f64 = 0.005;
@@ -69,7 +69,7 @@ pub struct DocsisPie {
 }
 
 impl DocsisPie {
-    /// A packet of `length` bytes arrives and fits into the `buffer` of so many bytes; `backlog` bytes
+    /// A packet of `length` bytes arrives and fits into the `buffer` (bytes); `backlog` bytes
     /// wait already. Returns whether to signal, which is a drop where nothing marks.
     pub fn on_arrival(
         &mut self,
@@ -115,7 +115,7 @@ impl DocsisPie {
         self.accumulated = 0.0;
     }
 
-    /// An update is due, and the queue's delay is so many seconds.
+    /// An update is due. The queue's delay is in seconds.
     pub fn on_update(&mut self, law: &DocsisPieLaw, delay: f64) {
         if self.burst.is_zero() {
             self.move_probability(law, delay);

@@ -129,7 +129,7 @@ mod tests {
     const RATE: BitRate = BitRate::from_mbps(50);
 
     #[test]
-    fn ll_6_the_virtual_queue_drains_whether_or_not_the_real_one_does() {
+    fn the_virtual_queue_drains_whether_or_not_the_real_one_does() {
         let mut queue = VirtualQueue::default();
         let time = time_at(RATE, 1018);
         for (at_us, ns) in [

@@ -42,7 +42,7 @@ pub struct Pi2 {
 }
 
 impl Pi2 {
-    /// An update is due, and the delay is so many seconds.
+    /// An update is due. The delay is in seconds.
     pub fn on_update(&mut self, law: &Pi2Law, delay: f64) {
         let step =
             law.alpha * (delay - law.target.as_secs_f64()) + law.beta * (delay - self.old_delay);
@@ -62,7 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn d2_1_the_base_likelihood_over_six_updates() {
+    fn the_base_likelihood_over_six_updates() {
         let law = Pi2Law {
             alpha: 0.16,
             beta: 3.2,

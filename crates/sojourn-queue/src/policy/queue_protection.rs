@@ -196,7 +196,7 @@ mod tests {
     const MS: Span = Span::from_ms(1);
 
     #[test]
-    fn qp_1_score_and_delay_together_sanction_a_packet() {
+    fn score_and_delay_together_sanction_a_packet() {
         let mut protection = QueueProtection::new(LAW);
         for (at_ms, likelihood, delay_us, score_ns, sanctioned) in [
             (0, 1.0, 1200, 3_072_000, false),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn qp_2_no_score_is_above_five_seconds() {
+    fn no_score_is_above_five_seconds() {
         let mut protection = QueueProtection::new(LAW);
         let packets = (1..10_000)
             .find(|_| {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn qp_3_a_flow_keeps_its_bucket_and_takes_only_expired_ones() {
+    fn a_flow_keeps_its_bucket_and_takes_only_expired_ones() {
         // The hash of 10.0.0.1:5000 to 10.0.0.2:5001: buckets 2 and 11 of 32.
         let flow = 0x5f99_b162;
         let charge = |protection: &mut QueueProtection, ms, flow, length| {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn qp_4_a_flow_below_the_aging_rate_has_no_score_left_at_its_next_packet() {
+    fn a_flow_below_the_aging_rate_has_no_score_left_at_its_next_packet() {
         // 1000 B with likelihood 0.5 are charged 1.024 ms.
         for (gap_us, grows) in [(1_030, false), (1_000, true)] {
             let mut protection = QueueProtection::new(LAW);

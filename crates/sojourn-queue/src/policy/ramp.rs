@@ -82,7 +82,7 @@ mod tests {
     const US: fn(u64) -> Span = Span::from_us;
 
     #[test]
-    fn ll_1_thresholds_rise_on_slow_links() {
+    fn thresholds_rise_on_slow_links() {
         for (mbps, least_ns, most_ns) in [
             (5, 6_400_000, 6_924_288),
             (10, 3_200_000, 3_724_288),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn ll_2_marks_begin_at_0_475_ms_and_cover_all_from_1_ms() {
+    fn marks_begin_at_0_475_ms_and_cover_all_from_1_ms() {
         // Claim W19-14.
         let ramp = ImmediateAqmLaw::DOCSIS.at(BitRate::from_mbps(200));
         for (ns, likelihood) in [(475_712, 0.0), (737_856, 0.5), (1_000_000, 1.0)] {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn d2_4_the_ramp_of_rfc_9332() {
+    fn the_ramp_of_rfc_9332() {
         let ramp = Ramp {
             least: US(800),
             most: US(1200),

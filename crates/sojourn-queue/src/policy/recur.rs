@@ -31,7 +31,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn d2_2_a_quarter_is_due_at_every_fourth_call_from_the_fifth_on() {
+    fn a_quarter_is_due_at_every_fourth_call_from_the_fifth_on() {
         let mut recur = Recur::default();
         let due: Vec<u32> = (1..=17).filter(|_| recur.advance(0.25)).collect();
         assert_eq!(due, [5, 9, 13, 17]);

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn red_1_the_average_follows_what_arrivals_find() {
+    fn the_average_follows_what_arrivals_find() {
         let law = RedLaw {
             weight: 0.25,
             ..LAW
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn red_2_the_first_packet_above_the_threshold_is_spared_and_later_ones_draw() {
+    fn the_first_packet_above_the_threshold_is_spared_and_later_ones_draw() {
         use RedSignal::{Keep, Mark};
         let first_four = [Keep; 4];
         // Arrival 5: 0.15556978; arrival 6 after that was kept: 0.59768156.
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn red_3_signals_are_spread_over_the_packets_between_them() {
+    fn signals_are_spread_over_the_packets_between_them() {
         let plain = RedLaw { wait: false, ..LAW };
         for (law, count, spread) in [
             (plain, 1.0, 0.02 / 0.98),
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn red_4_gentle_reaches_certainty_at_twice_the_upper_threshold() {
+    fn gentle_reaches_certainty_at_twice_the_upper_threshold() {
         assert!(close(CURVE.likelihood(180.0, true), 0.52));
         assert!(close(CURVE.likelihood(240.0, true), 1.0));
         assert!(close(CURVE.likelihood(120.0, false), 1.0));
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn red_5_an_idle_queue_ages_by_what_the_link_could_have_sent() {
+    fn an_idle_queue_ages_by_what_the_link_could_have_sent() {
         let mut red = Red::new([CURVE].into_iter());
         red.average = 40.0;
         red.idle_since = None;
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn red_6_small_packets_are_signalled_less() {
+    fn small_packets_are_signalled_less() {
         let law = RedLaw {
             scale_by: Some(1500.0),
             wait: false,
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn red_7_classes_have_curves_of_their_own_over_one_average() {
+    fn classes_have_curves_of_their_own_over_one_average() {
         let other = RedCurve {
             minimum: 10.0,
             maximum: 60.0,

@@ -1,7 +1,5 @@
 //! Many lines of packets in one slab, so that a shared limit, and dropping from either end of any
 //! line, cost the same for one line and for a thousand. A line is a sub-flow.
-//!
-//! Source: none needed. Deviations: none known.
 
 use crate::{Backlog, Held};
 use alloc::vec::Vec;

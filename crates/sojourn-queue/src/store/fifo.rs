@@ -1,6 +1,4 @@
 //! One line of packets, and what it holds in bytes.
-//!
-//! Source: none needed. Deviations: none known.
 
 use crate::{Backlog, Held};
 use alloc::collections::VecDeque;

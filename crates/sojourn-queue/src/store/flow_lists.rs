@@ -83,7 +83,7 @@ struct Place {
 }
 
 impl FlowListsConfig {
-    /// Bytes of the queues without packets, if a policy takes so many for each.
+    /// Bytes of the queues without packets, if a policy takes `policy` bytes for each.
     pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
         let lists = 3 * size_of::<usize>();
         u64::from(self.queues) * (LINE_BYTES + size_of::<Place>() + lists + policy) as u64
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn fq_1_new_flows_first_and_deficits_in_bytes() {
+    fn new_flows_first_and_deficits_in_bytes() {
         let mut flows = FlowLists::new(&FlowListsConfig::BASE);
         for _ in 0..4 {
             flows.push(0, packet(1514));

@@ -38,7 +38,7 @@ struct Place {
 pub(crate) const PLACE_BYTES: usize = size_of::<Place>();
 
 impl NicholsRing {
-    /// An empty ring for so many bins.
+    /// An empty ring of `bins` bins.
     pub(crate) fn new(bins: u32, quantum: u32) -> Self {
         let place = Place {
             deficit: 0,

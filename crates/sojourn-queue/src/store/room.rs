@@ -34,7 +34,7 @@ impl Room {
         }
     }
 
-    /// Room for at most so many bytes and packets.
+    /// Room for at most these bytes and packets.
     pub(crate) const fn of(bytes: u64, packets: u32) -> Self {
         Self { bytes, packets }
     }

@@ -79,7 +79,7 @@ impl SfqConfig {
 }
 
 impl SfqConfig {
-    /// Bytes of the sub-flows without packets, if a policy takes so many for each.
+    /// Bytes of the sub-flows without packets, if a policy takes `policy` bytes for each.
     pub(crate) fn bytes_with(&self, policy: usize) -> u64 {
         let each = LINE_BYTES + PLACE_BYTES + policy;
         (u64::from(self.bins) + u64::from(self.background)) * each as u64

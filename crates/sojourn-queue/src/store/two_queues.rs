@@ -28,7 +28,7 @@ pub(crate) enum Turns {
         /// It is the classic queue's part of the round.
         classic_part: bool,
     },
-    /// The packet that has waited longest, as if those of the low-latency queue had come so much earlier.
+    /// The packet that has waited longest, as if those of the low-latency queue had come earlier by this span.
     TimeShifted(Span),
 }
 
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn d2_3_credit_serves_in_the_ratio_of_the_weights() {
+    fn credit_serves_in_the_ratio_of_the_weights() {
         let nine = "LLLLLLLLLC";
         assert_eq!(order(Turns::by_credit(90, 10), 30, 1500), nine.repeat(3));
         let docsis = order(Turns::by_credit(230, 26), 39, 1500);

@@ -41,7 +41,7 @@ fn served(queue: &mut Lane) -> Vec<String> {
 }
 
 #[test]
-fn ap_1_an_acknowledgement_passes_waiting_data() {
+fn an_acknowledgement_passes_waiting_data() {
     let mut queue = lane(AckPriorityConfig::BASE);
     offer(&mut queue, packet(1500, 0), &["d1", "d2", "d3"]);
     offer(&mut queue, ack(40), &["ack"]);
@@ -49,7 +49,7 @@ fn ap_1_an_acknowledgement_passes_waiting_data() {
 }
 
 #[test]
-fn ap_2_data_get_their_turn_after_a_burst() {
+fn data_get_their_turn_after_a_burst() {
     let mut queue = lane(AckPriorityConfig {
         burst: 2,
         ..AckPriorityConfig::BASE
@@ -63,7 +63,7 @@ fn ap_2_data_get_their_turn_after_a_burst() {
 }
 
 #[test]
-fn ap_3_what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
+fn what_is_not_a_small_pure_acknowledgement_waits_with_the_data() {
     let mut queue = lane(AckPriorityConfig::BASE);
     offer(&mut queue, packet(1500, 0), &["data"]);
     // SYN+ACK of 60 bytes and an acknowledgement with a byte of payload: the caller does not call

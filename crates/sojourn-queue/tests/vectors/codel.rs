@@ -36,7 +36,7 @@ fn standing_queue(law: CodelLaw, meta: Meta, calls: u64) -> (Vec<u64>, Vec<u64>)
 }
 
 #[test]
-fn cd_3_a_burst_that_drains_within_an_interval_loses_nothing() {
+fn a_burst_that_drains_within_an_interval_loses_nothing() {
     for (packets, drop_calls, last) in [(200, vec![105], 199), (100, vec![], 100)] {
         let mut manager = codel(CodelLaw::RFC8289).build();
         let mut context = TestContext::without_draws();
@@ -130,7 +130,7 @@ fn calls_that_drop(behind: u32, calls: u64) -> Vec<u64> {
 }
 
 #[test]
-fn cd_5_a_single_packet_behind_protects_the_one_in_front() {
+fn a_single_packet_behind_protects_the_one_in_front() {
     assert!(calls_that_drop(1500, 2000).is_empty());
     // With two packets behind: the first pop is at call 1, so the first drop is 100 calls later.
     assert_eq!(calls_that_drop(3000, 150)[0], 101);
@@ -163,7 +163,7 @@ fn bytes_that_the_link_has_staged_count_as_waiting() {
 }
 
 #[test]
-fn cd_6_marks_come_at_the_times_of_drops() {
+fn marks_come_at_the_times_of_drops() {
     let times = vec![101, 201, 272, 330, 380, 425, 465, 503, 539, 572];
     let (drops, marks) = standing_queue(CodelLaw::RFC8289, packet(1500, 0), 572);
     assert_eq!((drops, marks), (times.clone(), vec![]));
@@ -179,7 +179,7 @@ fn cd_6_marks_come_at_the_times_of_drops() {
 }
 
 #[test]
-fn l4_1_l4s_packets_see_only_their_threshold() {
+fn l4s_packets_see_only_their_threshold() {
     let law = CodelLaw {
         ecn: true,
         ce_threshold: Some(Span::from_ms(1)),

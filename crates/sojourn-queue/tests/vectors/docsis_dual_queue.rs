@@ -40,7 +40,7 @@ fn placed(verdict: Verdict) -> Placement {
 }
 
 #[test]
-fn ll_4_nine_packets_at_once_are_marked_and_then_sanctioned() {
+fn nine_packets_at_once_are_marked_and_then_sanctioned() {
     let mut queue = DocsisDualQueue::new(CONFIG);
     let mut context = at_50_mbps();
     let scores = [

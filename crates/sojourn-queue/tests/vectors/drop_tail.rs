@@ -14,7 +14,7 @@ fn drop_tail(limit: Limit, admission: Admission) -> ManagerConfig {
 }
 
 #[test]
-fn dt_1_three_packets_fit_and_ns_2_holds_one_less() {
+fn three_packets_fit_and_ns_2_holds_one_less() {
     let limit = Limit::Packets(Packets(3));
     assert_eq!(
         verdicts(&drop_tail(limit, Admission::Fit), &[1500; 5]),
@@ -27,7 +27,7 @@ fn dt_1_three_packets_fit_and_ns_2_holds_one_less() {
 }
 
 #[test]
-fn dt_2_bytes_are_filled_to_the_last() {
+fn bytes_are_filled_to_the_last() {
     let config = ManagerConfig::from(DropTailConfig::WHITE2013_BUFFER_CONTROL);
     let lengths = [[1500; 20].as_slice(), &[1500, 1000, 218, 50, 32, 1]].concat();
     assert_eq!(
@@ -37,7 +37,7 @@ fn dt_2_bytes_are_filled_to_the_last() {
 }
 
 #[test]
-fn dt_3_a_threshold_may_be_overshot_by_one_packet() {
+fn a_threshold_may_be_overshot_by_one_packet() {
     let config = drop_tail(Limit::Bytes(Bytes(31_250)), Admission::Threshold);
     let lengths = [[1500; 21].as_slice(), &[40]].concat();
     assert_eq!(
@@ -57,13 +57,13 @@ fn ns_2_in_byte_mode_stays_below_the_product() {
 }
 
 #[test]
-fn dt_4_a_packet_larger_than_the_limit_never_fits() {
+fn a_packet_larger_than_the_limit_never_fits() {
     let config = drop_tail(Limit::Bytes(Bytes(1000)), Admission::Fit);
     assert_eq!(verdicts(&config, &[1500, 1000]), "DA");
 }
 
 #[test]
-fn dt_5_head_drop_gives_up_the_oldest() {
+fn head_drop_gives_up_the_oldest() {
     let config = ManagerConfig::from(DropTailConfig {
         limit: Limit::Packets(Packets(2)),
         admission: Admission::Fit,
@@ -84,7 +84,7 @@ fn dt_5_head_drop_gives_up_the_oldest() {
 }
 
 #[test]
-fn dt_6_the_wait_is_the_limit_over_the_actual_rate() {
+fn the_wait_is_the_limit_over_the_actual_rate() {
     for (bytes, rate, us) in [
         (625_000, BitRate::from_mbps(20), 250_000),
         (625_000, BitRate::from_mbps(5), 1_000_000),

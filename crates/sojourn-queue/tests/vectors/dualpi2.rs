@@ -33,7 +33,7 @@ fn at_base(base: f64, config: DualPi2Config) -> (DualPi2Queue, TestContext) {
 }
 
 #[test]
-fn d2_5_in_overload_low_latency_packets_are_dropped_as_classic_ones_are() {
+fn in_overload_low_latency_packets_are_dropped_as_classic_ones_are() {
     let (mut queue, mut context) = at_base(0.5, CONFIG);
     for n in 1..=13 {
         let _ = queue.enqueue(

@@ -55,7 +55,7 @@ fn flows(manager: &mut Manager, most: usize, now: Instant) -> Vec<u32> {
 const ROOMY: Limit = Limit::Packets(Packets(1000));
 
 #[test]
-fn sf_1_five_small_packets_for_each_large_one() {
+fn five_small_packets_for_each_large_one() {
     let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, ROOMY);
     fill(&mut manager, 0, &[1500; 10], &mut context);
@@ -67,7 +67,7 @@ fn sf_1_five_small_packets_for_each_large_one() {
 }
 
 #[test]
-fn sf_2_without_a_quantum_packets_alternate() {
+fn without_a_quantum_packets_alternate() {
     let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(0, ROOMY);
     fill(&mut manager, 0, &[1500; 4], &mut context);
@@ -79,7 +79,7 @@ fn sf_2_without_a_quantum_packets_alternate() {
 }
 
 #[test]
-fn sf_3_a_flow_that_wakes_up_is_served_before_busy_ones() {
+fn a_flow_that_wakes_up_is_served_before_busy_ones() {
     for quantum in [300, 0] {
         let mut context = TestContext::without_draws();
         let mut manager = sfq_codel(quantum, ROOMY);
@@ -92,7 +92,7 @@ fn sf_3_a_flow_that_wakes_up_is_served_before_busy_ones() {
 }
 
 #[test]
-fn sf_4_an_arrival_costs_the_largest_sub_flow_its_newest_packet() {
+fn an_arrival_costs_the_largest_sub_flow_its_newest_packet() {
     let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, Limit::Bytes(Bytes(6000)));
     fill(&mut manager, 0, &[1500; 3], &mut context);
@@ -104,7 +104,7 @@ fn sf_4_an_arrival_costs_the_largest_sub_flow_its_newest_packet() {
 }
 
 #[test]
-fn sf_5_among_equals_the_later_sub_flow_pays() {
+fn among_equals_the_later_sub_flow_pays() {
     let mut context = TestContext::without_draws();
     let mut manager = sfq_codel(300, Limit::Packets(Packets(4)));
     fill(&mut manager, 0, &[1500; 2], &mut context);
@@ -175,7 +175,7 @@ fn sfq_codel_never_empties_a_sub_flow() {
 }
 
 #[test]
-fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
+fn ns_2_tightens_its_limit_as_it_fills() {
     // A flow for each of the 16 buckets.
     let flow_of: Vec<u32> = (0..16)
         .map(|bucket| {
@@ -220,7 +220,7 @@ fn sq_1_to_3_ns_2_tightens_its_limit_as_it_fills() {
 }
 
 #[test]
-fn sq_4_without_codel_nothing_is_dropped_however_long_it_waits() {
+fn without_codel_nothing_is_dropped_however_long_it_waits() {
     let late = Instant::from_ms(500);
     let mut context = TestContext::without_draws();
     let mut plain: Manager = ManagerConfig::from(SfqConfig {
@@ -244,7 +244,7 @@ fn fq_codel(limit: u32) -> Manager {
 }
 
 #[test]
-fn fq_2_the_fattest_queue_loses_half_from_its_head() {
+fn the_fattest_queue_loses_half_from_its_head() {
     let mut context = TestContext::without_draws();
     let mut manager = fq_codel(4);
     fill(&mut manager, 0, &[1500; 3], &mut context);
@@ -308,7 +308,7 @@ fn serve_at(
 }
 
 #[test]
-fn fq_3_a_sparse_flow_waits_for_one_packet_at_most() {
+fn a_sparse_flow_waits_for_one_packet_at_most() {
     let rate = BitRate::from_mbps(10);
     let mut manager = fq_codel(10_240);
     let mut context = TestContext::without_draws();

@@ -55,7 +55,7 @@ fn pie_measures_sojourn_and_raises_its_probability() {
 }
 
 #[test]
-fn fp_2_a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
+fn a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
     let mut queue = FqPieQueue::new(FqPieConfig {
         law: EAGER,
         ..FqPieConfig::NS3
@@ -87,7 +87,7 @@ fn fp_2_a_busy_flow_does_not_raise_the_probability_of_an_idle_one() {
 }
 
 #[test]
-fn fp_3_the_fattest_queue_pays_as_in_fq_codel() {
+fn the_fattest_queue_pays_as_in_fq_codel() {
     let mut queue = FqPieQueue::new(FqPieConfig {
         flows: FlowListsConfig {
             limit: Limit::Packets(Packets(4)),
@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn fp_1_with_one_flow_fq_pie_is_pie(operations in operations(400)) {
+    fn with_one_flow_fq_pie_is_pie(operations in operations(400)) {
         let law = PieLaw {
             reference: Span::from_us(500),
             update_interval: Span::from_ms(2),

@@ -6,7 +6,7 @@ use crate::{LinkId, LinkPassage, TrafficId};
 use sojourn_base::{Bytes, Direction, Instant, ServiceQueue, Span};
 
 /// Packets of one link that are counted together. chosen: the bins of the histograms are not in a near cache, and the
-/// processor fetches those of neighbouring packets at the same time; so many packets take 1.5 kB, and those of both links of a line.
+/// processor fetches those of neighbouring packets at the same time. 32 packets take 1.5 kB, and those of both links of a line.
 pub(super) const COUNTED_TOGETHER: usize = 32;
 
 /// What is counted of a packet that has left a link.

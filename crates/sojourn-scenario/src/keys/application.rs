@@ -1,6 +1,4 @@
 //! The application of a traffic entry; its keys stand beside each application's parameters.
-//!
-//! Source: none. Deviations: none known.
 
 use sojourn_apps::{ApplicationConfig, ConstantRateConfig};
 use sojourn_keys::OneOf;

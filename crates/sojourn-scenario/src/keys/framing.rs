@@ -8,7 +8,7 @@ use sojourn_link::framing::MAC_HEADER;
 
 pub(crate) const FRAMING: Key = key(
     "framing",
-    "what a packet costs on this link: its queue, shaper and line are charged so many bytes, the next link \
+    "what a packet costs on this link: its queue, shaper and line are charged that many bytes, the next link \
      is not",
     "White 2012 and 2013: IP packets; DOCSIS 3.1 counts Ethernet frames",
 );

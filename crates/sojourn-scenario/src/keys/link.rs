@@ -1,6 +1,4 @@
 //! A link; its keys stand beside each link's parameters.
-//!
-//! Source: none. Deviations: none known.
 
 use sojourn_keys::{Configured, OneOf};
 use sojourn_link::{LinkConfig, SerialConfig};

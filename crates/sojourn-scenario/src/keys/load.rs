@@ -194,12 +194,12 @@ const LOADS: [Word<Parts>; 12] = [
     ),
     word(
         "tcp_nup",
-        "so many uploads; ICMP pings",
+        "N uploads; ICMP pings",
         parts(&[streams("upload", UP, None)], &[ICMP]),
     ),
     word(
         "tcp_ndown",
-        "so many downloads; ICMP pings",
+        "N downloads; ICMP pings",
         parts(&[streams("download", DOWN, None)], &[ICMP]),
     ),
     word(

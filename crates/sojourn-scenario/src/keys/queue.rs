@@ -1,6 +1,4 @@
 //! The queue manager of a link; its keys stand beside each manager's parameters.
-//!
-//! Source: none. Deviations: none known.
 
 use sojourn_keys::OneOf;
 use sojourn_queue::ManagerConfig;

@@ -1,6 +1,4 @@
 //! The stack of a traffic entry; its keys stand beside the parameters of transports.
-//!
-//! Source: none. Deviations: none known.
 
 use sojourn_keys::{Choice, KindInfo, Profile, Visitor};
 use sojourn_transport::StackConfig;

@@ -1,7 +1,5 @@
 //! Every running controller as one type. Those with little state stand in their connection, so that a new connection
 //! allocates nothing for them; the others stand behind a pointer.
-//!
-//! Source: none needed. Deviations: none known.
 
 use super::CongestionControl;
 use super::cubic_rfc9438::Cubic;

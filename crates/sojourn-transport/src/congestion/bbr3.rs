@@ -77,7 +77,7 @@ const ROUND_TRIP_WINDOW: Span = Span::from_s(10);
 /// Wait between probes of the rate: 2 s, and up to another one by chance.
 const LEAST_WAIT: Span = Span::from_s(2);
 const CHANCE_OF_WAIT_MS: u64 = 1000;
-/// Rounds between probes of the rate, at most, so that Reno flows at up to so many segments get their turn.
+/// Rounds between probes of the rate, at most, so that Reno flows of up to this many segments get their turn.
 const RENO_ROUNDS: f64 = 63.0;
 /// Doublings of the step of a probe, at most.
 const DOUBLINGS: u32 = 30;

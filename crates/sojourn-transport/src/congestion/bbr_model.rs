@@ -21,7 +21,7 @@ pub(super) const REQUESTS: Requests = Requests {
 pub(super) const QUANTUM: u32 = 2;
 /// Fewest segments in the network (draft, `BBR.MinPipeCwnd`).
 pub(super) const LEAST_WINDOW: f64 = 4.0;
-/// A pipe is full when the rate grows by less than this in so many rounds (draft, 5.3.1.2).
+/// A pipe is full when the rate grows by less than this in three rounds (draft, 5.3.1.2).
 pub(super) const FULL_GROWTH: f64 = 1.25;
 pub(super) const FULL_ROUNDS: u32 = 3;
 /// Part of the estimated rate that is used, so that a queue can drain (draft, `BBR.PacingMarginPercent`).

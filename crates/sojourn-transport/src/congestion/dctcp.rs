@@ -115,7 +115,7 @@ mod tests {
         threshold: 50.0,
     };
 
-    /// The estimates after round trips of 16 acknowledgements of which so many were marked.
+    /// The estimates after round trips of 16 acknowledgements of which `marked` were marked.
     fn estimates(initial_alpha: f64, marked: &[u32]) -> Vec<f64> {
         let config = DctcpConfig {
             initial_alpha,

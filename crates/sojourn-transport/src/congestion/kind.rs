@@ -1,6 +1,4 @@
 //! Controllers as data: one value per kind of controller, from which a running one is built.
-//!
-//! Source: none needed. Deviations: none known.
 
 use super::AnyController;
 use crate::StackConfig;

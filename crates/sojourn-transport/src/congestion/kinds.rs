@@ -1,8 +1,6 @@
 //! All kinds of congestion controller.
 //!
 //! Whoever adds a controller adds one line to the list: files, schema and reference page know it by that.
-//!
-//! Source: none needed. Deviations: none known.
 
 use super::bbr1::Bbr1Config;
 use super::bbr3::Bbr3Config;

@@ -36,7 +36,7 @@ pub(crate) struct DeliveryRate {
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Samples are limited by the application until so much is delivered; 0 if they are not.
+    /// Samples are limited by the application until this many bytes are delivered; 0 if they are not.
     limited_until: u64,
     /// Found lost in total, and when the last sample was taken.
     lost: u32,

@@ -60,7 +60,7 @@ const VARIANTS: [CodelVariant; 4] = [
 ];
 
 #[test]
-fn cd_1_a_standing_queue_is_signalled_faster_and_faster() {
+fn a_standing_queue_is_signalled_faster_and_faster() {
     for variant in VARIANTS {
         let drops = drops(&with_variant(variant), 572, |_| 20);
         let calls: Vec<_> = drops.iter().map(|drop| drop.call_ms).collect();
@@ -81,7 +81,7 @@ fn cd_1_a_standing_queue_is_signalled_faster_and_faster() {
 }
 
 #[test]
-fn cd_2_variants_differ_in_how_they_resume() {
+fn variants_differ_in_how_they_resume() {
     let dips = |ms| {
         if (600..700).contains(&ms) || (900..1000).contains(&ms) {
             1
@@ -137,7 +137,7 @@ fn cd_2_variants_differ_in_how_they_resume() {
 }
 
 #[test]
-fn cd_4_the_values_of_white_2013() {
+fn the_values_of_white_2013() {
     let drops = drops(&CodelLaw::WHITE2013, 993, |_| 20);
     let calls: Vec<_> = drops.iter().map(|drop| drop.call_ms).collect();
     assert_eq!(

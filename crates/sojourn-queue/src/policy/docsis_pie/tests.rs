@@ -39,7 +39,7 @@ fn awake(probability: f64) -> DocsisPie {
 }
 
 #[test]
-fn dp_1_tokens_go_at_peak_rate_and_the_rest_at_the_sustained_rate() {
+fn tokens_go_at_peak_rate_and_the_rest_at_the_sustained_rate() {
     let shaper = |peak| Shaper {
         tokens: Bytes(20_000),
         sustained: BitRate::from_mbps(5),
@@ -58,7 +58,7 @@ fn dp_1_tokens_go_at_peak_rate_and_the_rest_at_the_sustained_rate() {
 }
 
 #[test]
-fn dp_2_a_constant_delay_of_56_ms() {
+fn a_constant_delay_of_56_ms() {
     let ours = probabilities(DocsisPie::default(), &[56.0; 6]);
     assert_close(
         &ours,
@@ -74,7 +74,7 @@ fn dp_2_a_constant_delay_of_56_ms() {
 }
 
 #[test]
-fn dp_3_a_delay_above_200_ms_adds_two_percent_per_update() {
+fn a_delay_above_200_ms_adds_two_percent_per_update() {
     let ours = probabilities(DocsisPie::default(), &[250.0; 6]);
     let printed = [
         0.020_334_472_66,
@@ -93,7 +93,7 @@ fn dp_3_a_delay_above_200_ms_adds_two_percent_per_update() {
 }
 
 #[test]
-fn dp_4_the_probability_decays_below_5_ms() {
+fn the_probability_decays_below_5_ms() {
     let pie = DocsisPie {
         old_delay: 0.004,
         ..awake(0.5)
@@ -120,7 +120,7 @@ fn derandomised_drops(unit: f64) -> (Vec<u32>, u32) {
 }
 
 #[test]
-fn dp_5_drops_are_spread_between_085_and_85_due_ones() {
+fn drops_are_spread_between_085_and_85_due_ones() {
     let (drops, draws) = derandomised_drops(0.999);
     assert_eq!(drops, [68, 136]);
     // Packets 7 to 67 and 75 to 135 draw; 1 to 6, 68 and so on do not.
@@ -131,7 +131,7 @@ fn dp_5_drops_are_spread_between_085_and_85_due_ones() {
 }
 
 #[test]
-fn dp_6_the_burst_clock_covers_nine_updates() {
+fn the_burst_clock_covers_nine_updates() {
     let mut pie = DocsisPie {
         burst: MAXIMUM_BURST,
         ..awake(0.5)

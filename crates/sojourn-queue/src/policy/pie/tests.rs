@@ -37,7 +37,7 @@ fn assert_close(ours: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn pi_1_a_constant_delay_above_the_reference() {
+fn a_constant_delay_above_the_reference() {
     assert_close(
         &probabilities(PieLaw::RFC8033, &[20.0; 6]),
         &[
@@ -52,7 +52,7 @@ fn pi_1_a_constant_delay_above_the_reference() {
 }
 
 #[test]
-fn pi_2_up_through_the_gains_and_down_again() {
+fn up_through_the_gains_and_down_again() {
     let delays = [
         30.0, 60.0, 90.0, 120.0, 120.0, 120.0, 50.0, 10.0, 0.0, 0.0, 0.0,
     ];
@@ -79,7 +79,7 @@ fn pi_2_up_through_the_gains_and_down_again() {
 }
 
 #[test]
-fn pi_3_three_operating_points_with_the_values_of_white_2013() {
+fn three_operating_points_with_the_values_of_white_2013() {
     let delays = [10.0, 20.0, 20.0, 20.0, 40.0, 5.0, 1.0, 0.0, 0.0];
     assert_close(
         &probabilities(PieLaw::WHITE2013, &delays),
@@ -108,7 +108,7 @@ fn the_values_of_white_2013_are_the_printed_ones() {
 }
 
 #[test]
-fn pi_5_a_burst_is_left_alone_for_ten_updates() {
+fn a_burst_is_left_alone_for_ten_updates() {
     let law = PieLaw::RFC8033;
     let mut pie = Pie::new(&law);
     for update in 1..=10_u64 {
@@ -121,7 +121,7 @@ fn pi_5_a_burst_is_left_alone_for_ten_updates() {
 }
 
 #[test]
-fn pi_6_no_draw_while_the_delay_is_low_and_the_probability_moderate() {
+fn no_draw_while_the_delay_is_low_and_the_probability_moderate() {
     let law = PieLaw::RFC8033;
     let pie = |probability, old_delay| Pie {
         probability,
