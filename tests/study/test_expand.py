@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 import tomli_w
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sojourn import _engine
@@ -87,6 +87,15 @@ ENTRIES = TRAFFIC | st.dictionaries(
 
 
 @given(documents(), LISTS, ENTRIES, ENTRIES | LEAVES)
+@example(
+    document={"traffic": []},
+    key="home",
+    entries={
+        "a": {"traffic": {"b": {}, "a": {}}, "a": 0},
+        "b": {"traffic": {}, "a": 0},
+    },
+    change={"a": {"traffic": {}, "a": 0}},
+)
 def test_over_a_list_of_entries_go_entries_and_nothing_else(
     document: dict[str, Any], key: str, entries: dict[str, Any], change: object
 ) -> None:

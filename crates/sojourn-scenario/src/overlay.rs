@@ -217,7 +217,9 @@ fn named(place: &str, list: &Content, problems: &mut Vec<Problem>) -> Vec<(Strin
     let mut named: Vec<(String, Table)> = Vec::new();
     match list {
         Content::Table(by_name) => {
-            for (name, entry) in by_name.iter() {
+            let mut written: Vec<_> = by_name.iter().collect();
+            written.sort_by_key(|(_, entry)| (entry.key_at.line, entry.key_at.column));
+            for (name, entry) in written {
                 let Content::Table(entry) = &entry.content else {
                     let message = format!("{} where a table belongs", entry.content.kind());
                     let hint = format!("name a key below it: {place}.{name}.KEY");
