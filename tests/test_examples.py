@@ -144,7 +144,7 @@ def test_who_follows_one_guide_after_the_other_gets_results(
     ]
     ended = [sojourn(*command) for command in tried]
     assert [done.status for done in ended] == [0] * len(tried), [done.stderr for done in ended]
-    assert ended[-1].stdout.startswith("codel instead of drop-tail (queue): ")
+    assert ended[-1].stdout.startswith("codel instead of drop-tail (queue; means over rtt): ")
     report = (tmp_path / ended[-2].stdout.strip()).read_text(encoding="utf-8")
     assert "codel-is-shorter" in report
     assert "Who wins where" in report

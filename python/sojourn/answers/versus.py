@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from sojourn.answers.selection import LabelledPoint
-from sojourn.answers.view import NotRecorded
+from sojourn.answers.selection import LabelledPoint, Points
+from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.declarations.answers import Measure, Value, Where
 from sojourn.stats.estimate import paired_difference, paired_ratio
 from sojourn.stats.quantity import is_compared_by_ratio
 
-if TYPE_CHECKING:
-    from sojourn.answers.asking import Ask
+__all__ = ["Asker", "against_others"]
 
-__all__ = ["against_others"]
+
+class Asker(Protocol):
+    """What is asked: `sojourn.answers.asking.Ask`."""
+
+    view: StudyView
+    points: Points
+    seconds: float
+
+    def by_seed(
+        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool = False
+    ) -> dict[int, float]:
+        """Return a measure of points by seed."""
+        ...
 
 
 def against_others(
-    ask: Ask, measure: Measure, value: Value, points: Sequence[LabelledPoint]
+    ask: Asker, measure: Measure, value: Value, points: Sequence[LabelledPoint]
 ) -> float:
     """Return how points compare with those of `versus`, or an end of the interval over pairs of runs.
 
