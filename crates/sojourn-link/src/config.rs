@@ -6,8 +6,8 @@
 
 pub mod keys;
 
-use crate::docsis::channel;
 use crate::docsis::congestion::{CONGESTION, CongestionConfig};
+use crate::docsis30::channel;
 use crate::problems::problem;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Packets, Span};

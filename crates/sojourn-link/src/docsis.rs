@@ -1,21 +1,9 @@
-//! DOCSIS 3.0 upstreams: MAPs, requests, grants, and two modems built from them.
+//! What the upstreams of DOCSIS 3.0 and 3.1 have in common.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`channel`] | rate of a bonded SC-QAM upstream |
 //! | [`congestion`] | how many bytes a MAP can grant while others use the channel |
 //! | `map` | the clock of MAP intervals, and random draws that belong to a MAP |
-//! | `request_grant` | the loop between request and grant, a whole number of MAPs long |
-//! | `concatenation` | packets into grants: concatenation and fragmentation |
-//! | `transmit_queue` | what the shaper has let through and the MAC has not |
-//! | [`cascade`] | the modem of White 2012: a shaped queue, then a transmit queue |
-//! | [`single_queue`] | the modem of White 2013: one queue for both |
 
-pub mod cascade;
-pub mod channel;
-mod concatenation;
 pub mod congestion;
 pub(crate) mod map;
-mod request_grant;
-pub mod single_queue;
-mod transmit_queue;

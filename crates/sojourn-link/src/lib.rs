@@ -14,6 +14,7 @@ extern crate std;
 mod any;
 pub mod config;
 pub mod docsis;
+pub mod docsis30;
 pub mod docsis31;
 pub mod framing;
 pub mod kind;
@@ -36,9 +37,9 @@ pub use config::{
     CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, SerialConfig, ShapedConfig,
     ShaperConfig, SingleQueueConfig, WireConfig,
 };
-pub use docsis::cascade::Cascade;
 pub use docsis::congestion::{CongestionConfig, RateCycle};
-pub use docsis::single_queue::SingleQueue;
+pub use docsis30::cascade::Cascade;
+pub use docsis30::single_queue::SingleQueue;
 pub use docsis31::config::{DownstreamConfig, UpstreamConfig};
 pub use docsis31::downstream::Downstream;
 pub use docsis31::upstream::Upstream;

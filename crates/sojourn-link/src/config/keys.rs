@@ -4,8 +4,8 @@
 
 use super::{CascadeConfig, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig};
 use crate::any::AnyLink;
-use crate::docsis::cascade::Cascade;
-use crate::docsis::single_queue::SingleQueue;
+use crate::docsis30::cascade::Cascade;
+use crate::docsis30::single_queue::SingleQueue;
 use crate::kind::LinkKind;
 use crate::problems::{problem, require_maps, require_rate};
 use crate::serial::Serial;

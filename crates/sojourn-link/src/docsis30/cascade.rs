@@ -15,10 +15,10 @@
 //! reading of the first is in `Cascade::judged_at`. It is weak while the shaper is not the bottleneck: the
 //! rate-shaping queue then holds the head only, and CoDel starts anew after each drop that empties it.
 
-use super::congestion::GrantLimit;
 use super::request_grant::RequestGrant;
 use super::transmit_queue::TransmitQueue;
 use crate::config::{CascadeConfig, CascadeVariant, Forwarding};
+use crate::docsis::congestion::GrantLimit;
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
 use crate::{Link, LinkContext, LinkCounters, Transmit};
 use alloc::boxed::Box;

@@ -17,10 +17,10 @@
 //! out for queues that do not drop at the head.
 
 use super::concatenation::{Channel, Grant, Sent, Staging};
-use super::congestion::GrantLimit;
-use super::map::MapDraws;
 use super::request_grant::RequestGrant;
 use crate::config::{ShaperConfig, SingleQueueConfig};
+use crate::docsis::congestion::GrantLimit;
+use crate::docsis::map::MapDraws;
 use crate::queue_call::{Drain, QueueCall, next_timer, run_timers};
 use crate::shaper::RateShaper;
 use crate::{DelayParts, Draw, Link, LinkContext, LinkCounters, Transmit};

@@ -8,7 +8,7 @@
 //! Source: White 2012 §2.2.2; White 2013 §3.1.
 //! Deviations: none known. A property test compares with the vector, stepped at each MAP.
 
-use super::map::MapClock;
+use crate::docsis::map::MapClock;
 use alloc::collections::VecDeque;
 use sojourn_base::{Bytes, Instant, Span};
 
