@@ -54,7 +54,7 @@ impl ControllerKind for Gaimd {
 }
 
 impl CongestionControl for Gaimd {
-    fn avoid(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
         window.size += self.increase * f64::from(acked) / window.size;
     }
 

@@ -62,7 +62,7 @@ impl CongestionControl for RateBased {
         }
     }
 
-    fn avoid(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
+    fn on_congestion_avoidance(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
 
     fn on_congestion(&mut self, _event: &Congestion, window: &Window) -> f64 {
         window.threshold

@@ -57,7 +57,7 @@ impl ControllerKind for GentleConfig {
 }
 
 impl CongestionControl for GentleConfig {
-    fn avoid(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
         window.size += self.increase * f64::from(acked) / window.size;
     }
 

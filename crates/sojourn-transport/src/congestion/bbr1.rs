@@ -257,7 +257,7 @@ impl CongestionControl for Bbr1 {
         window.size = self.window;
     }
 
-    fn avoid(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
+    fn on_congestion_avoidance(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
 
     /// No rate is given up; what is in the network is conserved for a round.
     fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {

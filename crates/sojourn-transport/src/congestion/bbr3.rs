@@ -530,7 +530,7 @@ impl CongestionControl for Bbr3 {
         window.size = self.window;
     }
 
-    fn avoid(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
+    fn on_congestion_avoidance(&mut self, _acked: u32, _ack: &Ack, _window: &mut Window) {}
 
     /// What losses teach comes with the deliveries after them; here packets are conserved for a round.
     fn on_congestion(&mut self, event: &Congestion, window: &Window) -> f64 {

@@ -95,14 +95,15 @@ impl WindowControl {
             unmarked
         };
         if left > 0 {
-            self.controller.avoid(left, ack, &mut self.window);
+            self.controller
+                .on_congestion_avoidance(left, ack, &mut self.window);
         }
         self.window.size = self.window.size.min(self.limit);
     }
 
     /// Whether a mark asks for a reduction now.
-    pub(crate) fn answers_mark(&self, now: Instant) -> bool {
-        self.controller.answers_mark(now)
+    pub(crate) fn reacts_to_mark(&self, now: Instant) -> bool {
+        self.controller.reacts_to_mark(now)
     }
 
     /// Reduce the threshold; the sender decides how the window follows.

@@ -96,7 +96,7 @@ impl CongestionControl for Cubic {
         self.config.beta * event.base
     }
 
-    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
         let cwnd = window.size;
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(ack.now, cwnd));
         let t = ack.now.saturating_since(epoch.start).as_secs_f64();
@@ -188,22 +188,22 @@ mod tests {
     #[test]
     fn idle_time_does_not_lift_the_curve() {
         let (mut cubic, mut window) = reduced_from(100.0);
-        cubic.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+        cubic.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         let mut idle = (cubic, window);
         idle.0.on_restart(Span::from_s(30), &mut idle.1);
         idle.0
-            .avoid(1, &ack_at(Instant::from_s(31), 1), &mut idle.1);
-        cubic.avoid(1, &ack_at(Instant::from_s(1), 1), &mut window);
+            .on_congestion_avoidance(1, &ack_at(Instant::from_s(31), 1), &mut idle.1);
+        cubic.on_congestion_avoidance(1, &ack_at(Instant::from_s(1), 1), &mut window);
         assert!((idle.1.size - window.size).abs() < 1e-12);
     }
 
     #[test]
     fn growth_per_round_trip_is_at_most_half_a_window() {
         let (mut cubic, mut window) = reduced_from(100.0);
-        cubic.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+        cubic.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         let before = window.size;
         // A minute later the curve is far above: W(60) = 0.4 x 55.8³ + 100 segments.
-        cubic.avoid(1, &ack_at(Instant::from_s(60), 1), &mut window);
+        cubic.on_congestion_avoidance(1, &ack_at(Instant::from_s(60), 1), &mut window);
         assert!((window.size - before - 0.5).abs() < 1e-9);
     }
 }

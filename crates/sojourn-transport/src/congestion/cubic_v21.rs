@@ -182,7 +182,7 @@ impl CongestionControl for CubicV21 {
         }
     }
 
-    fn avoid(&mut self, _acked: u32, ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, _acked: u32, ack: &Ack, window: &mut Window) {
         self.update(milliseconds(ack.now), window.whole());
         if self.passed >= self.count {
             window.size += 1.0;
@@ -275,7 +275,7 @@ mod tests {
                     ..ack_at(now, 1)
                 };
                 cubic.on_ack(&ack, &mut window);
-                cubic.avoid(1, &ack, &mut window);
+                cubic.on_congestion_avoidance(1, &ack, &mut window);
             }
             if reached.is_none() && window.size >= 99.0 {
                 reached = Some(round);

@@ -85,7 +85,7 @@ impl CongestionControl for Dctcp {
         (self.bytes_acked, self.bytes_marked) = (0, 0);
     }
 
-    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
         if self.config.grows_while_reduced || ack.first >= self.reduced_until {
             window.size += f64::from(acked) / window.size;
         }
@@ -191,7 +191,7 @@ mod tests {
                     first,
                     ..ack_at(Instant::ZERO, 1)
                 };
-                dctcp.avoid(1, &ack, &mut window);
+                dctcp.on_congestion_avoidance(1, &ack, &mut window);
             }
             assert!((window.size - size).abs() < 1e-4, "{}", window.size);
         }

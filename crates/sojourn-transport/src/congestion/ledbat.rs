@@ -79,11 +79,11 @@ impl CongestionControl for Ledbat {
             }
         }
         if ack.may_change && !ack.may_grow && !self.in_slow_start(window) {
-            self.avoid(ack.acked, ack, window);
+            self.on_congestion_avoidance(ack.acked, ack, window);
         }
     }
 
-    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, acked: u32, ack: &Ack, window: &mut Window) {
         let Some(part) = self.part_of_target() else {
             return;
         };
@@ -125,7 +125,7 @@ mod tests {
             flight_before,
             ..ack_at(Instant::ZERO, 1)
         };
-        ledbat.avoid(1, &ack, &mut window);
+        ledbat.on_congestion_avoidance(1, &ack, &mut window);
         window.size - 10.0
     }
 
@@ -164,7 +164,7 @@ mod tests {
             flight_before: 10,
             ..ack_at(Instant::ZERO, 1)
         };
-        ledbat.avoid(1, &ack, &mut window);
+        ledbat.on_congestion_avoidance(1, &ack, &mut window);
         assert!(window.size < 10.0 && window.threshold <= window.size);
     }
 

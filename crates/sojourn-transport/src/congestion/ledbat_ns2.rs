@@ -67,7 +67,7 @@ impl CongestionControl for LedbatNs2 {
         }
     }
 
-    fn avoid(&mut self, _acked: u32, _ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, _acked: u32, _ack: &Ack, window: &mut Window) {
         let Some(queueing) = self.delay.get() else {
             return;
         };
@@ -127,7 +127,7 @@ mod tests {
         let mut changes = std::vec::Vec::new();
         for ack in 1..=21 {
             let before = window.size;
-            ledbat.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+            ledbat.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
             if window.size > before {
                 changes.push((ack, window.size));
             }
@@ -144,7 +144,7 @@ mod tests {
             size: 10.0,
             threshold: 2.0,
         };
-        ledbat.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+        ledbat.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         assert_eq!((window.size, ledbat.collected), (9.0, 800));
     }
 
@@ -155,7 +155,7 @@ mod tests {
             size: 1.0,
             threshold: 2.0,
         };
-        ledbat.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+        ledbat.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         assert_eq!((window.size, ledbat.collected), (1.0, 0));
     }
 }

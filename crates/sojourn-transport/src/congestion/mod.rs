@@ -189,7 +189,7 @@ impl Requests {
 /// Congestion control of one sender.
 ///
 /// For each acknowledgement the sender calls [`Self::on_ack`], then, if the window may grow, slow start or
-/// [`Self::avoid`]; [`Self::on_congestion`] at most once per episode of losses, once per round trip of marks.
+/// [`Self::on_congestion_avoidance`]; [`Self::on_congestion`] at most once per episode of losses, once per round trip of marks.
 ///
 /// # Examples
 ///
@@ -202,7 +202,7 @@ impl Requests {
 /// struct Gentle;
 ///
 /// impl CongestionControl for Gentle {
-///     fn avoid(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
+///     fn on_congestion_avoidance(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
 ///         window.size += 0.5 * f64::from(acked) / window.size;
 ///     }
 ///
@@ -229,10 +229,10 @@ pub trait CongestionControl: Debug + Send + Duplicate {
     }
 
     /// The window may grow, and slow start has left `acked` segments: congestion avoidance.
-    fn avoid(&mut self, acked: u32, ack: &Ack, window: &mut Window);
+    fn on_congestion_avoidance(&mut self, acked: u32, ack: &Ack, window: &mut Window);
 
     /// Whether a mark that comes back now, the first in a round trip, asks for a reduction.
-    fn answers_mark(&self, now: Instant) -> bool {
+    fn reacts_to_mark(&self, now: Instant) -> bool {
         let _ = now;
         true
     }

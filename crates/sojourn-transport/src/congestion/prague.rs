@@ -137,11 +137,11 @@ impl CongestionControl for Prague {
         (self.acked, self.marked, self.period_began) = (0, 0, ack.now);
     }
 
-    fn avoid(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
         window.size += self.step() * f64::from(acked) / window.size;
     }
 
-    fn answers_mark(&self, now: Instant) -> bool {
+    fn reacts_to_mark(&self, now: Instant) -> bool {
         self.reduced_at
             .is_none_or(|at| now.saturating_since(at) >= self.period())
     }
@@ -238,8 +238,8 @@ mod tests {
         let loss = congestion(100.0, Cause::Loss);
         assert!((prague.on_congestion(&loss, &WINDOW) - 50.0).abs() < 1e-12);
         // A mark within 25 ms of the last answer waits.
-        assert!(!prague.answers_mark(Instant::from_ms(24)));
-        assert!(prague.answers_mark(Instant::from_ms(25)));
+        assert!(!prague.reacts_to_mark(Instant::from_ms(24)));
+        assert!(prague.reacts_to_mark(Instant::from_ms(25)));
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
             let mut prague = prague();
             rounds(&mut prague, Instant::ZERO, rounds_before, ms, 0);
             let mut window = WINDOW;
-            prague.avoid(10, &ack_at(Instant::ZERO, 10), &mut window);
+            prague.on_congestion_avoidance(10, &ack_at(Instant::ZERO, 10), &mut window);
             let grown = (window.size - 100.0) * 10.0;
             assert!((grown - step).abs() < 1e-9, "{ms} ms: {grown}");
         }
@@ -265,7 +265,7 @@ mod tests {
         let mut prague = Prague::new(PragueConfig::BASE, &StackConfig::LINUX_RENO);
         rounds(&mut prague, Instant::ZERO, 10, 5, 0);
         let mut window = WINDOW;
-        prague.avoid(1, &ack_at(Instant::ZERO, 1), &mut window);
+        prague.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);
         assert!((window.size - 100.01).abs() < 1e-9);
         let mark = congestion(100.0, Cause::Mark);
         for _ in 0..2 {

@@ -72,7 +72,7 @@ impl Reno {
 }
 
 impl CongestionControl for Reno {
-    fn avoid(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
+    fn on_congestion_avoidance(&mut self, acked: u32, _ack: &Ack, window: &mut Window) {
         self.grow(acked, window);
     }
 

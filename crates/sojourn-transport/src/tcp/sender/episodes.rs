@@ -200,7 +200,7 @@ impl Sender {
             self.confirm(out.config);
             return;
         }
-        if !self.control.answers_mark(now) {
+        if !self.control.reacts_to_mark(now) {
             return;
         }
         let base = self.reduction_base(out.config);
