@@ -218,7 +218,12 @@ impl LinkConfig {
             }
         }
         if let Some(link) = self.link.get::<DownstreamConfig>() {
-            found.bucket(link.rate, link.burst, link.channel.symbol(), regular);
+            found.bucket(
+                link.rate,
+                link.burst,
+                link.channel.symbols.length(),
+                regular,
+            );
             for key in [("rate", link.rate), ("peak", link.peak)] {
                 found.channel(key, "subcarriers", link.capacity());
             }
@@ -255,7 +260,7 @@ impl LinkConfig {
         } else if let Some(link) = self.link.get::<UpstreamConfig>() {
             link.timeline().interval
         } else if let Some(link) = self.link.get::<DownstreamConfig>() {
-            link.channel.symbol()
+            link.channel.symbols.length()
         } else {
             Span::ZERO
         }

@@ -6,15 +6,21 @@
 //! Deviations: the spectral efficiency counts in thousandths of a bit.
 
 use sojourn_base::{BitRate, Span, math};
+use sojourn_keys::{origin, parameters, words};
 
-/// Distance between subcarriers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Spacing {
-    /// 25 kHz: symbols of 40 us.
-    Khz25,
-    /// 50 kHz: symbols of 20 us.
-    #[default]
-    Khz50,
+/// Where ranges of the channels' parameters come from, and most defaults.
+pub(super) const PHY: &str = "docsis-ns3 1.2; range of DOCSIS 3.1 PHY";
+/// Where the other defaults come from.
+pub(super) const NS3: &str = "docsis-ns3 1.2";
+
+words! {
+    /// Distance between subcarriers.
+    pub enum Spacing {
+        /// symbols of 20 us
+        Khz50 = "50 kHz",
+        /// symbols of 40 us
+        Khz25 = "25 kHz",
+    }
 }
 
 impl Spacing {
@@ -23,14 +29,6 @@ impl Spacing {
         match self {
             Self::Khz25 => 25,
             Self::Khz50 => 50,
-        }
-    }
-
-    /// The word in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Khz25 => "25 kHz",
-            Self::Khz50 => "50 kHz",
         }
     }
 
@@ -46,36 +44,42 @@ const MINISLOT_KHZ: u32 = 400;
 /// What a modem needs to work on a MAP, beside some symbols. Source: DOCSIS 3.1 MULPI, relative processing delays.
 const MODEM_MAP_PROCESSING: Span = Span::from_us(600);
 
-/// An OFDMA channel upstream.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OfdmaChannel {
-    /// Distance between subcarriers (`UsScSpacing`).
-    pub spacing: Spacing,
-    /// Active subcarriers (`NumUsSc`).
-    pub subcarriers: u32,
-    /// Symbols in a frame (`SymbolsPerFrame`).
-    pub symbols_per_frame: u32,
-    /// Bits per second and hertz, mean over all subcarriers (`UsSpectralEfficiency`).
-    pub efficiency: f64,
-    /// Cyclic prefix in samples at 102.4 MHz (`UsCpLen`).
-    pub cyclic_prefix: u32,
-    /// Frames that the modem works ahead (`CmUsPipelineFactor`).
-    pub modem_pipeline: u32,
-    /// Frames that the CMTS works behind (`CmtsUsPipelineFactor`).
-    pub cmts_pipeline: u32,
+parameters! {
+    /// An OFDMA channel upstream; the defaults are those of docsis-ns3.
+    #[derive(Copy)]
+    pub struct OfdmaChannel {
+        /// distance between subcarriers
+        ///
+        /// `UsScSpacing`.
+        spacing: Spacing = Spacing::Khz50, origin(PHY);
+        /// active subcarriers
+        ///
+        /// `NumUsSc`.
+        subcarriers: u32 = 1_880, origin(PHY).least("1").most("3800");
+        /// symbols in an OFDMA frame
+        ///
+        /// `SymbolsPerFrame`.
+        symbols_per_frame: u32 = 6, origin(PHY).least("6").most("36");
+        /// bits per second and hertz, mean over all subcarriers
+        ///
+        /// `UsSpectralEfficiency`.
+        efficiency: f64 = 10.0, origin(PHY).least("1").most("12");
+        /// cyclic prefix in samples at 102.4 MHz
+        ///
+        /// `UsCpLen`.
+        cyclic_prefix: u32 = 256, origin(PHY);
+        /// frames that the modem works ahead
+        ///
+        /// `CmUsPipelineFactor`.
+        modem_pipeline: u32 = 1, origin(NS3).most("32");
+        /// frames that the CMTS works behind
+        ///
+        /// `CmtsUsPipelineFactor`.
+        cmts_pipeline: u32 = 1, origin(NS3).most("32");
+    }
 }
 
 impl OfdmaChannel {
-    /// The defaults of docsis-ns3.
-    pub const DOCSIS_NS3: Self = Self {
-        spacing: Spacing::Khz50,
-        subcarriers: 1_880,
-        symbols_per_frame: 6,
-        efficiency: 10.0,
-        cyclic_prefix: 256,
-        modem_pipeline: 1,
-        cmts_pipeline: 1,
-    };
     /// Cyclic prefixes that DOCSIS 3.1 knows, in samples at 102.4 MHz.
     pub const CYCLIC_PREFIXES: [u32; 11] = [96, 128, 160, 192, 224, 256, 288, 320, 384, 512, 640];
 
@@ -124,27 +128,56 @@ impl OfdmaChannel {
     }
 }
 
-/// An OFDM channel downstream.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OfdmChannel {
-    /// Distance between subcarriers (`DsScSpacing`).
-    pub spacing: Spacing,
-    /// Active subcarriers (`NumDsSc`).
-    pub subcarriers: u32,
-    /// Bits per second and hertz, mean over all subcarriers (`DsSpectralEfficiency`).
-    pub efficiency: f64,
-    /// Depth of the time interleaver in symbols; 1 is none (`DsIntlvM`).
-    pub interleaver: u32,
-    /// Cyclic prefix in samples at 204.8 MHz (`DsCpLen`).
-    pub cyclic_prefix: u32,
-    /// Symbols that the CMTS works ahead (`CmtsDsPipelineFactor`).
-    pub cmts_pipeline: u32,
-    /// Symbols that the modem works behind (`CmDsPipelineFactor`).
-    pub modem_pipeline: u32,
-    /// How full a codeword is (`AverageCodewordFill`).
-    pub codeword_fill: f64,
-    /// Bits per subcarrier of the next-codeword pointer (`NcpModulation`).
-    pub pointer_bits: u32,
+parameters! {
+    /// The symbols of an OFDM channel downstream, which decide when something arrives; the defaults are those of docsis-ns3.
+    #[derive(Copy)]
+    pub struct OfdmSymbols {
+        /// distance between subcarriers
+        ///
+        /// `DsScSpacing`.
+        spacing: Spacing = Spacing::Khz50, origin(PHY);
+        /// depth of the time interleaver in symbols; 1 is none
+        ///
+        /// `DsIntlvM`.
+        interleaver: u32 = 3, origin(PHY).least("1").most("32");
+        /// cyclic prefix in samples at 204.8 MHz
+        ///
+        /// `DsCpLen`.
+        cyclic_prefix: u32 = 512, origin(PHY);
+        /// symbols that the CMTS works ahead
+        ///
+        /// `CmtsDsPipelineFactor`.
+        cmts_pipeline: u32 = 1, origin(NS3).most("256");
+        /// symbols that the modem works behind
+        ///
+        /// `CmDsPipelineFactor`.
+        modem_pipeline: u32 = 1, origin(NS3).most("256");
+    }
+}
+
+parameters! {
+    /// An OFDM channel downstream; the defaults are those of docsis-ns3.
+    #[derive(Copy)]
+    pub struct OfdmChannel {
+        /// its symbols
+        symbols: OfdmSymbols = OfdmSymbols::BASE;
+        /// active subcarriers
+        ///
+        /// `NumDsSc`.
+        subcarriers: u32 = 3_745, origin(PHY).least("1").most("7537");
+        /// bits per second and hertz, mean over all subcarriers
+        ///
+        /// `DsSpectralEfficiency`.
+        efficiency: f64 = 12.0, origin(PHY).least("4").most("14");
+        /// how full codewords are
+        ///
+        /// `AverageCodewordFill`.
+        codeword_fill: f64 = 0.99, origin(NS3).least("0").most("1");
+        /// bits per subcarrier of the pointer to the next codeword: 2, 4 or 6
+        ///
+        /// `NcpModulation`.
+        pointer_bits: u32 = 4, origin(PHY).least("2").most("6");
+    }
 }
 
 /// Bytes of a codeword of 16 200 bits, and those that carry data. Source: DOCSIS 3.1 PHY.
@@ -153,29 +186,9 @@ const CODEWORD: (u32, u32) = (2_025, 1_777);
 /// Bits of a next-codeword pointer. Source: DOCSIS 3.1 PHY.
 const POINTER_BITS: u32 = 48;
 
-impl OfdmChannel {
-    /// The defaults of docsis-ns3.
-    pub const DOCSIS_NS3: Self = Self {
-        spacing: Spacing::Khz50,
-        subcarriers: 3_745,
-        efficiency: 12.0,
-        interleaver: 3,
-        cyclic_prefix: 512,
-        cmts_pipeline: 1,
-        modem_pipeline: 1,
-        codeword_fill: 0.99,
-        pointer_bits: 4,
-    };
+impl OfdmSymbols {
     /// Cyclic prefixes that DOCSIS 3.1 knows, in samples at 204.8 MHz.
     pub const CYCLIC_PREFIXES: [u32; 5] = [192, 256, 512, 768, 1_024];
-
-    /// Most active subcarriers.
-    pub const fn most_subcarriers(&self) -> u32 {
-        match self.spacing {
-            Spacing::Khz25 => 7_537,
-            Spacing::Khz50 => 3_745,
-        }
-    }
 
     /// Deepest interleaver.
     pub const fn deepest_interleaver(&self) -> u32 {
@@ -186,20 +199,30 @@ impl OfdmChannel {
     }
 
     /// A symbol with its cyclic prefix; 64 samples at 204.8 MHz take 312.5 ns.
-    pub fn symbol(&self) -> Span {
+    pub fn length(&self) -> Span {
         self.spacing.useful_symbol() + Span::from_ps(u64::from(self.cyclic_prefix) * 312_500 / 64)
     }
 
     /// What the interleaver delays.
     pub fn interleaving(&self) -> Span {
-        self.symbol() * u64::from(self.interleaver.saturating_sub(1))
+        self.length() * u64::from(self.interleaver.saturating_sub(1))
     }
 
     /// Time from the symbol for which the CMTS prepares data to the modem's having it, without the plant: both
     /// pipelines, the symbol, the interleaver.
     pub fn processing(&self) -> Span {
-        self.symbol() * u64::from(self.cmts_pipeline + self.modem_pipeline + 1)
+        self.length() * u64::from(self.cmts_pipeline + self.modem_pipeline + 1)
             + self.interleaving()
+    }
+}
+
+impl OfdmChannel {
+    /// Most active subcarriers.
+    pub const fn most_subcarriers(&self) -> u32 {
+        match self.symbols.spacing {
+            Spacing::Khz25 => 7_537,
+            Spacing::Khz50 => 3_745,
+        }
     }
 
     /// Codewords in a symbol, a fraction.
@@ -221,28 +244,29 @@ impl OfdmChannel {
     }
 }
 
-/// What MAPs cost on the downstream channel (`NumUsChannels`, `AverageUsBurst`, `AverageUsUtilization`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MapOverhead {
-    /// Upstream channels whose MAPs the channel carries.
-    pub channels: u32,
-    /// Mean burst upstream in bytes.
-    pub burst: u32,
-    /// Mean utilisation upstream.
-    pub utilisation: f64,
+parameters! {
+    /// What MAPs cost on the downstream channel; the defaults are those of docsis-ns3.
+    #[derive(Copy)]
+    pub struct MapOverhead {
+        /// upstream channels whose MAPs the channel carries
+        ///
+        /// `NumUsChannels`.
+        channels as "upstream_channels": u32 = 1, origin(NS3).most("64");
+        /// bytes of a mean burst upstream, for the size of MAPs
+        ///
+        /// `AverageUsBurst`.
+        burst as "upstream_burst": u32 = 150, origin(NS3).least("1").most("1000000");
+        /// mean utilisation upstream, for the size of MAPs
+        ///
+        /// `AverageUsUtilization`.
+        utilisation as "upstream_utilisation": f64 = 0.1, origin(NS3).least("0").most("1");
+    }
 }
 
 /// Bytes of a MAP without grants, and of each grant. Source: docsis-ns3 `model/docsis-net-device.cc`.
 const MAP_BYTES: (f64, f64) = (46.0, 4.0);
 
 impl MapOverhead {
-    /// The defaults of docsis-ns3.
-    pub const DOCSIS_NS3: Self = Self {
-        channels: 1,
-        burst: 150,
-        utilisation: 0.1,
-    };
-
     /// Grants in each second.
     pub fn grants(&self, upstream: &OfdmaChannel) -> f64 {
         let bits = upstream.minislot_bytes() * 8 * upstream.minislots_per_frame();
@@ -289,7 +313,7 @@ mod tests {
     #[test]
     fn the_default_upstream_is_as_the_notes_work_out() {
         // Vector C1: the last column of the table of derived quantities.
-        let channel = OfdmaChannel::DOCSIS_NS3;
+        let channel = OfdmaChannel::BASE;
         assert_eq!(channel.frame(), Span::from_us(135));
         assert_eq!(channel.minislots_per_frame(), 235);
         assert_eq!(channel.minislot_bytes(), 48);
@@ -314,7 +338,7 @@ mod tests {
                 spacing,
                 symbols_per_frame: symbols,
                 cyclic_prefix: prefix,
-                ..OfdmaChannel::DOCSIS_NS3
+                ..OfdmaChannel::BASE
             };
             assert_eq!(channel.frame(), Span::from_ns(frame_ns));
             assert_eq!(channel.minislot_bytes(), bytes);
@@ -323,25 +347,25 @@ mod tests {
 
     #[test]
     fn the_default_downstream_is_as_the_notes_work_out() {
-        let channel = OfdmChannel::DOCSIS_NS3;
-        assert_eq!(channel.symbol(), Span::from_ns(22_500));
-        assert_eq!(channel.interleaving(), Span::from_us(45));
+        let channel = OfdmChannel::BASE;
+        assert_eq!(channel.symbols.length(), Span::from_ns(22_500));
+        assert_eq!(channel.symbols.interleaving(), Span::from_us(45));
         assert!((channel.codewords() - 2.740_82).abs() < 5e-6);
-        let (maps, upstream) = (MapOverhead::DOCSIS_NS3, OfdmaChannel::DOCSIS_NS3);
+        let (maps, upstream) = (MapOverhead::BASE, OfdmaChannel::BASE);
         assert!((maps.grants(&upstream) - 55_703.7).abs() < 0.05);
         for (interval_us, size, per_symbol) in [(945, 256.56, 6.11), (2_025, 497.2, 5.52)] {
             let interval = Span::from_us(interval_us);
             assert!((maps.map_bytes(&upstream, interval) - size).abs() < 0.006);
-            let found = maps.per_symbol(&upstream, interval, channel.symbol());
+            let found = maps.per_symbol(&upstream, interval, channel.symbols.length());
             assert!((found - per_symbol).abs() < 0.006, "{found}");
             assert_eq!(channel.symbol_bytes(found), 4_816);
         }
-        let with_prefix = |cyclic_prefix| OfdmChannel {
+        let with_prefix = |cyclic_prefix| OfdmSymbols {
             cyclic_prefix,
-            ..channel
+            ..channel.symbols
         };
         // 20 us and 937.5 ns: nanoseconds would round it.
-        assert_eq!(with_prefix(192).symbol(), Span::from_ps(20_937_500));
+        assert_eq!(with_prefix(192).length(), Span::from_ps(20_937_500));
     }
 
     #[test]

@@ -5,127 +5,169 @@
 //! docsis-ns3 (`experiments/residential/residential.sh`), and says so.
 //! Deviations: none known.
 
-mod keys;
+mod checks;
 
-use super::channel::{MapOverhead, OfdmChannel, OfdmaChannel, plant_round_trip};
-use super::proactive::{Guarantee, ProactiveConfig, minislots, period};
-use super::scheduler::with_headers;
+use super::channel::{
+    MapOverhead, NS3, OfdmChannel, OfdmSymbols, OfdmaChannel, PHY, plant_round_trip,
+};
+use super::proactive::{Guarantee, PROACTIVE, ProactiveConfig, period};
 use super::timeline::Timeline;
-use crate::docsis::congestion::CongestionConfig;
-use crate::problems::problem;
-use alloc::format;
-use alloc::vec::Vec;
+use crate::config::keys::HIGHEST_RATE;
+use crate::docsis::congestion::{CONGESTION, CongestionConfig};
 use sojourn_base::{BitRate, Bytes, Span};
-use sojourn_queue::{ConfigProblem, ProactiveGrants};
+use sojourn_keys::{Key, key, origin, parameters, rate_or, words};
+use sojourn_queue::ProactiveGrants;
 
-/// How many service flows a modem has upstream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Service {
-    /// One, for everything.
-    #[default]
-    Single,
-    /// An aggregate of a classic and a low-latency one, as in Low Latency DOCSIS.
-    LowLatency,
+words! {
+    /// How many service flows a modem has upstream.
+    pub enum Service {
+        /// one, for everything
+        Single = "single",
+        /// a classic and a low-latency one, for the two queues of the manager
+        LowLatency = "low-latency",
+    }
 }
 
-/// Which grants to come a request leaves out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RequestSubtracts {
-    /// The next one only, so that a flow with several asks for more than it has.
-    #[default]
-    Next,
-    /// All that are known.
-    All,
-}
-
-/// A DOCSIS 3.1 upstream.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UpstreamConfig {
-    /// Maximum sustained traffic rate of the service flow or of the aggregate; zero means unlimited.
-    pub rate: BitRate,
-    /// Maximum traffic burst.
-    pub burst: Bytes,
-    /// Peak traffic rate; zero means unlimited.
-    pub peak: BitRate,
-    /// The bucket of the peak rate holds this span at that rate (`PeakRateTokenInterval`).
-    pub peak_interval: Span,
-    /// Service flows.
-    pub service: Service,
-    /// Maximum sustained rates of the classic and of the low-latency flow of an aggregate alone; zero means none of its
-    /// own. Their bursts are that of the aggregate.
-    pub own_rates: [BitRate; 2],
-    /// Share of the low-latency flow while both want more than there is, in parts of 256.
-    pub weight: u32,
-    /// Grants without requests.
-    pub proactive: ProactiveConfig,
-    /// Wished time from one MAP to the next; whole frames are made of it.
-    pub map_interval: Span,
-    /// What the CMTS needs to make a MAP.
-    pub map_processing: Span,
-    /// Length of the plant in kilometres.
-    pub plant_km: f64,
-    /// The channel.
-    pub channel: OfdmaChannel,
-    /// The channel that MAPs come by.
-    pub downstream: OfdmChannel,
-    /// Bytes of a MAC header.
-    pub mac_header: u16,
-    /// Mean packet, for what MAC headers add to a guaranteed grant rate.
-    pub mean_packet: Bytes,
+words! {
     /// Which grants to come a request leaves out.
-    pub request_subtracts: RequestSubtracts,
-    /// How much of the channel others leave.
-    pub congestion: CongestionConfig,
+    pub enum RequestSubtracts {
+        /// the next one
+        ///
+        /// So that a flow with several grants to come asks for more than it has.
+        Next = "next",
+        /// all that are known
+        All = "all",
+    }
 }
+
+/// Rate shaping of both flows of an aggregate is off.
+const NONE: &str = "White 2019 §2.1: none";
+
+const RATE: Key = key(
+    "rate",
+    "maximum sustained traffic rate of the service flow, or of the aggregate",
+    "no default: it is the tier",
+)
+.required("\"50 Mb/s\"")
+.least("1 b/s")
+.most(HIGHEST_RATE);
+
+const BURST: Key = key(
+    "burst",
+    "maximum traffic burst: depth of the bucket of the sustained rate; if neither file nor profile says it, 100 ms at the rate and at least 3044 B",
+    "DOCSIS MULPI annex C; docsis-ns3 1.2 residential-example.cc",
+)
+.least("1 B")
+.most("1000 GB");
+
+/// A rate that may be unlimited.
+const fn limit(source: &'static str) -> Key {
+    origin(source)
+        .or("unlimited")
+        .least("1 b/s")
+        .most(HIGHEST_RATE)
+}
+
+const PEAK: Key = limit("DOCSIS MULPI annex C: none").called("peak", "peak traffic rate");
+
+const PLANT: Key = key(
+    "plant_km",
+    "length of the plant in kilometres: 5 us each, one way",
+    "docsis-ns3 1.2 and White 2019 appendix B: 8 km; at most 80 km (DOCSIS 3.1 PHY)",
+);
+
+const MAC_HEADER: Key = key(
+    "mac_header",
+    "bytes of the MAC header with its extensions, on top of what the framing charges",
+    "docsis-ns3 1.2: 10, unbonded",
+)
+.least("6")
+.most("246");
+
+const MAP_INTERVAL: Key = key(
+    "map_interval",
+    "wished time from one MAP to the next; the nearest number of whole frames is used",
+    "docsis-ns3 1.2: 2 ms; White 2019 §3.1: 1 ms for low latency",
+)
+.least("1 us")
+// chosen: a thousand times the usual.
+.most("2 s");
 
 /// Service of White 2019 §4 (50 Mb/s and 200 Mb/s); peak and burst are those of docsis-ns3 `residential-example.cc`:
 /// twice the rate, and 100 ms at it.
 const WHITE2019_UPSTREAM: BitRate = BitRate::from_mbps(50);
 const WHITE2019_DOWNSTREAM: BitRate = BitRate::from_mbps(200);
 
+parameters! {
+    /// A DOCSIS 3.1 upstream; the defaults are those of docsis-ns3, without a rate. A rate of zero means unlimited.
+    pub struct UpstreamConfig:
+        "docsis31-upstream",
+        "a DOCSIS 3.1 upstream: OFDMA, requests and grants, one service flow or a classic and a low-latency one"
+    {
+        rate: BitRate = BitRate::ZERO, RATE;
+        burst: Bytes = Bytes(3_044), BURST;
+        peak: BitRate = BitRate::ZERO, PEAK => rate_or;
+        /// the bucket of the peak rate holds what that rate sends in this time
+        peak_interval: Span = Span::from_ms(2),
+            origin("docsis-ns3 1.2, PeakRateTokenInterval").least("1 us").most("1 s");
+        /// service flows of the modem
+        service: Service = Service::Single, origin("White 2019 §2.1");
+        /// maximum sustained rate of the classic flow of an aggregate alone; its burst is `burst`
+        classic_rate: BitRate = BitRate::ZERO, limit(NONE) => rate_or;
+        /// the same of the low-latency flow
+        low_latency_rate: BitRate = BitRate::ZERO, limit(NONE) => rate_or;
+        /// share of the low-latency flow while both want more than there is, of 256
+        weight: u32 = 230, origin("docsis-ns3 1.2; White 2019 §2.3").least("1").most("255");
+        proactive: ProactiveConfig = ProactiveConfig::None, PROACTIVE;
+        map_interval: Span = Span::from_ms(2), MAP_INTERVAL;
+        /// what the CMTS needs to make a MAP
+        map_processing: Span = Span::from_us(200), origin(PHY).most("400 us");
+        plant_km: f64 = 8.0, PLANT;
+        /// the channel
+        channel: OfdmaChannel = OfdmaChannel::BASE;
+        /// the channel that MAPs come by
+        downstream as "downstream_channel": OfdmSymbols = OfdmSymbols::BASE, origin(NS3);
+        mac_header: u16 = 10, MAC_HEADER;
+        /// mean packet without header, for what MAC headers add to a guaranteed grant rate
+        mean_packet: Bytes = Bytes(200), origin("docsis-ns3 1.2, MeanPacketSize").least("1 B").most("64 KiB");
+        /// which grants to come a request leaves out
+        request_subtracts: RequestSubtracts = RequestSubtracts::Next, origin("docsis-ns3 1.2");
+        congestion: CongestionConfig = CongestionConfig::None, CONGESTION;
+    }
+    profiles {
+        /// White 2019 §4: 50 Mb/s, one service flow, MAPs 2 ms apart
+        ///
+        /// Systems 1 and 2.
+        WHITE2019 "white2019" {
+            rate = WHITE2019_UPSTREAM;
+            burst = Bytes(625_000);
+            peak = BitRate::from_mbps(100);
+        }
+        /// White 2019 §4: two service flows, MAPs 1 ms apart
+        ///
+        /// System 3.
+        WHITE2019_LLD "white2019-lld" from WHITE2019 {
+            service = Service::LowLatency;
+            map_interval = Span::from_ms(1);
+        }
+        /// White 2019 §4: two service flows and proactive grants of 5 Mb/s
+        ///
+        /// System 4. A grant in each frame `[inf]`: the printed P99 of 0.9 ms is met with intervals of one or two
+        /// frames, and not with one MAP interval.
+        WHITE2019_PGS "white2019-pgs" from WHITE2019_LLD {
+            proactive = ProactiveConfig::Basic(Guarantee {
+                rate: BitRate::from_mbps(5),
+                interval: Some(Span::from_us(135)),
+            });
+        }
+    }
+}
+
 impl UpstreamConfig {
-    /// The defaults of docsis-ns3, without a rate.
-    pub const DOCSIS_NS3: Self = Self {
-        rate: BitRate::ZERO,
-        burst: Bytes(3_044),
-        peak: BitRate::ZERO,
-        peak_interval: Span::from_ms(2),
-        service: Service::Single,
-        own_rates: [BitRate::ZERO; 2],
-        weight: 230,
-        proactive: ProactiveConfig::None,
-        map_interval: Span::from_ms(2),
-        map_processing: Span::from_us(200),
-        plant_km: 8.0,
-        channel: OfdmaChannel::DOCSIS_NS3,
-        downstream: OfdmChannel::DOCSIS_NS3,
-        mac_header: 10,
-        mean_packet: Bytes(200),
-        request_subtracts: RequestSubtracts::Next,
-        congestion: CongestionConfig::None,
-    };
-    /// Systems 1 and 2 of White 2019: one service flow, MAPs 2 ms apart.
-    pub const WHITE2019: Self = Self {
-        rate: WHITE2019_UPSTREAM,
-        burst: Bytes(625_000),
-        peak: BitRate::from_mbps(100),
-        ..Self::DOCSIS_NS3
-    };
-    /// System 3: two service flows, MAPs 1 ms apart.
-    pub const WHITE2019_LLD: Self = Self {
-        service: Service::LowLatency,
-        map_interval: Span::from_ms(1),
-        ..Self::WHITE2019
-    };
-    /// System 4: proactive grants of 5 Mb/s as well, one in each frame `[inf]`: the printed P99 of 0.9 ms is met with
-    /// intervals of one or two frames, and not with one MAP interval.
-    pub const WHITE2019_PGS: Self = Self {
-        proactive: ProactiveConfig::Basic(Guarantee {
-            rate: BitRate::from_mbps(5),
-            interval: Some(Span::from_us(135)),
-        }),
-        ..Self::WHITE2019_LLD
-    };
+    /// Maximum sustained rates of the classic and of the low-latency flow of an aggregate alone.
+    pub const fn own_rates(&self) -> [BitRate; 2] {
+        [self.classic_rate, self.low_latency_rate]
+    }
 
     /// One way over the plant.
     pub fn plant(&self) -> Span {
@@ -151,176 +193,40 @@ impl UpstreamConfig {
         };
         self.proactive.guarantee().map(grants).unwrap_or_default()
     }
-
-    fn problems(&self, problems: &mut Vec<ConfigProblem>) {
-        check_rates(self.rate, self.peak, problems);
-        if self.service == Service::Single {
-            for (key, own) in ["classic_rate", "low_latency_rate"]
-                .into_iter()
-                .zip(self.own_rates)
-            {
-                if own > BitRate::ZERO {
-                    problems.push(problem(
-                        key,
-                        format!("one service flow has `rate`, and no flow in it a rate of its own ({own})"),
-                        "service = \"low-latency\", or leave it out",
-                    ));
-                }
-            }
-        }
-        check_plant(self.plant_km, problems);
-        check_upstream_channel("", &self.channel, problems);
-        check_downstream_channel("downstream_channel.", &self.downstream, problems);
-        self.congestion.collect_problems(problems);
-        if !problems.is_empty() {
-            return;
-        }
-        let frame = self.channel.frame();
-        if self.map_interval < frame {
-            problems.push(problem(
-                "map_interval",
-                format!(
-                    "a MAP interval of {} is shorter than a frame of this channel ({frame})",
-                    self.map_interval
-                ),
-                "DOCSIS 3.1 MULPI: whole frames; \"1 ms\" or \"2 ms\" are usual",
-            ));
-            return;
-        }
-        self.check_proactive(problems);
-    }
-
-    fn check_proactive(&self, problems: &mut Vec<ConfigProblem>) {
-        let Some(guarantee) = self.proactive.guarantee() else {
-            return;
-        };
-        if self.service == Service::Single {
-            problems.push(problem(
-                "proactive",
-                "only a low-latency service flow has proactive grants".into(),
-                "service = \"low-latency\", or proactive = \"none\" (White 2019 §3.2)",
-            ));
-        }
-        if self.rate > BitRate::ZERO && guarantee.rate > self.rate {
-            problems.push(problem(
-                "proactive.rate",
-                format!(
-                    "the guaranteed grant rate ({}) is above the service rate ({})",
-                    guarantee.rate, self.rate
-                ),
-                "at most `rate`, the maximum sustained rate of the aggregate (DOCSIS 3.1 MULPI, annex C)",
-            ));
-        }
-        let [_, own] = self.own_rates;
-        if own > BitRate::ZERO && guarantee.rate > own {
-            problems.push(problem(
-                "proactive.rate",
-                format!(
-                    "the guaranteed grant rate ({}) is above the low-latency flow's own rate ({own})",
-                    guarantee.rate
-                ),
-                "at most `low_latency_rate`",
-            ));
-        }
-        let frame = self.channel.frame();
-        if let Some(interval) = guarantee.interval.filter(|interval| *interval < frame) {
-            problems.push(problem(
-                "proactive.interval",
-                format!("a grant interval of {interval} is shorter than a frame ({frame})"),
-                "at least a frame: grants begin with frames (docsis-ns3 cmts-upstream-scheduler.cc)",
-            ));
-            return;
-        }
-        let timeline = self.timeline();
-        let frames = period(guarantee, &timeline);
-        let rate = with_headers(guarantee.rate, self.mean_packet, self.mac_header.into());
-        let wanted = minislots(rate, frames, &timeline);
-        let most = frames.min(timeline.frames) * timeline.minislots_per_frame;
-        if wanted > most {
-            problems.push(problem(
-                "proactive.rate",
-                format!(
-                    "a grant of {wanted} minislots each {} does not fit: the channel has {most} there",
-                    timeline.frame * frames
-                ),
-                "a lower rate, a shorter interval or a wider channel",
-            ));
-            return;
-        }
-        // Grants are paid for MAP by MAP: what the buckets hold must be more than what is guaranteed.
-        let each_map = timeline.frames.div_ceil(frames) * wanted * timeline.minislot_bytes;
-        for (field, rate, depth) in [
-            ("burst", self.rate, self.burst),
-            (
-                "peak_interval",
-                self.peak,
-                self.peak.bytes_in(self.peak_interval),
-            ),
-        ] {
-            if rate > BitRate::ZERO && depth.0 <= each_map {
-                problems.push(problem(
-                    field,
-                    format!(
-                        "a bucket of {depth} is spent by the proactive grants of a MAP interval ({})",
-                        Bytes(each_map)
-                    ),
-                    "a deeper bucket, a lower guaranteed rate or a shorter MAP interval",
-                ));
-            }
-        }
-    }
 }
 
-/// A DOCSIS 3.1 downstream.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DownstreamConfig {
-    /// Maximum sustained traffic rate; zero means unlimited.
-    pub rate: BitRate,
-    /// Maximum traffic burst.
-    pub burst: Bytes,
-    /// Peak traffic rate; zero means unlimited.
-    pub peak: BitRate,
-    /// Least depth of the bucket of the peak rate (`MaxPdu`); a symbol's worth of that rate fits anyhow.
-    pub peak_burst: Bytes,
-    /// Length of the plant in kilometres.
-    pub plant_km: f64,
-    /// The channel.
-    pub channel: OfdmChannel,
-    /// Bytes of a MAC header.
-    pub mac_header: u16,
-    /// What MAPs take of the channel.
-    pub maps: MapOverhead,
-    /// Time from one MAP to the next, for their overhead.
-    pub map_interval: Span,
-    /// The channel that MAPs are for.
-    pub upstream: OfdmaChannel,
-    /// How much of the channel others leave.
-    pub congestion: CongestionConfig,
+parameters! {
+    /// A DOCSIS 3.1 downstream; the defaults are those of docsis-ns3, without a rate. A rate of zero means unlimited.
+    pub struct DownstreamConfig:
+        "docsis31-downstream", "a DOCSIS 3.1 downstream: a rate shaper on the symbols of an OFDM channel"
+    {
+        rate: BitRate = BitRate::ZERO, RATE;
+        burst: Bytes = Bytes(3_044), BURST;
+        peak: BitRate = BitRate::ZERO, PEAK => rate_or;
+        /// least depth of the bucket of the peak rate; what that rate sends in a symbol fits anyhow
+        peak_burst: Bytes = Bytes(1_532), origin("docsis-ns3 1.2, MaxPdu").least("1 B").most("1 GB");
+        plant_km: f64 = 8.0, PLANT;
+        /// the channel
+        channel: OfdmChannel = OfdmChannel::BASE;
+        mac_header: u16 = 10, MAC_HEADER;
+        /// what MAPs take of the channel
+        maps: MapOverhead = MapOverhead::BASE;
+        map_interval: Span = Span::from_ms(2), MAP_INTERVAL;
+        /// the channel that MAPs are for
+        upstream as "upstream_channel": OfdmaChannel = OfdmaChannel::BASE, origin(NS3);
+        congestion: CongestionConfig = CongestionConfig::None, CONGESTION;
+    }
+    profiles {
+        /// White 2019 §4: 200 Mb/s
+        WHITE2019 "white2019" {
+            rate = WHITE2019_DOWNSTREAM;
+            burst = Bytes(2_500_000);
+            peak = BitRate::from_mbps(400);
+        }
+    }
 }
 
 impl DownstreamConfig {
-    /// The defaults of docsis-ns3, without a rate.
-    pub const DOCSIS_NS3: Self = Self {
-        rate: BitRate::ZERO,
-        burst: Bytes(3_044),
-        peak: BitRate::ZERO,
-        peak_burst: Bytes(1_532),
-        plant_km: 8.0,
-        channel: OfdmChannel::DOCSIS_NS3,
-        mac_header: 10,
-        maps: MapOverhead::DOCSIS_NS3,
-        map_interval: Span::from_ms(2),
-        upstream: OfdmaChannel::DOCSIS_NS3,
-        congestion: CongestionConfig::None,
-    };
-    /// White 2019 §4.
-    pub const WHITE2019: Self = Self {
-        rate: WHITE2019_DOWNSTREAM,
-        burst: Bytes(2_500_000),
-        peak: BitRate::from_mbps(400),
-        ..Self::DOCSIS_NS3
-    };
-
     /// One way over the plant.
     pub fn plant(&self) -> Span {
         plant_round_trip(self.plant_km) / 2
@@ -331,144 +237,15 @@ impl DownstreamConfig {
         let interval = self.upstream.frame() * self.upstream.frames_per_map(self.map_interval);
         let maps = self
             .maps
-            .per_symbol(&self.upstream, interval, self.channel.symbol());
+            .per_symbol(&self.upstream, interval, self.channel.symbols.length());
         self.channel.symbol_bytes(maps)
     }
 
     /// What the channel carries beside MAPs.
     pub fn capacity(&self) -> BitRate {
         let bits = u128::from(self.symbol_bytes() * 8) * 1_000_000_000_000;
-        let rate = bits / u128::from(self.channel.symbol().as_ps().max(1));
+        let rate = bits / u128::from(self.channel.symbols.length().as_ps().max(1));
         BitRate::from_bps(u64::try_from(rate).unwrap_or(u64::MAX))
-    }
-
-    fn problems(&self, problems: &mut Vec<ConfigProblem>) {
-        check_rates(self.rate, self.peak, problems);
-        check_plant(self.plant_km, problems);
-        check_downstream_channel("", &self.channel, problems);
-        check_upstream_channel("upstream_channel.", &self.upstream, problems);
-        self.congestion.collect_problems(problems);
-        if !problems.is_empty() {
-            return;
-        }
-        if self.symbol_bytes() == 0 {
-            problems.push(problem(
-                "subcarriers",
-                "MAPs leave no room in a symbol of this channel".into(),
-                "more subcarriers, or less overhead by MAPs",
-            ));
-        }
-    }
-}
-
-fn check_rates(rate: BitRate, peak: BitRate, problems: &mut Vec<ConfigProblem>) {
-    if peak > BitRate::ZERO && peak < rate {
-        problems.push(problem(
-            "peak",
-            format!("the peak rate ({peak}) is below the sustained rate ({rate})"),
-            "a peak rate of at least the sustained rate, or \"unlimited\"",
-        ));
-    }
-}
-
-/// Longest plant. Source: DOCSIS 3.1 PHY: 80 km from CMTS to modem.
-const LONGEST_PLANT: f64 = 80.0;
-
-fn check_plant(kilometres: f64, problems: &mut Vec<ConfigProblem>) {
-    if !(0.0..=LONGEST_PLANT).contains(&kilometres) {
-        problems.push(problem(
-            "plant_km",
-            format!("a plant of {kilometres} km is out of reach"),
-            "0 to 80 (DOCSIS 3.1 PHY)",
-        ));
-    }
-}
-
-/// The path of `key` in the table that `place` names.
-fn below(place: &'static str, key: &'static str) -> &'static str {
-    match (place, key) {
-        ("", key) => key,
-        ("downstream_channel.", "cyclic_prefix") => "downstream_channel.cyclic_prefix",
-        ("downstream_channel.", "subcarriers") => "downstream_channel.subcarriers",
-        ("downstream_channel.", _) => "downstream_channel.interleaver",
-        (_, "cyclic_prefix") => "upstream_channel.cyclic_prefix",
-        (_, "efficiency") => "upstream_channel.efficiency",
-        (_, _) => "upstream_channel.subcarriers",
-    }
-}
-
-fn check_upstream_channel(
-    place: &'static str,
-    channel: &OfdmaChannel,
-    problems: &mut Vec<ConfigProblem>,
-) {
-    if !OfdmaChannel::CYCLIC_PREFIXES.contains(&channel.cyclic_prefix) {
-        problems.push(problem(
-            below(place, "cyclic_prefix"),
-            format!("{} samples are no cyclic prefix", channel.cyclic_prefix),
-            "96, 128, 160, 192, 224, 256, 288, 320, 384, 512 or 640 at 102.4 MHz (DOCSIS 3.1 PHY)",
-        ));
-    }
-    let most = channel.most_subcarriers();
-    if channel.subcarriers > most {
-        problems.push(problem(
-            below(place, "subcarriers"),
-            format!(
-                "{} active subcarriers of {}: a channel of 95 MHz has {most}",
-                channel.subcarriers,
-                channel.spacing.as_str()
-            ),
-            "1 to 1900 at 50 kHz, 1 to 3800 at 25 kHz (DOCSIS 3.1 PHY)",
-        ));
-    } else if channel.minislots_per_frame() == 0 {
-        problems.push(problem(
-            below(place, "subcarriers"),
-            format!("{} subcarriers make no minislot", channel.subcarriers),
-            "at least 400 kHz: 8 at 50 kHz, 16 at 25 kHz (DOCSIS 3.1 PHY)",
-        ));
-    } else if channel.minislot_bytes() == 0 {
-        problems.push(problem(
-            below(place, "efficiency"),
-            format!("a minislot of {} b/s/Hz has no byte", channel.efficiency),
-            "1 to 12 (DOCSIS 3.1 PHY)",
-        ));
-    }
-}
-
-fn check_downstream_channel(
-    place: &'static str,
-    channel: &OfdmChannel,
-    problems: &mut Vec<ConfigProblem>,
-) {
-    if !OfdmChannel::CYCLIC_PREFIXES.contains(&channel.cyclic_prefix) {
-        problems.push(problem(
-            below(place, "cyclic_prefix"),
-            format!("{} samples are no cyclic prefix", channel.cyclic_prefix),
-            "192, 256, 512, 768 or 1024 at 204.8 MHz (DOCSIS 3.1 PHY)",
-        ));
-    }
-    let most = channel.most_subcarriers();
-    if channel.subcarriers > most {
-        problems.push(problem(
-            below(place, "subcarriers"),
-            format!(
-                "{} active subcarriers of {}: a channel has {most}",
-                channel.subcarriers,
-                channel.spacing.as_str()
-            ),
-            "1 to 3745 at 50 kHz, 1 to 7537 at 25 kHz (DOCSIS 3.1 PHY, docsis-ns3)",
-        ));
-    }
-    let deepest = channel.deepest_interleaver();
-    if channel.interleaver > deepest {
-        problems.push(problem(
-            below(place, "interleaver"),
-            format!(
-                "an interleaver of {} symbols is deeper than {deepest}",
-                channel.interleaver
-            ),
-            "1 to 32 at 50 kHz, 1 to 16 at 25 kHz (DOCSIS 3.1 PHY)",
-        ));
     }
 }
 

@@ -54,7 +54,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
     /// # Panics
     /// If [`crate::LinkConfig::problems`] would list something.
     pub fn new(config: &DownstreamConfig, manager: Box<M>) -> Self {
-        let symbol = config.channel.symbol();
+        let symbol = config.channel.symbols.length();
         let bucket = |rate: BitRate, depth: Bytes| {
             (rate > BitRate::ZERO).then(|| TokenBucket::new(rate, depth))
         };
@@ -69,7 +69,7 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
             peak: bucket(config.peak, peak_depth),
             rates: (config.rate, config.peak),
             limit: GrantLimit::new(config.congestion.clone(), symbol, config.capacity()),
-            pipeline: config.channel.processing().saturating_sub(symbol),
+            pipeline: config.channel.symbols.processing().saturating_sub(symbol),
             plant: config.plant(),
             fragment: None,
             next: 0,

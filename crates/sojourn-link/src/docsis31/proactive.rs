@@ -10,49 +10,57 @@
 //! adaptive form is ours.
 
 use super::timeline::Timeline;
+use crate::config::keys::HIGHEST_RATE;
 use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Instant, Span, math};
+use sojourn_keys::{Key, choices, key, origin, parameters};
 
-/// What is granted without a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum ProactiveConfig {
-    /// Nothing.
-    #[default]
-    None,
-    /// The guaranteed rate, used or not.
-    Basic(Guarantee),
-    /// The guaranteed rate while the flow is likely to send.
-    Adaptive {
-        /// What is granted then.
-        guarantee: Guarantee,
-        /// The part of the shortest gap between bursts during which nothing is granted after a burst.
-        quiet: f64,
-        /// Without a byte for so long the grants end; `None`: never.
-        idle_after: Option<Span>,
-        /// The flow is then asked so often whether it has something to send.
-        request_interval: Span,
-    },
+pub(super) const PROACTIVE: Key = key(
+    "proactive",
+    "grants that the low-latency flow has not asked for",
+    "White 2019 §3.2",
+);
+
+choices! {
+    /// What is granted without a request.
+    #[derive(Copy)]
+    pub enum ProactiveConfig {
+        /// every grant is asked for
+        None = "none",
+        /// the guaranteed rate for ever, used or not
+        Basic(guarantee: Guarantee = Guarantee::BASE) = "basic",
+        /// the guaranteed rate while the flow is likely to send: less is wasted
+        Adaptive {
+            /// What is granted then.
+            guarantee: Guarantee = Guarantee::BASE;
+            /// part of the shortest gap between bursts in which nothing is granted after a burst
+            quiet: f64 = 0.8,
+                origin("chosen: games send every 33 ms give or take a few; 0.8 leaves grants for all of them")
+                    .least("0").most("1");
+            /// without a byte for so long, the flow is only asked now and then
+            idle_after: Option<Span> = None,
+                origin("White 2019 §3.2; never, as in its study").or("never").least("1 us").most("1 h");
+            /// how often an idle flow is asked (GRI)
+            request_interval: Span = Span::from_ms(1),
+                origin("White 2019 §3.2; chosen: 1 ms").least("1 us").most("1 s");
+        } = "adaptive",
+    }
 }
 
-/// Guaranteed grant rate and interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guarantee {
-    /// Guaranteed grant rate (GGR), MAC headers not counted.
-    pub rate: BitRate,
-    /// Guaranteed grant interval (GGI); `None`: one MAP interval.
-    pub interval: Option<Span>,
+parameters! {
+    /// Guaranteed grant rate and interval.
+    #[derive(Copy, Eq)]
+    pub struct Guarantee {
+        /// guaranteed grant rate (GGR), MAC headers not counted
+        rate: BitRate = BitRate::ZERO,
+            origin("no default").required("\"5 Mb/s\"").least("1 b/s").most(HIGHEST_RATE);
+        /// guaranteed grant interval (GGI), rounded down to whole frames
+        interval: Option<Span> = None,
+            origin("docsis-ns3 1.2: one MAP interval").or("map").least("1 us").most("1 s");
+    }
 }
 
 impl ProactiveConfig {
-    /// The word in files.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Basic(_) => "basic",
-            Self::Adaptive { .. } => "adaptive",
-        }
-    }
-
     /// The guarantee, if there is one.
     pub const fn guarantee(&self) -> Option<&Guarantee> {
         match self {
@@ -204,15 +212,15 @@ pub(crate) fn minislots(rate: BitRate, period: u64, timeline: &Timeline) -> u64 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::docsis31::channel::{OfdmChannel, OfdmaChannel};
+    use crate::docsis31::channel::{OfdmSymbols, OfdmaChannel};
     use crate::docsis31::scheduler::with_headers;
     use sojourn_base::Bytes;
     use std::vec::Vec;
 
     fn timeline() -> Timeline {
         Timeline::new(
-            &OfdmaChannel::DOCSIS_NS3,
-            &OfdmChannel::DOCSIS_NS3,
+            &OfdmaChannel::BASE,
+            &OfdmSymbols::BASE,
             Span::from_ms(1),
             Span::from_us(200),
             8.0,

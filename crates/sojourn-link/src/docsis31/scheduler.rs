@@ -100,7 +100,7 @@ impl Scheduler {
             weight: u64::from(config.weight),
             sustained: bucket(config.rate, config.burst),
             peak,
-            own: config.own_rates.map(|rate| bucket(rate, config.burst)),
+            own: config.own_rates().map(|rate| bucket(rate, config.burst)),
             backlog: [0; 2],
             proactive: Proactive::new(config.proactive, &timeline, header),
             limit: GrantLimit::new(

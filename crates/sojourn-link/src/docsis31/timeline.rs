@@ -8,7 +8,7 @@
 //! Deviations: bursts are prepared a pipeline of frames ahead, where docsis-ns3 has 135 us for any frame; the least
 //! delay from request to grant counts whole downstream symbols.
 
-use super::channel::{OfdmChannel, OfdmaChannel, plant_round_trip};
+use super::channel::{OfdmSymbols, OfdmaChannel, plant_round_trip};
 use sojourn_base::{Instant, Span};
 
 /// The grid of an OFDMA upstream.
@@ -44,7 +44,7 @@ impl Timeline {
     /// Of a channel whose MAPs come by `downstream`, over a plant of this length in kilometres.
     pub fn new(
         channel: &OfdmaChannel,
-        downstream: &OfdmChannel,
+        downstream: &OfdmSymbols,
         map_interval: Span,
         cmts_processing: Span,
         kilometres: f64,
@@ -148,8 +148,8 @@ mod tests {
 
     fn timeline(map_interval: Span) -> Timeline {
         Timeline::new(
-            &OfdmaChannel::DOCSIS_NS3,
-            &OfdmChannel::DOCSIS_NS3,
+            &OfdmaChannel::BASE,
+            &OfdmSymbols::BASE,
             map_interval,
             Span::from_us(200),
             8.0,
@@ -200,8 +200,8 @@ mod tests {
     fn a_longer_plant_adds_five_microseconds_per_kilometre_and_direction() {
         let grid = |kilometres| {
             Timeline::new(
-                &OfdmaChannel::DOCSIS_NS3,
-                &OfdmChannel::DOCSIS_NS3,
+                &OfdmaChannel::BASE,
+                &OfdmSymbols::BASE,
                 Span::from_ms(1),
                 Span::from_us(200),
                 kilometres,

@@ -172,7 +172,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             subtracts: config.request_subtracts,
             header: config.mac_header,
             rates: (config.rate, config.peak),
-            own_rates: config.own_rates,
+            own_rates: config.own_rates(),
             proactive: config.proactive_grants(&timeline),
             flows: [Flow::default(), Flow::default()],
             scheduler: Scheduler::new(config, timeline),

@@ -1,5 +1,7 @@
 use super::*;
+use crate::docsis31::channel::Spacing;
 use std::string::String;
+use std::vec::Vec;
 
 fn fields(config: &UpstreamConfig) -> Vec<(&'static str, String)> {
     let mut problems = Vec::new();
@@ -30,7 +32,7 @@ fn what_a_cmts_would_refuse_is_named_with_its_limit() {
             interval: us.map(Span::from_us),
         })
     };
-    let channel = OfdmaChannel::DOCSIS_NS3;
+    let channel = OfdmaChannel::BASE;
     for (config, field, words) in [
         (
             UpstreamConfig {
@@ -96,10 +98,10 @@ fn what_a_cmts_would_refuse_is_named_with_its_limit() {
         ),
         (
             UpstreamConfig {
-                downstream: OfdmChannel {
-                    spacing: crate::docsis31::channel::Spacing::Khz25,
+                downstream: OfdmSymbols {
+                    spacing: Spacing::Khz25,
                     interleaver: 17,
-                    ..OfdmChannel::DOCSIS_NS3
+                    ..OfdmSymbols::BASE
                 },
                 ..lld.clone()
             },
@@ -114,7 +116,8 @@ fn what_a_cmts_would_refuse_is_named_with_its_limit() {
 #[test]
 fn a_rate_of_one_flow_wants_an_aggregate_and_room_for_its_guarantee() {
     let with = |own: [u64; 2], config: UpstreamConfig| UpstreamConfig {
-        own_rates: own.map(BitRate::from_mbps),
+        classic_rate: BitRate::from_mbps(own[0]),
+        low_latency_rate: BitRate::from_mbps(own[1]),
         ..config
     };
     for (config, field, words) in [

@@ -65,7 +65,7 @@ fn frames_of_any_length_get_the_rate() {
         let config = DownstreamConfig {
             rate,
             burst: Bytes(3_044).max(rate.bytes_in(Span::from_ms(1))),
-            ..DownstreamConfig::DOCSIS_NS3
+            ..DownstreamConfig::BASE
         };
         let ms = (20_000_000 / kbps).clamp(100, 40_000);
         let end = Instant::from_ms(ms);
@@ -96,7 +96,7 @@ fn a_peak_rate_is_reached_if_it_is_more_than_a_frame_per_symbol() {
         rate: BitRate::from_mbps(900),
         peak: BitRate::from_mbps(1_000),
         burst: Bytes(100_000_000),
-        ..DownstreamConfig::DOCSIS_NS3
+        ..DownstreamConfig::BASE
     };
     let mut context = Collector::default();
     let arrivals = (0..20_000).map(|_| (Instant::ZERO, 1_518));
@@ -169,7 +169,7 @@ proptest! {
             rate,
             peak: if twice { BitRate::from_mbps(2 * mbps) } else { BitRate::ZERO },
             burst: Bytes(20_000),
-            ..DownstreamConfig::DOCSIS_NS3
+            ..DownstreamConfig::BASE
         };
         let mut at = Instant::ZERO;
         let arrivals: Vec<(Instant, Meta)> = gaps

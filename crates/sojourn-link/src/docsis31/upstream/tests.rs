@@ -368,7 +368,7 @@ fn one_service_flow_and_both_of_an_aggregate_get_the_rate_and_not_more() {
                 burst: rate.bytes_in(Span::from_ms(10)).max(Bytes(3_044)),
                 service,
                 map_interval: Span::from_ms(map_ms),
-                ..UpstreamConfig::DOCSIS_NS3
+                ..UpstreamConfig::BASE
             };
             let context = backlogged(&config, length, span);
             let late = context
@@ -400,7 +400,8 @@ fn a_flow_of_an_aggregate_keeps_to_a_rate_of_its_own() {
         ([20, 0], ProactiveConfig::None, [20.0, 27.5]),
     ] {
         let config = UpstreamConfig {
-            own_rates: own_mbps.map(BitRate::from_mbps),
+            classic_rate: BitRate::from_mbps(own_mbps[0]),
+            low_latency_rate: BitRate::from_mbps(own_mbps[1]),
             burst: Bytes(62_500),
             peak: BitRate::ZERO,
             proactive,
@@ -455,7 +456,8 @@ impl QueueManager for Asking {
 #[test]
 fn a_queue_manager_hears_the_rates_of_both_flows_and_the_loop_of_the_maps() {
     let config = UpstreamConfig {
-        own_rates: [30, 10].map(BitRate::from_mbps),
+        classic_rate: BitRate::from_mbps(30),
+        low_latency_rate: BitRate::from_mbps(10),
         ..UpstreamConfig::WHITE2019_LLD
     };
     let mut modem: Upstream<Asking> = Upstream::new(&config, Box::new(Asking::default()));
@@ -499,7 +501,7 @@ proptest! {
             weight,
             proactive,
             map_interval: Span::from_us(map_us),
-            ..UpstreamConfig::DOCSIS_NS3
+            ..UpstreamConfig::BASE
         };
         let grid = config.timeline();
         let (mut modem, mut context) = (modem(&config), Collector::seeded(seed));
@@ -644,7 +646,7 @@ proptest! {
             map_interval: Span::from_us(interval_us),
             plant_km: f64::from(kilometres),
             request_subtracts: if all { RequestSubtracts::All } else { RequestSubtracts::Next },
-            ..UpstreamConfig::DOCSIS_NS3
+            ..UpstreamConfig::BASE
         };
         config.channel.symbols_per_frame = symbols;
         if wide {
