@@ -5,47 +5,74 @@
 //! Units and ranges: bytes of an IP packet in, bytes that the link charges out.
 //! Deviations: chosen: a burst of PTM packets is charged whole code words for each packet, as Linux does.
 
-/// How a link frames a packet; its queue, its shaper and its line are charged the framed length, the next link
-/// is not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Framing {
-    /// The IP packet alone.
-    #[default]
-    Ip,
-    /// An Ethernet frame: header of 14 B, at least 46 B, frame check sequence of 4 B.
-    Ethernet,
-    /// An Ethernet frame behind a DOCSIS MAC header.
-    Docsis {
-        /// Bytes of the MAC header with its extensions.
-        mac_header: u16,
-    },
-    /// Cells of 53 B with 48 B in each.
-    Atm {
-        /// Bytes around the IP packet: encapsulation and AAL5 trailer.
-        overhead: u16,
-    },
-    /// Code words of 65 B with 64 B in each.
-    Ptm {
-        /// Bytes around the IP packet.
-        overhead: u16,
-    },
+use sojourn_keys::{Key, choices, key, origin};
+
+/// The framing of a link.
+pub const FRAMING: Key = key(
+    "framing",
+    "what a packet costs on this link: its queue, shaper and line are charged that many bytes, the next link is not",
+    "White 2012 and 2013: IP packets; DOCSIS 3.1 counts Ethernet frames",
+);
+
+const OVERHEAD: Key = key(
+    "overhead",
+    "bytes around the IP packet: encapsulation, frame and trailer",
+    "chosen: none unless it is said; profiles as of Linux cake",
+)
+.most("256");
+
+choices! {
+    /// How a link frames a packet; its queue, its shaper and its line are charged the framed length, the next link
+    /// is not.
+    #[derive(Copy, Eq)]
+    pub enum Framing {
+        /// the IP packet
+        Ip = "ip",
+        /// an Ethernet frame with its check sequence: 18 B more, at least 64 B
+        ///
+        /// Header of 14 B, at least 46 B, frame check sequence of 4 B.
+        Ethernet = "ethernet",
+        /// an Ethernet frame behind a DOCSIS MAC header
+        Docsis {
+            /// bytes of the MAC header with its extensions
+            mac_header: u16 = 10, origin("NS3 UsMacHdrSize: 10, unbonded").least("6").most("246");
+        } = "docsis",
+        /// ATM cells: 48 B in each 53 B
+        ///
+        /// The AAL5 trailer is part of the overhead.
+        Atm {
+            overhead: u16 = 0, OVERHEAD;
+        } = "atm" profiles {
+            /// overhead 10 B
+            "pppoa-vcmux" = Self::Atm { overhead: 10 };
+            /// overhead 14 B
+            "pppoa-llc" = Self::Atm { overhead: 14 };
+            /// overhead 32 B
+            "pppoe-vcmux" = Self::Atm { overhead: 32 };
+            /// overhead 40 B
+            "pppoe-llcsnap" = Self::Atm { overhead: 40 };
+            /// overhead 24 B
+            "bridged-vcmux" = Self::Atm { overhead: 24 };
+            /// overhead 32 B
+            "bridged-llcsnap" = Self::Atm { overhead: 32 };
+            /// overhead 8 B
+            "ipoa-vcmux" = Self::Atm { overhead: 8 };
+            /// overhead 16 B
+            "ipoa-llcsnap" = Self::Atm { overhead: 16 };
+        },
+        /// PTM code words, as of VDSL2: 64 B in each 65 B
+        Ptm {
+            overhead: u16 = 0, OVERHEAD;
+        } = "ptm" profiles {
+            /// overhead 30 B
+            "pppoe-ptm" = Self::Ptm { overhead: 30 };
+            /// overhead 22 B
+            "bridged-ptm" = Self::Ptm { overhead: 22 };
+        },
+    }
 }
 
-/// Bytes of a DOCSIS MAC header on an unbonded channel. Source: NS3, attributes `UsMacHdrSize` and `DsMacHdrSize`.
-pub const MAC_HEADER: u16 = 10;
-
 impl Framing {
-    /// The word for it in files.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Ip => "ip",
-            Self::Ethernet => "ethernet",
-            Self::Docsis { .. } => "docsis",
-            Self::Atm { .. } => "atm",
-            Self::Ptm { .. } => "ptm",
-        }
-    }
-
     /// What the link charges for an IP packet of `length` bytes.
     #[inline]
     #[must_use]
@@ -75,9 +102,7 @@ mod tests {
 
     #[test]
     fn frames_are_as_long_as_the_notes_work_out() {
-        let docsis = Framing::Docsis {
-            mac_header: MAC_HEADER,
-        };
+        let docsis = Framing::Docsis { mac_header: 10 };
         let pppoe_llcsnap = Framing::Atm { overhead: 40 };
         let pppoe_ptm = Framing::Ptm { overhead: 30 };
         for (framing, length, charged) in [

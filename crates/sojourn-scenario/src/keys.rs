@@ -1,7 +1,6 @@
 //! The keys of a scenario file, table by table.
 
 pub(crate) mod application;
-pub(crate) mod framing;
 pub(crate) mod link;
 pub(crate) mod load;
 pub(crate) mod network;

@@ -5,13 +5,14 @@
 
 use sojourn_base::{Direction, PerDirection};
 use sojourn_keys::value::{ListOf, OneOrMany, Word, Words};
-use sojourn_keys::{ItemsOf, Key, Visitor, key};
+use sojourn_keys::{ItemsOf, Key, Parameter, Visitor, key};
 use sojourn_link::Framing;
+use sojourn_link::framing::FRAMING;
 use sojourn_record::HistogramValue;
 
 use crate::keys::load::{LoadDraft, loads_keys};
 use crate::keys::scenario::{TrafficDraft, traffic_keys};
-use crate::keys::{framing, link, queue};
+use crate::keys::{link, queue};
 use crate::model::{DirectedLink, Home, LatencyHistogramConfig, SharedLink};
 use crate::topology::USUAL_PATH;
 
@@ -70,7 +71,7 @@ impl HomeDraft {
 pub(crate) fn blank_link() -> DirectedLink {
     DirectedLink {
         link: link::blank(),
-        framing: Framing::default(),
+        framing: Framing::BASE,
         latency_histogram: None,
     }
 }
@@ -90,7 +91,7 @@ fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
         config.framing = usual;
     }
     if config.framing != usual || visitor.has("framing") || visitor.is_exhaustive() {
-        visitor.choice(framing::FRAMING, &mut framing::choice(&mut config.framing));
+        config.framing.show(FRAMING, visitor);
     }
     let histogram = &mut config.latency_histogram;
     if histogram.is_none() && (visitor.has("latency_histogram") || visitor.is_exhaustive()) {
