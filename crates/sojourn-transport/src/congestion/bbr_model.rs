@@ -1,5 +1,5 @@
-//! What both versions of BBR measure and do alike: rounds, the best rate of recent ones, bursts of acknowledgements, probes of the
-//! round trip, the pace, and the window while losses are repaired.
+//! What both versions of BBR measure and do alike, in the names of the draft: rounds, a full pipe, bursts of acknowledgements,
+//! probes of the round trip, the pace, and the window while losses are repaired.
 //!
 //! Source: draft-ietf-ccwg-bbr sections 5.5 (model) and 5.6.4 (window); Linux `tcp_bbr.c`.
 //! Units: segments, seconds.
@@ -18,103 +18,103 @@ pub(super) const REQUESTS: Requests = Requests {
 };
 
 /// Segments released at once, for which the window makes room three times (Linux: two above 1.2 Mb/s).
-pub(super) const QUANTUM: u32 = 2;
+pub(super) const SEND_QUANTUM: u32 = 2;
 /// Fewest segments in the network (draft, `BBR.MinPipeCwnd`).
-pub(super) const LEAST_WINDOW: f64 = 4.0;
+pub(super) const MIN_PIPE_CWND: f64 = 4.0;
 /// A pipe is full when the rate grows by less than this in three rounds (draft, 5.3.1.2).
-pub(super) const FULL_GROWTH: f64 = 1.25;
-pub(super) const FULL_ROUNDS: u32 = 3;
+pub(super) const FULL_BW_GROWTH: f64 = 1.25;
+pub(super) const FULL_BW_ROUNDS: u32 = 3;
 /// Part of the estimated rate that is used, so that a queue can drain (draft, `BBR.PacingMarginPercent`).
 const PACING_MARGIN: f64 = 0.99;
 /// A probe of the round trip lasts so long and a round at least (Linux `bbr_probe_rtt_mode_ms`; draft,
 /// `BBR.ProbeRTTDuration`).
-const PROBE: Span = Span::from_ms(200);
+const PROBE_RTT_DURATION: Span = Span::from_ms(200);
 /// Bursts of acknowledgements are allowed for up to this many seconds at the estimated rate (Linux
 /// `bbr_extra_acked_max_us`).
-const LONGEST_BURST: f64 = 0.1;
+const EXTRA_ACKED_MAX_S: f64 = 0.1;
 /// Rounds of one window of the filter of bursts (Linux `bbr_extra_acked_win_rtts`).
-const BURST_ROUNDS: u32 = 5;
+const EXTRA_ACKED_ROUNDS: u32 = 5;
 
 /// Rounds of packet-timed round trips.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
-    end: u64,
+    next_round_delivered: u64,
     /// Rounds so far.
-    pub(super) count: u32,
+    pub(super) round_count: u32,
     /// This acknowledgement began one.
-    pub(super) starts: bool,
+    pub(super) round_start: bool,
 }
 
 impl Rounds {
     pub(super) fn on_sample(&mut self, rate: &RateSample) {
-        self.starts = rate.delivered_before.0 >= self.end;
-        if self.starts {
-            self.end = rate.delivered_in_total.0;
-            self.count += 1;
+        self.round_start = rate.delivered_before.0 >= self.next_round_delivered;
+        if self.round_start {
+            self.next_round_delivered = rate.delivered_in_total.0;
+            self.round_count += 1;
         }
     }
 
     /// Begin a round now.
     pub(super) const fn restart(&mut self, rate: &RateSample) {
-        self.end = rate.delivered_in_total.0;
+        self.next_round_delivered = rate.delivered_in_total.0;
     }
 }
 
 /// Whether the rate has stopped growing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullPipe {
-    rate: f64,
-    rounds: u32,
+pub(super) struct FullBw {
+    full_bw: f64,
+    full_bw_count: u32,
 }
 
-impl FullPipe {
+impl FullBw {
     /// Count from `rate` on.
-    pub(super) const fn restart(&mut self, rate: f64) {
-        (self.rate, self.rounds) = (rate, 0);
+    pub(super) const fn reset(&mut self, rate: f64) {
+        (self.full_bw, self.full_bw_count) = (rate, 0);
     }
 
     /// The rate that would be a quarter more.
     pub(super) const fn wanted(&self) -> f64 {
-        self.rate * FULL_GROWTH
+        self.full_bw * FULL_BW_GROWTH
     }
 
     /// A round has brought `rate`; true if none of three was a quarter better than the best before.
     pub(super) fn on_round(&mut self, rate: f64) -> bool {
         if rate >= self.wanted() {
-            self.restart(rate);
+            self.reset(rate);
             return false;
         }
-        self.rounds += 1;
-        self.rounds >= FULL_ROUNDS
+        self.full_bw_count += 1;
+        self.full_bw_count >= FULL_BW_ROUNDS
     }
 }
 
 /// A probe of the round trip: few segments in the network for a while, and for a round.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RoundTripProbe {
-    ends: Option<Instant>,
-    round_over: bool,
+pub(super) struct ProbeRtt {
+    done_stamp: Option<Instant>,
+    round_done: bool,
 }
 
-impl RoundTripProbe {
+impl ProbeRtt {
     /// It begins, and waits for the network to empty.
     pub(super) const fn begin(&mut self) {
-        self.ends = None;
+        self.done_stamp = None;
     }
 
     /// An acknowledgement during the probe; true if the probe is over. Its time runs from when no more than `few` segments
     /// are in the network.
     pub(super) fn on_ack(&mut self, ack: &Ack, few: f64, rounds: &mut Rounds) -> bool {
-        match (self.ends, &ack.rate) {
+        match (self.done_stamp, &ack.rate) {
             (None, Some(rate)) if f64::from(rate.in_flight) <= few => {
-                self.ends = Some(ack.now + PROBE);
-                self.round_over = false;
+                self.done_stamp = Some(ack.now + PROBE_RTT_DURATION);
+                self.round_done = false;
                 rounds.restart(rate);
                 false
             }
             (Some(end), _) => {
-                self.round_over |= rounds.starts;
-                self.round_over && ack.now > end
+                self.round_done |= rounds.round_start;
+                self.round_done && ack.now > end
             }
             _ => false,
         }
@@ -123,63 +123,63 @@ impl RoundTripProbe {
 
 /// How many segments arrive in bursts beyond the estimated rate.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bursts {
-    epoch: Instant,
-    acked: f64,
-    largest: [f64; 2],
+pub(super) struct AckAggregation {
+    interval_start: Instant,
+    delivered: f64,
+    filter: [f64; 2],
     rounds: u32,
 }
 
-impl Bursts {
+impl AckAggregation {
     /// `rate`: estimated segments per second.
     pub(super) fn on_ack(&mut self, ack: &Ack, rate: f64, round_starts: bool, window: f64) {
         if round_starts {
             self.rounds += 1;
-            if self.rounds >= BURST_ROUNDS {
+            if self.rounds >= EXTRA_ACKED_ROUNDS {
                 self.rounds = 0;
-                self.largest = [0.0, self.largest[0]];
+                self.filter = [0.0, self.filter[0]];
             }
         }
-        let mut expected = rate * ack.now.saturating_since(self.epoch).as_secs_f64();
-        if self.acked <= expected {
-            (self.acked, self.epoch, expected) = (0.0, ack.now, 0.0);
+        let mut expected = rate * ack.now.saturating_since(self.interval_start).as_secs_f64();
+        if self.delivered <= expected {
+            (self.delivered, self.interval_start, expected) = (0.0, ack.now, 0.0);
         }
-        self.acked += f64::from(ack.acked);
-        let extra = (self.acked - expected).min(window);
-        self.largest[0] = self.largest[0].max(extra);
+        self.delivered += f64::from(ack.acked);
+        let extra = (self.delivered - expected).min(window);
+        self.filter[0] = self.filter[0].max(extra);
     }
 
     /// Room for them, once the pipe is full.
     pub(super) fn room(&self, rate: f64) -> f64 {
-        self.largest[0]
-            .max(self.largest[1])
-            .min(rate * LONGEST_BURST)
+        self.filter[0]
+            .max(self.filter[1])
+            .min(rate * EXTRA_ACKED_MAX_S)
     }
 }
 
 /// The window while losses are repaired.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Repair {
-    before: f64,
+pub(super) struct Recovery {
+    prior_cwnd: f64,
     begins: bool,
-    conserves: bool,
+    packet_conservation: bool,
     active: bool,
 }
 
-impl Repair {
+impl Recovery {
     /// A loss or timeout is found; `window` is what it was before.
-    pub(super) fn begin(&mut self, cause: Cause, window: f64) {
+    pub(super) fn enter(&mut self, cause: Cause, window: f64) {
         if !self.active {
-            self.before = window;
+            self.prior_cwnd = window;
         }
         self.active = true;
         self.begins = cause == Cause::Loss;
-        self.conserves = self.begins;
+        self.packet_conservation = self.begins;
     }
 
     /// What an acknowledgement of `acked` segments leaves of `window`, with `pipe` in the network; the second value
     /// says whether that is all the window may be.
-    pub(super) fn modulate(
+    pub(super) fn modulate_cwnd(
         &mut self,
         ack: &Ack,
         rate: Option<&RateSample>,
@@ -192,36 +192,36 @@ impl Repair {
         let mut window = (window - f64::from(lost)).max(1.0);
         if self.active && ack.open {
             self.active = false;
-            self.conserves = false;
-            window = window.max(self.before);
+            self.packet_conservation = false;
+            window = window.max(self.prior_cwnd);
         }
         if core::mem::take(&mut self.begins) {
             if let Some(pipe) = pipe {
                 window = pipe + acked.max(1.0);
             }
-        } else if self.conserves && round_starts {
-            self.conserves = false;
+        } else if self.packet_conservation && round_starts {
+            self.packet_conservation = false;
         }
-        if self.conserves
+        if self.packet_conservation
             && let Some(pipe) = pipe
         {
             return (window.max(pipe + acked), true);
         }
-        (window, self.conserves)
+        (window, self.packet_conservation)
     }
 
     /// Keep `window` for the end of a probe.
-    pub(super) fn save(&mut self, window: f64) {
-        self.before = if self.active {
-            self.before.max(window)
+    pub(super) fn save_cwnd(&mut self, window: f64) {
+        self.prior_cwnd = if self.active {
+            self.prior_cwnd.max(window)
         } else {
             window
         };
     }
 
     /// What was saved.
-    pub(super) const fn saved(&self) -> f64 {
-        self.before
+    pub(super) const fn prior_cwnd(&self) -> f64 {
+        self.prior_cwnd
     }
 }
 
@@ -245,30 +245,35 @@ impl Dice {
 }
 
 /// Segments of a sample by time.
-pub(super) fn rate_of(rate: &RateSample, segment: f64) -> f64 {
+pub(super) fn delivery_rate(rate: &RateSample, segment: f64) -> f64 {
     rate.delivered.0 as f64 / segment / rate.interval.as_secs_f64()
 }
 
-/// The pace in segments per second, `gain` times the estimated `rate`, after `pace`: until the pipe is full it only grows.
-pub(super) fn pace_after(pace: f64, gain: f64, rate: f64, is_full: bool) -> f64 {
+/// The pace in segments per second, `gain` times the estimated `rate`, after `pacing_rate`: until the pipe is full it only grows.
+pub(super) fn pacing_rate_with_gain(
+    pacing_rate: f64,
+    gain: f64,
+    rate: f64,
+    full_bw_reached: bool,
+) -> f64 {
     let wanted = PACING_MARGIN * gain * rate;
-    if wanted > 0.0 && (is_full || wanted > pace) {
+    if wanted > 0.0 && (full_bw_reached || wanted > pacing_rate) {
         wanted
     } else {
-        pace
+        pacing_rate
     }
 }
 
-/// `window` after `acked` segments, on the way to `target`: until the pipe is full it never shrinks to it.
-pub(super) fn window_after(window: f64, acked: f64, target: f64, is_full: bool) -> f64 {
-    let grown = if is_full {
-        (window + acked).min(target)
-    } else if window < target {
-        window + acked
+/// `cwnd` after `acked` segments, on the way to `target`: until the pipe is full it never shrinks to it.
+pub(super) fn cwnd_after(cwnd: f64, acked: f64, target: f64, full_bw_reached: bool) -> f64 {
+    let grown = if full_bw_reached {
+        (cwnd + acked).min(target)
+    } else if cwnd < target {
+        cwnd + acked
     } else {
-        window
+        cwnd
     };
-    grown.max(LEAST_WINDOW)
+    grown.max(MIN_PIPE_CWND)
 }
 
 /// Bits per second of packets of `packet` bytes; `None` before there is a pace.
@@ -282,13 +287,13 @@ pub(super) fn pacing_rate(pace: f64, packet: f64) -> Option<BitRate> {
 }
 
 /// The round trip of what an acknowledgement says: that of its newest segment, or what its time stamp says.
-pub(super) fn round_trip_of(ack: &Ack) -> Option<Span> {
+pub(super) fn rtt_sample(ack: &Ack) -> Option<Span> {
     let newest = ack.rate.as_ref().and_then(|rate| rate.round_trip);
     newest.or(ack.round_trip)
 }
 
 /// Segments that `rate` brings in `time`.
-pub(super) fn product(rate: f64, time: Span) -> f64 {
+pub(super) fn bdp(rate: f64, time: Span) -> f64 {
     rate * time.as_secs_f64()
 }
 

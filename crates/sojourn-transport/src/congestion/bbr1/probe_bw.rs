@@ -1,0 +1,42 @@
+//! The state ProbeBW: eight gains in turn, a shortest round trip each.
+//!
+//! Source: Linux `tcp_bbr.c`.
+//! Deviations: those of the parent module.
+
+use super::{Bbr1, State};
+use crate::congestion::RateSample;
+use sojourn_base::Instant;
+
+/// Gains of the rate, one shortest round trip each (Linux `bbr_pacing_gain`).
+pub(super) const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+
+impl Bbr1 {
+    pub(super) fn start_probe_bw(&mut self, now: Instant) {
+        self.state = State::ProbeBw;
+        // Any place but the one that drains.
+        self.cycle_index =
+            (9 - usize::try_from(self.dice.roll(7)).unwrap_or(0)) % PACING_GAIN_CYCLE.len();
+        self.cycle_stamp = now;
+    }
+
+    /// Linux `bbr_is_next_cycle_phase`.
+    pub(super) fn update_cycle_phase(&mut self, now: Instant, rate: &RateSample) {
+        if self.state != State::ProbeBw {
+            return;
+        }
+        let long = now.saturating_since(self.cycle_stamp) > self.min_rtt;
+        let gain = PACING_GAIN_CYCLE[self.cycle_index];
+        let pipe = f64::from(rate.in_flight);
+        let over = if gain > 1.0 {
+            long && (rate.newly_lost > 0 || pipe >= self.inflight(gain))
+        } else if gain < 1.0 {
+            long || pipe <= self.inflight(1.0)
+        } else {
+            long
+        };
+        if over {
+            self.cycle_index = (self.cycle_index + 1) % PACING_GAIN_CYCLE.len();
+            self.cycle_stamp = now;
+        }
+    }
+}

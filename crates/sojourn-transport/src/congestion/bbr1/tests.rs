@@ -1,0 +1,121 @@
+use super::super::bbr_model::testing::bytes_in_a_round;
+use super::super::testing::ack_at;
+use super::*;
+use sojourn_base::Bytes;
+
+/// Acknowledgements of a path of `rate` segments per second and 40 ms, one per `1/rate`.
+struct Path {
+    bbr: Bbr1,
+    window: Window,
+    now: Instant,
+    delivered: u64,
+}
+
+impl Path {
+    fn new() -> Self {
+        let bbr = Bbr1::new(Bbr1Config::BASE, &StackConfig::BBR1);
+        Self {
+            bbr,
+            window: Window {
+                size: 10.0,
+                threshold: f64::INFINITY,
+            },
+            now: Instant::from_s(1),
+            delivered: 0,
+        }
+    }
+
+    /// One round of ten acknowledgements in which segments arrive at `rate` with `pipe` in the network.
+    fn round(&mut self, rate: f64, pipe: u32) {
+        let before = self.delivered;
+        for _ in 0..10 {
+            self.now += Span::from_ms(4);
+            self.delivered += 1448;
+            let ack = Ack {
+                round_trip: Some(Span::from_ms(40)),
+                rate: Some(RateSample {
+                    delivered: bytes_in_a_round(rate),
+                    interval: Span::from_ms(40),
+                    delivered_before: Bytes(before),
+                    delivered_in_total: Bytes(self.delivered),
+                    application_limited: false,
+                    round_trip: Some(Span::from_ms(40)),
+                    in_flight: pipe,
+                    in_flight_when_sent: pipe,
+                    lost: 0,
+                    newly_lost: 0,
+                    window_limited: false,
+                }),
+                ..ack_at(self.now, 1)
+            };
+            self.bbr.on_ack(&ack, &mut self.window);
+        }
+    }
+}
+
+#[test]
+fn startup_ends_after_three_rounds_without_a_quarter_more_and_drain_with_the_queue() {
+    let mut path = Path::new();
+    for rate in [250.0, 500.0, 1000.0] {
+        path.round(rate, 40);
+    }
+    assert_eq!(path.bbr.state, State::Startup);
+    // 2.885 x 0.99 times the rate.
+    assert!(
+        (path.bbr.pacing_rate - 2856.15).abs() < 0.01,
+        "{}",
+        path.bbr.pacing_rate
+    );
+    for _ in 0..3 {
+        path.round(1200.0, 120);
+    }
+    assert_eq!(path.bbr.state, State::Drain);
+    assert!(path.bbr.pacing_rate < 1200.0 / 2.8);
+    // The product is 48 segments, and three quanta of two.
+    path.round(1200.0, 54);
+    assert_eq!(path.bbr.state, State::ProbeBw);
+    assert!(probe_bw::PACING_GAIN_CYCLE[path.bbr.cycle_index] >= 0.75);
+}
+
+#[test]
+fn ten_seconds_without_a_shorter_round_trip_are_followed_by_four_segments_for_a_fifth_of_a_second()
+{
+    let mut path = Path::new();
+    for _ in 0..6 {
+        path.round(1000.0, 20);
+    }
+    assert_eq!(path.bbr.state, State::ProbeBw);
+    path.bbr.min_rtt = Span::from_ms(39);
+    path.now += Span::from_s(10);
+    path.round(1000.0, 20);
+    assert_eq!(path.bbr.state, State::ProbeRtt);
+    assert!((path.window.size - 4.0).abs() < 1e-12);
+    let began = path.now;
+    while path.bbr.state == State::ProbeRtt {
+        path.round(100.0, 4);
+    }
+    let lasted = path.now.saturating_since(began);
+    assert!(
+        lasted >= Span::from_ms(200) && lasted < Span::from_ms(300),
+        "{lasted:?}"
+    );
+    assert!(path.window.size > 20.0, "{}", path.window.size);
+}
+
+#[test]
+fn a_loss_conserves_packets_for_a_round_and_then_the_window_is_back() {
+    let mut path = Path::new();
+    for _ in 0..8 {
+        path.round(1000.0, 40);
+    }
+    let before = path.window.size;
+    let event = super::super::testing::congestion(40.0, Cause::Loss);
+    path.bbr.on_congestion(&event, &path.window);
+    path.round(1000.0, 30);
+    assert!(path.window.size <= before);
+    for _ in 0..4 {
+        path.round(1000.0, 40);
+    }
+    assert!((path.window.size - before).abs() < 12.0);
+    assert!(path.bbr.max_bw() >= 999.0, "the rate stands");
+}

@@ -1,0 +1,50 @@
+//! The states Startup and Drain: the rate grows until the pipe is full or losses are too many, then the queue drains.
+//!
+//! Source: draft-ietf-ccwg-bbr sections 5.3.1 and 5.3.2.
+//! Deviations: those of the parent module.
+
+use super::{Bbr3, State};
+use crate::congestion::{Ack, RateSample};
+
+/// Loss events in a round before losses end startup (`BBR.StartupFullLossCnt`).
+const STARTUP_FULL_LOSS_CNT: u32 = 6;
+
+impl Bbr3 {
+    /// `BBRCheckFullBWReached`.
+    pub(super) fn check_full_bw_reached(&mut self, rate: &RateSample, sample: f64) {
+        if self.full_bw_now || rate.application_limited {
+            return;
+        }
+        self.full_bw_now = if sample >= self.full_bw.wanted() {
+            self.full_bw.reset(sample);
+            false
+        } else {
+            self.rounds.round_start && self.full_bw.on_round(sample)
+        };
+        self.full_bw_reached |= self.full_bw_now;
+    }
+
+    /// `BBRCheckStartupHighLoss`, `BBRCheckStartupDone`.
+    pub(super) fn check_startup_done(&mut self, rate: &RateSample, loss_events: u32) {
+        if self.state != State::Startup {
+            return;
+        }
+        if self.loss_round.round_start
+            && loss_events >= STARTUP_FULL_LOSS_CNT
+            && self.is_inflight_too_high(rate)
+        {
+            self.full_bw_reached = true;
+            self.inflight_longterm = self.bdp_multiple(1.0).max(self.inflight_latest);
+        }
+        if self.full_bw_reached {
+            self.state = State::Drain;
+        }
+    }
+
+    /// `BBRCheckDrainDone`.
+    pub(super) fn check_drain_done(&mut self, ack: &Ack, rate: &RateSample) {
+        if self.state == State::Drain && f64::from(rate.in_flight) <= self.inflight(1.0) {
+            self.start_probe_bw_down(ack.now, rate);
+        }
+    }
+}

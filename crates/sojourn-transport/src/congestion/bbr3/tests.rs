@@ -1,0 +1,173 @@
+use super::super::bbr_model::testing::bytes_in_a_round;
+use super::super::testing::ack_at;
+use super::*;
+use sojourn_base::Bytes;
+
+/// Acknowledgements of a path of 40 ms, ten in each round.
+struct Path {
+    bbr: Bbr3,
+    window: Window,
+    now: Instant,
+    delivered: u64,
+}
+
+impl Path {
+    fn new() -> Self {
+        let bbr = Bbr3::new(Bbr3Config::BASE, &StackConfig::BBR3);
+        Self {
+            bbr,
+            window: Window {
+                size: 10.0,
+                threshold: f64::INFINITY,
+            },
+            now: Instant::from_s(1),
+            delivered: 0,
+        }
+    }
+
+    /// One round at `rate` segments per second with `pipe` of them in the network, of which `lost` were lost since
+    /// they were sent, one found with each of the first acknowledgements.
+    fn round(&mut self, rate: f64, pipe: u32, lost: u32) {
+        let before = self.delivered;
+        for number in 0..10 {
+            self.now += Span::from_ms(4);
+            self.delivered += 1448;
+            let ack = Ack {
+                round_trip: Some(Span::from_ms(40)),
+                rate: Some(RateSample {
+                    delivered: bytes_in_a_round(rate),
+                    interval: Span::from_ms(40),
+                    delivered_before: Bytes(before),
+                    delivered_in_total: Bytes(self.delivered),
+                    application_limited: false,
+                    round_trip: Some(Span::from_ms(40)),
+                    in_flight: pipe,
+                    in_flight_when_sent: pipe,
+                    lost,
+                    newly_lost: u32::from(number < lost),
+                    window_limited: true,
+                }),
+                ..ack_at(self.now, 1)
+            };
+            self.bbr.on_ack(&ack, &mut self.window);
+        }
+    }
+
+    /// Through startup and drain.
+    fn full() -> Self {
+        let mut path = Self::new();
+        for _ in 0..5 {
+            path.round(1000.0, 90, 0);
+        }
+        assert_eq!(path.bbr.state, State::Drain);
+        path.round(1000.0, 40, 0);
+        assert!(path.bbr.is_in_a_probe_bw_state());
+        path
+    }
+
+    fn until(&mut self, state: State) {
+        for _ in 0..200 {
+            if self.bbr.state == state {
+                return;
+            }
+            self.round(1000.0, 40, 0);
+        }
+        panic!("{state:?} never came: {:?}", self.bbr.state);
+    }
+}
+
+#[test]
+fn startup_sends_at_277_hundredths_and_ends_when_the_rate_stops_growing() {
+    let mut path = Path::new();
+    path.round(1000.0, 40, 0);
+    assert!((path.bbr.pacing_rate - 0.99 * 2770.0).abs() < 0.01);
+    path.round(2000.0, 80, 0);
+    path.round(2000.0, 80, 0);
+    path.round(2000.0, 80, 0);
+    assert_eq!(path.bbr.state, State::Startup);
+    path.round(2000.0, 100, 0);
+    assert_eq!(path.bbr.state, State::Drain);
+    assert!((path.bbr.pacing_rate - 0.99 * 0.5 * 2000.0).abs() < 0.01);
+}
+
+#[test]
+fn six_losses_in_a_round_end_startup_and_bound_what_is_in_the_network() {
+    let mut path = Path::new();
+    path.round(1000.0, 40, 0);
+    path.round(2000.0, 80, 6);
+    path.round(4000.0, 80, 6);
+    assert_ne!(path.bbr.state, State::Startup);
+    assert!(path.bbr.inflight_longterm.is_finite());
+}
+
+#[test]
+fn a_cycle_goes_down_cruises_refills_and_probes_upward() {
+    let mut path = Path::full();
+    path.until(State::ProbeBwCruise);
+    let since = path.bbr.cycle_stamp;
+    path.until(State::ProbeBwRefill);
+    // 40 segments in the network: a Reno flow of that size has its turn after 40 rounds of 40 ms.
+    let waited = path.now.saturating_since(since);
+    assert!(
+        (Span::from_ms(1400)..=Span::from_ms(1800)).contains(&waited),
+        "{waited:?}"
+    );
+    path.until(State::ProbeBwUp);
+    assert!((path.bbr.pacing_rate - 0.99 * 1250.0).abs() < 0.5);
+    // A queue is left by the probe: 50 in the network are more than the product and three quanta.
+    for _ in 0..5 {
+        path.round(1000.0, 50, 0);
+    }
+    assert_eq!(path.bbr.state, State::ProbeBwDown);
+    assert!((path.bbr.pacing_rate - 0.99 * 900.0).abs() < 0.5);
+}
+
+#[test]
+fn a_loss_of_more_than_two_per_cent_in_a_probe_bounds_what_is_in_the_network() {
+    let mut path = Path::full();
+    path.until(State::ProbeBwUp);
+    path.round(1000.0, 50, 1);
+    assert!(path.bbr.inflight_longterm.is_infinite(), "1 of 50 is 2 %");
+    path.round(1000.0, 50, 2);
+    assert_eq!(path.bbr.state, State::ProbeBwDown);
+    assert!((path.bbr.inflight_longterm - 50.0).abs() < 1e-9);
+    // Cruising leaves 15 % of it.
+    assert!((path.bbr.inflight_with_headroom() - 42.5).abs() < 1e-9);
+}
+
+#[test]
+fn losses_while_cruising_lower_the_rate_by_seven_tenths_at_most_until_the_next_probe() {
+    let mut path = Path::full();
+    path.until(State::ProbeBwCruise);
+    path.round(500.0, 40, 1);
+    path.round(500.0, 40, 1);
+    path.round(500.0, 40, 0);
+    assert!(
+        path.bbr.bw_shortterm >= 500.0 && path.bbr.bw_shortterm <= 1000.0,
+        "{}",
+        path.bbr.bw_shortterm
+    );
+    path.until(State::ProbeBwRefill);
+    assert!(path.bbr.bw_shortterm.is_infinite());
+}
+
+#[test]
+fn half_of_the_product_for_a_fifth_of_a_second_each_five_seconds() {
+    let mut path = Path::full();
+    path.until(State::ProbeRtt);
+    assert!(
+        path.window.size <= path.bbr.probe_rtt_cwnd(),
+        "{}",
+        path.window.size
+    );
+    assert!((path.bbr.probe_rtt_cwnd() - 20.0).abs() < 1e-6);
+    let began = path.now;
+    while path.bbr.state == State::ProbeRtt {
+        path.round(500.0, 20, 0);
+    }
+    let lasted = path.now.saturating_since(began);
+    assert!(
+        lasted >= Span::from_ms(200) && lasted < Span::from_ms(320),
+        "{lasted:?}"
+    );
+}
