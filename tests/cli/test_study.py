@@ -124,14 +124,14 @@ def test_figures_may_be_left_out_and_are_drawn_later(sojourn: CommandLine, tmp_p
     out = tmp_path / "out"
     assert list((out / "figures").iterdir()) == []
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "<strong>Without figures.</strong>" in page
+    assert '<span class="badge">without figures</span>' in page
     assert "<figure" not in page
     assert list((out / "tables").iterdir())
     assert sojourn("report", "out").status == 0
     assert list((out / "figures").glob("*.svg"))
     drawn = (out / "report.html").read_text(encoding="utf-8")
     assert "<figure" in drawn
-    assert "Without figures" not in drawn
+    assert "without figures" not in drawn
 
 
 def test_a_cluster_that_does_not_answer_is_told(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """The report says what the result says, in files that other programs and people can read."""
 
+import base64
 import csv
+import hashlib
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -157,10 +159,40 @@ def test_the_summary_counts_what_the_files_say(spoilt: Built) -> None:
             assert count == sum(r["use"] == use and r["verdict"] == wanted for r in claims)
 
 
-def test_the_page_loads_nothing_and_runs_nothing(spoilt: Built) -> None:
-    assert outline(spoilt.html).loads == []
+def test_the_page_loads_nothing_and_runs_its_own_script_alone(spoilt: Built) -> None:
+    assert outline(spoilt.html).loads == ["script"]
+    (script,) = re.findall(r"<script>(.*?)</script>", spoilt.html, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', spoilt.html)
+    assert policy
+    assert f"script-src 'sha256-{digest}';" in policy[1]
+    assert "default-src 'none'" in policy[1]
+    assert len(script) <= 12_000
+    for forbidden in ("fetch(", "XMLHttp", "import ", "eval(", "localStorage", "innerHTML"):
+        assert forbidden not in script
     for forbidden in ('src="http', "src='http", "@import", "url(http", "javascript:"):
         assert forbidden not in spoilt.html
+
+
+def test_the_page_says_the_same_without_its_script(spoilt: Built) -> None:
+    """Nothing that the script shows or hides is missing from the page as it is sent."""
+    sent = re.sub(r"<script>.*?</script>|<style>.*?</style>", "", spoilt.html, flags=re.DOTALL)
+    assert "hidden" not in sent.replace("aria-hidden", "")
+    assert 'class="piece"' not in sent
+    for row in rows(spoilt.directory / "comparison.csv")[:20]:
+        assert f">{row['printed']}<" in sent
+
+
+def test_panels_and_marks_say_what_they_are(spoilt: Built) -> None:
+    panels = re.findall(r'<g data-ends="([^"]+)" data-x="([^"]+)" data-y="([^"]+)"', spoilt.html)
+    assert len(panels) > 20
+    for ends, *sides in panels:
+        assert len([float(end) for end in ends.split()]) == 4
+        assert all(side.split("|")[0] in ("linear", "log", "words") for side in sides)
+    marks = set(re.findall(r'data-mark="([^"]*)"', spoilt.html))
+    lanes = set(re.findall(r'data-lane="([^"]*)"', spoilt.html))
+    assert {"CoDel"} <= lanes
+    assert lanes <= marks
 
 
 def test_the_page_is_well_formed_and_its_references_resolve(spoilt: Built) -> None:
@@ -222,7 +254,7 @@ def test_a_quick_report_says_so_at_the_top(tmp_path: Path) -> None:
     world = small_world()
     world.quick, world.duration_s = True, 60.0
     built = build_world(world, tmp_path)
-    assert "<strong>Quick run.</strong>" in built.html
+    assert '<span class="badge">quick run</span>' in built.html
     judged = {row["id"]: row for row in rows(tmp_path / "claims.csv")}
     assert judged["W12-67"]["note"].startswith("quick")
 
@@ -282,7 +314,8 @@ def test_markup_in_names_is_shown_and_not_obeyed(tmp_path: Path) -> None:
     world.builtin = False
     world.set("C04", "../<script>alert(1)</script>", "goodput", 1.0)
     built = build_world(world, tmp_path)
-    assert "<script>" not in built.html
+    assert built.html.count("<script>") == 1  # the page's own
+    assert "<script>alert" not in built.html
     assert "&lt;script&gt;" in built.html
     (table,) = (tmp_path / "tables").glob("metrics-*script*.csv")
     assert table.name.startswith("metrics-..__script_alert_1___script_-")
@@ -290,7 +323,7 @@ def test_markup_in_names_is_shown_and_not_obeyed(tmp_path: Path) -> None:
 
 def visible_words(html: str) -> Iterator[str]:
     """Yield text outside of tags and style."""
-    yield from re.split(r"<[^>]+>", re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL))
+    yield from re.split(r"<[^>]+>", re.sub(r"<(style|script)>.*?</\1>", "", html, flags=re.DOTALL))
 
 
 def test_nothing_undefined_reaches_the_page(spoilt: Built) -> None:

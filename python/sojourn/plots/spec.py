@@ -16,6 +16,10 @@ import numpy as np
 Scale = Literal["linear", "log"]
 Weight = Literal["thin", "normal", "bold"]
 
+#: What names of drawn parts begin with: of a panel, with its place and the ends of its axes; of a mark, with its panel
+#: and its place there; of an entry of the legend.
+PANEL, MARK, LEGEND = "panel", "mark", "legend"
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -194,6 +198,15 @@ class PlotSpec:
     share_y: bool = False
     legend: Literal["none", "below"] = "none"
     column_widths: tuple[float, ...] = ()
+
+    def named_marks(self) -> dict[str, Line | Dots | Bars | Band]:
+        """Return the first mark of each label, as a legend lists them."""
+        found: dict[str, Line | Dots | Bars | Band] = {}
+        for panel in self.panels:
+            for mark in panel.marks:
+                if isinstance(mark, Line | Dots | Bars | Band) and mark.label:
+                    found.setdefault(mark.label, mark)
+        return found
 
     def __repr__(self) -> str:
         """Name the plot and say how much is in it."""

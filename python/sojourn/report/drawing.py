@@ -1,4 +1,8 @@
-"""Figures inside a page: SVG that follows the page's theme and never clashes with its neighbour."""
+"""Figures inside a page: SVG that follows the page's theme, is as short as its lines allow, and says what it shows.
+
+What a reader may ask about carries what the page's script needs for an answer: a panel the ends and the names of its
+axes, a mark its name in the legend. The numbers themselves are where the marks stand.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from sojourn.plots import styles
+from sojourn.plots.spec import LEGEND, MARK, PANEL, Axis, Panel, PlotSpec
 
 #: Colours of a drawing that the page's style sheet replaces in a dark theme.
 THEMED = {
@@ -20,12 +25,21 @@ THEMED = {
 #: The style sheet that matplotlib puts into each drawing; pages allow it, and drawings with another lose it.
 STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 
+#: What holds for every text unless it says otherwise.
+_FONT = "font-family: 'DejaVu Sans'; "
+
 _BY_COLOUR = {colour.lower(): name for colour, name in THEMED.items()}
 _COLOURS = re.compile("|".join(map(re.escape, _BY_COLOUR)), re.IGNORECASE)
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_FINE = re.compile(r"(\.\d\d)\d+")
+"""Places beyond a hundredth of a point, a thirtieth of the thinnest line."""
+_UNTURNED = re.compile(r"^rotate\(-?0 [-0-9. ]+\)$")
+_PATH = re.compile(r"\s*([A-Zz])\s*")
+_PLACES = frozenset({"d", "x", "y", "width", "height", "transform", "viewBox"})
+_TEXTS = frozenset({"text", "tspan"})
 
 
-def inline(svg: str, name: str, description: str) -> str:
+def inline(svg: str, name: str, plot: PlotSpec) -> str:
     """Make a drawing part of a page.
 
     Parameters
@@ -34,22 +48,32 @@ def inline(svg: str, name: str, description: str) -> str:
         A whole SVG file.
     name
         Unique within the page; prefixes every id.
-    description
-        What a reader who cannot see the drawing should know.
+    plot
+        What was drawn; its description is what a reader who cannot see the drawing should know.
     """
     root = ET.fromstring(svg)
+    used = set(_REFERENCE.findall(svg)) | set(re.findall(r'href="#([^"]+)"', svg))
     for parent in root.iter():
         for child in list(parent):
             if _local(child.tag) in ("metadata", "title"):
                 parent.remove(child)
     for element in root.iter():
         element.tag = _local(element.tag)
-        element.attrib = {
-            _local(key): _value(_local(key), value, name) for key, value in element.attrib.items()
-        }
-    for size in ("width", "height"):
+        given = {_local(key): value for key, value in element.attrib.items()}
+        known = given.pop("id", "")
+        element.attrib = {key: _value(key, value, name) for key, value in given.items()}
+        if _UNTURNED.match(given.get("transform", "")):
+            del element.attrib["transform"]
+        if known in used:
+            element.attrib["id"] = f"{name}-{known}"
+        element.attrib |= _told(known, plot)
+        if element.tag not in _TEXTS:
+            element.text = (element.text or "").strip()
+        element.tail = (element.tail or "").strip()
+    _share_styles(root)
+    for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
-    root.attrib |= {"role": "img", "aria-label": description}
+    root.attrib |= {"role": "img", "aria-label": plot.description}
     return ET.tostring(root, encoding="unicode")
 
 
@@ -60,11 +84,66 @@ def _local(name: str) -> str:
 
 def _value(key: str, value: str, name: str) -> str:
     """Return an attribute's value with ids that are unique in the page and colours that follow its theme."""
-    if key == "id":
-        return f"{name}-{value}"
+    if key in _PLACES:
+        value = _FINE.sub(r"\1", value)
+        return _PATH.sub(r"\1", value) if key == "d" else value
     if key == "href" and value.startswith("#"):
         return f"#{name}-{value[1:]}"
-    if key == "d":  # the shape of a path, which is long
-        return value
     value = _REFERENCE.sub(rf"url(#{name}-\1)", value)
-    return _COLOURS.sub(lambda found: f"var(--{_BY_COLOUR[found[0].lower()]})", value)
+    value = _COLOURS.sub(lambda found: f"var(--{_BY_COLOUR[found[0].lower()]})", value)
+    return value.replace(_FONT, "") if key == "style" else value
+
+
+def _share_styles(root: ET.Element) -> None:
+    """Say what all parts of a group look like once."""
+    for group in root.iter("g"):
+        styles_of = {child.get("style", "") for child in group}
+        if (
+            len(group) > 1
+            and len(styles_of) == 1
+            and "" not in styles_of
+            and "style" not in group.attrib
+        ):
+            group.attrib["style"] = styles_of.pop()
+            for child in group:
+                del child.attrib["style"]
+
+
+def _told(name: str, plot: PlotSpec) -> dict[str, str]:
+    """Return what a part of a drawing says of itself, by the name that the backend gave it."""
+    kind, _, rest = name.partition("-")
+    if name in ("x-side", "y-side") or name.startswith(("x-side_", "y-side_")):
+        return {"data-side": name[0]}
+    if kind == PANEL and "_" in rest:
+        place, *ends = rest.split("_")
+        return _panel(plot.panels[int(place)], " ".join(ends))
+    if kind == MARK:
+        place, number = (int(part) for part in rest.split("-")[:2])
+        panel = plot.panels[place]
+        mark = panel.marks[number]
+        label = getattr(mark, "label", "") or _label_of(getattr(mark, "look", ""), plot)
+        return {"data-mark": label}
+    if kind == LEGEND and rest:
+        number = int(rest.split("-")[0])
+        return {"data-lane": list(plot.named_marks())[number]}
+    return {}
+
+
+def _label_of(look: str, plot: PlotSpec) -> str:
+    """Return what the legend calls a look: a curve may have its name at its marks alone."""
+    return next((label for label, mark in plot.named_marks().items() if mark.look == look), "")
+
+
+def _panel(panel: Panel, ends: str) -> dict[str, str]:
+    """Return the ends of a panel's axes, and what they measure."""
+    found = {"data-ends": ends, "data-x": _axis(panel.x), "data-y": _axis(panel.y)}
+    if panel.title:
+        found["data-title"] = panel.title
+    return found
+
+
+def _axis(axis: Axis) -> str:
+    """Return scale, unit and quantity of an axis; of one with words in place of numbers, that it has words."""
+    words = any(text != f"{at:g}" and text for at, text in axis.ticks) and axis.scale == "linear"
+    scale = "words" if words or not (axis.quantity or axis.unit or axis.low is None) else axis.scale
+    return f"{scale}|{axis.unit}|{axis.quantity}"

@@ -177,7 +177,7 @@ def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:
         reason = f"{type(error).__name__}: {plain(error)[:100]}"
         instead = failed(figure.plot.name, figure.plot.title, reason)
         text = mpl.save(instead.plot, folder, pdf=pdf)
-    return drawing.inline(text, f"drawn-{figure.item}", figure.plot.description)
+    return drawing.inline(text, f"drawn-{figure.item}", figure.plot)
 
 
 def work() -> None:

@@ -251,19 +251,28 @@ def style_sheet() -> Markup:
     return Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8"))
 
 
+def script() -> Markup:
+    """Return the script that every page carries, without its comments and indents."""
+    lines = (_HOME / "assets" / "report.js").read_text(encoding="utf-8").splitlines()
+    stripped = (line.strip() for line in lines)
+    return Markup("\n".join(line for line in stripped if line and not line.startswith("//")))
+
+
 def content_security_policy() -> str:
-    """Return what a browser may do with a page: show it, with the style sheets that are ours, and load and run nothing.
+    """Return what a browser may do with a page: show it, with the style sheets and the script that are ours, and load nothing.
 
     Attributes may have styles, as drawings need them; these load nothing either.
     """
-    digests = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-        for text in (f"\n{style_sheet()}\n", drawing.STYLE)
-    )
+    styles = " ".join(_digest(text) for text in (f"\n{style_sheet()}\n", drawing.STYLE))
     return (
-        f"default-src 'none'; style-src-elem {digests}; style-src-attr 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src-elem {styles}; style-src-attr 'unsafe-inline'; "
+        f"script-src {_digest(script())}; img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _digest(text: str) -> str:
+    """Return how a policy names a text."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def study_page() -> jinja2.Template:
@@ -287,6 +296,7 @@ def page_environment() -> jinja2.Environment:
         "interval": interval,
         "uses": _USES,
         "policy": Markup(content_security_policy()),
+        "script": script(),
     }
     environment.globals.update(tools)
     return environment

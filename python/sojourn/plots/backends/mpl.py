@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -177,7 +178,7 @@ def _figure(plot: spec.PlotSpec) -> Figure:
             if is_shared and axes
         }
         axes.append(figure.add_subplot(grid[divmod(place, plot.columns)], **shared))
-        lower, left = _panel(panel, axes[-1], label_lines=plot.legend == "none")
+        lower, left = _panel(panel, axes[-1], place, label_lines=plot.legend == "none")
         if plot.share_x and place + plot.columns < len(plot.panels):
             lower.numbered = False  # the lowest panel of each column has numbers and name
             axes[-1].set_xlabel("")
@@ -188,20 +189,33 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         )
     handles = _handles(plot) if plot.legend == "below" else []
     if handles:
-        figure.legend(
+        legend = figure.legend(
             handles=handles,
             loc="outside lower center",
             ncols=-(-len(handles) // -(-len(handles) // 6)),
             handlelength=2.4,
             columnspacing=1.6,
         )
+        _name(legend.legend_handles, spec.LEGEND)
+        for number, text in enumerate(legend.get_texts()):
+            text.set_gid(f"{spec.LEGEND}-{number}-words")
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)  # labels need to know how large the panels are
-    for panel, axis in zip(plot.panels, axes, strict=True):
+    for place, (panel, axis) in enumerate(zip(plot.panels, axes, strict=True)):
+        ends = "_".join(f"{end:.9g}" for end in (*axis.get_xlim(), *axis.get_ylim()))
+        axis.set_gid(f"{spec.PANEL}-{place}_{ends}".replace("+", ""))
         labels.write(panel, axis, _FONT_SIZE - 1)
         labels.write_rules(panel, axis, _FONT_SIZE - 1)
     return figure
+
+
+def _name(artists: Iterable[Artist | None], prefix: str) -> None:
+    """Give each artist a name of its own, by which a page finds it."""
+    start = prefix if prefix == spec.LEGEND else f"{spec.MARK}-{prefix}"
+    for number, artist in enumerate(artists):
+        if artist is not None:
+            artist.set_gid(f"{start}-{number}")
 
 
 def _show_marks_at_the_edge(axes: Axes) -> None:
@@ -216,15 +230,15 @@ def _show_marks_at_the_edge(axes: Axes) -> None:
         line.set_in_layout(False)
 
 
-def _panel(panel: spec.Panel, axes: Axes, *, label_lines: bool) -> tuple[Side, Side]:
-    """Draw a panel; return its lower and its left side."""
+def _panel(panel: spec.Panel, axes: Axes, place: int, *, label_lines: bool) -> tuple[Side, Side]:
+    """Draw a panel with its place in the plot; return its lower and its left side."""
     _axis(panel.x, axes, "x")
     _axis(panel.y, axes, "y")
     if panel.title:
         # At a height of its own: Matplotlib would look for ticks above.
         without_ligatures(axes.set_title(panel.title, y=1.0))
-    for mark in panel.marks:
-        _DRAW[type(mark)](mark, axes)
+    for number, mark in enumerate(panel.marks):
+        _name(_DRAW[type(mark)](mark, axes), f"{place}-{number}")
     # Limits come last: an open end is left to what was drawn.
     axes.set_xlim(panel.x.low, panel.x.high)
     axes.set_ylim(panel.y.low, panel.y.high)
@@ -267,9 +281,9 @@ def _axis(axis: spec.Axis, axes: Axes, which: str) -> None:
         side.set_major_formatter(FixedFormatter([text for _, text in axis.ticks]))
 
 
-def _line(mark: spec.Line, axes: Axes) -> None:
+def _line(mark: spec.Line, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
-    axes.plot(
+    return axes.plot(
         mark.x,
         mark.y,
         color=look.colour,
@@ -287,12 +301,12 @@ def _dashes(mark: spec.Line) -> Any:  # noqa: ANN401 - Matplotlib takes a word o
     return (0, dash) if dash and not mark.solid else "-"
 
 
-def _band(mark: spec.Band, axes: Axes) -> None:
+def _band(mark: spec.Band, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
     low = np.asarray(mark.low, dtype=float)
     if axes.get_yscale() == "log":  # what no logarithm shows is no reason to fall to the floor
         low = np.where(low > 0, low, np.nan)
-    axes.fill_between(
+    band = axes.fill_between(
         mark.x,
         low,
         mark.high,
@@ -302,13 +316,18 @@ def _band(mark: spec.Band, axes: Axes) -> None:
         step="post" if mark.step else None,
         label=mark.label or "_nolegend_",
     )
+    return [band]
 
 
-def _dots(mark: spec.Dots, axes: Axes) -> None:
+def _dots(mark: spec.Dots, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
+    drawn: list[Artist] = []
     if mark.low is not None and mark.high is not None:
-        axes.hlines(mark.y, mark.low, mark.high, color=look.colour, linewidth=1.4, zorder=2.4)
-    axes.plot(
+        lines = axes.hlines(
+            mark.y, mark.low, mark.high, color=look.colour, linewidth=1.4, zorder=2.4
+        )
+        drawn.append(lines)
+    drawn += axes.plot(
         mark.x,
         mark.y,
         linestyle="",
@@ -320,11 +339,12 @@ def _dots(mark: spec.Dots, axes: Axes) -> None:
         label=mark.label or "_nolegend_",
         zorder=2.5 if mark.filled else 2.3,  # what is filled stands inside of what is hollow
     )
+    return drawn
 
 
-def _bars(mark: spec.Bars, axes: Axes) -> None:
+def _bars(mark: spec.Bars, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
-    axes.barh(
+    bars = axes.barh(
         mark.y,
         mark.width,
         left=mark.left,
@@ -334,9 +354,10 @@ def _bars(mark: spec.Bars, axes: Axes) -> None:
         linewidth=0.5,
         hatch=look.hatch or None,
     )
+    return bars.patches
 
 
-def _box(mark: spec.Box, axes: Axes) -> None:
+def _box(mark: spec.Box, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
     colour = look.colour
     half = 0.28
@@ -367,9 +388,10 @@ def _box(mark: spec.Box, axes: Axes) -> None:
         markeredgecolor=colour,
         markeredgewidth=0.7,
     )
+    return ()
 
 
-def _rule(mark: spec.Rule, axes: Axes) -> None:
+def _rule(mark: spec.Rule, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
     draw_rule = cast("Callable[..., Any]", axes.axvline if mark.along == "x" else axes.axhline)
     draw_rule(
@@ -379,9 +401,10 @@ def _rule(mark: spec.Rule, axes: Axes) -> None:
         linestyle=(0, look.dash) if look.dash else "-",
         zorder=1.5,
     )
+    return ()
 
 
-def _note(mark: spec.Note, axes: Axes) -> None:
+def _note(mark: spec.Note, axes: Axes) -> Sequence[Artist]:
     axes.text(
         mark.x,
         mark.y,
@@ -392,9 +415,10 @@ def _note(mark: spec.Note, axes: Axes) -> None:
         color=styles.look_of(mark.look).colour,
         bbox=labels.BACKGROUND,
     )
+    return ()
 
 
-_DRAW: dict[type, Callable[[Any, Axes], None]] = {
+_DRAW: dict[type, Callable[[Any, Axes], Sequence[Artist]]] = {
     spec.Line: _line,
     spec.Band: _band,
     spec.Dots: _dots,
@@ -446,12 +470,7 @@ def _label_lines(panel: spec.Panel, axes: Axes) -> None:
 
 def _handles(plot: spec.PlotSpec) -> list[Line2D | Patch]:
     """Return one legend entry per label, in the order of first appearance."""
-    found: dict[str, Line2D | Patch] = {}
-    for panel in plot.panels:
-        for mark in panel.marks:
-            if isinstance(mark, spec.Line | spec.Dots | spec.Bars | spec.Band) and mark.label:
-                found.setdefault(mark.label, _handle(mark))
-    return list(found.values())
+    return [_handle(mark) for mark in plot.named_marks().values()]
 
 
 def _handle(mark: spec.Line | spec.Dots | spec.Bars | spec.Band) -> Line2D | Patch:
