@@ -22,7 +22,8 @@ LAYERS = """
     managers progress run_directory
     scenario store
     declarations engine notebook on_disk output plots settings
-    digits errors headline isolated memory messages stats toml_text version words
+    headline
+    digits errors isolated memory messages stats toml_text version words
     metrics
 """
 """Rooms from the top; those of one line do not know each other."""

@@ -1,0 +1,392 @@
+"""Who competes in which conditions, what each setting gives to each application, and what of it is more than chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sojourn.headline.felt import APPLICATIONS, GRADES, Application, Measure, application_of
+from sojourn.headline.said import Cell, Point, number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sojourn.stats.estimate import Estimate
+    from sojourn.stats.pairs import Standing
+
+__all__ = ["Board", "Bout", "Heard", "Listener", "Value", "mean"]
+
+LEAST_RATE = 0.05
+"""Mb/s from which on a transfer is one that others are beside. chosen: acknowledgements and questions stay below."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a setting gives to a listener: a measure in the direction in which it is worst."""
+
+    measure: Measure
+    metric: str
+    direction: str
+    by_seed: Mapping[int, float]
+    subject: str
+    setting: str
+    condition: str
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean over seeds, as in `summary.csv`."""
+        return mean(self.by_seed)
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """Mean with its interval, as in `summary.csv`."""
+        from sojourn.stats.estimate import bounded_mean_of
+        from sojourn.stats.quantity import quantity_of
+
+        return bounded_mean_of(
+            list(self.by_seed.values()), quantity_of(self.metric, self.measure.unit)
+        )
+
+    @property
+    def place(self) -> int:
+        """Place of the grade of the mean."""
+        return self.measure.grade(self.mean)
+
+    @cached_property
+    def places(self) -> tuple[int, int]:
+        """Best and worst grade: of the seeds, and A where the interval reaches into it."""
+        found = sorted(self.measure.grade(value) for value in self.by_seed.values())
+        best, worst = found[0], found[-1]
+        if best > 0 and len(found) > 1 and math.isfinite(self.mean):
+            end = self.estimate.high if self.measure.more_is_better else self.estimate.low
+            if end is not None and self.measure.grade(end) == 0:
+                best = 0
+        return best, worst
+
+    @cached_property
+    def text(self) -> str:
+        """The number of a sentence, without its unit."""
+        half = None
+        if len(self.by_seed) > 1 and math.isfinite(self.mean) and self.mean >= 100:
+            low, high = self.estimate.low, self.estimate.high
+            half = None if low is None or high is None else 0.5 * (high - low)
+        return number(self.mean, half)
+
+    @property
+    def cell(self) -> Cell:
+        """Where the number stands."""
+        return Cell(self.setting, self.condition, self.subject, self.metric, self.mean, self.text)
+
+
+def mean(by_seed: Mapping[int, float]) -> float:
+    """Return the mean over seeds."""
+    return sum(by_seed.values()) / len(by_seed)
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A traffic entry with somebody behind it."""
+
+    subject: str
+    application: Application
+    is_only: bool = True
+    """Whether no other entry is an application of this kind."""
+
+    @property
+    def words(self) -> str:
+        """What sentences call it: `the game`, `the game marked` where there are several."""
+        return self.application.definite + ("" if self.is_only else f" {self.subject}")
+
+    @property
+    def order(self) -> int:
+        """Place among applications that are felt alike."""
+        return list(APPLICATIONS).index(self.application.noun)
+
+
+@dataclass(frozen=True)
+class Bout:
+    """One measure under one condition, by setting."""
+
+    measure: Measure
+    condition: str
+    values: Mapping[str, Value]
+
+    @cached_property
+    def standing(self) -> Standing:
+        """Who is beaten, and by whom not."""
+        from sojourn.stats.pairs import Contest, who_wins
+        from sojourn.stats.quantity import quantity_of
+
+        seeds = sorted({seed for value in self.values.values() for seed in value.by_seed})
+        one = next(iter(self.values.values()))
+        quantity = quantity_of(one.metric, self.measure.unit)
+        best = (max if self.measure.more_is_better else min)(v.mean for v in self.values.values())
+        contest = Contest(
+            {
+                name: [value.by_seed.get(seed, math.nan) for seed in seeds]
+                for name, value in self.values.items()
+            },
+            "higher" if self.measure.more_is_better else "lower",
+            quantity.indifference(best),
+            quantity.by_ratio,
+        )
+        return who_wins([contest])[0]
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether a setting is worse than another."""
+        return bool(self.standing.beaten)
+
+    @property
+    def rests_on_one_seed(self) -> bool:
+        """Whether chance cannot be told."""
+        return "chance" in self.standing.note
+
+    def sorted(self, names: Sequence[str]) -> list[str]:
+        """Return settings, the best first."""
+        sign = -1.0 if self.measure.more_is_better else 1.0
+        return sorted(names, key=lambda name: sign * self.values[name].mean)
+
+    @cached_property
+    def width(self) -> float:
+        """By what factor the worst differs from the best, as a logarithm."""
+        means = [value.mean for value in self.values.values()]
+        low, high = min(means), max(means)
+        least = 1e-3  # chosen: shares below a thousandth of a percent are none
+        return min(math.log(max(high, least) / max(low, least)), 50.0)
+
+
+@dataclass(frozen=True)
+class Heard(Bout):
+    """A contest whose measure somebody feels."""
+
+    listener: Listener
+
+
+@dataclass(frozen=True)
+class Board:
+    """All points, by setting and condition.
+
+    Attributes
+    ----------
+    points
+        What has run.
+    declared
+        All settings in order, whether they have run or not; those of the points if empty.
+    kinds
+        Kinds of applications in the scenario, by subject, as far as they are known.
+    feels
+        Who counts alone: nouns of applications, or traffic entries.
+    """
+
+    points: Sequence[Point]
+    declared: Sequence[str] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+    feels: Sequence[str] = ()
+
+    @cached_property
+    def settings(self) -> list[str]:
+        """Settings that have run, in order."""
+        ran = list(dict.fromkeys(point.setting for point in self.points))
+        order = [name for name in self.declared if name in ran]
+        return order + [name for name in ran if name not in order]
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """Settings that have not run."""
+        return [name for name in self.declared if name not in self.settings]
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """Conditions in order."""
+        return list(dict.fromkeys(point.condition for point in self.points))
+
+    @cached_property
+    def _metrics(self) -> dict[str, dict[str, None]]:
+        """Metrics that any point has, by subject."""
+        found: dict[str, dict[str, None]] = {}
+        for point in self.points:
+            for subject, metric in point.values:
+                found.setdefault(subject, {})[metric] = None
+        return found
+
+    @cached_property
+    def listeners(self) -> list[Listener]:
+        """Traffic entries with somebody behind them."""
+        nouns = {
+            subject: noun
+            for subject, metrics in self._metrics.items()
+            if (noun := application_of(list(metrics), self.kinds.get(subject, "")))
+        }
+        if any(one in (*nouns, *nouns.values()) for one in self.feels):
+            nouns = {s: n for s, n in nouns.items() if s in self.feels or n in self.feels}
+        counts = list(nouns.values())
+        return [
+            Listener(subject, APPLICATIONS[noun], counts.count(noun) == 1)
+            for subject, noun in nouns.items()
+        ]
+
+    @cached_property
+    def payers(self) -> dict[str, str]:
+        """Transfers that anybody would notice, with the metric of the direction of their data."""
+        felt = {
+            subject
+            for subject, metrics in self._metrics.items()
+            if application_of(list(metrics), self.kinds.get(subject, ""))
+        }
+        found: dict[str, str] = {}
+        for subject, metrics in self._metrics.items():
+            if subject in felt or "rtt_mean" in metrics:
+                continue
+            rates = {
+                metric: max(self._largest(subject, metric), 0.0)
+                for metric in ("goodput", "goodput_downstream")
+                if metric in metrics
+            }
+            metric = max(rates, key=rates.__getitem__, default="")
+            if metric and rates[metric] >= LEAST_RATE and "late" not in metrics:
+                found[subject] = metric
+        return found
+
+    def _largest(self, subject: str, metric: str) -> float:
+        values = [point.values.get((subject, metric)) for point in self.points]
+        return max((mean(value) for value in values if value), default=0.0)
+
+    def active(self, condition: str) -> dict[str, str]:
+        """Return the transfers that run under a condition, with their metrics."""
+        here = [point for point in self.points if point.condition == condition]
+        return {
+            subject: metric
+            for subject, metric in self.payers.items()
+            if any(
+                mean(value) >= LEAST_RATE
+                for point in here
+                if (value := point.values.get((subject, metric)))
+            )
+        }
+
+    def rates(
+        self, condition: str, subject: str, metric: str, among: Sequence[str] = ()
+    ) -> Bout | None:
+        """Return the contest for the rate of a transfer, if two settings have it."""
+        values = self.by_setting(condition, subject, metric)
+        names = among or self.settings
+        ordered = {name: values[name] for name in names if name in values}
+        if len(ordered) < 2:
+            return None
+        return Bout(next(iter(ordered.values())).measure, condition, ordered)
+
+    def by_setting(self, condition: str, subject: str, metric: str) -> dict[str, Value]:
+        """Return a metric as it is, by setting."""
+        plain = Measure(((metric, ""),), "Mb/s", (0.0, 0.0, 0.0, 0.0), "", "score")
+        return {
+            point.setting: Value(plain, metric, "", value, subject, point.setting, condition)
+            for point in self.points
+            if point.condition == condition and (value := point.values.get((subject, metric)))
+        }
+
+    def value(self, point: Point, listener: Listener, measure: Measure) -> Value | None:
+        """Return what a point gives to a listener, in the direction in which it is worst."""
+        found: list[Value] = []
+        for metric, direction in measure.names:
+            by_seed = {
+                seed: value
+                for seed, value in point.values.get((listener.subject, metric), {}).items()
+                if not math.isnan(value)
+            }
+            if by_seed:
+                found.append(
+                    Value(
+                        measure,
+                        metric,
+                        direction,
+                        by_seed,
+                        listener.subject,
+                        point.setting,
+                        point.condition,
+                    )
+                )
+        if not found and measure.way == "load":
+            return self._never(point, listener, measure)
+        sign = -1.0 if measure.more_is_better else 1.0
+        return max(found, key=lambda one: sign * one.mean, default=None)
+
+    @staticmethod
+    def _never(point: Point, listener: Listener, measure: Measure) -> Value | None:
+        """Return what stands for pages of which none came."""
+        waiting = point.values.get((listener.subject, "pages_unfinished"), {})
+        if not any(waiting.values()):
+            return None
+        never = dict.fromkeys(waiting, math.inf)
+        metric = measure.names[0][0]
+        return Value(measure, metric, "", never, listener.subject, point.setting, point.condition)
+
+    @cached_property
+    def bouts(self) -> list[Heard]:
+        """All measures of all listeners under all conditions in which two settings have them."""
+        found: list[Heard] = []
+        for listener in self.listeners:
+            for measure in listener.application.all_measures:
+                for condition in self.conditions:
+                    values = {
+                        point.setting: value
+                        for point in sorted(
+                            (one for one in self.points if one.condition == condition),
+                            key=lambda one: self.settings.index(one.setting),
+                        )
+                        if (value := self.value(point, listener, measure)) is not None
+                    }
+                    if len(values) > 1:
+                        found.append(Heard(measure, condition, values, listener))
+        return found
+
+    def places(self, point: Point, listener: Listener) -> tuple[int, int] | None:
+        """Return best and worst grade of a listener: the worse of all measures."""
+        found = [
+            value.places
+            for measure in listener.application.all_measures
+            if (value := self.value(point, listener, measure)) is not None
+        ]
+        if not found:
+            return None
+        return max(best for best, _ in found), max(worst for _, worst in found)
+
+    def place(self, point: Point, listener: Listener) -> int:
+        """Return the grade of the means."""
+        return max(
+            (
+                value.place
+                for measure in listener.application.all_measures
+                if (value := self.value(point, listener, measure)) is not None
+            ),
+            default=0,
+        )
+
+    @cached_property
+    def grades(self) -> dict[str, str]:
+        """By setting, the grade of what is felt worst, over all conditions."""
+        found: dict[str, str] = {}
+        for setting in self.settings:
+            both = [
+                places
+                for point in self.points
+                if point.setting == setting
+                for listener in self.listeners
+                if (places := self.places(point, listener)) is not None
+            ]
+            if both:
+                best, worst = max(b for b, _ in both), max(w for _, w in both)
+                letters = dict.fromkeys((GRADES[best], GRADES[worst]))
+                found[setting] = " to ".join(letters)
+        return found
+
+    def spread(self, listener: Listener) -> int:
+        """Return by how many grades the best and the worst setting differ for a listener."""
+        widest = 0
+        for condition in self.conditions:
+            places = [
+                self.place(point, listener) for point in self.points if point.condition == condition
+            ]
+            widest = max(widest, max(places) - min(places))
+        return widest

@@ -1,0 +1,237 @@
+"""The headline itself, what it is made from, and how its numbers and names are written."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+__all__ = [
+    "BigNumber",
+    "Cell",
+    "Headline",
+    "Point",
+    "amount",
+    "digits",
+    "many",
+    "named",
+    "number",
+    "possessive",
+    "together",
+]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a study, or a run.
+
+    Attributes
+    ----------
+    setting
+        What competes, as readers call it; empty if nothing does.
+    values
+        By subject and metric, the value of each seed that gave one.
+    condition
+        All else that varies, as readers call it: `20 ms`, `four uploads`.
+    name
+        Of the point, for whoever looks a number up.
+    """
+
+    setting: str
+    values: Mapping[tuple[str, str], Mapping[int, float]]
+    condition: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Where a number of a sentence stands in `summary.csv`: its mean is the number before rounding."""
+
+    setting: str
+    condition: str
+    subject: str
+    metric: str
+    value: float
+    text: str
+
+
+@dataclass(frozen=True)
+class BigNumber:
+    """The number that a page sets large."""
+
+    text: str
+    unit: str
+    what: str
+    """What it is, in words: `game, P99, round trip`."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What came of the runs, in a sentence, with all that it rests on.
+
+    Attributes
+    ----------
+    sentence
+        The whole text; cautions that belong to it stand at its end.
+    kind
+        Which form it has: `winner`, `good`, `trade`, `where`, `tie`, `none`, `run`, `idle`, `turns`, `only`, `rate`, `moved`,
+        `same`, `trial` or `own`.
+    about
+        Who feels what the first number says: `the game`; empty if nobody waits.
+    grades
+        By setting, the grade of what is felt worst, A to F; two where seeds differ: `B to C`.
+    winner
+        Settings that nothing beats, and that the sentence names first; empty if chance cannot be told.
+    runner_up
+        The best of the others.
+    cost
+        What the winner costs, in words; empty if nothing that could be told.
+    cautions
+        What has to be known beside it.
+    cells
+        Where its measured numbers stand.
+    """
+
+    sentence: str
+    kind: str
+    about: str = ""
+    grades: Mapping[str, str] = field(default_factory=dict[str, str])
+    big: BigNumber | None = None
+    winner: tuple[str, ...] = ()
+    runner_up: str = ""
+    cost: str = ""
+    cautions: tuple[str, ...] = ()
+    cells: tuple[Cell, ...] = ()
+
+    def worded(self, sentence: str) -> Headline:
+        """Return the same in a study's own words."""
+        return replace(self, sentence=sentence, kind="own", cells=())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        big = self.big
+        return {
+            "sentence": self.sentence,
+            "kind": self.kind,
+            "about": self.about,
+            "grades": dict(self.grades),
+            "number": None
+            if big is None
+            else {"value": big.text, "unit": big.unit, "what": big.what},
+            "winner": list(self.winner),
+            "runner_up": self.runner_up,
+            "cost": self.cost,
+            "cautions": list(self.cautions),
+        }
+
+
+def number(value: float, half: float | None = None) -> str:
+    """Write a number with two significant digits, or with three above 100 where the third is known.
+
+    Parameters
+    ----------
+    value
+        The number.
+    half
+        Half the width of its interval, if it has one.
+
+    Examples
+    --------
+    >>> number(0.94), number(446.3, 9.0), number(446.3, 20.0), number(45.6), number(12_345.0)
+    ('0.94', '446', '450', '46', '12300')
+    """
+    if not math.isfinite(value):
+        return "never" if value > 0 else "–"
+    if value == 0:
+        return "0"
+    return digits(value, 3 if _is_third_known(value, half) else 2)
+
+
+def _is_third_known(value: float, half: float | None) -> bool:
+    size = abs(float(f"{value:.2e}"))
+    return size >= 100 and (half is None or half < 10 ** (math.floor(math.log10(size)) - 1))
+
+
+def digits(value: float, count: int = 2) -> str:
+    """Write a number with so many significant digits and without an exponent.
+
+    Examples
+    --------
+    >>> digits(474.0), digits(1.61), digits(0.00047), digits(6.0)
+    ('470', '1.6', '0.00047', '6')
+    """
+    rounded = float(f"{value:.{count - 1}e}")
+    if rounded == 0:
+        return "0"
+    places = max(0, count - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def many(count: int) -> str:
+    """Write a small count in words.
+
+    Examples
+    --------
+    >>> many(4), many(17)
+    ('four', '17')
+    """
+    words = "no one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - reads better
+    return words[count] if count < len(words) else str(count)
+
+
+def together(names: Sequence[str]) -> str:
+    """Join names.
+
+    Examples
+    --------
+    >>> together(["CoDel", "PIE", "FQ-CoDel"])
+    'CoDel, PIE and FQ-CoDel'
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?) (\S+)")
+
+
+def amount(name: str) -> tuple[str, str] | None:
+    """Split a name that is an amount, such as `8 KB`."""
+    found = _AMOUNT.fullmatch(name)
+    return (found[1], found[2]) if found else None
+
+
+def named(names: Sequence[str], noun: str = "") -> str:
+    """Name settings; amounts of one unit share it, and say of what they are.
+
+    Examples
+    --------
+    >>> named(["8 KB", "64 KB"], "buffer"), named(["64 KB"], "buffer"), named(["CoDel", "PIE"])
+    ('buffers of 8 and 64 KB', 'a buffer of 64 KB', 'CoDel and PIE')
+    """
+    parts = [amount(name) for name in names]
+    amounts = [part for part in parts if part is not None]
+    if len(amounts) < len(names):
+        return together(names)
+    units = {unit for _, unit in amounts}
+    listed = together(names)
+    if len(units) == 1:
+        listed = f"{together([value for value, _ in amounts])} {amounts[0][1]}"
+    if not noun:
+        return listed
+    article = "an" if noun[0].lower() in "aeiou" else "a"
+    return f"{noun}s of {listed}" if len(names) > 1 else f"{article} {noun} of {listed}"
+
+
+def possessive(name: str) -> str:
+    """Return the possessive of a name of one word; empty for others, which stand behind.
+
+    Examples
+    --------
+    >>> possessive("today"), possessive("drops"), possessive("LLD with PGS")
+    ("today's", "drops'", '')
+    """
+    if " " in name:
+        return ""
+    return f"{name}'" if name.endswith("s") else f"{name}'s"
