@@ -51,8 +51,8 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_another_key(
     assert one.key == again.key != sojourn.run(scenario, seed=6).key
 
 
-#: A datagram waits for neither its sender nor a repair.
 CAUSES = [cause for cause in delay_causes() if cause not in ("sender", "recovery")]
+"""A datagram waits for neither its sender nor a repair."""
 
 
 def test_the_parts_of_each_delay_sum_to_the_whole_and_to_the_table_of_delays(

@@ -24,8 +24,9 @@ from sojourn.field.population import (
 from sojourn.field.simulate import _scenario, _tests_of, queue_of, simulate_trial  # pyright: ignore[reportPrivateUsage]
 from sojourn.study.library import load_study
 
-#: Everybody stays, and nothing is missing.
 FAITHFUL = Population(missing=0.0, dropout=0.0)
+"""Everybody stays, and nothing is missing."""
+
 TREATMENTS = ("8KB", "96KB")
 
 

@@ -8,13 +8,13 @@ from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import StudyView
 from sojourn.study.library import load_study
 
-#: The study as it is published.
 STUDY = OpenStudy.of(load_study("white2013"))
+"""The study as it is published."""
 
-#: Claims that runs decide, by identifier.
 CLAIMS = {
     claim.identifier: claim for claim in STUDY.definition.claim if claim.holds or claim.function
 }
+"""Claims that runs decide, by identifier."""
 
 
 def outcome(claim: str, view: StudyView) -> Outcome:
@@ -27,16 +27,18 @@ def judge_all(view: StudyView) -> list[JudgedClaim]:
     return judge(STUDY, STUDY.ask(view))
 
 
-#: Congestion of the channel by other modems (section 3.3).
 RF_LEVELS = ("none", "light", "moderate")
+"""Congestion of the channel by other modems (section 3.3)."""
+
 RF_TITLES = {
     "none": "no RF congestion",
     "light": "light RF congestion",
     "moderate": "moderate RF congestion",
 }
 
-#: The five managers of section 3.2, in the document's order.
 BUFFERBLOAT = "bufferbloat"
+"""The five managers of section 3.2, in the document's order."""
+
 BUFFER_CONTROL = "buffer-control"
 CODEL = "codel"
 SFQ_CODEL = "sfq-codel"
@@ -45,11 +47,11 @@ MANAGERS = (BUFFERBLOAT, BUFFER_CONTROL, CODEL, SFQ_CODEL, PIE)
 DROP_TAIL = (BUFFERBLOAT, BUFFER_CONTROL)
 AQM = (CODEL, SFQ_CODEL, PIE)
 
-#: Flow queueing that the document asks for and does not show (sections 5 and 5.1).
 SFQ = "sfq"
+"""Flow queueing that the document asks for and does not show (sections 5 and 5.1)."""
+
 SFQ_PIE = "sfq-pie"
 
-#: How each manager is called in legends.
 MANAGER_LABELS = {
     BUFFERBLOAT: "BufferBloat",
     BUFFER_CONTROL: "Buffer Control",
@@ -59,6 +61,7 @@ MANAGER_LABELS = {
     SFQ: "SFQ",
     SFQ_PIE: "SFQ-PIE",
 }
+"""How each manager is called in legends."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,6 @@ class Load:
     constant_rate: bool = False
 
 
-#: Table 2.
 LOADS = {
     "x01": Load("light", 1, 1),
     "x02": Load("light", 1, 1, 1, 20, "upload"),
@@ -95,15 +97,17 @@ LOADS = {
     "x16": Load("heavy", 4, 1, 32, 20, "BitTorrent uploads"),
     "x17": Load("heavy", 4, 1, 32, 100, "BitTorrent uploads"),
 }
+"""Table 2."""
 
-#: Households with an upload.
 LOADED = tuple(name for name, load in LOADS.items() if load.uploads)
+"""Households with an upload."""
 
-#: Households that send BitTorrent.
 BITTORRENT = ("x16", "x17")
+"""Households that send BitTorrent."""
 
-#: Groups of traffic load (section 3.7).
 GROUPS = ("light", "moderate", "heavy")
+"""Groups of traffic load (section 3.7)."""
+
 GROUP_LOADS = {
     group: tuple(name for name, load in LOADS.items() if load.group == group) for group in GROUPS
 }

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-#: Token bucket: burst in bytes, sustained rate in bytes per second.
 BURST, SUSTAINED = 10e6, 5e6 / 8
+"""Token bucket: burst in bytes, sustained rate in bytes per second."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,6 @@ def losses(after_s: float) -> Shape:
     return Shape(width, rate, plain + 1000.0, backlog, dropped)
 
 
-#: How each series is made.
 SHAPES: dict[str, Callable[[], Shape]] = {
     "reno-bufferbloat": _bufferbloat,
     "reno-buffer-control": _buffer_control,
@@ -144,3 +143,4 @@ SHAPES: dict[str, Callable[[], Shape]] = {
     "losses-at-the-tail": lambda: losses(1.1),
     "losses-at-the-head": lambda: losses(0.1),
 }
+"""How each series is made."""

@@ -38,8 +38,8 @@ rtt = "100 ms"
 axes = { queue = ["tail", "codel"], place = ["near", "far"] }
 """
 
-#: Delays in ms by point; three seeds each differ by 1 ms.
 DELAYS = {"tail-near": 100.0, "tail-far": 200.0, "codel-near": 10.0, "codel-far": 30.0}
+"""Delays in ms by point; three seeds each differ by 1 ms."""
 
 
 def write(folder: Path, answers: str, module: str = "", top: str = "") -> Path:

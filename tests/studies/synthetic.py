@@ -29,15 +29,15 @@ LIMITS = {"droptail-417": 417, "droptail-21": 21, "droptail-31250B": 21, "codel"
 WIDTH_S = 0.1
 LENGTH_S = 30.0
 
-#: The study as it is published.
 STUDY = OpenStudy.of(load_study("white2012"))
+"""The study as it is published."""
 
-#: Claims that runs decide, by identifier.
 CLAIMS = {
     claim.identifier: claim
     for claim in STUDY.definition.claim
     if claim.holds or claim.function or claim.all_of or claim.not_run
 }
+"""Claims that runs decide, by identifier."""
 
 
 def outcome(claim: str, view: StudyView) -> Outcome:

@@ -30,8 +30,8 @@ from studies.shapes_2013 import SHAPES, Shape
 
 SEEDS = (1, 2)
 
-#: Delay of a full buffer under congestion over that without: 5/2.5 and 5/1.7.
 SLOWER = {"none": 1.0, "light": 2.0, "moderate": 2.94}
+"""Delay of a full buffer under congestion over that without: 5/2.5 and 5/1.7."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def score_of(manager: str, load: str, rf: str) -> float:
     return 3.9 if group == "heavy" else 4.38
 
 
-#: Median page load time in s.
 LOAD_TIMES = {BUFFERBLOAT: 16.0, BUFFER_CONTROL: 4.0, CODEL: 2.8, SFQ_CODEL: 1.7, PIE: 1.9}
+"""Median page load time in s."""
 
 Metrics = dict[tuple[str, str, str], float]
 
@@ -120,8 +120,8 @@ class World:
         self.delays: dict[tuple[str, str], Delays] = {}
         self.times: dict[str, float] = {}
         self.shapes: dict[str, Shape] = {name: make() for name, make in SHAPES.items()}
-        #: Loss in % of the games in BitTorrent, by the number of uploads in their sub-flow.
         self.losses_beside = {0: 0.5, 1: 20.0, 2: 28.0, 3: 34.0}
+        """Loss in % of the games in BitTorrent, by the number of uploads in their sub-flow."""
         self.duration_s = 7200.0
         self.quick = False
         for load in LOADS:

@@ -18,8 +18,8 @@ from studies.named_tests import missing_tests
 
 FOLDER = Path(__file__).parents[2] / "python/sojourn/published/akhtar2013"
 
-#: Bits per second of the line.
 LINE = 8e6
+"""Bits per second of the line."""
 
 
 @pytest.fixture(scope="module")
@@ -230,8 +230,8 @@ stack = "akhtar2013"
 rtt = "60 ms"
 """
 
-#: One seed for each of the six schedules that a run draws from.
 ONE_OF_EACH = (1, 3, 4, 5, 11, 17)
+"""One seed for each of the six schedules that a run draws from."""
 
 
 def test_the_schedules_offer_the_printed_loads(points: dict[str, dict[str, Any]]) -> None:

@@ -25,7 +25,6 @@ from studies.small_study import DELAYS, result_of, write
 
 NAN = math.nan
 
-#: Every kind of condition, with values by which it holds and with all of which it stands or falls.
 KINDS: dict[str, tuple[Condition, dict[str, Numbers]]] = {
     "at_least": (Condition(value="d", at_least=1), {"d": 2.0}),
     "at_most": (Condition(value="d", at_most=3), {"d": 2.0}),
@@ -69,6 +68,7 @@ KINDS: dict[str, tuple[Condition, dict[str, Numbers]]] = {
         {"d": 2.0, "e": 2.0},
     ),
 }
+"""Every kind of condition, with values by which it holds and with all of which it stands or falls."""
 
 
 def damaged(values: dict[str, Numbers]) -> Iterator[tuple[str, dict[str, Numbers]]]:
@@ -379,7 +379,6 @@ all_of = ["two"]
     ]
 
 
-#: What a claim may ask of runs that gave no number: nothing of it holds.
 ASKED = {
     "a number": (
         'd = { measure = "delay", points = { "" = "codel-far" } }',
@@ -419,6 +418,7 @@ ASKED = {
     ),
     "a function": ("", ""),
 }
+"""What a claim may ask of runs that gave no number: nothing of it holds."""
 
 
 @pytest.mark.parametrize("limit", ["at_least = -1e9", "at_most = 1e9", "near = 0, within = 1e9"])

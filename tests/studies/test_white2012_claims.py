@@ -13,8 +13,8 @@ from studies.synthetic import CASES, CLAIMS, SEEDS, STUDY, World, outcome, shape
 
 Spoil = Callable[[World], None]
 
-#: Decided without runs, or left to another study.
 WITHOUT_RUNS = {"W12-15", "W12-87"}
+"""Decided without runs, or left to another study."""
 
 
 def metric(point: str, subject: str, name: str, value: float) -> Spoil:

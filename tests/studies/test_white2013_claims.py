@@ -16,8 +16,8 @@ from studies.synthetic_2013 import World
 
 Spoil = Callable[[World], None]
 
-#: Not decided by runs, or recomputed from the print.
 WITHOUT_RUNS = {"W13-07", "W13-08"}
+"""Not decided by runs, or recomputed from the print."""
 
 
 def delays(*ends: str, **changes: float) -> Spoil:
@@ -82,8 +82,8 @@ def group(name: str, manager: str) -> tuple[str, ...]:
     return tuple(f"{load}-{rf}-{manager}" for load in loads for rf in ("none", "light", "moderate"))
 
 
-#: Bins of the first seconds.
 BIN = np.arange(600)
+"""Bins of the first seconds."""
 
 SPOILS: dict[str, Spoil] = {
     "W13-01": delays("x03-none-bufferbloat", middle=300.0),

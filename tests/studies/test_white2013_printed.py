@@ -19,11 +19,11 @@ HOME = Path(package.__file__).parent
 CLAIMS = STUDY.definition.claim
 TESTS = STUDY.definition.tests
 
-#: Sustained and peak rate, in bytes per ms (section 3.4).
 SUSTAINED, PEAK = 5e6 / 8e3, 20e6 / 8e3
+"""Sustained and peak rate, in bytes per ms (section 3.4)."""
 
-#: Connections that a web user holds, to four servers with six each (section 4.1.2).
 PER_WEB_USER = 24
+"""Connections that a web user holds, to four servers with six each (section 4.1.2)."""
 
 
 def printed(name: str) -> list[dict[str, str]]:

@@ -58,7 +58,6 @@ from studies.synthetic_2013 import SEEDS, Result, World
 HOME = Path(package.__file__).parent
 LOOKS = [STUDY.definition.labels["queue_manager"][name].look or name for name in MANAGERS]
 
-#: All that a complete result draws, in its order.
 ALL_FIGURES = (
     "overview",
     *(f"figure-{n}" for n in (9, 10, 12, 13, 14, 15, 16, 17, 18)),
@@ -69,6 +68,7 @@ ALL_FIGURES = (
     "sub-flows",
     "flow-queueing",
 )
+"""All that a complete result draws, in its order."""
 
 
 @cache

@@ -58,8 +58,8 @@ class Ask:
         self.points = points
         self.measures = measures
         self.functions = functions
-        #: Shortest runs that may answer.
         self.seconds = 0.0
+        """Shortest runs that may answer."""
         self._mixtures: dict[tuple[str, str, tuple[str, ...]], dict[int, Distribution]] = {}
 
     # ---- in the study's module --------------------------------------------------------------------

@@ -33,8 +33,8 @@ POINT = "point"
 """Stands for a label where points have the same labels and differ all the same."""
 
 Answer = AnyFigure | Winners | NumbersTable | PrintedTable | RatedTable
-#: A number: its measure, if it is one, and the points that it is made of.
 _Number = tuple[Measure | None, list[LabelledPoint]]
+"""A number: its measure, if it is one, and the points that it is made of."""
 
 
 def hidden_labels(points: Sequence[LabelledPoint], measure: Measure | None = None) -> list[str]:

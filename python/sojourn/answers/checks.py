@@ -48,12 +48,12 @@ TWO_WAY = frozenset({"online-game", "cloud-game", "video-call"})
 _BUSIER = re.compile(r"delay_((mean|min|p50|p95|p99|p999|max)|p\d\d|share_under_\w+)")
 """Delays in the direction with more bytes; the second group is there if each direction has them, too."""
 
-#: Record tables that a kind of measure reads.
 _TABLES = {
     "delay": "delay_histogram",
     "round-trip": "delay_histogram",
     "load-time": "pages",
 }
+"""Record tables that a kind of measure reads."""
 
 
 def check_declarations(

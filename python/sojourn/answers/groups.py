@@ -14,14 +14,14 @@ from sojourn.errors import nearest
 
 __all__ = ["ONE", "Groups", "condition_problems", "found", "groups_of", "value_problems"]
 
-#: Names of the groups of a value in their order; `None` if only the runs tell.
 Groups = tuple[str, ...] | None
+"""Names of the groups of a value in their order; `None` if only the runs tell."""
 
-#: A value that is one number.
 ONE: Groups = ("",)
+"""A value that is one number."""
 
-#: Message and hint.
 Told = tuple[str, str]
+"""Message and hint."""
 
 
 def found(name: str, known: Mapping[str, Groups]) -> Groups:

@@ -26,8 +26,8 @@ __all__ = [
     "reduced",
 ]
 
-#: A number, or numbers by group.
 Numbers = float | dict[str, float]
+"""A number, or numbers by group."""
 
 
 def combined(values: Sequence[float] | np.ndarray, how: str) -> float:
@@ -124,8 +124,8 @@ def by_group(values: Mapping[str, float], digits: int = 3, unit: str = "") -> st
     return ", ".join(f"{name}: {number(value, digits)}{tail}" for name, value in values.items())
 
 
-#: Of groups, the largest or least number, or the group that has it.
 _EXTREME = re.compile(r"(?P<arg>arg)?(?P<which>max|min) ?(?P<rest>.*)", re.DOTALL)
+"""Of groups, the largest or least number, or the group that has it."""
 
 _SPEC = re.compile(r"(?P<digits>\d+)? ?(?P<unit>.*)", re.DOTALL)
 

@@ -38,8 +38,8 @@ class Points:
         self._points = tuple(points)
         self._words = words or {}
         self._by_name = {point.name: point for point in self._points}
-        #: Which points carry a value of a label, one bit each: reports ask for thousands of selections.
         self._carrying: dict[str, dict[str, int]] = {}
+        """Which points carry a value of a label, one bit each: reports ask for thousands of selections."""
         for place, point in enumerate(self._points):
             for label, value in point.labels.items():
                 of_label = self._carrying.setdefault(label, {})

@@ -18,8 +18,8 @@ from typing import Any, cast
 
 from sojourn.stats.estimate import Estimate
 
-#: Trust grades whose printed numbers may judge us: confirmed by a second number (A), plausible (B).
 JUDGED_TRUST = frozenset("AB")
+"""Trust grades whose printed numbers may judge us: confirmed by a second number (A), plausible (B)."""
 
 
 class Verdict(StrEnum):

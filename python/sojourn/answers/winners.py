@@ -134,8 +134,8 @@ def _contest(measure: Measure, entries: Sequence[_Entry], duration_s: float) -> 
     )
 
 
-#: Values of the labels of a row, and of the label of the columns if there is one.
 _Key = tuple[str, ...]
+"""Values of the labels of a row, and of the label of the columns if there is one."""
 
 
 def _keys(study: OpenStudy, definition: Winners, points: Sequence[LabelledPoint]) -> list[_Key]:

@@ -36,8 +36,8 @@ __all__ = [
 ]
 
 Aggregate = Literal["mean", "median", "min", "max", "sum"]
-#: A limit: a number, or the name of a value such as `late` or `late.08`.
 Limit = int | float | str
+"""A limit: a number, or the name of a value such as `late` or `late.08`."""
 
 
 class LabelWords(Strict):

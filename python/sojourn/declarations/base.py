@@ -7,8 +7,9 @@ from pydantic import BaseModel, ConfigDict
 __all__ = ["LabelValue", "Number", "Strict", "Where"]
 
 LabelValue = str | int | float | bool
-#: Points by label: one value, or any of several.
 Where = dict[str, LabelValue | list[LabelValue]]
+"""Points by label: one value, or any of several."""
+
 Number = int | float
 
 

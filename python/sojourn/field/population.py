@@ -70,8 +70,6 @@ DEFAULT = Population()
 
 _STACK = "linux-cubic"
 
-#: What people do while a test runs. chosen: beside nobody, somebody who reads pages, or pages and a call; each begins
-#: within the test at a random moment.
 _HOUSEHOLDS: tuple[tuple[str, float, tuple[Mapping[str, Any], ...]], ...] = (
     ("quiet", 0.4, ()),
     (
@@ -91,9 +89,11 @@ _HOUSEHOLDS: tuple[tuple[str, float, tuple[Mapping[str, Any], ...]], ...] = (
         ),
     ),
 )
+"""What people do while a test runs. chosen: beside nobody, somebody who reads pages, or pages and a call; each begins
+within the test at a random moment."""
 
-#: Rates of upstream channels. assumed: one channel of 6.4 MHz with 64-QAM at 0.8, or four of them bonded.
 _CHANNELS_MBPS = (24.576, 98.304)
+"""Rates of upstream channels. assumed: one channel of 6.4 MHz with 64-QAM at 0.8, or four of them bonded."""
 
 
 @dataclass(frozen=True, slots=True)

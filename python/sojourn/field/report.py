@@ -18,8 +18,8 @@ from sojourn.field.verdicts import read
 
 __all__ = ["effect_rows", "write_report"]
 
-#: Tables that the page folds.
 _FOLDED = {"factors", "periods"}
+"""Tables that the page folds."""
 
 
 def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Path:

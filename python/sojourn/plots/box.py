@@ -8,8 +8,8 @@ import numpy as np
 
 from sojourn.plots.spec import Axis, Box, Mark, Panel, Scale
 
-#: Whiskers end at the last datum within this many interquartile ranges (Tukey 1977).
 WHISKER = 1.5
+"""Whiskers end at the last datum within this many interquartile ranges (Tukey 1977)."""
 
 
 def box_of(values: np.ndarray, at: float, look: str, label: str = "") -> Box:

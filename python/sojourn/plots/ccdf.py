@@ -9,11 +9,11 @@ import numpy as np
 from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Mark, Panel, Scale
 
-#: Quantiles that label the log axis.
 _QUANTILES = ((1.0, "P0"), (0.1, "P90"), (0.01, "P99"), (0.001, "P99.9"), (0.0001, "P99.99"))
+"""Quantiles that label the log axis."""
 
-#: A tail is drawn down to this many exceedances: fewer are noise (chosen: relative error 1/√10).
 TAIL = 10
+"""A tail is drawn down to this many exceedances: fewer are noise (chosen: relative error 1/√10)."""
 
 
 def ccdf_panel(

@@ -30,8 +30,8 @@ from sojourn.report.files import (
 from sojourn.study.result import ReportSummary, StudyResult
 from sojourn.study.write import write_summary
 
-#: Kinds of claims that the command line counts.
 _COUNTED_USES = ("gate", "unit", "report")
+"""Kinds of claims that the command line counts."""
 
 
 def build_report(

@@ -12,7 +12,6 @@ from xml.etree import ElementTree as ET
 from sojourn.plots import styles
 from sojourn.plots.spec import LEGEND, MARK, PANEL, Axis, Panel, PlotSpec
 
-#: Colours of a drawing that the page's style sheet replaces in a dark theme.
 THEMED = {
     styles.INK: "ink",
     styles.MUTED: "muted",
@@ -20,10 +19,11 @@ THEMED = {
     styles.PAPER: "paper",
     **{colour: f"c-{name}" for name, colour in (styles.OKABE_ITO | styles.TOL).items()},
 }
+"""Colours of a drawing that the page's style sheet replaces in a dark theme."""
 
 
-#: The style sheet that matplotlib puts into each drawing; pages allow it, and drawings with another lose it.
 STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
+"""The style sheet that matplotlib puts into each drawing; pages allow it, and drawings with another lose it."""
 
 #: What holds for every text unless it says otherwise.
 _FONT = "font-family: 'DejaVu Sans'; "

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawers", "draw_files"]
 
-#: Panels from which another process is worth its start; chosen: as measured, it takes to start as long as a score of
-#: panels take, most of it to load Matplotlib, which this process then need not do.
 START = 8
+"""Panels from which another process is worth its start; chosen: as measured, it takes to start as long as a score of
+panels take, most of it to load Matplotlib, which this process then need not do."""
 
-#: What a plot costs beside its panels, in panels; chosen: as measured.
 FRAME = 1
+"""What a plot costs beside its panels, in panels; chosen: as measured."""
 
-#: More processes than this are not worth their start; chosen: a report has a few dozen plots.
 MOST_PROCESSES = 3
+"""More processes than this are not worth their start; chosen: a report has a few dozen plots."""
 
 _WORKER = "from sojourn.report.drawing_files import work; work()"
 

@@ -12,7 +12,6 @@ from sojourn.answers.report_content import PlainTable
 from sojourn.answers.table import Table
 from sojourn.stats.estimate import Estimate
 
-#: Columns that other tools rely on.
 COMPARISON_COLUMNS = (
     "item",
     "case",
@@ -26,6 +25,8 @@ COMPARISON_COLUMNS = (
     "tolerance",
     "verdict",
 )
+"""Columns that other tools rely on."""
+
 CLAIM_COLUMNS = ("id", "use", "trust", "criterion", "ours", "verdict", "note")
 
 

@@ -15,19 +15,19 @@ from sojourn.study.result import StudyResult
 
 __all__ = ["origins", "told"]
 
-#: Words for origins, in the order in which they are told.
 _WORDS = {
     "study": "set by the study",
     "documented": "documented",
     "chosen": "chosen",
     "fitted": "fitted",
 }
+"""Words for origins, in the order in which they are told."""
 
-#: Kinds by the first word of an origin; a usual value that no document gives is our choice.
 _KINDS = {"chosen": "chosen", "assumed": "chosen", "fitted": "fitted"}
+"""Kinds by the first word of an origin; a usual value that no document gives is our choice."""
 
-#: Tables and keys that say how long and what is recorded, not what the network is like.
 _ASIDE = ("record.", "schema", "seed", "name", "duration")
+"""Tables and keys that say how long and what is recorded, not what the network is like."""
 
 
 def origins(result: StudyResult, assumptions: Sequence[Assumption] = ()) -> Counter[str]:

@@ -25,18 +25,18 @@ from sojourn.study.result import StudyResult
 
 _HOME = Path(__file__).parent
 
-#: Longer tables than this are folded, and follow the figures; chosen: what fits a screen or two. So do
-#: all tables of a study that redraws figures, which say the same at a glance.
 LONG_TABLE = 40
+"""Longer tables than this are folded, and follow the figures; chosen: what fits a screen or two. So do
+all tables of a study that redraws figures, which say the same at a glance."""
 
-#: So are wider ones; chosen: what fits the page with intervals.
 WIDE_TABLE = 10
+"""So are wider ones; chosen: what fits the page with intervals."""
 
-#: More figures than this in a section get a list of links; chosen by eye.
 MANY_FIGURES = 10
+"""More figures than this in a section get a list of links; chosen by eye."""
 
-#: What marks a verdict besides colour.
 MARKS = {"match": "✓", "in-range": "≈", "miss": "✗", "unjudged": "·"}
+"""What marks a verdict besides colour."""
 
 _USES = {
     "gate": ("Gates", "simulation results that a release must keep"),

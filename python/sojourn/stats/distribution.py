@@ -127,9 +127,10 @@ def mixture(parts: Iterable[Distribution], weights: Sequence[float] | None = Non
     return _mixed([part for part, _ in kept], [weight for _, weight in kept])
 
 
-#: Smallest bin of round trips, and into how many the longest delay is divided. Source: the plotting
-#: script of docsis-ns3.
 _LEAST_BIN_MS = 0.001
+"""Smallest bin of round trips, and into how many the longest delay is divided. Source: the plotting
+script of docsis-ns3."""
+
 _BINS = 10_000
 
 

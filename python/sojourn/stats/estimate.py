@@ -18,8 +18,8 @@ import numpy as np
 
 from sojourn.stats.quantity import Quantity
 
-#: Confidence of every interval in the reports; the field's convention.
 CONFIDENCE = 0.95
+"""Confidence of every interval in the reports; the field's convention."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Estimate:
         return Estimate(apply(self.value), low, high, self.count, apply(self.above))
 
 
-#: Nothing was measured.
 NOTHING = Estimate(None)
+"""Nothing was measured."""
 
 
 def t_quantile(degrees: int) -> float:

@@ -56,12 +56,12 @@ class Quantity:
         return 0.01 * abs(best)
 
 
-#: Scale of mean opinion scores that a call can reach. Source: ITU-T G.107 Annex B.
 MOS = (1.0, 4.5)
+"""Scale of mean opinion scores that a call can reach. Source: ITU-T G.107 Annex B."""
 
-#: Units of times. chosen: they are positive and spread over decades; shares and scores have ends, rates hardly spread.
-#: The number is how many make a second.
 _TIMES = {"s": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9}
+"""Units of times. chosen: they are positive and spread over decades; shares and scores have ends, rates hardly spread.
+The number is how many make a second."""
 
 
 def quantity_of(metric: str, unit: str) -> Quantity:

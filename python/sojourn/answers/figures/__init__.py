@@ -30,7 +30,6 @@ from sojourn.plots.spec import PlotSpec
 
 __all__ = ["figures"]
 
-#: What draws a figure of each kind.
 KINDS: dict[str, Callable[[OpenStudy, Ask, Any], Figure]] = {
     "dots": dots.figure,
     "swarm": swarm.figure,
@@ -39,6 +38,7 @@ KINDS: dict[str, Callable[[OpenStudy, Ask, Any], Figure]] = {
     "stack": stack.figure,
     "sweep": sweep.figure,
 }
+"""What draws a figure of each kind."""
 
 
 def figures(

@@ -34,11 +34,11 @@ from sojourn.words import fill
 
 __all__ = ["curve", "figure"]
 
-#: Levels at which a curve has points; chosen: a step of half a percent is as thin as a line on the page.
 LEVELS = 200
+"""Levels at which a curve has points; chosen: a step of half a percent is as thin as a line on the page."""
 
-#: By the label of a competitor: its samples by seed.
 Samples = dict[str, dict[int, Distribution]]
+"""By the label of a competitor: its samples by seed."""
 
 
 def figure(study: OpenStudy, ask: Ask, definition: DistributionFigure) -> Figure:
@@ -243,8 +243,8 @@ def curve(distributions: dict[int, Distribution], look: str, label: str) -> list
     return marks
 
 
-#: Samples that have to lie above the last point of a tail. Source: the metrics page (`is_supported`).
 BEYOND = 10
+"""Samples that have to lie above the last point of a tail. Source: the metrics page (`is_supported`)."""
 
 
 def tail(distributions: dict[int, Distribution], look: str, label: str, least: float) -> list[Mark]:

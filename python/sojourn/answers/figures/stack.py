@@ -17,8 +17,8 @@ from sojourn.plots.stack import stack_panel
 
 __all__ = ["figure", "mean_delay_parts"]
 
-#: Bars longer than this are written without decimals.
 _LONG = 100.0
+"""Bars longer than this are written without decimals."""
 
 
 def mean_delay_parts(view: StudyView, point: str, subject: str, direction: str) -> dict[str, float]:

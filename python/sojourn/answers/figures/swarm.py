@@ -22,8 +22,9 @@ from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec, Rule
 
 __all__ = ["figure"]
 
-#: Height of a stratum within a row, as a share of it, and where their mean stands, below them.
 _STEP = 0.22
+"""Height of a stratum within a row, as a share of it, and where their mean stands, below them."""
+
 _UP = 0.12
 _MEAN = -0.34
 

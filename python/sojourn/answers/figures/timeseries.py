@@ -23,11 +23,11 @@ _VALUES: dict[str, Callable[[LinkSeries], np.ndarray]] = {
     "backlog": lambda series: series.backlog_packets_mean,
 }
 
-#: What a band of bins ends at: the longest a queue was, the least of its means.
 _LARGEST: dict[str, Callable[[LinkSeries], np.ndarray]] = {
     "delay": lambda series: series.sojourn_max_ms,
     "backlog": lambda series: series.backlog_packets_max,
 }
+"""What a band of bins ends at: the longest a queue was, the least of its means."""
 
 
 def figure(study: OpenStudy, ask: Ask, definition: TimeSeriesFigure) -> Figure:

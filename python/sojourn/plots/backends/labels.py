@@ -24,29 +24,29 @@ from sojourn.plots import spec, styles
 
 _POINTS_PER_INCH = 72
 
-#: Width of a letter and height of a line over the size of the font; chosen: DejaVu Sans, digits mostly.
 _LETTER, _LINE = 0.62, 1.1
+"""Width of a letter and height of a line over the size of the font; chosen: DejaVu Sans, digits mostly."""
 
-#: Distances from a dot, in points, at which places are tried; chosen: beside the marker, then away from it.
 _DISTANCES = (5.0, 10.0, 16.0, 23.0, 31.0, 40.0)
+"""Distances from a dot, in points, at which places are tried; chosen: beside the marker, then away from it."""
 
-#: Directions in degrees, the best to read first.
 _DIRECTIONS = (0, 180, 90, 270, 45, 315, 135, 225, 20, 340, 160, 200, 70, 290, 110, 250)
+"""Directions in degrees, the best to read first."""
 
-#: Paper behind words that have to stand on something.
 BACKGROUND = {"facecolor": styles.PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.6}
+"""Paper behind words that have to stand on something."""
 
-#: Where a label may stand along a reference line, as a share of its length, the best to read first.
 _ALONG = {"y": (1.0, 0.0, 0.5, 0.75, 0.25), "x": (0.48, 0.75, 0.25, 0.9, 0.1)}
+"""Where a label may stand along a reference line, as a share of its length, the best to read first."""
 
-#: Air between a reference line and its label.
 _BESIDE = 2.0
+"""Air between a reference line and its label."""
 
-#: Distance of the points by which a curve stands, when it is asked what a label would cover.
 _STRIDE = 3.0
+"""Distance of the points by which a curve stands, when it is asked what a label would cover."""
 
-#: Half the width of a marker, with some air.
 _MARKER = 3.0
+"""Half the width of a marker, with some air."""
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ _WEIGHTS = {"thin": 0.8, "normal": 1.3, "bold": 1.8}
 _ALPHA = {"thin": 0.6, "normal": 1.0, "bold": 1.0}
 _FONT_SIZE = 7.5
 
-#: An axis with an open end goes to this multiple of the largest value. chosen: Matplotlib's margins.
 HEADROOM = 1.05
+"""An axis with an open end goes to this multiple of the largest value. chosen: Matplotlib's margins."""
 
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",

@@ -31,20 +31,20 @@ __all__ = ["Side", "add_sides", "without_ligatures"]
 
 _POINTS_PER_INCH = 72
 
-#: Size at which letters are measured, and what FreeType counts in.
 _SIZE, _FIXED = 100.0, 65536
+"""Size at which letters are measured, and what FreeType counts in."""
 
-#: Height of a line over the size of its font, as Matplotlib has it: from the top of an l to the bottom of a p.
 _LINE = 0.968
+"""Height of a line over the size of its font, as Matplotlib has it: from the top of an l to the bottom of a p."""
 
-#: Least distance of the labels of an axis, in points.
 _APART = 2.0
+"""Least distance of the labels of an axis, in points."""
 
-#: Distance of what holds for all labels of a side, such as 1e6, in points; as Matplotlib has it.
 _COMMON_PAD = 3.0
+"""Distance of what holds for all labels of a side, such as 1e6, in points; as Matplotlib has it."""
 
-#: Place of a tick along its side, what stands there, and how wide that is; in pixels.
 _Label = tuple[float, str, float]
+"""Place of a tick along its side, what stands there, and how wide that is; in pixels."""
 
 _Placed = TypeVar("_Placed", Line2D, Text)
 

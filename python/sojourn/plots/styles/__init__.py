@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Okabe and Ito (2008), "Color Universal Design".
 OKABE_ITO = {
     "orange": "#E69F00",
     "sky": "#56B4E9",
@@ -19,12 +18,14 @@ OKABE_ITO = {
     "vermillion": "#D55E00",
     "purple": "#CC79A7",
 }
+"""Okabe and Ito (2008), "Color Universal Design"."""
 
-#: Tol (2021), "Colour schemes", muted: two dark colours that Okabe and Ito lack.
 TOL = {"indigo": "#332288", "wine": "#882255"}
+"""Tol (2021), "Colour schemes", muted: two dark colours that Okabe and Ito lack."""
 
-#: Colours that a page may replace for a dark theme; chosen for contrast of 7:1 and 4.5:1 on white.
 INK = "#1c2430"
+"""Colours that a page may replace for a dark theme; chosen for contrast of 7:1 and 4.5:1 on white."""
+
 MUTED = "#5b6675"
 GRID = "#dde2e9"
 PAPER = "#ffffff"
@@ -72,7 +73,6 @@ _LOOKS: dict[str, Look] = {
     "wire": Look("#c0c8d1", (), "", ""),
 }
 
-#: For names without a look of their own: distinct in colour, dash and marker.
 _CYCLE: tuple[Look, ...] = (
     Look(OKABE_ITO["blue"], (), "o"),
     Look(OKABE_ITO["vermillion"], (5, 1.6), "s"),
@@ -82,10 +82,12 @@ _CYCLE: tuple[Look, ...] = (
     Look(OKABE_ITO["sky"], (5, 1.6), "P"),
     Look(INK, (1.2, 1.2), "X"),
 )
+"""For names without a look of their own: distinct in colour, dash and marker."""
 
 
-#: Words for looks of a study's own: colours, dashes, markers.
 COLOURS = {**OKABE_ITO, **TOL, "ink": INK, "muted": MUTED}
+"""Words for looks of a study's own: colours, dashes, markers."""
+
 DASHES: dict[str, Dash] = {
     "solid": (),
     "dashed": (5, 1.6),

@@ -23,18 +23,20 @@ from sojourn.stats.benefit import benefit_of
 
 SECOND = 1e9
 
-#: "HAS session Throughput - MA - 30s".
 WINDOW_S = 30.0
+""""HAS session Throughput - MA - 30s"."""
 
-#: Media in a chunk, and in the buffer before a player goes on.
 CHUNK_S = 2.0
+"""Media in a chunk, and in the buffer before a player goes on."""
+
 RESUME_S = 4.0
 
-#: Loads by their names in points; a longer name before one that it ends with.
 LOADS = ("low", "medium", "very-high", "high")
+"""Loads by their names in points; a longer name before one that it ends with."""
 
-#: What the series of a run show: the first that a reader needs to see what tail-drop does.
 SHOWN = ("taildrop", "red")
+"""What the series of a run show: the first that a reader needs to see what tail-drop does."""
+
 NAMES = {"taildrop": "tail-drop", "red": "RED"}
 SHOWN_UNTIL_S = 1500.0
 

@@ -31,17 +31,20 @@ from sojourn.field.records import FieldTest, frame_of_tests
 from sojourn.field.tables import headlines
 from sojourn.plots.spec import PlotSpec
 
-#: Weeks 1, 2, 3 of the trial, and what came after.
 BUFFERS = ("8KB", "48KB", "96KB")
+"""Weeks 1, 2, 3 of the trial, and what came after."""
+
 MANAGERS = ("docsis-pie", "fq-codel")
 
-#: Homes by the part of the study that they are for, and what decides them.
 HOMES = 50
+"""Homes by the part of the study that they are for, and what decides them."""
+
 SEED = 1
 POPULATIONS: dict[str, tuple[str, Population]] = {"trial": ("home", DEFAULT)}
 
-#: A Monday of 2016; chosen, since the talk names no date.
 FIRST_DAY = datetime(2016, 5, 2, tzinfo=UTC)
+"""A Monday of 2016; chosen, since the talk names no date."""
+
 TESTS_A_DAY = len(SLOTS)
 
 CALENDAR = ("day", "hour")

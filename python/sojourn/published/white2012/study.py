@@ -24,18 +24,20 @@ from sojourn.answers.view import LinkSeries, NotRecorded, StudyView
 from sojourn.plots.cdf import cdf_panel
 from sojourn.plots.spec import Note, PlotSpec, Rule
 
-#: The shaper of the upstream (section 3.1.1). Settling after the burst is chosen: twice the 2.5 s that section
-#: 4.1.3 gives the delay spike; 95 % of the peak rate are the ramp metric of the 2013 study.
 BUCKET = TokenBucket(sustained_mbps=5.0, peak_mbps=20.0, burst_bytes=10e6, settling_s=5.0)
+"""The shaper of the upstream (section 3.1.1). Settling after the burst is chosen: twice the 2.5 s that section
+4.1.3 gives the delay spike; 95 % of the peak rate are the ramp metric of the 2013 study."""
+
 burst_end_s, ramp_s, full_share = BUCKET.end_s, BUCKET.ramp_s, BUCKET.full_share
 utilisation, allowed_mbps, settled = BUCKET.utilisation, BUCKET.allowed_mbps, BUCKET.settled
 
-#: Length of the printed runs (section 4.3), and the pause between pages (section 3.2.3).
 RUN_S = 600.0
+"""Length of the printed runs (section 4.3), and the pause between pages (section 3.2.3)."""
+
 PAUSE_S = 5.0
 
-#: Cases with an upload, by the names of their loads.
 LOADED = ("02", "03", "04", "05", "06", "07", "08", "09")
+"""Cases with an upload, by the names of their loads."""
 
 
 # ---- the first burst ---------------------------------------------------------------------------------

@@ -28,8 +28,9 @@ from sojourn.plots.timeseries import Trace, timeseries_panel
 
 __all__ = ["reaches_s"]  # named in answers.toml
 
-#: The shaper of the upstream (section 3.4).
 SUSTAINED_MBPS = 5.0
+"""The shaper of the upstream (section 3.4)."""
+
 BUCKET = TokenBucket(sustained_mbps=SUSTAINED_MBPS, peak_mbps=20.0, burst_bytes=10e6)
 burst_end_s, ramp_s, settled = BUCKET.end_s, BUCKET.ramp_s, BUCKET.settled
 
@@ -45,12 +46,13 @@ MANAGER_LABELS = {
     "pie": "PIE",
 }
 
-#: What a game and a cloud game can bear (section 4.1.3): latency in ms, loss in %.
 GAME_LIMIT_MS = 20.0
+"""What a game and a cloud game can bear (section 4.1.3): latency in ms, loss in %."""
+
 CLOUD_GAME_LOSS = 0.3
 
-#: Where the delay of a call begins to hurt more (2012, section 3.2.2), ms.
 KNEE_MS = 177.3
+"""Where the delay of a call begins to hurt more (2012, section 3.2.2), ms."""
 
 
 # ---- one upload in its first minute: the burst, and what comes after -----------------------------------
@@ -137,11 +139,12 @@ def full_delay_s(series: LinkSeries) -> float:
 
 # ---- what happens after a fall of capacity -------------------------------------------------------------
 
-#: Capacity in Mb/s over a cycle, one level each 10 s. A test holds them against the engine's profiles.
 CYCLES = {
     "light": (20.0, 5.0, 2.5, 5.0, 12.5, 2.5, 12.5, 5.0, 20.0, 2.5, 20.0, 12.5),
     "moderate": (12.5, 3.3, 1.7, 3.3, 5.0, 1.7, 5.0, 3.3, 12.5, 1.7, 12.5, 5.0),
 }
+"""Capacity in Mb/s over a cycle, one level each 10 s. A test holds them against the engine's profiles."""
+
 DWELL_S = 10.0
 CYCLE_S = 120.0
 
@@ -526,8 +529,8 @@ def _after_fall(ask: Ask, managers: list[str], at_s: float, name: str) -> Panel:
 
 # ---- headlines -----------------------------------------------------------------------------------------
 
-#: Numbers by manager and cell of the grid (level of congestion, group of loads).
 Grid = dict[str, dict[str, float]]
+"""Numbers by manager and cell of the grid (level of congestion, group of loads)."""
 
 
 def _grid(ask: Ask, name: str, by: tuple[str, ...] = ("rf", "group")) -> Grid:
