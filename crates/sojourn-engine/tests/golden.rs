@@ -2,7 +2,7 @@
 //!
 //! A line is a hash, the number of rows, the scenario and the column. A new column is a new line. A
 //! line that changes or goes means that results move. If that is meant, run
-//! `ACCEPT=1 cargo test -p sojourn-engine --test golden` and say in CHANGELOG.md, under "Changed
+//! `ACCEPT=1 cargo test -p sojourn-engine --test main golden` and say in CHANGELOG.md, under "Changed
 //! results", what moved and why.
 
 use sojourn_base::{Seed, Span};

@@ -1,7 +1,6 @@
 //! The two DOCSIS modems against slow, literal simulations that step every MAP.
 
-mod support;
-
+use crate::support::{Manners, Recorder, drive, stream};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Instant, Packets, Span};
 use sojourn_link::{
@@ -10,7 +9,6 @@ use sojourn_link::{
 };
 use sojourn_queue::{DropTailConfig, ManagerConfig};
 use std::collections::VecDeque;
-use support::{Manners, Recorder, drive, stream};
 
 const MAP: u64 = 2_000_000_000; // 2 ms in picoseconds
 const CHANNEL: BitRate = BitRate::from_bps(98_304_000);

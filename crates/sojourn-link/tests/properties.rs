@@ -1,7 +1,6 @@
 //! What holds for every link, whatever arrives.
 
-mod support;
-
+use crate::support::{FLOWS, Manners, Outcome, Recorder, drive};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Packets, Span};
 use sojourn_link::{
@@ -12,7 +11,6 @@ use sojourn_queue::{
     CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig,
     PieConfig, PrioritisedConfig, SfqCodelConfig,
 };
-use support::{FLOWS, Manners, Outcome, Recorder, drive};
 
 /// 5 Mb/s with a burst that is spent within a test, so that both rates matter.
 const SHAPER: ShaperConfig = ShaperConfig {

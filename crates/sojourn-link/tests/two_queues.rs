@@ -4,15 +4,13 @@
 //! queue, which marks from a length on and hands what does not fit to the classic queue, as queue
 //! protection does.
 
-mod support;
-
+use crate::support::{Manners, Outcome, Recorder, drive};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_link::{AnyLink, Serial, SerialConfig};
 use sojourn_queue::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 use std::collections::VecDeque;
-use support::{Manners, Outcome, Recorder, drive};
 
 /// Packets that the low-latency queue holds, from how many on it marks, and what the classic one holds.
 const ROOM: usize = 4;

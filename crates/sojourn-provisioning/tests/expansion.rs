@@ -147,7 +147,7 @@ fn the_migration_table_of_the_documentation_is_this() {
     let mut page = String::from(
         "# Migration table\n\nWhat a configuration file for 20 Mb/s up and 100 Mb/s down gives to which modem, with and \
          without entries of the same names in the CMTS's table of Aggregate QoS Profiles (White 2019 §5.3). Generated \
-         and checked by `cargo test -p sojourn-provisioning --test expansion` (`SOJOURN_WRITE_DOCS=1` writes it). SF: \
+         and checked by `cargo test -p sojourn-provisioning --test main expansion` (`SOJOURN_WRITE_DOCS=1` writes it). SF: \
          service flow; ASF: aggregate service flow.\n\n| file | modem | profiles | upstream | downstream |\n|---|---|---|---|---|\n",
     );
     for (kind, file) in FILES {

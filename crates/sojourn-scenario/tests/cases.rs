@@ -1,8 +1,7 @@
 //! Set, print, match: does each key reach its place, and only that place? The cases are data in
 //! `tests/cases`, one file for each kind of table.
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeSet;
 
 use sojourn_scenario::{Scenario, describe};

@@ -6,8 +6,7 @@
     reason = "the schema is ours: what is missing in it fails the test"
 )]
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;

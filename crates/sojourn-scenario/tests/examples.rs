@@ -1,7 +1,6 @@
 //! The example scenarios: all of them are valid, and the typed model says what their text says.
 
-mod common;
-
+use crate::common;
 use sojourn_apps::{BulkConfig, FileSize};
 use sojourn_base::{BitRate, Direction, Ecn, Limit, Packets, Seed, Span};
 use sojourn_link::{CascadeConfig, CascadeVariant, LinkConfig, SerialConfig, ShapedConfig};

@@ -1,7 +1,6 @@
 //! Overlays: what they say holds, what they leave out stays, and what has no place is told at once.
 
-mod common;
-
+use crate::common;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Span};
 use sojourn_scenario::{Overlay, Problem, ScenarioFile};

@@ -1,9 +1,8 @@
 //! What is said about scenarios that are wrong: the texts, as people read them. Each
 //! `tests/problems/NAME.toml` has a `NAME.txt` with all its problems. `ACCEPT=1 cargo test -p
-//! sojourn-scenario --test problems` writes them anew; read the difference before you keep it.
+//! sojourn-scenario --test main problems` writes them anew; read the difference before you keep it.
 
-mod common;
-
+use crate::common;
 use std::fs;
 
 use sojourn_scenario::{Scenario, ScenarioFile, problems};

@@ -2,8 +2,7 @@
 //! their print; texts made by breaking examples are either valid, and then read back too, or told at
 //! least one problem.
 
-mod common;
-
+use crate::common;
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Seed, Span};
 use sojourn_scenario::{Scenario, ScenarioFile};

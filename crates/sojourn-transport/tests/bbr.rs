@@ -3,11 +3,8 @@
 //!
 //! Source: Cardwell et al. 2016 (figures 5, 6 and 8); draft-ietf-ccwg-bbr sections 2, 3.1 and 5.3.
 
-mod dumbbell;
-mod path;
-
-use dumbbell::{Dumbbell, Flow};
-use path::{End, Fate, Path, Shape};
+use crate::dumbbell::{Dumbbell, Flow};
+use crate::path::{End, Fate, Path, Shape};
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::Pacing;

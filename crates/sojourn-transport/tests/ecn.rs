@@ -3,9 +3,7 @@
 //!
 //! Source: RFC 8257 section 3.2; RFC 9768 section 3.2.2.5.1; Alizadeh, Javanmard and Prabhakar, "Analysis of StackConfig::DCTCP", 2011 (2/p).
 
-mod path;
-
-use path::{End, Fate, Path, Shape, ms};
+use crate::path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::{

@@ -3,9 +3,7 @@
 //!
 //! Source: the habits are those of ns-2.35; `ns2.rs` compares all of them together with measurements.
 
-mod path;
-
-use path::{End, Fate, Path, Shape};
+use crate::path::{End, Fate, Path, Shape};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::habits::Habits;
 use sojourn_transport::{Endpoint, Flags, SackBlocks, Segment, StackConfig};

@@ -8,9 +8,7 @@
 //! figures are the means. A queue limit of L in ns-2 leaves L − 1 places beside the packet in
 //! service; `places` counts these.
 
-mod path;
-
-use path::{Fate, Path, Shape};
+use crate::path::{Fate, Path, Shape};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::{ConnectionStatistics, StackConfig};
 

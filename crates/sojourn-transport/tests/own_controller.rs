@@ -3,9 +3,7 @@
 //! Additive increase and multiplicative decrease with other constants, as GAIMD has them (Yang and Lam, 2000): a
 //! segments per round trip more, by b of the window less.
 
-mod path;
-
-use path::{Fate, Path, Shape};
+use crate::path::{Fate, Path, Shape};
 use sojourn_base::Instant;
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_transport::congestion::{

@@ -1,9 +1,7 @@
 //! What must hold for every stack on every path that delivers in the end: all bytes once and in
 //! order, counters that agree with their marks, and an end.
 
-mod path;
-
-use path::{End, Fate, Path, Shape};
+use crate::path::{End, Fate, Path, Shape};
 use proptest::prelude::*;
 use sojourn_base::{Instant, Span};
 use sojourn_transport::config::{ConnectPolicy, EcnMode, Pace, Pacing, StackConfig, TimeoutPolicy};

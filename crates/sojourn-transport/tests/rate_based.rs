@@ -1,9 +1,7 @@
 //! A rate-based controller from outside the crate: it asks for rate samples and for pacing, and sends at what it
 //! has seen delivered. What BBR needs of a sender, without BBR.
 
-mod path;
-
-use path::{Fate, Path, Shape};
+use crate::path::{Fate, Path, Shape};
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{Configured, Visitor};
 use sojourn_transport::StackConfig;

@@ -2,9 +2,7 @@
 //!
 //! Source: values of an independent reference model; RFC 6817 section 4.4 for what LEDBAT promises and what it does not.
 
-mod dumbbell;
-
-use dumbbell::{Dumbbell, Flow};
+use crate::dumbbell::{Dumbbell, Flow};
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_transport::StackConfig;
 use sojourn_transport::config::{

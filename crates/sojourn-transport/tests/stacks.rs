@@ -3,9 +3,7 @@
 //!
 //! Source: White 2012 section 4.3 (round trips of small objects); RFC 3168; the simulators that the studies used.
 
-mod path;
-
-use path::{End, Fate, Path, Shape, ms};
+use crate::path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::config::{EcnMode, Pace, Pacing, StackConfig};
 use sojourn_transport::{Endpoint, Event, Flags, Segment};

@@ -4,9 +4,7 @@
 //! response function of RFC 9438 section 5.1, and values of an independent reference model.
 //! Units: k = (segments/s) x (round-trip time) x sqrt(loss probability).
 
-mod path;
-
-use path::{End, Fate, Path, Shape};
+use crate::path::{End, Fate, Path, Shape};
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_transport::Segment;
 use sojourn_transport::config::{

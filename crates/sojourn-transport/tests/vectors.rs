@@ -5,9 +5,7 @@
 
 #![expect(clippy::float_cmp, reason = "whole segments are exact")]
 
-mod path;
-
-use path::{End, Fate, Path, Shape, ms};
+use crate::path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::config::{
     AckPolicy, AckTimer, AckUnit, Avoidance, ConnectPolicy, ControllerConfig, GrowthGate,

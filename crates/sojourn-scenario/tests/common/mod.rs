@@ -1,5 +1,4 @@
 //! Where the examples and the tests' data lie.
-#![allow(dead_code, reason = "each test binary uses another part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,5 @@
 //! A client, a server, and the path between them, for tests: FIFO service in each direction, a fixed
 //! propagation delay, and a judge that may drop, repeat or delay each packet.
-#![allow(
-    dead_code,
-    reason = "each test program uses the part of the driver that it needs"
-)]
 
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::{

@@ -1,0 +1,13 @@
+//! All tests of this crate's public interface, in one program: it is linked once.
+
+mod allocations;
+mod common_random_numbers;
+mod fairness;
+mod golden;
+mod goodput;
+mod interrupts;
+mod paths;
+mod queueing_theory;
+mod rates;
+mod runs;
+mod videos;

@@ -1,0 +1,27 @@
+"""Tests in Rust run: Cargo looks for none by itself where one program holds all tests of a crate."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROGRAMS = sorted(ROOT.glob("crates/*/tests/main.rs"))
+
+
+def test_there_are_such_programs() -> None:
+    assert len(PROGRAMS) >= 6
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.parts[-3])
+def test_the_program_of_a_crate_names_each_file_of_its_tests(program: Path) -> None:
+    files = {path.stem for path in program.parent.glob("*.rs")} - {"main"}
+    folders = {path.parent.name for path in program.parent.glob("*/mod.rs")}
+    assert set(re.findall(r"^mod (\w+);", program.read_text(), re.MULTILINE)) == files | folders
+
+
+@pytest.mark.parametrize("example", sorted(ROOT.glob("examples/own-*")), ids=lambda path: path.name)
+def test_each_example_is_run(example: Path) -> None:
+    package = tomllib.loads((example / "Cargo.toml").read_text())
+    assert [test["path"] for test in package["test"]] == ["../runs.rs"]
