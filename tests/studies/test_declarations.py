@@ -7,7 +7,7 @@ import pytest
 
 from sojourn.answers.checks import unanswerable
 from sojourn.answers.claims import Outcome
-from sojourn.answers.judging import judge
+from sojourn.answers.judging import judge, judge_claim
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import StudyParts
 from sojourn.answers.reporting import declared_parts
@@ -219,18 +219,12 @@ instead_words = "by losses"
     assert judged(tmp_path, answers)["one"].ours == "100; by losses it holds: 1"
 
 
-def test_a_claim_may_be_a_function_a_test_or_other_claims(tmp_path: Path) -> None:
+def test_a_claim_may_be_a_function_or_other_claims(tmp_path: Path) -> None:
     answers = """
-[tests]
-exact = "tests/x.py::test_x"
 [[claim]]
 identifier = "own"
 statement = "by a function"
 function = "decide"
-[[claim]]
-identifier = "exact"
-statement = "closed form"
-use = "unit"
 [[claim]]
 identifier = "both"
 statement = "together"
@@ -248,12 +242,40 @@ def decide(ask):
     found = judged(tmp_path, answers, module)
     assert {name: str(one.verdict) for name, one in found.items()} == {
         "own": "holds",
-        "exact": "holds",
         "both": "holds",
         "open": "not-run",
     }
     assert found["own"].ours == "10 ms"
-    assert found["exact"].note == "held by the test tests/x.py::test_x"
+
+
+def test_a_test_that_is_named_and_not_run_holds_no_claim(tmp_path: Path) -> None:
+    answers = """
+[tests]
+exact = "tests/x.py::test_x"
+[[claim]]
+identifier = "exact"
+statement = "closed form"
+use = "unit"
+[[claim]]
+identifier = "both"
+statement = "together"
+all_of = ["exact"]
+"""
+    found = judged(tmp_path, answers)
+    assert {name: str(one.verdict) for name, one in found.items()} == {
+        "exact": "not-run",
+        "both": "not-run",
+    }
+    assert found["exact"].note == "depends on the test tests/x.py::test_x, which no study runs"
+
+
+def test_tests_of_the_project_hold_claims_of_its_own_studies(tmp_path: Path) -> None:
+    study = OpenStudy.of(load_study("white2012"))
+    claim = next(one for one in study.definition.claim if one.identifier in study.definition.tests)
+    ask = study.ask(StudyView(result_of(write(tmp_path, MEASURE))))
+    found = judge_claim(study, ask, claim).outcome
+    assert str(found.verdict) == "holds"
+    assert found.note == f"held by the test {study.definition.tests[claim.identifier]}"
 
 
 def test_a_quick_verdict_says_so_and_missing_points_say_which(tmp_path: Path) -> None:

@@ -48,8 +48,10 @@ def _outcome(study: OpenStudy, ask: Ask, definition: ClaimDefinition) -> Outcome
         return _together(study, ask, definition)
     if not definition.holds and not definition.function:
         test = study.definition.tests.get(definition.identifier)
-        if test is not None:
+        if test is not None and study.published:
             return Outcome(Holds.HOLDS, "exact", f"held by the test {test}")
+        if test is not None:
+            return Outcome.not_run(f"depends on the test {test}, which no study runs")
         return Outcome.not_run("no test holds it yet" if definition.use == "unit" else "not judged")
     ask.seconds = float(definition.seconds)
     try:

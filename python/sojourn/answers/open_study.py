@@ -32,6 +32,8 @@ class OpenStudy:
     points: Points
     given: bool = False
     """Whether it came with a result: its module runs only if it was run here before."""
+    published: bool = False
+    """Whether it belongs to the package, whose tests hold the claims that it lists in `tests`."""
 
     @classmethod
     def of(cls, study: Study, points: Sequence[Point] | None = None) -> OpenStudy:
@@ -39,7 +41,8 @@ class OpenStudy:
         every = study.points() if points is None else points
         labelled = [LabelledPoint(point.name, point.labels) for point in every]
         definition = study.definition
-        return cls(definition, study.path.parent, Points(labelled, definition.labels))
+        points_by_label = Points(labelled, definition.labels)
+        return cls(definition, study.path.parent, points_by_label, published=study.builtin)
 
     @classmethod
     def of_result(cls, result: StudyResult) -> OpenStudy:
