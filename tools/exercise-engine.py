@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sojourn import _engine
 from sojourn.study.library import load_study
-from sojourn.study.plan import RunOptions, make_plan
+from sojourn.study.plan import RunOptions, make_plan, only_runs
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 LONGEST_S = 1000.0
@@ -30,7 +30,7 @@ def main() -> None:
         if scenario.duration_s <= LONGEST_S:
             _engine.run(scenario, 1)
     for study, duration in STUDIES.items():
-        plan = make_plan(load_study(study), RunOptions(duration=duration))
+        plan = make_plan(load_study(study), RunOptions(duration=duration), only_runs)
         for planned in plan.points[:: max(1, len(plan.points) // POINTS)]:
             _engine.run(planned.scenario.compiled, 1)
 

@@ -9,7 +9,7 @@ import pytest
 from sojourn.study import progress
 from sojourn.study.execute import Finished
 from sojourn.study.library import load_study
-from sojourn.study.plan import RunOptions, make_plan
+from sojourn.study.plan import RunOptions, make_plan, only_runs
 from support import write_study
 
 
@@ -31,7 +31,7 @@ def test_a_notebook_sees_each_run_of_a_study(
 ) -> None:
     bar = Shown()
     monkeypatch.setattr(progress, "notebook_bar", lambda: bar)
-    plan = make_plan(load_study(str(write_study(tmp_path))), RunOptions())
+    plan = make_plan(load_study(str(write_study(tmp_path))), RunOptions(), only_runs)
     watching = progress.StudyProgress("2 threads")
     watching.start(plan, plan.runs)
     entry: Any = SimpleNamespace(statistics={"wall_s": 0.1})

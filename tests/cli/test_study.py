@@ -150,3 +150,15 @@ def test_a_result_that_is_none_is_told(sojourn: CommandLine, tmp_path: Path) -> 
         done = sojourn("report", directory)
         assert done.status == 1
         assert words_only(done)
+
+
+def test_show_tells_what_is_wrong_with_the_answers_of_a_study(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    study = write_study(tmp_path)
+    study = study / "study.toml" if study.is_dir() else study
+    content = study.read_text(encoding="utf-8")
+    study.write_text(content + '\n[measures.delay]\nsubject = "call"\nmetric = "dely_p95"\n')
+    done = sojourn("study", "show", "study.toml")
+    assert (done.status, done.stdout) == (2, "")
+    assert 'measures.delay.metric: no run has a metric "dely_p95"' in done.stderr

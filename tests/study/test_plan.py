@@ -9,7 +9,7 @@ import tomli_w
 from sojourn.errors import StudyError, UsageError
 from sojourn.scenario import Scenario
 from sojourn.study.library import Study, builtin_names, load_study, with_settings
-from sojourn.study.plan import QUICK_LONGEST_S, RunOptions, make_plan
+from sojourn.study.plan import QUICK_LONGEST_S, RunOptions, make_plan, only_runs
 from study.overlay_oracle import merge as literally
 from support import STUDY, write_study
 
@@ -20,7 +20,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def test_runs_are_points_by_seeds_in_the_order_of_the_study(study: Study) -> None:
-    plan = make_plan(study, RunOptions())
+    plan = make_plan(study, RunOptions(), only_runs)
     assert [(run.point, run.seed) for run in plan.runs[:3]] == [
         ("near-short", 1),
         ("near-short", 2),
@@ -31,14 +31,14 @@ def test_runs_are_points_by_seeds_in_the_order_of_the_study(study: Study) -> Non
 
 
 def test_options_choose_points_seeds_and_duration(study: Study) -> None:
-    plan = make_plan(study, RunOptions(points=("far-*",), seeds=3, duration="1500 ms"))
+    plan = make_plan(study, RunOptions(points=("far-*",), seeds=3, duration="1500 ms"), only_runs)
     assert [item.point.name for item in plan.points] == ["far-short", "far-long"]
     assert plan.seeds == [1, 2, 3]
     assert {run.scenario.duration_s for run in plan.runs} == {1.5}
 
 
 def test_quick_shortens_as_the_study_says(study: Study) -> None:
-    plan = make_plan(study, RunOptions(quick=True))
+    plan = make_plan(study, RunOptions(quick=True), only_runs)
     assert plan.seeds == [1]
     assert {run.scenario.duration_s for run in plan.runs} == {0.5}
 
@@ -59,7 +59,7 @@ def test_quick_shortens_as_the_study_says(study: Study) -> None:
 def test_a_plan_says_what_makes_it_less_than_the_study(
     study: Study, options: RunOptions, words: str
 ) -> None:
-    assert make_plan(study, options).reduced == words
+    assert make_plan(study, options, only_runs).reduced == words
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_a_setting_changes_every_point_below_its_overlays(
     study: Study, options: RunOptions, words: str
 ) -> None:
     changed = with_settings(study, ["traffic.bulk.dscp=10", "traffic.bulk.app.lanes=2"])
-    plan = make_plan(changed, options)
+    plan = make_plan(changed, options, only_runs)
     assert plan.reduced == words
     for item in plan.points:
         entry = item.point.document["traffic"][0]
         assert (entry["dscp"], entry["app"]["lanes"]) == (10, 2)
     assert {run.key for run in plan.runs}.isdisjoint(
-        run.key for run in make_plan(study, options).runs
+        run.key for run in make_plan(study, options, only_runs).runs
     )
 
 
@@ -98,26 +98,26 @@ def test_a_setting_without_effect_is_wrong_usage(study: Study, setting: str, mes
 
 def test_quick_has_a_duration_for_studies_that_name_none(tmp_path: Path) -> None:
     study = load_study(str(write_study(tmp_path, duration="2000 s", quick={})))
-    plan = make_plan(study, RunOptions(quick=True))
+    plan = make_plan(study, RunOptions(quick=True), only_runs)
     assert {run.scenario.duration_s for run in plan.runs} == {QUICK_LONGEST_S}
 
 
 def test_quick_never_makes_a_run_longer(tmp_path: Path) -> None:
     study = load_study(str(write_study(tmp_path, quick={"duration": "10 s"})))
-    plan = make_plan(study, RunOptions(quick=True))
+    plan = make_plan(study, RunOptions(quick=True), only_runs)
     assert {run.scenario.duration_s for run in plan.runs} == {2.0}
 
 
 def test_a_duration_without_unit_is_wrong_usage(study: Study) -> None:
     with pytest.raises(UsageError, match="duration 60"):
-        make_plan(study, RunOptions(duration="60"))
+        make_plan(study, RunOptions(duration="60"), only_runs)
 
 
 def test_a_problem_that_many_points_share_is_told_once(tmp_path: Path) -> None:
     overlays = {**STUDY["overlays"], "near": {"access": {"upstream": {"queue": {"limt": "9 B"}}}}}
     study = load_study(str(write_study(tmp_path, overlays=overlays)))
     with pytest.raises(StudyError) as caught:
-        make_plan(study, RunOptions())
+        make_plan(study, RunOptions(), only_runs)
     (problem,) = caught.value.problems
     assert problem.path == "access.upstream.queue.limt"
     assert problem.message.endswith("(point near-short and 1 more)")
@@ -134,7 +134,7 @@ def test_an_axis_over_a_key_that_does_not_exist_says_where_and_what_would_be_rig
     }
     study = load_study(str(write_study(tmp_path, matrix=[], axes=axes)))
     with pytest.raises(StudyError) as caught:
-        make_plan(study, RunOptions())
+        make_plan(study, RunOptions(), only_runs)
     (lanes,) = caught.value.problems
     assert lanes.path == "axes.lanes"
     assert lanes.hint == 'did you mean "bulk"?'
@@ -142,7 +142,7 @@ def test_an_axis_over_a_key_that_does_not_exist_says_where_and_what_would_be_rig
     del axes["lanes"]
     study = load_study(str(write_study(tmp_path, matrix=[], axes=axes)))
     with pytest.raises(StudyError) as caught:
-        make_plan(study, RunOptions())
+        make_plan(study, RunOptions(), only_runs)
     told = {problem.path: problem for problem in caught.value.problems}
     assert set(told) == {"axes.limit", "axes.rtt"}
     message = "access.upstream.queue.limt: unknown key (point 9packets-20ms and 3 more)"
@@ -156,7 +156,7 @@ def test_what_does_not_fit_and_what_is_not_valid_are_told_together(tmp_path: Pat
     overlays["long"] = {"duration": "long"}
     study = load_study(str(write_study(tmp_path, overlays=overlays)))
     with pytest.raises(StudyError) as caught:
-        make_plan(study, RunOptions())
+        make_plan(study, RunOptions(), only_runs)
     assert [problem.path for problem in caught.value.problems] == [
         "overlays.near.remove",
         "duration",
@@ -169,7 +169,9 @@ def test_the_manifest_knows_the_units_of_labels(tmp_path: Path) -> None:
     from sojourn.study.manifest import make_manifest
 
     axes = {"rtt": {"key": "traffic.bulk.rtt", "values": ["20 ms", "0.1 s"]}}
-    plan = make_plan(load_study(str(write_study(tmp_path, matrix=[], axes=axes))), RunOptions())
+    plan = make_plan(
+        load_study(str(write_study(tmp_path, matrix=[], axes=axes))), RunOptions(), only_runs
+    )
     manifest = make_manifest(plan, started_at=datetime.now(UTC), measured={})
     assert manifest["label_units"] == {"rtt": "ms"}
     assert manifest["points"]["0.1s"]["labels"] == {"rtt": 100}
@@ -178,7 +180,7 @@ def test_the_manifest_knows_the_units_of_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", builtin_names())
 def test_points_of_the_published_studies_are_those_of_the_literal_merge(name: str) -> None:
     study = load_study(name)
-    plan = make_plan(study, RunOptions())
+    plan = make_plan(study, RunOptions(), only_runs)
     for item in plan.points:
         if item.point.keys:  # values of axes, which no overlay has
             continue
@@ -212,15 +214,15 @@ def test_every_study_of_the_package_is_valid(name: str) -> None:
     study = load_study(name)
     assert study.builtin
     assert study.definition.name == name
-    assert make_plan(study, RunOptions()).runs
-    assert make_plan(study, RunOptions(quick=True)).runs
+    assert make_plan(study, RunOptions(), only_runs).runs
+    assert make_plan(study, RunOptions(quick=True), only_runs).runs
 
 
 def test_tables_on_an_axis_have_labels_and_names_that_can_be_read(tmp_path: Path) -> None:
     values = [{"kind": "drop-tail", "limit": "8 KB"}, {"kind": "drop-tail", "limit": "1 MB"}, "pie"]
     axes = {"queue": {"key": "access.upstream.queue", "values": values}}
     study = load_study(str(write_study(tmp_path, matrix=[], axes=axes)))
-    points = [item.point for item in make_plan(study, RunOptions()).points]
+    points = [item.point for item in make_plan(study, RunOptions(), only_runs).points]
     assert [point.name for point in points] == ["drop-tail-8KB", "drop-tail-1MB", "pie"]
     labels = ["drop-tail, limit 8 KB", "drop-tail, limit 1 MB", "pie"]
     assert [point.labels["queue"] for point in points] == labels
@@ -234,7 +236,7 @@ def test_points_may_ask_for_more_seeds_than_their_study(tmp_path: Path) -> None:
     study = load_study(str(path))
 
     def seeds(options: RunOptions) -> tuple[list[int], list[int]]:
-        runs = make_plan(study, options).runs
+        runs = make_plan(study, options, only_runs).runs
         lottery = [run.seed for run in runs if run.point == "lottery"]
         return lottery, [run.seed for run in runs if run.point == "near-short"]
 

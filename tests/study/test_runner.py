@@ -11,7 +11,7 @@ import pytest
 from sojourn.store import Store
 from sojourn.study.execute import Finished
 from sojourn.study.library import load_study
-from sojourn.study.plan import Plan, RunOptions, RunSpec, make_plan
+from sojourn.study.plan import Plan, RunOptions, RunSpec, make_plan, only_runs
 from sojourn.study.runner import Outcome, run_study
 from support import CommandLine, words_only, write_study
 
@@ -112,7 +112,7 @@ def run_here(
     directory: Path, out: str, store: Store, points: tuple[str, ...] = (), jobs: int = 2
 ) -> Outcome:
     """Run the study of a directory in this process and without a report."""
-    plan = make_plan(load_study(str(directory)), RunOptions(points=points))
+    plan = make_plan(load_study(str(directory)), RunOptions(points=points), only_runs)
     return run_study(
         plan, store, out=directory / out, jobs=jobs, progress=Silent(), finish=lambda _: None
     )
@@ -123,7 +123,7 @@ def test_who_makes_ready_for_the_report_is_told_once_when_no_run_is_left_to_begi
     tmp_path: Path, jobs: int
 ) -> None:
     write_study(tmp_path)
-    plan = make_plan(load_study(str(tmp_path)), RunOptions(points=("near-*",)))
+    plan = make_plan(load_study(str(tmp_path)), RunOptions(points=("near-*",)), only_runs)
     store = Store(tmp_path / "store")
     ended, told = list[Finished](), list[int]()
 
@@ -301,7 +301,7 @@ def test_a_disk_that_is_full_when_results_are_written_is_told(
 
 def test_a_report_that_fails_leaves_the_records(tmp_path: Path) -> None:
     write_study(tmp_path)
-    plan = make_plan(load_study(str(tmp_path)), RunOptions(quick=True))
+    plan = make_plan(load_study(str(tmp_path)), RunOptions(quick=True), only_runs)
     store = Store(tmp_path / "store")
 
     def fail(_: object) -> None:

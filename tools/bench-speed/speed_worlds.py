@@ -157,9 +157,11 @@ class OfStudy:
 def of_study() -> dict[str, OfStudy]:
     """Return points of White 2013 by name."""
     from sojourn.study.library import load_study
-    from sojourn.study.plan import RunOptions, make_plan
+    from sojourn.study.plan import RunOptions, make_plan, only_runs
 
     plan = make_plan(
-        load_study("white2013"), RunOptions(STUDY_WORLDS, seeds=1, duration=STUDY_DURATION)
+        load_study("white2013"),
+        RunOptions(STUDY_WORLDS, seeds=1, duration=STUDY_DURATION),
+        only_runs,
     )
     return {item.point.name: OfStudy(item.scenario.canonical()) for item in plan.points}

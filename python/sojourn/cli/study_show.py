@@ -18,12 +18,13 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Show what a study runs."""
+    from sojourn.answers.checks import unanswerable
     from sojourn.cli.console import print_table
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
 
     study = load_study(options.name)
-    plan = make_plan(study, RunOptions())
+    plan = make_plan(study, RunOptions(), unanswerable)
     definition = study.definition
     print(definition.title or definition.name)
     for text in (definition.source, definition.summary.strip()):

@@ -14,10 +14,24 @@ from sojourn.scenario import Scenario, check_scenario
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
 
-__all__ = ["Check", "Plan", "PlannedPoint", "RunOptions", "RunSpec", "make_plan"]
+__all__ = [
+    "Check",
+    "Plan",
+    "PlannedPoint",
+    "RunOptions",
+    "RunSpec",
+    "make_plan",
+    "only_runs",
+]
 
 Check = Callable[[Study, list[Point]], list[Problem]]
 """Says what is wrong with a study and its points."""
+
+
+def only_runs(_study: Study, _points: list[Point]) -> list[Problem]:
+    """Check nothing: for who wants the runs of a study and none of its answers."""
+    return []
+
 
 MOST_RUNS = 10_000_000
 """Runs of a study. chosen: as many take days on any machine, and their list some gigabytes."""
@@ -106,7 +120,7 @@ class Plan:
         ]
 
 
-def make_plan(study: Study, options: RunOptions, check: Check | None = None) -> Plan:
+def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     """Decide which runs a study needs.
 
     Parameters
@@ -116,8 +130,8 @@ def make_plan(study: Study, options: RunOptions, check: Check | None = None) -> 
     options
         What the user wishes.
     check
-        What else has to hold of the study and all its points: `sojourn.answers.checks.unanswerable` where what
-        the study declares about its answers counts.
+        What else has to hold of the study and all its points: `sojourn.answers.checks.unanswerable`, or `only_runs`
+        if what the study declares about its answers does not count.
 
     Raises
     ------
@@ -131,7 +145,7 @@ def make_plan(study: Study, options: RunOptions, check: Check | None = None) -> 
     patterns = list(options.points) or (list(quick.points) if options.quick else ["*"])
     every, problems = expand_all(definition, study.base, str(study.path))
     # Points that cannot be made would look like labels that no point has.
-    problems = problems or (check and check(study, every)) or _unquick(study, every)
+    problems = problems or check(study, every) or _unquick(study, every)
     chosen = every if problems else select(every, patterns)
     planned, invalid = _validated(study, chosen)
     if problems or invalid:
