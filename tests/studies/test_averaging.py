@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sojourn.answers.checks import unanswerable
@@ -141,3 +142,38 @@ def test_a_result_of_somebody_else_shows_the_reason_in_place_of_the_figure(tmp_p
     opened = OpenStudy.of(load_study(str(study)))
     (figure,) = declared_parts(opened, StudyView(result_of(study))).figures
     assert "2 points that differ in queue would be one number" in figure.caption
+
+
+NEAR = MEASURE + 'where = { place = "near" }\n'
+"""The measure for some points only: 100 ms with `tail`, 10 ms with `codel`."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        'kind = "sweep"\nover = "place"\nlanes = "queue"\npanels = [{ lines = [{ measure = "delay" }] }]',
+        'kind = "dots"\nrows = ["place"]\nlanes = "queue"\npanels = [{ measure = "delay" }]',
+        'kind = "swarm"\nlanes = "queue"\nfacet = "place"\nstrata = "place"\npanel = { measure = "delay" }',
+    ],
+    ids=["sweep", "dots", "swarm"],
+)
+def test_a_figure_shows_no_point_that_its_measure_is_not_for(tmp_path: Path, kind: str) -> None:
+    study = write(tmp_path, f'{NEAR}[[figure]]\nitem = "f"\ntitle = "F"\n{kind}\n')
+    make_plan(load_study(str(study)), RunOptions(), unanswerable)
+    opened = OpenStudy.of(load_study(str(study)))
+    (figure,) = declared_parts(opened, StudyView(result_of(study))).figures
+    dots = [one for panel in figure.plot.panels for one in panel.marks if isinstance(one, Dots)]
+    values = np.concatenate([one.y if "sweep" in kind else one.x for one in dots])
+    assert set(values.tolist()) == {10.0, 100.0}
+
+
+def test_a_measure_that_is_for_none_of_a_figures_points_is_told(tmp_path: Path) -> None:
+    figure = SWEEP + 'where = { place = "far" }\nlanes = "queue"\n'
+    study = write(tmp_path, NEAR + figure)
+    with pytest.raises(StudyError) as caught:
+        make_plan(load_study(str(study)), RunOptions(), unanswerable)
+    (problem,) = caught.value.problems
+    assert problem.path == "figure over"
+    assert problem.message == (
+        "delay is for points with place = near, and none of these points has them"
+    )

@@ -104,6 +104,14 @@ def numbers_of(
     points: Points, measures: Mapping[str, Measure], answer: Answer
 ) -> Iterator[_Number]:
     """Return the points of which each number of a figure or table would be made, if all were run."""
+    own_choice = isinstance(answer, (SweepFigure, DotsFigure, DistributionFigure, Winners))
+    for measure, chosen in _asked(points, measures, answer):
+        where = measure.where if measure and own_choice else {}
+        yield measure, points.within(where, chosen)
+
+
+def _asked(points: Points, measures: Mapping[str, Measure], answer: Answer) -> Iterator[_Number]:
+    """Return the points that a figure or table asks for, whatever its measures are for."""
     if isinstance(answer, SweepFigure):
         labels = [answer.over, answer.lanes, answer.facet]
         of_panels = [line.measure for panel in answer.panels for line in panel.lines]
@@ -124,9 +132,7 @@ def numbers_of(
         yield from _each(points, measures, [], answer.where, [answer.rows, answer.facet])
     elif isinstance(answer, Winners):
         labels = [*answer.rows, answer.columns, answer.compare]
-        for measure, chosen in _each(points, measures, answer.measures, answer.where, labels):
-            meant = {point.name for point in points.select(measure.where if measure else {})}
-            yield measure, [point for point in chosen if point.name in meant]
+        yield from _each(points, measures, answer.measures, answer.where, labels)
     elif isinstance(answer, NumbersTable):
         own = [column.measure for column in answer.columns]
         for view in answer.views:

@@ -14,6 +14,7 @@ from typing import Any
 from sojourn.answers.averaging import Answer, hidden_labels, hidden_of, ways_out
 from sojourn.answers.groups import ONE, Groups, condition_problems, groups_of, value_problems
 from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.selection import LabelledPoint
 from sojourn.declarations.answers import (
     ClaimDefinition,
     Condition,
@@ -412,6 +413,18 @@ class _Checker:
                 hint = nearest(measure, self._own.measures)
                 yield self._problem(path, f'no measure "{measure}"', hint)
 
+    def _draws(self, path: str, where: Where, *measures: str) -> Iterator[Problem]:
+        """Find measures that are not there, and those that are for none of the points that are asked for."""
+        yield from self._uses(path, *measures)
+        chosen = self._study.points.select(where)
+        for name in dict.fromkeys(measures):
+            measure = self._own.measures.get(name)
+            meant = self._study.points.select(measure.where) if measure else []
+            if measure and meant and chosen and not {*_names(meant)} & {*_names(chosen)}:
+                words = ", ".join(f"{label} = {value}" for label, value in measure.where.items())
+                message = f"{name} is for points with {words}, and none of these points has them"
+                yield self._problem(path, message, "change `where` here or of the measure")
+
     def _tables(self) -> Iterator[Problem]:
         for table in self._own.table:
             path = f"table {table.item}"
@@ -437,7 +450,7 @@ class _Checker:
             yield from self._label(path, *numbers.rows, *views, numbers.compare)
         if self._own.winners:
             own = self._own.winners
-            yield from self._uses("winners.measures", *own.measures)
+            yield from self._draws("winners.measures", own.where, *own.measures)
             yield from self._label("winners", own.compare, own.columns, *own.rows)
             yield from self._selected("winners.where", own.where)
 
@@ -464,23 +477,24 @@ class _Checker:
             if isinstance(figure, FunctionFigure):
                 yield from self._function(f"{path}.function", figure.function)
             elif isinstance(figure, DotsFigure):
-                yield from self._uses(path, *(panel.measure for panel in figure.panels))
+                own = (panel.measure for panel in figure.panels)
+                yield from self._draws(path, figure.where, *own)
                 lanes = [figure.lanes] if isinstance(figure.lanes, str) else []
                 yield from self._label(path, *figure.rows, figure.facet, *lanes)
                 yield from self._selected(f"{path}.where", figure.where)
                 for lane in figure.lanes if not isinstance(figure.lanes, str) else []:
                     yield from self._where(f"{path}.lanes", lane.where)
             elif isinstance(figure, SwarmFigure):
-                yield from self._uses(path, figure.panel.measure)
+                yield from self._draws(path, figure.where, figure.panel.measure)
                 yield from self._label(path, figure.lanes, figure.facet, figure.strata)
                 yield from self._selected(f"{path}.where", figure.where)
             elif isinstance(figure, DistributionFigure):
-                yield from self._uses(path, figure.measure)
+                yield from self._draws(path, figure.where, figure.measure)
                 yield from self._label(path, figure.lanes, *(n for v in figure.views for n in v))
                 yield from self._selected(f"{path}.where", figure.where)
             elif isinstance(figure, SweepFigure):
                 lines = [line.measure for panel in figure.panels for line in panel.lines]
-                yield from self._uses(path, *lines)
+                yield from self._draws(path, figure.where, *lines)
                 yield from self._label(path, figure.over, figure.lanes, figure.facet)
                 yield from self._selected(f"{path}.where", figure.where)
                 if figure.lanes and any(len(panel.lines) > 1 for panel in figure.panels):
@@ -515,6 +529,10 @@ class _Checker:
                     yield self._problem(path, f'no point "{trace.point}"', hint)
                 if trace.value not in ("rate", "delay", "backlog"):
                     yield from self._function(path, trace.value)
+
+
+def _names(points: Sequence[LabelledPoint]) -> list[str]:
+    return [point.name for point in points]
 
 
 def unanswerable(study: Study, points: list[Point]) -> list[Problem]:

@@ -82,6 +82,20 @@ class Points:
             chosen ^= lowest
         return found
 
+    def within(self, where: Where, points: Sequence[LabelledPoint]) -> list[LabelledPoint]:
+        """Return those of some points that carry all of these labels, in their order.
+
+        Examples
+        --------
+        >>> near, far = LabelledPoint("a", {"place": "near"}), LabelledPoint("b", {"place": "far"})
+        >>> [point.name for point in Points([near, far]).within({"place": "far"}, [far, near])]
+        ['b']
+        """
+        if not where:
+            return list(points)
+        carrying = {point.name for point in self.select(where)}
+        return [point for point in points if point.name in carrying]
+
     def values(self, label: str, where: Where) -> list[str]:
         """Return the values of a label in order: as `where` lists them, as named, or as in the study."""
         given = where.get(label)

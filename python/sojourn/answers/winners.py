@@ -163,9 +163,7 @@ def _entries(
         for value in competing:
             place: Where = {**dict(zip(labels, key, strict=True)), definition.compare: value}
             # Both hold: a place that the measure is not for has no value, whatever its points recorded.
-            meant = {point.name for point in ask.points.select(measure.where)}
-            wanted = {point.name for point in ask.points.select(place)} & meant
-            chosen = [point for point in points if point.name in wanted]
+            chosen = ask.points.within(measure.where, ask.points.within(place, points))
             try:
                 one = _Entry(
                     ask.estimate(measure, chosen, definition.seeds), ask.by_seed(measure, chosen)

@@ -137,8 +137,7 @@ def _samples(
         if not any(str(point.labels[definition.lanes]) == value for point in points):
             continue
         chosen = {**definition.where, **where, definition.lanes: value}
-        wanted = {point.name for point in study.points.select(chosen)}
-        drawn = [point for point in points if point.name in wanted]
+        drawn = study.points.within(measure.where, study.points.within(chosen, points))
         require_visible(drawn, measure)
         try:
             found[value] = ask.distributions(measure, drawn)

@@ -171,7 +171,7 @@ def _panel(
     entries: list[DotRow] = []
     for place, lane in enumerate(lanes):
         for number, row in enumerate(rows):
-            chosen = _chosen(ask, definition, lane, row, facet)
+            chosen = ask.points.within(measure.where, _chosen(ask, definition, lane, row, facet))
             run = [point for point in chosen if point.name in ask.view.points]
             if definition.complete == "all" and len(definition.rows) > 1:
                 chosen = run
@@ -255,7 +255,9 @@ def _largest(
             for facet in facets
             for row in rows
             for lane in lanes
-            for point in _chosen(ask, definition, lane, row, facet)
+            for point in ask.points.within(
+                measure.where, _chosen(ask, definition, lane, row, facet)
+            )
             if ask.view.has(point.name, measure.subject, measure.metric)
         ]
         or [np.empty(0)]

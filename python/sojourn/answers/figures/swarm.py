@@ -86,10 +86,8 @@ def _panel(
         found: list[tuple[float, float]] = []
         for place, stratum in enumerate(strata):
             where = {label: lane, definition.facet: facet, definition.strata: stratum}
-            wanted = {point.name for point in study.points.select({**definition.where, **where})}
-            for point in points:
-                if point.name not in wanted:
-                    continue
+            meant = study.points.within({**definition.where, **where}, points)
+            for point in study.points.within(measure.where, meant):
                 try:
                     value = ask.estimate(measure, [point], panel.seeds).value
                 except NotRecorded:
