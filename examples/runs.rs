@@ -13,7 +13,7 @@ const CHANGES: [(&str, &str, &str); 4] = [
 
 /// How many packets links carry when the program runs a scenario file.
 fn packet_hops(scenario: &Path) -> u64 {
-    let program = std::env::var(concat!("CARGO_BIN_EXE_", env!("CARGO_PKG_NAME"))).expect("built");
+    let program = env!(concat!("CARGO_BIN_EXE_", env!("CARGO_PKG_NAME")));
     let done = Command::new(program).arg(scenario).output().expect("runs");
     let printed = String::from_utf8_lossy(&done.stdout);
     printed

@@ -16,7 +16,9 @@ def test_there_are_such_programs() -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.parts[-3])
 def test_the_program_of_a_crate_names_each_file_of_its_tests(program: Path) -> None:
-    files = {path.stem for path in program.parent.glob("*.rs")} - {"main"}
+    package = tomllib.loads((program.parents[1] / "Cargo.toml").read_text())
+    programs = {test["name"] for test in package["test"]}
+    files = {path.stem for path in program.parent.glob("*.rs")} - programs
     folders = {path.parent.name for path in program.parent.glob("*/mod.rs")}
     assert set(re.findall(r"^mod (\w+);", program.read_text(), re.MULTILINE)) == files | folders
 

@@ -5,7 +5,6 @@ mod common_random_numbers;
 mod fairness;
 mod golden;
 mod goodput;
-mod interrupts;
 mod paths;
 mod queueing_theory;
 mod rates;

@@ -4,7 +4,9 @@
 
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_transport::StackConfig;
-use sojourn_transport::congestion::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window};
+use sojourn_transport::congestion::{
+    Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window,
+};
 
 /// Parameters, and all the state there is.
 #[derive(Clone, Copy, Debug, PartialEq)]
