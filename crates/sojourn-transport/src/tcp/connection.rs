@@ -10,10 +10,10 @@
 //! repeated FIN as long as it exists, so keep both until both have reported [`Event::Closed`].
 
 use super::delivery_rate::DeliveryRate;
+use super::outlet::Outlet;
 use super::receiver::{self, Receiver};
 use super::scoreboard;
 use super::sender::Sender;
-use super::transmit::Outlet;
 use crate::config::{Handshake, RoundTripSampling, StackConfig};
 use crate::{
     CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, Endpoint, EndpointContext, Event,

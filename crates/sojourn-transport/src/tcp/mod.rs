@@ -3,10 +3,13 @@
 //! | file | mechanism |
 //! |---|---|
 //! | `connection` | opening, closing, and which half an arrival concerns |
-//! | `sender` | what an acknowledgement changes |
+//! | `sender` | the state of the sending half |
+//! | `sender::acknowledgement` | what an acknowledgement changes |
 //! | `sender::timers` | what a timer changes |
 //! | `sender::episodes` | when congestion is answered, and by how much |
-//! | `transmit` | which segment leaves next |
+//! | `sender::transmit` | which segment leaves next |
+//! | `sender::emission` | what it carries |
+//! | `outlet`, `pacer` | where it goes, and when it may |
 //! | `receiver` | what has arrived and when to say so |
 //! | `scoreboard` | marks of outstanding segments |
 //! | `loss_detection` | which of them are lost |
@@ -22,6 +25,8 @@ mod delivery_rate;
 mod loss_detection;
 mod marks;
 mod nagle;
+mod outlet;
+mod pacer;
 mod receiver;
 mod recovery;
 mod restart;
@@ -30,6 +35,5 @@ mod rtt;
 mod scoreboard;
 mod sender;
 mod stream;
-mod transmit;
 
 pub use connection::TcpEndpoint;

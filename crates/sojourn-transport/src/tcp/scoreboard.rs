@@ -6,6 +6,9 @@
 //! costs an acknowledgement no more than a window of ten.
 //! Deviations: reneging is not modelled, except that the whole scoreboard can be forgotten.
 
+mod losses;
+mod ring;
+
 use crate::Flags;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -342,163 +345,9 @@ impl Scoreboard {
         }
     }
 
-    /// Mark everything below `limit` lost that is not SACKed; returns how many marks are new.
-    pub(crate) fn mark_lost_below(&mut self, limit: u32) -> u32 {
-        let mut at = self.lost_below.max(self.first);
-        let mut count = 0;
-        while at < limit {
-            let (word, bits, after) = self.word(at, limit);
-            let marks = self.marks[word];
-            let new = bits & !marks.sacked & !marks.lost;
-            if new != 0 {
-                let tally = self.weigh(word, new);
-                self.lost.add(tally);
-                let pending = new & !marks.retransmitted;
-                if pending != 0 {
-                    self.pending += ones(pending);
-                    let lowest = (at & !63) + pending.trailing_zeros();
-                    self.pending_hint = self.pending_hint.min(lowest);
-                }
-                self.marks[word].lost |= new;
-                count += tally.segments;
-            }
-            at = after;
-        }
-        self.lost_below = self.lost_below.max(limit);
-        count
-    }
-
-    /// Mark one outstanding segment lost; if it had been retransmitted, the retransmission is lost.
-    /// Returns false if it is already marked and waits, or if the peer has it.
-    pub(crate) fn mark_lost(&mut self, number: u32) -> bool {
-        let (slot, bit) = (self.slot_of(number), 1_u64 << (self.slot_of(number) & 63));
-        let marks = self.marks[slot >> 6];
-        if marks.sacked & bit != 0 || marks.lost & !marks.retransmitted & bit != 0 {
-            return false;
-        }
-        let tally = self.weigh(slot >> 6, bit);
-        if marks.lost & bit == 0 {
-            self.lost.add(tally);
-        }
-        if marks.retransmitted & bit != 0 {
-            self.retransmitted.subtract(tally);
-        }
-        let marks = &mut self.marks[slot >> 6];
-        marks.lost |= bit;
-        marks.retransmitted &= !bit;
-        self.pending += 1;
-        self.pending_hint = self.pending_hint.min(number);
-        true
-    }
-
-    /// A timeout: everything that is not SACKed is lost, retransmissions included.
-    pub(crate) fn mark_all_lost(&mut self) {
-        let mut at = self.first;
-        (self.lost, self.retransmitted) = (Tally::ZERO, Tally::ZERO);
-        while at < self.next {
-            let (word, bits, after) = self.word(at, self.next);
-            let new = bits & !self.marks[word].sacked;
-            let tally = self.weigh(word, new);
-            self.lost.add(tally);
-            let marks = &mut self.marks[word];
-            marks.lost = (marks.lost & !bits) | new;
-            marks.retransmitted &= !bits;
-            at = after;
-        }
-        self.pending = self.lost.segments;
-        self.pending_hint = self.first;
-        self.lost_below = self.next;
-    }
-
-    /// Forget all SACK information.
-    pub(crate) fn forget_sacks(&mut self) {
-        for marks in &mut self.marks {
-            marks.sacked = 0;
-        }
-        self.sacked = Tally::ZERO;
-        self.highest = [0; 3];
-        self.known = [(0, 0); 3];
-    }
-
-    /// Forget every mark: what is outstanding counts as sent once and in the network.
-    pub(crate) fn forget_marks(&mut self) {
-        self.forget_sacks();
-        for marks in &mut self.marks {
-            (marks.lost, marks.retransmitted) = (0, 0);
-        }
-        (self.lost, self.retransmitted) = (Tally::ZERO, Tally::ZERO);
-        (self.pending, self.pending_hint) = (0, self.next);
-        self.lost_below = self.first;
-    }
-
-    /// The lowest lost segment whose retransmission is not outstanding.
-    pub(crate) fn next_lost(&mut self) -> Option<u32> {
-        if self.pending == 0 {
-            self.pending_hint = self.next;
-            return None;
-        }
-        let from = self.pending_hint.max(self.first);
-        let found = self.find(from, self.next, |marks| marks.lost & !marks.retransmitted);
-        debug_assert!(found.is_some(), "pending segments lie above the hint");
-        self.pending_hint = found.unwrap_or(self.next);
-        found
-    }
-
-    /// The lowest segment in `from..to` that was sent once and is neither SACKed nor lost.
-    pub(crate) fn next_untouched(&self, from: u32, to: u32) -> Option<u32> {
-        self.find(from.max(self.first), to.min(self.next), |marks| {
-            !(marks.sacked | marks.lost | marks.retransmitted)
-        })
-    }
-
-    /// The highest segment that is not SACKed.
-    pub(crate) fn highest_unsacked(&self) -> Option<u32> {
-        let mut end = self.next;
-        while end > self.first {
-            let start = ((end - 1) & !63).max(self.first);
-            let (word, bits, _) = self.word(start, end);
-            let open = bits & !self.marks[word].sacked;
-            if open != 0 {
-                return Some((start & !63) + 63 - open.leading_zeros());
-            }
-            end = start;
-        }
-        None
-    }
-
-    /// A copy of segment `number` is sent again.
-    pub(crate) fn retransmit(&mut self, number: u32, now: Instant) {
-        let index = self.slot_of(number);
-        let (word, bit) = (index >> 6, 1_u64 << (index & 63));
-        let slot = &mut self.slots[index];
-        slot.sent_at = now;
-        slot.transmissions = slot.transmissions.saturating_add(1);
-        self.repeated_below = self.repeated_below.max(number + 1);
-        if self.marks[word].retransmitted & bit == 0 {
-            let tally = self.weigh(word, bit);
-            self.retransmitted.add(tally);
-            self.marks[word].retransmitted |= bit;
-            if self.marks[word].lost & bit != 0 {
-                self.pending -= 1;
-            }
-        }
-    }
-
     /// The slot of an outstanding segment.
     pub(crate) fn segment(&self, number: u32) -> &Sent {
         &self.slots[self.slot_of(number)]
-    }
-
-    /// Whether the retransmission of `number` is outstanding.
-    pub(crate) fn is_retransmitted(&self, number: u32) -> bool {
-        let slot = self.slot_of(number);
-        self.marks[slot >> 6].retransmitted >> (slot & 63) & 1 != 0
-    }
-
-    /// Whether `number` is marked lost.
-    pub(crate) fn is_lost(&self, number: u32) -> bool {
-        let slot = self.slot_of(number);
-        self.marks[slot >> 6].lost >> (slot & 63) & 1 != 0
     }
 
     /// Lowest unacknowledged segment.
@@ -543,11 +392,6 @@ impl Scoreboard {
         self.sacked.segments
     }
 
-    /// Lost segments whose retransmission is not outstanding.
-    pub(crate) const fn pending(&self) -> u32 {
-        self.pending
-    }
-
     /// The highest SACKed segment above `first`.
     pub(crate) fn highest_sacked(&self) -> Option<u32> {
         self.highest[0].checked_sub(1).filter(|&n| n >= self.first)
@@ -556,11 +400,6 @@ impl Scoreboard {
     /// The third highest SACKed segment above `first`.
     pub(crate) fn third_highest_sacked(&self) -> Option<u32> {
         self.highest[2].checked_sub(1).filter(|&n| n >= self.first)
-    }
-
-    /// Everything below that is not SACKed has been marked lost.
-    pub(crate) const fn lost_below(&self) -> u32 {
-        self.lost_below
     }
 
     /// Whether all counters agree with the marks, and no segment is both SACKed and lost.
@@ -602,71 +441,6 @@ impl Scoreboard {
             self.slots[self.slot_of(number)].offset
         }
     }
-
-    const fn slot_of(&self, number: u32) -> usize {
-        (number & self.mask) as usize
-    }
-
-    /// The word that holds `at`, the bits of `at..end` in it, and where the next word begins.
-    const fn word(&self, at: u32, end: u32) -> (usize, u64, u32) {
-        let boundary = (at | 63) + 1;
-        let after = if boundary < end { boundary } else { end };
-        let bits = (u64::MAX >> (64 - (after - at))) << (at & 63);
-        (self.slot_of(at) >> 6, bits, after)
-    }
-
-    #[inline]
-    fn weigh(&self, word: usize, bits: u64) -> Tally {
-        if bits == 0 {
-            return Tally::ZERO;
-        }
-        let mut short = bits & self.marks[word].short;
-        let mut deficit = 0;
-        while short != 0 {
-            let slot = (word << 6) + short.trailing_zeros() as usize;
-            deficit += self.full_size - u32::from(self.slots[slot].length);
-            short &= short - 1;
-        }
-        Tally {
-            segments: ones(bits),
-            deficit,
-        }
-    }
-
-    fn find(&self, from: u32, to: u32, wanted: impl Fn(&Marks) -> u64) -> Option<u32> {
-        let mut at = from;
-        while at < to {
-            let (word, bits, after) = self.word(at, to);
-            let hits = wanted(&self.marks[word]) & bits;
-            if hits != 0 {
-                return Some((at & !63) + hits.trailing_zeros());
-            }
-            at = after;
-        }
-        None
-    }
-
-    #[cold]
-    fn double(&mut self) {
-        let mask = self.mask * 2 + 1;
-        let mut slots = vec![Sent::NONE; mask as usize + 1];
-        let mut marks = vec![Marks::default(); (mask as usize + 1) / 64];
-        let mut at = self.first;
-        while at < self.next {
-            let (word, bits, after) = self.word(at, self.next);
-            let old = self.marks[word];
-            let new = &mut marks[(at & mask) as usize >> 6];
-            new.sacked |= old.sacked & bits;
-            new.lost |= old.lost & bits;
-            new.retransmitted |= old.retransmitted & bits;
-            new.short |= old.short & bits;
-            for number in at..after {
-                slots[(number & mask) as usize] = self.slots[self.slot_of(number)];
-            }
-            at = after;
-        }
-        (self.slots, self.marks, self.mask) = (slots, marks, mask);
-    }
 }
 
 /// How many bits are set. Mostly none is or one, and counting any number takes a dozen steps.
@@ -680,133 +454,4 @@ const fn ones(bits: u64) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::vec::Vec;
-
-    const FULL: u32 = 1000;
-
-    fn sent(offset: u32, length: u16) -> Sent {
-        Sent {
-            offset,
-            length,
-            transmissions: 1,
-            ..Sent::NONE
-        }
-    }
-
-    /// `count` full segments in flight, the first numbered 0.
-    fn board(count: u32) -> Scoreboard {
-        let mut board = Scoreboard::new(FULL);
-        for number in 0..count {
-            board.push(sent(number * FULL, 1000));
-        }
-        board
-    }
-
-    fn sack(board: &mut Scoreboard, first: u32, end: u32) -> Vec<u32> {
-        let mut new = Vec::new();
-        let count = board.sack(first, end, |number, _| new.push(number));
-        assert_eq!(count as usize, new.len());
-        assert!(board.is_consistent());
-        new
-    }
-
-    #[test]
-    fn pipe_follows_the_marks() {
-        let mut board = board(10);
-        assert_eq!(board.pipe(), 10);
-        assert_eq!(sack(&mut board, 3, 7), [3, 4, 5, 6]);
-        assert_eq!(board.pipe(), 6);
-        assert_eq!(board.mark_lost_below(4), 3);
-        assert_eq!(board.pipe(), 3);
-        board.retransmit(0, Instant::ZERO);
-        assert_eq!((board.pipe(), board.next_lost()), (4, Some(1)));
-        // The retransmission is acknowledged together with nothing else.
-        let covered = board.acknowledge(1);
-        assert_eq!((covered.segments, covered.sacked_before), (1, 0));
-        assert_eq!(board.pipe(), 3);
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn bytes_of_short_segments_are_exact() {
-        let mut board = board(2);
-        board.push(sent(2000, 180));
-        board.push(sent(2180, 0));
-        assert_eq!((board.flight_bytes(), board.pipe_bytes()), (2180, 2180));
-        sack(&mut board, 2, 3);
-        assert_eq!(board.pipe_bytes(), 2000);
-        board.mark_lost_below(2);
-        assert_eq!(board.pipe_bytes(), 0);
-        board.retransmit(0, Instant::ZERO);
-        assert_eq!(board.pipe_bytes(), 1000);
-        assert_eq!(board.acknowledge(3).bytes, 2180);
-        assert_eq!((board.pipe_bytes(), board.pipe()), (0, 1));
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn a_block_reported_again_costs_only_its_new_part() {
-        let mut board = board(200);
-        sack(&mut board, 5, 150);
-        board.remember_blocks([(5, 150), (0, 0), (0, 0)]);
-        assert_eq!(sack(&mut board, 4, 152), [4, 150, 151]);
-    }
-
-    #[test]
-    fn a_lost_retransmission_is_pending_again() {
-        let mut board = board(5);
-        assert!(board.mark_lost(1));
-        assert!(!board.mark_lost(1), "it already waits");
-        board.retransmit(1, Instant::from_ms(1));
-        assert_eq!((board.next_lost(), board.pipe()), (None, 5));
-        assert!(board.mark_lost(1));
-        assert_eq!((board.next_lost(), board.pipe()), (Some(1), 4));
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn the_three_highest_sacked_segments_are_known_in_any_order_of_arrival() {
-        let mut board = board(20);
-        for number in [9, 4, 12, 7] {
-            sack(&mut board, number, number + 1);
-        }
-        assert_eq!(board.highest_sacked(), Some(12));
-        assert_eq!(board.third_highest_sacked(), Some(7));
-        board.acknowledge(8);
-        assert_eq!(board.third_highest_sacked(), None, "only two are left");
-    }
-
-    #[test]
-    fn a_timeout_loses_everything_but_what_the_peer_has() {
-        let mut board = board(130);
-        sack(&mut board, 70, 128);
-        board.mark_lost_below(3);
-        board.retransmit(0, Instant::ZERO);
-        board.mark_all_lost();
-        assert_eq!((board.pipe(), board.pending()), (0, 72));
-        board.forget_sacks();
-        board.mark_all_lost();
-        assert_eq!(board.pending(), 130);
-        assert!(board.is_consistent());
-    }
-
-    #[test]
-    fn the_ring_grows_across_its_seam_and_keeps_its_marks() {
-        let mut board = board(40);
-        board.acknowledge(40);
-        for number in 40..100 {
-            board.push(sent(number * FULL, 1000));
-        }
-        sack(&mut board, 60, 70);
-        for number in 100..300 {
-            board.push(sent(number * FULL, 1000));
-        }
-        assert!(board.is_consistent());
-        assert_eq!((board.flight(), board.sacked()), (260, 10));
-        assert_eq!(board.segment(299).offset, 299_000);
-        assert_eq!(board.highest_unsacked(), Some(299));
-        assert_eq!(board.next_untouched(60, 300), Some(70));
-    }
-}
+mod tests;

@@ -6,9 +6,9 @@
 use super::{Probe, Sender};
 use crate::config::{Handshake, StackConfig};
 use crate::congestion::{Cause, Congestion};
+use crate::tcp::outlet::Outlet;
 use crate::tcp::recovery::{Progress, Recovery};
 use crate::tcp::rto::backed_off;
-use crate::tcp::transmit::Outlet;
 use crate::{CongestionState, EndpointContext};
 use sojourn_base::{Instant, Span};
 
