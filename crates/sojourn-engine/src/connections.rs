@@ -4,7 +4,7 @@ use crate::calendar::Calendar;
 use crate::event::Event;
 use crate::hop::HopId;
 use sojourn_apps::{ConnectionId, End, Interest};
-use sojourn_base::Instant;
+use sojourn_base::{Direction, Instant};
 use sojourn_transport::{TcpEndpoint, Timer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -271,5 +271,13 @@ impl Connections {
     /// Slots of the connections that are open, oldest first.
     pub(crate) fn open_slots(&self) -> Vec<u32> {
         self.open.values().copied().collect()
+    }
+}
+
+/// The direction of what an end sends.
+pub(crate) const fn direction_from(end: End) -> Direction {
+    match end {
+        End::Client => Direction::Upstream,
+        End::Server => Direction::Downstream,
     }
 }

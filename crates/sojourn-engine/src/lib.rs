@@ -4,8 +4,10 @@
 //! | module | content |
 //! |---|---|
 //! | `simulation` | [`run`]: build the world, handle events until the time is over |
-//! | `world` | connections over the network, and what applications may ask for |
-//! | `network` | links, the packets in them, deliveries and wake-ups |
+//! | `world` | connections over the network |
+//! | `application_call`, `endpoint_call`, `link_call` | what applications, endpoints and links may ask and tell |
+//! | `network` | links, deliveries and wake-ups |
+//! | `paths` | routes, wires, and the packets on them |
 //! | `connections` | endpoint pairs in reusable slots, lazily rescheduled timers |
 //! | `calendar` | the event queue |
 //! | `arena` | packets in flight |
@@ -19,13 +21,18 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod application_call;
 mod arena;
 mod calendar;
 mod connections;
+mod endpoint_call;
 mod event;
+mod event_line;
 mod hop;
+mod link_call;
 pub mod memory;
 mod network;
+mod paths;
 mod ports;
 mod simulation;
 mod work;

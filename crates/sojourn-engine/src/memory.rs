@@ -11,7 +11,7 @@ use sojourn_record::{
 use sojourn_scenario::{Scenario, Topology};
 
 use crate::connections::CONNECTION_BYTES;
-use crate::network::route_bytes;
+use crate::paths::route_bytes;
 
 /// One thing that a run keeps, and what it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

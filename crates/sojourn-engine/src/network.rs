@@ -9,64 +9,20 @@
 //! is worked out when the link announces it, if the link announces in order of arrival. Each line has one pending event, for its first packet, and each
 //! link one pending wake-up: the calendar stays small at any rate.
 
-use crate::arena::{Arena, Body, Packet, PacketId};
+use crate::arena::{Arena, Packet, PacketId};
 use crate::calendar::Calendar;
 use crate::event::Event;
+use crate::event_line::EventLine;
 use crate::hop::HopId;
+use crate::link_call::{LinkCall, Port};
+use crate::paths::{Arrival, Hop, Hops, Over, Paths, PrivateWire};
 use crate::work::{Interrupt, Work};
-use sojourn_base::{
-    Bytes, Direction, Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, ServiceQueue, Span,
-};
-use sojourn_link::{
-    AnyLink, DelayParts, Draw, Framing, Line, LinkConfig, LinkContext, LinkCounters, Loss, Mark,
-    Passage, Stage, Wire, WireConfig,
-};
-use sojourn_queue::Score;
+use sojourn_base::{Bytes, Direction, Instant, Meta, Seed, ServiceQueue};
+use sojourn_link::{AnyLink, Draw, Framing, LinkConfig, LinkCounters, Wire, WireConfig};
 use sojourn_record::{
-    COUNTED_AND_TABLE, Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage,
-    LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId, Waiting,
+    COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Recorder, TrafficId, Waiting,
 };
 use sojourn_transport::SackBlocks;
-
-/// Where a packet is on its way, and whose it is.
-#[derive(Clone, Copy, Debug)]
-struct Hop {
-    over: Over,
-    direction: Direction,
-    traffic: TrafficId,
-}
-
-/// What carries a packet over a hop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Over {
-    /// A link with a queue.
-    Link(LinkId),
-    /// A wire.
-    Wire {
-        /// Its number.
-        wire: u32,
-        /// It follows a link that keeps order.
-        at_once: bool,
-    },
-    /// Nothing: the route ends here.
-    End,
-}
-
-/// All hops of all routes.
-#[derive(Debug, Default)]
-struct Hops(Vec<Hop>);
-
-impl Hops {
-    #[inline]
-    fn at(&self, hop: HopId) -> &Hop {
-        &self.0[hop.index()]
-    }
-
-    #[inline]
-    fn of(&self, id: PacketId) -> &Hop {
-        self.at(id.hop)
-    }
-}
 
 /// A link with a queue, in one direction.
 #[derive(Debug)]
@@ -82,88 +38,6 @@ struct ManagedLink {
     waiting: Waiting,
 }
 
-/// What stands around the model of a link.
-#[derive(Debug)]
-struct Port {
-    link: LinkId,
-    direction: Direction,
-    framing: Framing,
-    /// One for each purpose.
-    streams: [RandomStream; Draw::ALL.len()],
-    /// What the link has announced, unless that is on a wire already.
-    line: EventLine,
-}
-
-/// A wire, in one direction: fast enough never to need management.
-#[derive(Debug)]
-struct PrivateWire {
-    wire: Wire,
-    line: EventLine,
-    /// Hops that a delivery ends: that over the link before, too, if there was no event between them.
-    hops: u64,
-}
-
-/// Bytes of the two ways between a subscriber and a server, over `links` links in all.
-pub(crate) const fn route_bytes(links: usize) -> usize {
-    // A wire and an end each beside the links.
-    2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
-}
-
-/// Packets on their way to an event.
-#[derive(Debug)]
-struct EventLine {
-    line: Line<PacketId>,
-    /// Time of the pending event (or of the one that is being handled).
-    pending_at: Instant,
-}
-
-impl EventLine {
-    fn new() -> Self {
-        Self {
-            line: Line::default(),
-            pending_at: Instant::NEVER,
-        }
-    }
-
-    /// A packet arrives at `at`, which `event` tells.
-    #[inline]
-    fn announce(
-        &mut self,
-        at: Instant,
-        id: PacketId,
-        event: Event,
-        calendar: &mut Calendar<Event>,
-    ) {
-        if at < self.pending_at {
-            self.pending_at = at;
-            calendar.schedule(at, event);
-        }
-        self.line.push(at, id);
-    }
-
-    /// The next packet that has arrived by `now`; without one, `event` tells when the next one does.
-    #[inline]
-    fn take(
-        &mut self,
-        now: Instant,
-        event: Event,
-        calendar: &mut Calendar<Event>,
-    ) -> Option<PacketId> {
-        if self.pending_at != now {
-            return None; // an earlier event took over
-        }
-        let taken = self.line.take(now);
-        if taken.is_none() {
-            let next = self.line.next_due();
-            self.pending_at = next;
-            if next < Instant::NEVER {
-                calendar.schedule(next, event);
-            }
-        }
-        taken
-    }
-}
-
 /// All links of a run.
 #[derive(Debug)]
 pub(crate) struct Network<R> {
@@ -172,27 +46,6 @@ pub(crate) struct Network<R> {
     pub(crate) paths: Paths<R>,
     record_waiting: bool,
     packet_hops: u64,
-}
-
-/// What lies around the links: routes, wires, packets, and the events that move them.
-#[derive(Debug)]
-pub(crate) struct Paths<R> {
-    wires: Vec<PrivateWire>,
-    hops: Hops,
-    packets: Arena,
-    pub(crate) calendar: Calendar<Event>,
-    pub(crate) recorder: R,
-    record_delays: bool,
-    /// What was done within events.
-    pub(crate) work: Work,
-}
-
-/// A packet at the end of its route.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) id: PacketId,
-    pub(crate) direction: Direction,
-    pub(crate) traffic: TrafficId,
 }
 
 impl<R: Recorder> Network<R> {
@@ -477,88 +330,6 @@ impl<R: Recorder> Network<R> {
     }
 }
 
-impl<R: Recorder> Paths<R> {
-    fn record_arrival(&mut self, now: Instant, arrival: &Arrival) {
-        let Arrival {
-            id,
-            direction,
-            traffic,
-        } = *arrival;
-        let packet = self.packets.get(id);
-        match packet.body {
-            Body::Segment { ref header, .. } => {
-                if self.record_delays {
-                    let split = self.packets.split(id);
-                    let at_sender = split.get(Cause::Sender) + split.get(Cause::Recovery);
-                    debug_assert_eq!(
-                        split.total(),
-                        at_sender + now.saturating_since(header.sent_at()),
-                        "the parts of a segment's delay sum to the whole"
-                    );
-                    self.recorder.on_segment(&SegmentArrival {
-                        traffic,
-                        direction,
-                        payload: Bytes(u64::from(header.payload())),
-                        split,
-                    });
-                }
-            }
-            Body::Datagram {
-                flow,
-                sequence,
-                sent_at,
-                ..
-            } => {
-                let split = self.recorded_split(id);
-                debug_assert!(
-                    !self.record_delays || split.total() == now.saturating_since(sent_at),
-                    "the parts of a datagram's delay sum to the whole"
-                );
-                self.recorder.on_datagram(&Datagram {
-                    traffic,
-                    flow,
-                    sequence,
-                    direction,
-                    length: Bytes(u64::from(packet.meta.length)),
-                    sent_at,
-                    fate: Fate::Arrived(now),
-                    marked: packet.meta.ecn == Ecn::Ce,
-                    lost_for: None,
-                    split,
-                });
-            }
-        }
-    }
-
-    /// The delay of a packet so far, if delays are recorded; if not, its place is in no near cache.
-    #[inline]
-    fn recorded_split(&self, id: PacketId) -> DelaySplit {
-        if self.record_delays {
-            *self.packets.split(id)
-        } else {
-            DelaySplit::default()
-        }
-    }
-
-    /// A packet enters a wire, with its length in bytes.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "most callers have no use for the delay"
-    )]
-    fn carry(&mut self, wire: u32, now: Instant, id: PacketId, length: u32) {
-        let state = &mut self.wires[wire as usize];
-        let passage = state.wire.carry(now, length);
-        let event = Event::WireDelivery { wire };
-        state
-            .line
-            .announce(passage.arrives_at, id, event, &mut self.calendar);
-        if self.record_delays {
-            add_delay(self.packets.split_mut(id), &passage.delay);
-        }
-    }
-}
-
 impl ManagedLink {
     /// Tells the recorder how long the queue is, if that has changed.
     #[inline(never)] // a call is short without it
@@ -584,172 +355,9 @@ fn mac_counters(counters: &LinkCounters) -> MacCounters {
     }
 }
 
-fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
-    for (cause, span) in [
-        (Cause::Queue, delay.queue),
-        (Cause::RequestWait, delay.request_wait),
-        (Cause::GrantWait, delay.grant_wait),
-        (Cause::Framing, delay.framing),
-        (Cause::Pipeline, delay.pipeline),
-        (Cause::Serialisation, delay.serialisation),
-        (Cause::Wire, delay.wire),
-    ] {
-        split.add(cause, span);
-    }
-}
-
 /// Number of a thing among others of its kind.
 fn number<N: TryFrom<usize>>(index: usize) -> N {
     N::try_from(index)
         .ok()
         .expect("the scenario limits links and servers")
-}
-
-/// The context of a link during one call.
-struct LinkCall<'a, R> {
-    now: Instant,
-    port: &'a mut Port,
-    paths: &'a mut Paths<R>,
-}
-
-impl<R: Recorder> LinkContext for LinkCall<'_, R> {
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "a passage that nobody records need not be put together"
-    )]
-    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
-        let id = PacketId::from(item);
-        let paths = &mut *self.paths;
-        if passage.marked {
-            paths.packets.get_mut(id).meta.ecn = Ecn::Ce;
-        }
-        let at = passage.arrives_at;
-        let length = match self.port.framing {
-            Framing::Ip => meta.length,
-            _ => paths.packets.get(id).meta.length,
-        };
-        if paths.record_delays {
-            add_delay(paths.packets.split_mut(id), &passage.delay);
-        }
-        let behind = id.one_hop_on();
-        let Hop { over, traffic, .. } = *paths.hops.of(behind);
-        match over {
-            Over::Wire {
-                wire,
-                at_once: true,
-            } => paths.carry(wire, at, behind, length),
-            Over::Link(_) | Over::Wire { .. } | Over::End => {
-                let event = Event::LinkDelivery {
-                    link: self.port.link,
-                };
-                self.port.line.announce(at, id, event, &mut paths.calendar);
-            }
-        }
-        paths.recorder.on_passage(
-            self.port.direction,
-            &LinkPassage {
-                link: self.port.link,
-                traffic,
-                length: Bytes(u64::from(length)),
-                charged: Bytes(u64::from(meta.length)),
-                entered_at: passage.entered_at,
-                dequeued_at: passage.dequeued_at,
-                arrives_at: passage.arrives_at,
-                queue: meta.queue,
-                sub_flow: passage.sub_flow.get(),
-                marked: passage.marked,
-            },
-        );
-    }
-
-    #[cold]
-    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
-        self.paths.recorder.on_mark(&LinkMark {
-            at: self.now,
-            link: self.port.link,
-            traffic: self.paths.hops.of(item.into()).traffic,
-            direction: self.port.direction,
-            length: Bytes(u64::from(meta.length)),
-            reason: mark.reason,
-            queue: meta.queue,
-            sub_flow: mark.sub_flow.get(),
-        });
-    }
-
-    fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
-        self.paths.recorder.on_score(&LinkScore {
-            at: self.now,
-            link: self.port.link,
-            traffic: self.paths.hops.of(item.into()).traffic,
-            direction: self.port.direction,
-            flow_hash: meta.flow_hash,
-            length: Bytes(u64::from(meta.length)),
-            score: score.score,
-            late: score.late,
-            sanctioned: score.sanctioned,
-        });
-    }
-
-    fn estimated(&mut self, meta: &Meta, delay: Span) {
-        let link = self.port.link;
-        self.paths.recorder.on_estimate(link, meta.queue, delay);
-    }
-
-    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
-        let (paths, direction) = (&mut *self.paths, self.port.direction);
-        let id = PacketId::from(item);
-        let packet = paths.packets.get(id);
-        let traffic = paths.hops.of(id).traffic;
-        let behind_queue = loss.stage == Stage::TransmitQueue;
-        paths.recorder.on_drop(&LinkDrop {
-            at: self.now,
-            link: self.port.link,
-            traffic,
-            direction,
-            length: Bytes(u64::from(meta.length)),
-            behind_queue,
-            reason: loss.reason,
-            queue: meta.queue,
-            sub_flow: loss.sub_flow.get(),
-        });
-        if let Body::Datagram {
-            flow,
-            sequence,
-            sent_at,
-            ..
-        } = packet.body
-        {
-            paths.recorder.on_datagram(&Datagram {
-                traffic,
-                flow,
-                sequence,
-                direction,
-                length: Bytes(u64::from(packet.meta.length)),
-                sent_at,
-                fate: if behind_queue {
-                    Fate::LostBehindQueue
-                } else {
-                    Fate::LostInQueue
-                },
-                marked: false,
-                lost_for: Some(loss.reason),
-                split: paths.recorded_split(id),
-            });
-        }
-        paths.packets.free(id);
-    }
-
-    fn unit(&mut self, purpose: Draw) -> f64 {
-        self.port.streams[purpose as usize].unit()
-    }
-
-    fn wants_delay(&self) -> bool {
-        self.paths.record_delays
-    }
-
-    #[inline]
-    fn work(&mut self, units: u64) -> bool {
-        self.paths.work.spend(units)
-    }
 }

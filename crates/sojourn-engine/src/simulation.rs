@@ -1,12 +1,13 @@
 //! One run: builds the world of a scenario and turns the crank until its time is over.
 
 use crate::address::{client_address, flow_hash};
+use crate::application_call::ApplicationCall;
 use crate::event::Event;
 use crate::hop::HopId;
 use crate::network::Network;
 use crate::ports::PortPool;
 use crate::work::Interrupt;
-use crate::world::{ApplicationCall, TrafficState, World};
+use crate::world::{TrafficState, World};
 use sojourn_apps::{Application, Draw, End, Interest, ProbeConfig};
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;

@@ -1,24 +1,21 @@
 //! Everything but the applications: the network and the connections over it.
 
 use crate::address::flow_hash;
-use crate::arena::{Body, Header, Packet};
-use crate::connections::{Attachment, Awaited, Connections, EndState, NewConnection};
+use crate::arena::{Body, Packet};
+use crate::connections::{Awaited, Connections, NewConnection, direction_from};
+use crate::endpoint_call::{EndpointCall, surround};
 use crate::event::Event;
 use crate::hop::HopId;
-use crate::network::{Arrival, Network};
+use crate::network::Network;
+use crate::paths::Arrival;
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
-use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
-    Transfer,
-};
-use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue, Span};
+use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue};
 use sojourn_record::{
-    Cause, ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder,
-    TrafficId,
+    ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, TrafficId,
 };
-use sojourn_transport::{Endpoint, SackBlocks, Segment, SendTimes, StackConfig, Timer};
+use sojourn_transport::{Endpoint, SackBlocks, StackConfig, Timer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -173,7 +170,7 @@ impl<R: Recorder> World<R> {
     }
 
     /// What the application awaits at one end of an open connection.
-    fn awaited(&mut self, id: ConnectionId, end: End) -> Option<&mut Awaited> {
+    pub(crate) fn awaited(&mut self, id: ConnectionId, end: End) -> Option<&mut Awaited> {
         let slot = self.connections.slot_of(id)?;
         Some(&mut self.connections.in_slot(slot).end(end).attachment.awaited)
     }
@@ -440,268 +437,7 @@ impl<R: Recorder> World<R> {
     }
 }
 
-/// The direction of what an end sends.
-const fn direction_from(end: End) -> Direction {
-    match end {
-        End::Client => Direction::Upstream,
-        End::Server => Direction::Downstream,
-    }
-}
-
 /// Number of a server in packets and records.
 fn server_number(server: usize) -> u32 {
     u32::try_from(server).expect("servers are numbered in 16 bits")
-}
-
-/// The context of an endpoint during one call.
-#[derive(Debug)]
-pub(crate) struct EndpointCall<'a, R> {
-    now: Instant,
-    attachment: &'a mut Attachment,
-    network: &'a mut Network<R>,
-    events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
-}
-
-/// One end of a connection, and its context.
-fn surround<'a, R>(
-    now: Instant,
-    end: &'a mut EndState,
-    network: &'a mut Network<R>,
-    events: &'a mut VecDeque<(u32, u8, End, sojourn_transport::Event)>,
-) -> (&'a mut sojourn_transport::TcpEndpoint, EndpointCall<'a, R>) {
-    let call = EndpointCall {
-        now,
-        attachment: &mut end.attachment,
-        network,
-        events,
-    };
-    (&mut end.endpoint, call)
-}
-
-impl<R> EndpointCall<'_, R> {
-    /// The direction of what this end sends.
-    const fn sends(&self) -> Direction {
-        direction_from(self.attachment.end)
-    }
-}
-
-impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "see `Arena::insert`")]
-    fn emit(&mut self, segment: &Segment, times: SendTimes) {
-        let split = self.network.records_delays().then(|| {
-            let mut split = DelaySplit::default();
-            split.add(
-                Cause::Sender,
-                elapsed(times.first_sent_at, times.written_at),
-            );
-            split.add(Cause::Recovery, elapsed(self.now, times.first_sent_at));
-            split
-        });
-        let packet = Packet {
-            meta: Meta {
-                length: segment.length,
-                flow_hash: self.attachment.flow_hash,
-                mac_overhead: 0,
-                dscp: self.attachment.dscp,
-                ecn: segment.ecn,
-                pure_ack: segment.is_pure_ack(),
-                queue: ServiceQueue::Classic,
-            },
-            body: Body::Segment {
-                slot: self.attachment.slot,
-                generation: self.attachment.generation,
-                header: Header::of(segment),
-            },
-        };
-        self.network.send(
-            self.now,
-            self.attachment.first_hop,
-            packet,
-            &segment.sack,
-            split,
-        );
-    }
-
-    fn arm(&mut self, timer: Timer, at: Instant) {
-        let event = Event::EndpointTimer {
-            end: self.attachment.end == End::Server,
-            timer,
-            generation: self.attachment.generation,
-            slot: self.attachment.slot,
-        };
-        self.attachment
-            .timers
-            .arm(timer, at, event, &mut self.network.paths.calendar);
-    }
-
-    fn notify(&mut self, event: sojourn_transport::Event) {
-        let is_wanted = match event {
-            sojourn_transport::Event::Delivered(total) => {
-                let bytes = Bytes(total - self.attachment.delivered);
-                self.attachment.delivered = total;
-                let direction = self.sends().reversed();
-                self.network.paths.recorder.on_goodput(
-                    TrafficId(self.attachment.traffic),
-                    direction,
-                    bytes,
-                );
-                total >= self.attachment.awaited.delivered
-            }
-            sojourn_transport::Event::Acknowledged(total) => {
-                total >= self.attachment.awaited.acknowledged
-            }
-            _ => true,
-        };
-        if !is_wanted {
-            return;
-        }
-        self.events.push_back((
-            self.attachment.slot,
-            self.attachment.generation,
-            self.attachment.end,
-            event,
-        ));
-    }
-}
-
-fn elapsed(later: Instant, earlier: Instant) -> Span {
-    later
-        .since(earlier)
-        .expect("a segment is written before it is sent, and sent before it is repeated")
-}
-
-/// The context of an application during one call.
-#[derive(Debug)]
-pub(crate) struct ApplicationCall<'a, R> {
-    pub(crate) now: Instant,
-    pub(crate) traffic: u16,
-    pub(crate) world: &'a mut World<R>,
-}
-
-impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
-    fn open(&mut self, server: usize) -> ConnectionId {
-        self.world.open(self.now, self.traffic, server)
-    }
-
-    fn write(&mut self, connection: ConnectionId, end: End, bytes: u64) {
-        let now = self.now;
-        self.world.call(now, connection, end, |endpoint, call| {
-            endpoint.write(now, bytes, call);
-        });
-    }
-
-    fn close(&mut self, connection: ConnectionId, end: End) {
-        let now = self.now;
-        self.world.call(now, connection, end, |endpoint, call| {
-            endpoint.close(now, call);
-        });
-    }
-
-    fn await_delivered(&mut self, connection: ConnectionId, end: End, total: u64) {
-        if let Some(awaited) = self.world.awaited(connection, end) {
-            awaited.delivered = total;
-        }
-    }
-
-    fn await_acknowledged(&mut self, connection: ConnectionId, end: End, total: u64) {
-        if let Some(awaited) = self.world.awaited(connection, end) {
-            awaited.acknowledged = total;
-        }
-    }
-
-    fn abandon(&mut self, connection: ConnectionId) {
-        self.world.abandon(self.now, connection);
-    }
-
-    fn send_datagram(&mut self, server: usize, direction: Direction, length: u32) {
-        self.world
-            .send_datagram(self.now, self.traffic, server, direction, length, None);
-    }
-
-    fn send_tagged_datagram(&mut self, server: usize, direction: Direction, length: u32, tag: u32) {
-        self.world
-            .send_datagram(self.now, self.traffic, server, direction, length, Some(tag));
-    }
-
-    fn arm(&mut self, at: Instant, token: u32) {
-        let event = Event::ApplicationTimer {
-            traffic: self.traffic,
-            token,
-        };
-        self.world.network.paths.calendar.schedule(at, event);
-    }
-
-    fn work(&mut self, units: u64) -> bool {
-        self.world.network.paths.work.spend(units)
-    }
-
-    fn unit(&mut self, purpose: apps::Draw) -> f64 {
-        self.world.traffic[usize::from(self.traffic)].streams[purpose as usize].unit()
-    }
-
-    fn record_transfer(&mut self, transfer: &Transfer) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_transfer(traffic, transfer);
-    }
-
-    fn record_page(&mut self, page: &Page) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_page(traffic, page);
-    }
-
-    fn record_object(&mut self, object: &Object) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_object(traffic, object);
-    }
-
-    fn record_chunk(&mut self, chunk: &Chunk) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_chunk(traffic, chunk);
-    }
-
-    fn record_frame(&mut self, frame: &Frame) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_frame(traffic, frame);
-    }
-
-    fn record_streaming_session(&mut self, session: &StreamingSession) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_streaming_session(traffic, session);
-    }
-
-    fn record_live_second(&mut self, second: &LiveSecond) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_live_second(traffic, second);
-    }
-
-    fn record_live_session(&mut self, session: &LiveSession) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_live_session(traffic, session);
-    }
-
-    fn record_download_session(&mut self, session: &DownloadSession) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_download_session(traffic, session);
-    }
 }
