@@ -54,7 +54,7 @@ class Client:
     """Requests to the service, without a network between."""
 
     def __init__(self, storage: Storage) -> None:
-        self._app = create_app(storage, largest=100_000)
+        self._app = create_app(storage, largest=100_000, read=read_upload)
 
     def put(self, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 - as httpx takes them
         """Send something."""

@@ -17,7 +17,7 @@ from sojourn.field.collector.app import create_app
 from sojourn.field.collector.plan import plan_of, set_plan
 from sojourn.field.collector.service import export
 from sojourn.field.collector.storage import Storage
-from sojourn.field.importer import read_imported
+from sojourn.field.importer import read_imported, read_upload
 from sojourn.field.probe import running
 from sojourn.field.probe.plan import HomePlan, announce, read_plan, refresh, title_at
 from sojourn.field.probe.settings import ProbeSettings, load_settings
@@ -86,7 +86,7 @@ class Asgi(httpx.BaseTransport):
     """The collector's service, without a network between."""
 
     def __init__(self, storage: Storage) -> None:
-        self._app = create_app(storage)
+        self._app = create_app(storage, read=read_upload)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Pass a request on."""

@@ -49,6 +49,9 @@ def arguments(parser: Parser) -> None:
     )
     parser.option("--certificate", "FILE", "Certificate in PEM form, for HTTPS.", type=Path)
     parser.option("--key", "FILE", "Its key.", type=Path)
+    parser.flag(
+        "--insecure", "Speak plain HTTP to other machines, too: who is on the way reads tokens."
+    )
     parser.option("--out", "DIR", "New directory for an export.", type=Path)
 
 
@@ -82,8 +85,15 @@ def execute(options: Namespace) -> None:
     storage = Storage(options.database)
     try:
         if options.action == "serve":
-            note(f"http{'s' if options.certificate else ''}://{options.host}:{options.port}/")
-            serve(storage, options.host, options.port, options.certificate, options.key)
+            serve(
+                storage,
+                options.host,
+                options.port,
+                options.certificate,
+                options.key,
+                insecure=options.insecure,
+                say=note,
+            )
         elif options.action == "viewer":
             print(storage.add_viewer())
         elif options.action == "export":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import math
 import re
@@ -16,7 +17,15 @@ from typing import IO, Any, cast
 
 from pydantic import ValidationError
 
-__all__ = ["LARGEST_FILE", "LARGEST_TEXT", "Unreadable", "first_problem", "read_document"]
+__all__ = [
+    "LARGEST_FILE",
+    "LARGEST_TEXT",
+    "Unreadable",
+    "document_of",
+    "first_problem",
+    "parse_document",
+    "read_document",
+]
 
 LARGEST_FILE = 32 * 2**20
 """Bytes of a file; chosen: ten minutes of Flent's largest test take half a megabyte."""
@@ -48,12 +57,33 @@ def read_document(path: Path) -> dict[str, Any]:
         If it is too large, cut off, no JSON, or no object.
     """
     try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
+        if path.stat().st_size > LARGEST_FILE:
             raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB")
-        if size == 0:
-            raise Unreadable("is empty")
-        text = _unpack(path)
+        content = path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {_reason(error)}") from error
+    return document_of(content)
+
+
+def document_of(content: bytes, largest_text: int = LARGEST_TEXT) -> dict[str, Any]:
+    """Return the JSON object in the bytes of a file, packed by gzip or bzip2 or plain.
+
+    Parameters
+    ----------
+    content
+        The bytes.
+    largest_text
+        Bytes of the text at most, unpacked.
+
+    Raises
+    ------
+    Unreadable
+        If it is too large, cut off, no JSON, or no object.
+    """
+    if not content:
+        raise Unreadable("is empty")
+    try:
+        text = _unpack(content, largest_text)
     except (OSError, EOFError, zlib.error) as error:
         raise Unreadable(f"cannot be read: {_reason(error)}") from error
     return parse_document(text)
@@ -87,23 +117,21 @@ def first_problem(error: ValidationError) -> str:
     return f"{place}: {problem['msg']}"[:200]
 
 
-def _unpack(path: Path) -> bytes:
-    with path.open("rb") as file:
-        magic = file.read(3)
-        file.seek(0)
-        if magic[:2] == b"\x1f\x8b":
-            with gzip.GzipFile(fileobj=file) as packed:
-                return _bounded(packed)
-        if magic == b"BZh":
-            with bz2.BZ2File(file) as packed:
-                return _bounded(packed)
-        return _bounded(file)
+def _unpack(content: bytes, most: int) -> bytes:
+    file = io.BytesIO(content)
+    if content[:2] == b"\x1f\x8b":
+        with gzip.GzipFile(fileobj=file) as packed:
+            return _bounded(packed, most)
+    if content[:3] == b"BZh":
+        with bz2.BZ2File(file) as packed:
+            return _bounded(packed, most)
+    return _bounded(file, most)
 
 
-def _bounded(file: IO[bytes] | gzip.GzipFile) -> bytes:
-    text = file.read(LARGEST_TEXT + 1)
-    if len(text) > LARGEST_TEXT:
-        raise Unreadable(f"unpacks to more than {LARGEST_TEXT // 2**20} MiB")
+def _bounded(file: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
+    text = file.read(most + 1)
+    if len(text) > most:
+        raise Unreadable(f"unpacks to more than {most / 2**20:.3g} MiB")
     return text
 
 

@@ -6,23 +6,29 @@
 | `GET /plan` with a probe's token | the periods of its home: treatment, week, when, and the digest of its modem's file |
 | `GET /configurations/DIGEST` with a probe's token | that file |
 | `GET /` with a viewer's token as password | the page |
-| `GET /health` | 200 while the database answers |
+| `GET /health` | 200 while uploads can be stored, otherwise 503 |
 
 A token that is unknown or revoked gets 401, always the same one, before its body is read. A body that does not have
 the digest of its name was cut off: 400, and the probe sends it again. One that is no measurement gets 422, and too
-large a one 413: these will never be right, and the probe puts them aside.
+large a one 413: these will never be right, and the probe puts them aside. What cannot be taken now gets 503: the
+database cannot store it, or other uploads are under way.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hashlib
+import logging
 import os
 import re
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -33,20 +39,48 @@ from starlette.routing import Route
 
 from sojourn.field.collector.page import POLICY, page
 from sojourn.field.collector.plan import configuration_of, plan_of
+from sojourn.field.collector.reader import Reader, ReaderFailed
 from sojourn.field.collector.storage import Storage
-from sojourn.field.importer import read_upload
-from sojourn.field.reading import LARGEST_FILE, Unreadable
+from sojourn.field.reading import Unreadable
+from sojourn.field.records import FieldTest
 
-__all__ = ["create_app"]
+__all__ = ["LARGEST_UPLOAD", "ReadUpload", "create_app"]
+
+LARGEST_UPLOAD = 8 * 2**20
+"""Bytes of an upload; chosen: ten minutes of Flent's largest test take half a megabyte."""
+
+MOST_UPLOADS = 8
+"""Uploads under way; chosen: their bytes are in memory, and reading takes them one after the other."""
+
+BODY_S = 60.0
+"""Seconds until an upload has come; chosen: half a megabyte takes so long at 70 kb/s."""
+
+TURN_S = 30.0
+"""Seconds that an upload waits for its turn before the probe is told to come again; chosen."""
+
+ReadUpload = Callable[[bytes, str, str], list[FieldTest]]
+"""What returns the tests in the bytes of a file of a name of a probe."""
+
+Call = Callable[..., Awaitable[Any]]
+"""What calls a function that waits for the disk, without keeping other requests waiting."""
+
+_LOG = logging.getLogger("sojourn.collector")
 
 DATABASE_VARIABLE = "SOJOURN_COLLECTOR_DATABASE"
 """Where `create_app` looks for its database, for servers that are told a factory."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_NAME = re.compile(r"[A-Za-z0-9._+-]{1,200}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,149}")
+"""A name of a file that every system takes, also behind a digest, and that means no folder and no option."""
 
 
-def create_app(storage: Storage | None = None, *, largest: int = LARGEST_FILE) -> Starlette:
+def create_app(
+    storage: Storage | None = None,
+    *,
+    largest: int = LARGEST_UPLOAD,
+    read: ReadUpload | None = None,
+    call: Call = run_in_threadpool,
+) -> Starlette:
     """Return the service over a database.
 
     Parameters
@@ -55,11 +89,24 @@ def create_app(storage: Storage | None = None, *, largest: int = LARGEST_FILE) -
         The database; that of the variable `SOJOURN_COLLECTOR_DATABASE` if left out.
     largest
         Bytes of an upload at most.
+    read
+        What reads an upload; a process with bounds of its own if left out.
+    call
+        How work is done that waits for the disk: in a thread.
     """
     if storage is None:
         storage = Storage(os.environ.get(DATABASE_VARIABLE, "trial.db"))
-    service = _Service(storage, largest)
+    reader = Reader()
+    service = _Service(storage, largest, read or reader, call)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        yield
+        reader.close()
+
     return Starlette(
+        lifespan=lifespan,
+        exception_handlers={SQLAlchemyError: service.not_stored},
         routes=[
             Route("/plan", service.plan),
             Route("/configurations/{digest}", service.configuration),
@@ -89,29 +136,41 @@ class _Headers(BaseHTTPMiddleware):
 
 
 class _Service:
-    def __init__(self, storage: Storage, largest: int) -> None:
+    def __init__(self, storage: Storage, largest: int, read: ReadUpload, call: Call) -> None:
         self._storage = storage
         self._largest = largest
+        self._read = read
+        self._call = call
+        self._turns = asyncio.Semaphore(MOST_UPLOADS)
+        self._sending: set[int] = set()
+        """Probes with an upload under way."""
 
     async def health(self, _request: Request) -> Response:
-        await run_in_threadpool(self._storage.is_viewer, "")
-        return PlainTextResponse("ok\n")
+        if await self._call(self._storage.can_store):
+            return PlainTextResponse("ok\n")
+        return PlainTextResponse("uploads cannot be stored\n", 503)
+
+    async def not_stored(self, _request: Request, error: Exception) -> Response:
+        """Answer where the database failed: the probe comes again."""
+        self._storage.has_failed()
+        _LOG.error("the database failed: %s", str(getattr(error, "orig", None) or error)[:200])
+        return _later("the collector cannot store it now")
 
     async def page(self, request: Request) -> Response:
         token = _password(request)
-        if not token or not await run_in_threadpool(self._storage.is_viewer, token):
+        if not token or not await self._call(self._storage.is_viewer, token):
             return PlainTextResponse(
                 "who are you?\n",
                 status_code=401,
                 headers={"WWW-Authenticate": 'Basic realm="trial", charset="UTF-8"'},
             )
-        return HTMLResponse(await run_in_threadpool(page, self._storage))
+        return HTMLResponse(await self._call(page, self._storage, self._storage.now()))
 
     async def plan(self, request: Request) -> Response:
         probe = await self._probe(request)
         if isinstance(probe, Response):
             return probe
-        periods = await run_in_threadpool(plan_of, self._storage.engine, probe[1])
+        periods = await self._call(plan_of, self._storage.engine, probe[1])
         return JSONResponse({"probe": probe[1], "periods": periods})
 
     async def configuration(self, request: Request) -> Response:
@@ -119,7 +178,7 @@ class _Service:
         if isinstance(probe, Response):
             return probe
         digest = request.path_params["digest"]
-        content = await run_in_threadpool(configuration_of, self._storage.engine, digest)
+        content = await self._call(configuration_of, self._storage.engine, digest)
         if content is None:
             return _refuse(404, "no such file")
         return Response(content, media_type="application/octet-stream")
@@ -129,7 +188,7 @@ class _Service:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         probe = None
         if scheme.lower() == "bearer" and 0 < len(token) <= 200:
-            probe = await run_in_threadpool(self._storage.probe_of, token)
+            probe = await self._call(self._storage.probe_of, token)
         if probe is None:
             return JSONResponse(
                 {"error": "who are you?"}, 401, headers={"WWW-Authenticate": "Bearer"}
@@ -141,30 +200,64 @@ class _Service:
         if isinstance(probe, Response):
             return probe
         number, name = probe
-        clock_error = _clock_error(request.headers.get("x-sojourn-time", ""))
+        clock_error = self._clock_error(request.headers.get("x-sojourn-time", ""))
         digest = request.path_params["digest"]
         if not _DIGEST.fullmatch(digest):
             return _refuse(422, "an upload is named by the SHA-256 digest of its bytes")
         file = request.headers.get("x-sojourn-name", "")
         if not _NAME.fullmatch(file):
             file = f"{digest[:16]}.json"
-        body = await self._body(request)
+        if number in self._sending:
+            return _later("another upload of this probe is under way")
+        self._sending.add(number)
+        try:
+            async with asyncio.timeout(TURN_S):
+                await self._turns.acquire()
+            try:
+                return await self._take(request, number, f"{name}/{file}", digest, clock_error)
+            finally:
+                self._turns.release()
+        except TimeoutError:
+            return _later("other uploads are under way")
+        finally:
+            self._sending.discard(number)
+
+    async def _take(
+        self, request: Request, number: int, file: str, digest: str, clock_error: float | None
+    ) -> Response:
+        """Read an upload, and keep it."""
+        try:
+            async with asyncio.timeout(BODY_S):
+                body = await self._body(request)
+        except TimeoutError:
+            return _refuse(408, f"did not come in {BODY_S:.0f} s")
         if isinstance(body, Response):
             return body
         if hashlib.sha256(body).hexdigest() != digest:
             return _refuse(400, "the bytes do not have this digest: cut off on the way?")
-        if await run_in_threadpool(self._storage.has, number, digest):
+        if await self._call(self._storage.has, number, digest):
             return JSONResponse({"stored": digest, "new": False, "clock_error_s": clock_error})
+        probe, _, name = file.rpartition("/")
         try:
-            tests = await run_in_threadpool(read_upload, body, f"{name}/{file}", name)
+            tests = await self._call(self._read, body, file, probe)
         except Unreadable as reason:
             return _refuse(422, f"it {reason}")
-        is_new = await run_in_threadpool(
-            self._storage.add, number, digest, file, body, tests, clock_error
-        )
+        except ReaderFailed as reason:
+            return _later(f"it {reason}")
+        is_new = await self._call(self._storage.add, number, digest, name, body, tests, clock_error)
         return JSONResponse(
             {"stored": digest, "new": is_new, "clock_error_s": clock_error}, 201 if is_new else 200
         )
+
+    def _clock_error(self, text: str) -> float | None:
+        """Return by how many seconds a clock that shows this time is fast."""
+        try:
+            shown = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        if shown.tzinfo is None:
+            return None
+        return round((shown - self._storage.now()).total_seconds(), 3)
 
     async def _body(self, request: Request) -> bytes | Response:
         too_large = f"more than {self._largest} bytes"
@@ -188,6 +281,10 @@ def _refuse(status: int, reason: str) -> Response:
     return JSONResponse({"error": reason}, status)
 
 
+def _later(reason: str) -> Response:
+    return JSONResponse({"error": reason}, 503, headers={"Retry-After": "30"})
+
+
 def _password(request: Request) -> str:
     """Return the password of basic authentication, whatever the user's name."""
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
@@ -198,14 +295,3 @@ def _password(request: Request) -> str:
     except (binascii.Error, UnicodeDecodeError):
         return ""
     return text.partition(":")[2]
-
-
-def _clock_error(text: str) -> float | None:
-    """Return by how many seconds a clock that shows this time is fast."""
-    try:
-        shown = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    if shown.tzinfo is None:
-        return None
-    return round((shown - datetime.now(UTC)).total_seconds(), 3)

@@ -7,11 +7,14 @@ changes nothing. It is there when its transaction has ended, and before that not
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
-from collections.abc import Iterator, Sequence
+import stat
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -21,6 +24,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from sojourn.errors import EnvironmentFailure, UsageError
 from sojourn.field.collector.tables import (
+    CHECKS,
     METADATA,
     PROBES,
     TEST_COLUMNS,
@@ -33,6 +37,11 @@ from sojourn.field.reading import Unreadable
 from sojourn.field.records import SCHEMA, FieldTest
 
 __all__ = ["ProbeState", "Storage", "new_token", "token_hash"]
+
+LOOK = timedelta(seconds=15)
+LOOK_BYTES = 2**16
+"""So often at most, and with so many bytes, a database is asked whether it stores. chosen: an upload has some
+ten thousand bytes, and a disk that is asked all the time writes a gigabyte in three days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,10 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
 class Storage:
     """A database of uploads.
 
@@ -77,7 +90,9 @@ class Storage:
     ----------
     url
         As SQLAlchemy takes it: `sqlite:///trial.db`, or `postgresql://user:password@host/database`. What looks like no
-        URL is the path of an SQLite file.
+        URL is the path of an SQLite file, which nobody else may read.
+    clock
+        What time it is, UTC.
 
     Raises
     ------
@@ -87,8 +102,12 @@ class Storage:
         If the database does not answer.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, clock: Callable[[], datetime] = _clock) -> None:
         self.engine = _engine(url)
+        self.now = clock
+        self._look = threading.Lock()
+        self._looked: datetime | None = None
+        self._can_store = True
         try:
             METADATA.create_all(self.engine)
             self._bring_up_to_date()
@@ -136,6 +155,35 @@ class Storage:
         """Let go of all connections."""
         self.engine.dispose()
 
+    def _stored_now(self) -> datetime:
+        """Return the time as the database has it, without a zone."""
+        return self.now().replace(tzinfo=None)
+
+    # ---- whether it works --------------------------------------------------------------------------
+
+    def can_store(self) -> bool:
+        """Whether an upload of some size could be stored: one is, every now and then, and taken out again."""
+        with self._look:
+            now = self.now()
+            if self._looked is None or not timedelta() <= now - self._looked < LOOK:
+                self._can_store = self._stores()
+                self._looked = now
+            return self._can_store
+
+    def has_failed(self) -> None:
+        """Say that something could not be stored or read; that holds until a look finds otherwise."""
+        self._can_store = False
+        self._looked = self.now()
+
+    def _stores(self) -> bool:
+        try:
+            for change in (CHECKS.insert().values(content=bytes(LOOK_BYTES)), CHECKS.delete()):
+                with self.engine.begin() as connection:
+                    connection.execute(change)
+        except SQLAlchemyError:
+            return False
+        return True
+
     # ---- probes and viewers ------------------------------------------------------------------------
 
     def add_probe(self, name: str) -> str:
@@ -152,7 +200,9 @@ class Storage:
         try:
             with self.engine.begin() as connection:
                 connection.execute(
-                    PROBES.insert().values(name=name, token_hash=token_hash(token), added=_now())
+                    PROBES.insert().values(
+                        name=name, token_hash=token_hash(token), added=self._stored_now()
+                    )
                 )
         except IntegrityError as error:
             raise UsageError(f'there is a probe "{name}" already', "revoke it first") from error
@@ -178,7 +228,7 @@ class Storage:
         UsageError
             If there is none of this name.
         """
-        self._change(name, revoked=_now())
+        self._change(name, revoked=self._stored_now())
 
     def _change(self, name: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         with self.engine.begin() as connection:
@@ -192,7 +242,9 @@ class Storage:
         """Return a new token for the page."""
         token = new_token()
         with self.engine.begin() as connection:
-            connection.execute(VIEWERS.insert().values(token_hash=token_hash(token), added=_now()))
+            connection.execute(
+                VIEWERS.insert().values(token_hash=token_hash(token), added=self._stored_now())
+            )
         return token
 
     def is_viewer(self, token: str) -> bool:
@@ -281,7 +333,7 @@ class Storage:
                         probe_id=probe,
                         digest=digest,
                         name=name[:200],
-                        received=_now(),
+                        received=self._stored_now(),
                         clock_error_s=clock_error_s,
                         content=content,
                     )
@@ -338,6 +390,8 @@ def _engine(url: str) -> sql.Engine:
             "sqlite:///trial.db or postgresql://USER:PASSWORD@HOST/DATABASE",
         )
     if parsed.drivername == "sqlite":
+        if parsed.database and not parsed.database.startswith((":", "file:")):
+            _make_private(parsed.database)
         engine = sql.create_engine(parsed, connect_args={"timeout": 30.0})
 
         @listens_for(engine, "connect")
@@ -352,15 +406,23 @@ def _engine(url: str) -> sql.Engine:
     return sql.create_engine(parsed, pool_pre_ping=True)
 
 
+def _make_private(path: str) -> None:
+    """See to it that a database is there that nobody else can read; the files beside it have its mode."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if stat.S_IMODE(os.stat(path).st_mode) & 0o077:  # noqa: PTH116 - a path as SQLAlchemy has it
+            with suppress(PermissionError):  # of another owner
+                os.chmod(path, 0o600)  # noqa: PTH101
+    except OSError:  # the database says it better
+        return
+
+
 def _row(test: FieldTest) -> dict[str, Any]:
     """Return a test as a row; times of a database have no zone, and are UTC."""
     row = asdict(test)
     row["time"] = test.time.astimezone(UTC).replace(tzinfo=None)
     return row
-
-
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)
 
 
 def _reason(error: SQLAlchemyError) -> str:

@@ -13,6 +13,7 @@ import sqlalchemy as sql
 from sojourn.field.records import SCHEMA
 
 __all__ = [
+    "CHECKS",
     "CONFIGURATIONS",
     "METADATA",
     "PERIODS",
@@ -95,3 +96,11 @@ CONFIGURATIONS = sql.Table(
     sql.Column("says", sql.Text, nullable=False),
     sql.Column("content", sql.LargeBinary, nullable=False),
 )
+
+CHECKS = sql.Table(
+    "checks",
+    METADATA,
+    sql.Column("id", sql.Integer, primary_key=True),
+    sql.Column("content", sql.LargeBinary, nullable=False),
+)
+"""Empty but for a moment: what is written to see whether anything can be."""

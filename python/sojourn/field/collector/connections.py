@@ -1,0 +1,127 @@
+"""Connections to the collector: how many there are, how long each may take, and which gives way.
+
+A connection that has not sent a whole request within some seconds is ended, and so is a request that is not done
+within some minutes. When there are too many connections, the one that has waited longest without a request under way
+gives way to the new one: whoever opens connections and says nothing takes room from his own kind. The counting begins
+where connections are accepted, before any handshake of TLS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+__all__ = ["MOST_CONNECTIONS", "Listener", "connection_class"]
+
+MOST_CONNECTIONS = 512
+"""chosen: ten for each of fifty probes; a process may have 1,024 files."""
+
+REQUEST_S = 10.0
+"""Seconds until a request's headers are there, from the connection or the last answer on. chosen: they are some
+hundred bytes."""
+
+ANSWER_S = 180.0
+"""Seconds from there to the end of the answer; chosen: more than an upload and its reading may take together."""
+
+
+class Listener(socket.socket):
+    """A socket that listens, and knows the connections that it has accepted.
+
+    Parameters
+    ----------
+    most
+        How many connections there may be.
+    family, options
+        As sockets take them.
+    """
+
+    def __init__(self, most: int = MOST_CONNECTIONS, family: int = socket.AF_INET) -> None:
+        super().__init__(family, socket.SOCK_STREAM)
+        self._most = most
+        self._idle: dict[Any, socket.socket] = {}
+        """Connections without a request under way by their far end, those that have waited longest first."""
+        self._busy: dict[Any, socket.socket] = {}
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; if there are too many, end one."""
+        one, far_end = super().accept()
+        self._idle[far_end] = one
+        if len(self._idle) + len(self._busy) > self._most:
+            self._make_room()
+        return one, far_end
+
+    def _make_room(self) -> None:
+        for connections in (self._idle, self._busy):
+            for gone in [far_end for far_end, one in connections.items() if one.fileno() < 0]:
+                del connections[gone]
+        while self._idle and len(self._idle) + len(self._busy) > self._most:
+            one = self._idle.pop(next(iter(self._idle)))
+            try:
+                one.shutdown(socket.SHUT_RDWR)  # who serves it sees its end, and closes it
+            except OSError:  # it has ended by itself
+                continue
+
+    def is_busy(self, far_end: Any) -> None:  # noqa: ANN401 - an address of any family
+        """Note that a connection has a request under way."""
+        if (one := self._idle.pop(far_end, None)) is not None:
+            self._busy[far_end] = one
+
+    def is_idle(self, far_end: Any) -> None:  # noqa: ANN401
+        """Note that a connection waits for a request."""
+        if (one := self._busy.pop(far_end, None)) is not None:
+            self._idle[far_end] = one
+
+    def has_ended(self, far_end: Any) -> None:  # noqa: ANN401
+        """Forget a connection."""
+        self._idle.pop(far_end, None)
+        self._busy.pop(far_end, None)
+
+
+def connection_class(listeners: list[Listener]) -> type[H11Protocol]:
+    """Return what serves one connection, for uvicorn.
+
+    Parameters
+    ----------
+    listeners
+        Those that accept connections.
+    """
+
+    class Connection(H11Protocol):
+        _deadline: asyncio.TimerHandle | None = None
+        _far_end: Any = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._far_end = transport.get_extra_info("peername")
+            self._wait(REQUEST_S)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+            for one in listeners:
+                one.has_ended(self._far_end)
+            super().connection_lost(exc)
+
+        def handle_events(self) -> None:
+            before = self.cycle
+            super().handle_events()
+            if self.cycle is not before and not self.cycle.response_complete:
+                self._wait(ANSWER_S)
+                for one in listeners:
+                    one.is_busy(self._far_end)
+
+        def on_response_complete(self) -> None:
+            for one in listeners:
+                one.is_idle(self._far_end)
+            self._wait(REQUEST_S)
+            super().on_response_complete()
+
+        def _wait(self, seconds: float) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+            self._deadline = self.loop.call_later(seconds, self.transport.abort)
+
+    return Connection
