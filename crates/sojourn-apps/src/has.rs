@@ -17,7 +17,6 @@ pub(crate) mod rate;
 pub use client::Has;
 pub(crate) use client::number;
 pub use content::{Content, VbrContent};
-pub(crate) use rate::span;
 pub use rate::{Bba0Config, BolaConfig, RateRule, ThroughputBufferConfig};
 
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};

@@ -13,7 +13,7 @@ pub use client::HasLl;
 
 use crate::has::{
     Content, LADDER, Problem, RateRule, SESSIONS, STAGGER, ThroughputBufferConfig,
-    not_of_all_levels, not_rising, span,
+    not_of_all_levels, not_rising,
 };
 use crate::keys::{LONGEST_PAUSE, REQUEST, START, START_JITTER};
 use crate::{Application, ApplicationKind};
@@ -72,52 +72,18 @@ static LEVELS: [BitRate; 5] = [
 ];
 
 choices! {
-    /// How the player of a live stream chooses the level of a segment: as [`ThroughputBufferConfig`], with three seconds
-    /// in the buffer.
+    /// How the player of a live stream chooses the level of a segment: as of [`RateRule`], with three seconds in the buffer.
     #[derive(Copy)]
     pub enum LiveRule {
         /// as much as the throughput of the last windows allows, downwards late, upwards step by step
-        ThroughputBuffer {
-            /// share of the estimated throughput that a level may need
-            safety: f64 = 0.85, origin("chosen: room for the variation from chunk to chunk").least("0.01").most("1");
-            /// windows of throughput that make the estimate, by their harmonic mean
-            samples: u32 = 5, origin("chosen: ten seconds of media").least("1").most("1000");
-            /// with less in the buffer, the lowest level
-            panic_below: Span = Span::from_ms(800), span(TENTHS);
-            /// a higher level only from this buffer level on
-            up_from: Span = Span::from_ms(2200), span(TENTHS);
-            /// chunks in a row for which a higher level must have been possible
-            up_after: u32 = 3, origin("chosen: three").least("1").most("1000");
-            /// from this buffer level on, a level that is too high is kept
-            hold_from: Span = Span::from_ms(2600), span(TENTHS);
-            /// but not if the next chunk would take this multiple of its own length
-            hold_up_to: f64 = 1.25, origin("chosen: 1.25").least("1").most("100");
-        } = "throughput-buffer",
+        ThroughputBuffer(rule: ThroughputBufferConfig = ThroughputBufferConfig::LIVE) = "throughput-buffer",
     }
 }
 
-const TENTHS: &str = "chosen: three, seven and eight tenths of a buffer of 3 s";
-
 impl From<LiveRule> for RateRule {
     fn from(rule: LiveRule) -> Self {
-        let LiveRule::ThroughputBuffer {
-            safety,
-            samples,
-            panic_below,
-            up_from,
-            up_after,
-            hold_from,
-            hold_up_to,
-        } = rule;
-        Self::ThroughputBuffer(ThroughputBufferConfig {
-            safety,
-            samples,
-            panic_below,
-            up_from,
-            up_after,
-            hold_from,
-            hold_up_to,
-        })
+        let LiveRule::ThroughputBuffer(config) = rule;
+        Self::ThroughputBuffer(config)
     }
 }
 

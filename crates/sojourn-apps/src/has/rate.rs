@@ -25,11 +25,11 @@ choices! {
     }
 }
 
-pub(crate) const fn span(from: &'static str) -> Key {
+const fn span(from: &'static str) -> Key {
     origin(from).most(LONGEST_PAUSE).unit("s")
 }
 
-const SHARES: &str = "chosen: about an eighth, a third and two thirds of a buffer of 30 s";
+const SHARES: &str = "chosen: about an eighth, a third and two thirds of a buffer of 30 s; of one of 3 s, three, seven and eight tenths";
 
 parameters! {
     /// The rule by throughput and buffer.
@@ -37,7 +37,7 @@ parameters! {
     pub struct ThroughputBufferConfig {
         /// share of the estimated throughput that a level may need
         safety: f64 = 0.85, origin("chosen: room for the variation from chunk to chunk").least("0.01").most("1");
-        /// chunks whose throughputs make the estimate, by their harmonic mean
+        /// chunks (of a live stream windows) whose throughputs make the estimate, by their harmonic mean
         samples: u32 = 5, origin("chosen: ten seconds of media").least("1").most("1000");
         /// with less in the buffer, the lowest level
         panic_below: Span = Span::from_s(4), span(SHARES);
@@ -49,6 +49,14 @@ parameters! {
         hold_from: Span = Span::from_s(20), span(SHARES);
         /// but not if the next chunk would take this multiple of its own length
         hold_up_to: f64 = 1.25, origin("chosen: 1.25").least("1").most("100");
+    }
+    profiles {
+        /// With three seconds in the buffer.
+        LIVE {
+            panic_below = Span::from_ms(800);
+            up_from = Span::from_ms(2200);
+            hold_from = Span::from_ms(2600);
+        }
     }
 }
 
