@@ -27,20 +27,6 @@ pub const NAMES: [&str; 4] = [
 /// What is simulated unless somebody wants less.
 const DURATION: Span = Span::from_s(600);
 
-/// Nothing at all is written down.
-pub const NO_RECORDS: RecordConfig = RecordConfig {
-    datagrams: false,
-    objects: false,
-    chunks: false,
-    flows: false,
-    transfers: false,
-    series: None,
-    connections: None,
-    occupancy: false,
-    delays: false,
-    histograms: false,
-};
-
 /// The world called `name`, or `None` for an unknown one.
 ///
 /// # Panics
@@ -68,7 +54,7 @@ fn dumbbell(flows: u32) -> Scenario {
     let lanes = flows.to_string();
     let scenario = Scenario::parse_with(text, &[("traffic.bulk.app.lanes", &lanes)]);
     Scenario {
-        record: NO_RECORDS,
+        record: RecordConfig::NOTHING,
         ..scenario.unwrap_or_else(|problems| panic!("{problems}"))
     }
 }

@@ -143,7 +143,7 @@ fn without_rows() -> RecordConfig {
         objects: false,
         transfers: false,
         series: None,
-        ..RecordConfig::default()
+        ..RecordConfig::BASE
     }
 }
 
@@ -166,7 +166,7 @@ fn records_without_rows_need_the_same_memory_for_any_duration() {
     }
     assert_eq!(few, many, "bytes after 60 s and after 240 s");
     // Rows grow, which shows that the bytes of records are what is counted here.
-    let rows = |seconds| records(RecordConfig::default(), seconds).1 - few;
+    let rows = |seconds| records(RecordConfig::BASE, seconds).1 - few;
     let (few_rows, many_rows) = (rows(60), rows(240));
     assert!(
         many_rows > 2 * few_rows && few_rows > 500_000,

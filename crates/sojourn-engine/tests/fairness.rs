@@ -28,7 +28,7 @@ fn goodputs(stack: &str, flows: usize, seed: u64) -> Vec<f64> {
         .expect("a string takes everything");
     }
     let scenario = Scenario::parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
-    let recorder = column_recorder(&scenario, RecordConfig::default());
+    let recorder = column_recorder(&scenario, RecordConfig::BASE);
     let outcome = run(&scenario, Seed(seed), recorder, &|| false).expect("not cancelled");
     let records = outcome.recorder.into_records();
     (0..)

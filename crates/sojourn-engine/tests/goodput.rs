@@ -48,7 +48,7 @@ rtt = "20 ms"
 "#
     );
     let scenario = Scenario::parse(&text).unwrap_or_else(|problems| panic!("{problems}"));
-    let recorder = column_recorder(&scenario, RecordConfig::default());
+    let recorder = column_recorder(&scenario, RecordConfig::BASE);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
     let records = outcome.recorder.into_records();
     let bytes = records.counters(TrafficId(0)).upstream.goodput_bytes;

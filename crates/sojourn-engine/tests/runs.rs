@@ -46,7 +46,7 @@ fn records(scenario: &Scenario, seed: u64) -> Records {
     let config = RecordConfig {
         objects: true,
         flows: true,
-        ..RecordConfig::default()
+        ..RecordConfig::BASE
     };
     let recorder = column_recorder(scenario, config);
     run(scenario, Seed(seed), recorder, &|| false)

@@ -36,7 +36,7 @@ fn records(text: &str, settings: &[(&str, &str)], seed: u64) -> Records {
     let scenario = Scenario::parse_with(text, settings).unwrap_or_else(|e| panic!("{e}"));
     let config = RecordConfig {
         chunks: true,
-        ..RecordConfig::default()
+        ..RecordConfig::BASE
     };
     let recorder = column_recorder(&scenario, config);
     run(&scenario, Seed(seed), recorder, &|| false)

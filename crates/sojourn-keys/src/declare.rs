@@ -38,6 +38,8 @@
 //! - `=> show` names a function that shows the field, if [`Parameter`](crate::Parameter) does not do it as wanted:
 //!   `fn(Key, &mut Type, &mut dyn Visitor)`, of a part without the key.
 //!
+//! Where defaults cannot be constants, `struct NAME by base` makes a function `base` of them.
+//!
 //! With a word and its meaning the struct is a kind ([`Configured`](crate::Configured)), without them a table or a
 //! part. `profiles` are constants with what differs from `BASE`, or from another one (`NAME from OTHER { … }`); of a
 //! kind they have words, by which files ask for them. Profiles may stand elsewhere: `profiles of NAME { … }`.
@@ -72,9 +74,17 @@ macro_rules! parameters {
         $visibility:vis struct $name:ident $(: $kind:literal, $about:literal)? { $($rows:tt)* }
         $(profiles { $($profiles:tt)* })?
     ) => {
-        $crate::parameters! { @struct [$(#[$attribute])*] [$visibility] $name { $($rows)* } }
+        $crate::parameters! { @struct [$(#[$attribute])*] [$visibility] $name [] { $($rows)* } }
         $crate::parameters! { @constants [$visibility] $name { $($($profiles)*)? } }
         $crate::parameters! { @kind $name [$($kind, $about)?] { $($($profiles)*)? } }
+    };
+
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident by $base:ident { $($rows:tt)* }
+    ) => {
+        $crate::parameters! { @struct [$(#[$attribute])*] [$visibility] $name [$base] { $($rows)* } }
+        $crate::parameters! { @kind $name [] {} }
     };
 
     (profiles of $name:ident { $($profiles:tt)* }) => {
@@ -82,7 +92,7 @@ macro_rules! parameters {
         $crate::parameters! { @list $name { $($profiles)* } }
     };
 
-    (@struct [$($attributes:tt)*] [$visibility:vis] $name:ident {
+    (@struct [$($attributes:tt)*] [$visibility:vis] $name:ident [$($base:ident)?] {
         $(
             $(#[doc = $doc:literal])*
             $field:ident $(as $key:literal)?: $type:ty = $default:expr
@@ -100,8 +110,7 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// The defaults; the values of required keys do not matter.
-            $visibility const BASE: Self = Self { $($field: $default),* };
+            $crate::parameters! { @base [$visibility] [$($base)?] { $($field: $default),* } }
 
             /// Shows each key with its value.
             $visibility fn keys(&mut self, visitor: &mut dyn $crate::Visitor) {
@@ -118,6 +127,17 @@ macro_rules! parameters {
                     );
                 )*
             }
+        }
+    };
+
+    (@base [$visibility:vis] [] { $($values:tt)* }) => {
+        /// The defaults; the values of required keys do not matter.
+        $visibility const BASE: Self = Self { $($values)* };
+    };
+    (@base [$visibility:vis] [$base:ident] { $($values:tt)* }) => {
+        /// The defaults; the values of required keys do not matter.
+        $visibility fn $base() -> Self {
+            Self { $($values)* }
         }
     };
 

@@ -11,19 +11,6 @@ use sojourn_record::{
 };
 
 /// No rows at all, of anything.
-const WITHOUT_ROWS: RecordConfig = RecordConfig {
-    datagrams: false,
-    objects: false,
-    chunks: false,
-    flows: false,
-    transfers: false,
-    series: None,
-    connections: None,
-    occupancy: false,
-    delays: false,
-    histograms: false,
-};
-
 fn metrics(config: RecordConfig, events: &dyn Fn(&mut ColumnRecorder)) -> Table {
     metrics_of(Datagrams::Call, config, events)
 }
@@ -102,8 +89,8 @@ fn two_calls(recorder: &mut ColumnRecorder) {
 
 #[test]
 fn voice_metrics_do_not_need_rows() {
-    let with_rows = metrics(RecordConfig::default(), &two_calls);
-    let without = metrics(WITHOUT_ROWS, &two_calls);
+    let with_rows = metrics(RecordConfig::BASE, &two_calls);
+    let without = metrics(RecordConfig::NOTHING, &two_calls);
     for (name, expected, tolerance) in [
         ("sent", 400.0, 0.0),
         ("lost", 0.25, 1e-12),
@@ -136,7 +123,7 @@ fn voice_metrics_do_not_need_rows() {
 
 #[test]
 fn a_direction_that_loses_does_not_hide_behind_one_that_does_not() {
-    let table = metrics(WITHOUT_ROWS, &two_calls);
+    let table = metrics(RecordConfig::NOTHING, &two_calls);
     for (name, expected) in [
         ("lost_up", 0.5),
         ("late_up", 2.0),
@@ -147,7 +134,7 @@ fn a_direction_that_loses_does_not_hide_behind_one_that_does_not() {
     ] {
         assert_eq!(metric(&table, "calls", name), Some(expected), "{name}");
     }
-    let one_way = metrics(WITHOUT_ROWS, &|recorder| {
+    let one_way = metrics(RecordConfig::NOTHING, &|recorder| {
         recorder.on_datagram(&Datagram {
             traffic: TrafficId(1),
             flow: 0,
@@ -184,7 +171,7 @@ fn only_calls_have_a_score_and_only_streams_have_late_packets() {
             &["late", "loss_total", "delay_in_time_mean", "mos"],
         ),
     ] {
-        let table = metrics_of(what, WITHOUT_ROWS, &two_calls);
+        let table = metrics_of(what, RecordConfig::NOTHING, &two_calls);
         for name in names {
             assert!(metric(&table, "calls", name).is_some(), "{what:?}: {name}");
         }
@@ -196,7 +183,7 @@ fn only_calls_have_a_score_and_only_streams_have_late_packets() {
 
 #[test]
 fn datagrams_that_arrive_have_goodput_without_their_headers() {
-    let table = metrics(WITHOUT_ROWS, &two_calls);
+    let table = metrics(RecordConfig::NOTHING, &two_calls);
     // 199 of 200 arrive upstream in 10 s, each with 200 - 28 bytes.
     let upstream = metric(&table, "calls", "goodput").unwrap();
     assert!((upstream - 199.0 * 172.0 * 8.0 / 1e7).abs() < 1e-9);
@@ -236,7 +223,7 @@ fn the_delay_of_a_download_is_that_of_its_data_and_not_of_its_acknowledgements()
         recorder.on_goodput(TrafficId(0), Direction::Downstream, Bytes(14_600));
         recorder.on_goodput(TrafficId(1), Direction::Upstream, Bytes(14_600));
     };
-    let table = metrics(RecordConfig::default(), &download);
+    let table = metrics(RecordConfig::BASE, &download);
     for (subject, name, expected) in [
         ("quiet", "delay_p99", 40.0),
         ("quiet", "delay_mean", 40.0),
@@ -289,8 +276,8 @@ fn transfer_metrics_do_not_need_rows() {
         files(recorder);
         endless(recorder);
     };
-    let with_rows = metrics(RecordConfig::default(), &both);
-    let without = metrics(WITHOUT_ROWS, &both);
+    let with_rows = metrics(RecordConfig::BASE, &both);
+    let without = metrics(RecordConfig::NOTHING, &both);
     for table in [&with_rows, &without] {
         assert_eq!(metric(table, "calls", "transfers_completed"), Some(4.0));
         let median = metric(table, "calls", "transfer_time_median").unwrap();
@@ -298,7 +285,7 @@ fn transfer_metrics_do_not_need_rows() {
         assert_eq!(metric(table, "quiet", "transfers_completed"), Some(0.0));
         assert_eq!(metric(table, "quiet", "transfer_time_median"), None);
     }
-    let nothing = metrics(WITHOUT_ROWS, &|_| {});
+    let nothing = metrics(RecordConfig::NOTHING, &|_| {});
     assert_eq!(metric(&nothing, "calls", "transfers_completed"), None);
 }
 
@@ -323,8 +310,8 @@ fn rows_are_kept_only_where_they_are_asked_for() {
             table.map(Table::rows)
         })
     };
-    assert_eq!(kept(RecordConfig::default()), [Some(400), Some(1)]);
-    assert_eq!(kept(WITHOUT_ROWS), [None, None]);
+    assert_eq!(kept(RecordConfig::BASE), [Some(400), Some(1)]);
+    assert_eq!(kept(RecordConfig::NOTHING), [None, None]);
 }
 
 #[test]
@@ -356,14 +343,14 @@ fn shares_of_delay_are_of_the_packets_that_were_forwarded_upstream() {
             pass(Direction::Downstream, 1_000);
         }
     };
-    let table = metrics(RecordConfig::default(), &passages);
+    let table = metrics(RecordConfig::BASE, &passages);
     let share = |name| metric(&table, "calls", name);
     assert_eq!(share("delay_share_under_5ms"), Some(37.5));
     assert_eq!(share("delay_share_under_20ms"), Some(75.0));
     assert_eq!(metric(&table, "quiet", "delay_share_under_5ms"), None);
     assert_eq!(
         metric(
-            &metrics(WITHOUT_ROWS, &passages),
+            &metrics(RecordConfig::NOTHING, &passages),
             "calls",
             "delay_share_under_5ms"
         ),
@@ -393,7 +380,7 @@ fn a_delay_of_the_limit_is_not_under_it() {
                 },
             );
         };
-        let table = metrics(RecordConfig::default(), &pass);
+        let table = metrics(RecordConfig::BASE, &pass);
         assert_eq!(
             metric(&table, "calls", "delay_share_under_5ms"),
             Some(expected)
@@ -450,7 +437,7 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
             );
         }
     };
-    let table = metrics(WITHOUT_ROWS, &signals);
+    let table = metrics(RecordConfig::NOTHING, &signals);
     for (subject, name, expected) in [
         ("upstream", "dropped_packets", 3.0),
         // Three of five.
@@ -484,7 +471,7 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
 #[test]
 fn a_probe_has_its_numbers_without_rows_of_transfers() {
     let mut recorder =
-        ColumnRecorder::new(WITHOUT_ROWS, vec!["echo".into()]).with_samples_of(vec![true]);
+        ColumnRecorder::new(RecordConfig::NOTHING, vec!["echo".into()]).with_samples_of(vec![true]);
     for (second, took) in [(1, 20), (2, 20), (8, 100), (9, 140), (29, 20)] {
         recorder.on_transfer(
             TrafficId(0),

@@ -67,7 +67,7 @@ const ALLOCATIONS: Option<fn() -> u64> = None;
 /// Allocations and statistics of one run.
 fn counted(scenario: &Scenario) -> (Option<u64>, RunStatistics) {
     let before = ALLOCATIONS.map(|count| count());
-    let statistics = if scenario.record == worlds::NO_RECORDS {
+    let statistics = if scenario.record == sojourn_record::RecordConfig::NOTHING {
         run(scenario, Seed(1), NoRecords, &|| false).map(|outcome| outcome.statistics)
     } else {
         let recorder = column_recorder(scenario, scenario.record);

@@ -221,7 +221,7 @@ mod tests {
 
     fn recorder() -> Conservation {
         let names = vec!["call".to_owned()];
-        let columns = ColumnRecorder::new(RecordConfig::default(), names);
+        let columns = ColumnRecorder::new(RecordConfig::BASE, names);
         Conservation::new(columns, Vec::new())
     }
 

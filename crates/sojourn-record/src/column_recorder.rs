@@ -22,50 +22,51 @@ use sojourn_base::report::{
     Transfer,
 };
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
+use sojourn_keys::{origin, parameters};
 
-/// What to record.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, one per table"
-)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordConfig {
-    /// One row per datagram.
-    pub datagrams: bool,
-    /// One row per web object.
-    pub objects: bool,
-    /// One row per chunk of an adaptive stream.
-    pub chunks: bool,
-    /// One row per file transfer.
-    pub transfers: bool,
-    /// One row per flow.
-    pub flows: bool,
-    /// Time series of the access links in bins of this width.
-    pub series: Option<Span>,
-    /// Window and round-trip time of every connection at this interval.
-    pub connections: Option<Span>,
-    /// Time-weighted queue lengths of the access links.
-    pub occupancy: bool,
-    /// Delay of every packet split by cause.
-    pub delays: bool,
-    /// Histograms of access delay and of time in the managed queues.
-    pub histograms: bool,
-}
+const RARE: &str = "chosen: off, because it grows with the run";
+const ALWAYS: &str = "chosen: on, because it answers the first questions";
 
-impl Default for RecordConfig {
-    /// Everything but objects, chunks, flows and connections, series in bins of 100 ms (White 2013, 3.8).
-    fn default() -> Self {
-        Self {
-            datagrams: true,
-            objects: false,
-            chunks: false,
-            transfers: true,
-            flows: false,
-            series: Some(Span::from_ms(100)),
-            connections: None,
-            occupancy: true,
-            delays: true,
-            histograms: true,
+parameters! {
+    /// What to record.
+    #[derive(Copy, Eq)]
+    pub struct RecordConfig {
+        /// one row per datagram; loss, lateness and voice quality are known without
+        datagrams: bool = true, origin(ALWAYS);
+        /// one row per object of a web page
+        objects: bool = false, origin(RARE);
+        /// one row per chunk of an adaptive stream
+        // Only where it is asked for, so that scenarios without it are printed as ever.
+        chunks: bool = false, origin(RARE), if |it| it.chunks;
+        /// one row per file transfer; their number and their median time are known without; pages, which are few and also count while unfinished, always have their rows
+        transfers: bool = true, origin(ALWAYS);
+        /// one row per flow: each direction of a connection, and each stream of datagrams, with its sub-flow of the queue manager
+        flows: bool = false, origin(RARE);
+        /// width of the bins of time series
+        ///
+        /// White 2013, 3.8.
+        series: Option<Span> = Some(Span::from_ms(100)),
+            origin("White 2012 §4.1: figures over time").or("off").least("1 ms").most("1 h");
+        /// interval at which window and round-trip time of every open connection are written down
+        connections: Option<Span> = None, origin(RARE).or("off").least("1 ms").most("1 h");
+        /// time spent at each length of a queue
+        occupancy: bool = true, origin(ALWAYS);
+        /// delay split by cause
+        delays: bool = true, origin(ALWAYS);
+        /// distributions of delay
+        ///
+        /// Of access delay and of time in the managed queues.
+        histograms: bool = true, origin(ALWAYS);
+    }
+    profiles {
+        /// Nothing but counts.
+        NOTHING {
+            datagrams = false;
+            transfers = false;
+            series = None;
+            occupancy = false;
+            delays = false;
+            histograms = false;
         }
     }
 }
@@ -598,7 +599,7 @@ mod tests {
     fn the_rows_of_live_sessions_count() {
         let config = RecordConfig {
             chunks: true,
-            ..RecordConfig::default()
+            ..RecordConfig::BASE
         };
         let mut recorder = ColumnRecorder::new(config, vec!["live".to_owned()]);
         let empty = recorder.bytes();
@@ -638,7 +639,7 @@ mod tests {
     fn what_is_known_of_open_flows_and_of_signals_counts() {
         let config = RecordConfig {
             flows: true,
-            ..RecordConfig::default()
+            ..RecordConfig::BASE
         };
         let mut recorder = ColumnRecorder::new(config, vec!["game".to_owned()]);
         let empty = recorder.bytes();

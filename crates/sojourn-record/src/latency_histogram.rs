@@ -7,39 +7,52 @@
 
 use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES};
 use sojourn_base::{ServiceQueue, Span, math};
+use sojourn_keys::{origin, parameters, words};
+use std::borrow::Cow;
 
-/// What a latency histogram counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HistogramValue {
-    /// The queue manager's estimate of the delay when it accepted the packet.
-    #[default]
-    Estimate,
-    /// The time that the packet waited in the managed queue.
-    Sojourn,
-}
-
-/// How a device shall count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LatencyHistogramConfig {
-    /// Delays between bins, rising; the first bin begins at zero, the last one has no end.
-    pub edges: Vec<Span>,
-    /// What is counted.
-    pub value: HistogramValue,
-}
-
-impl Default for LatencyHistogramConfig {
-    /// chosen: sixteen bins, as many as there may be, closest around the 0.5 and 1 ms of the low-latency queue's ramp.
-    fn default() -> Self {
-        let edges = [
-            250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 20_000, 50_000, 100_000,
-            200_000, 500_000, 1_000_000,
-        ];
-        Self {
-            edges: edges.map(Span::from_us).to_vec(),
-            value: HistogramValue::Estimate,
-        }
+words! {
+    /// What a latency histogram counts.
+    pub enum HistogramValue {
+        /// the queue manager's own estimate when it accepted the packet, as a modem has it
+        Estimate = "estimate",
+        /// the time that the packet waited in the managed queue
+        Sojourn = "sojourn",
     }
 }
+
+parameters! {
+    /// How a device shall count.
+    #[derive(Eq)]
+    pub struct LatencyHistogramConfig {
+        /// delays between its bins, rising: one or a list of up to 15
+        ///
+        /// The first bin begins at zero, the last one has no end. The least one is the step of edges in configuration
+        /// files.
+        edges: Cow<'static, [Span]> = Cow::Borrowed(&EDGES),
+            origin("chosen: fifteen from 0.25 ms to 1 s, steps of 1, 2 and 5 and more below 3 ms").least("10 us").one_or_many();
+        /// the delay that is counted
+        value: HistogramValue = HistogramValue::Estimate, origin("White 2019 §5.4");
+    }
+}
+
+/// chosen: sixteen bins, as many as there may be, closest around the 0.5 and 1 ms of the low-latency queue's ramp.
+static EDGES: [Span; 15] = [
+    Span::from_us(250),
+    Span::from_us(500),
+    Span::from_us(750),
+    Span::from_us(1_000),
+    Span::from_us(1_500),
+    Span::from_ms(2),
+    Span::from_ms(3),
+    Span::from_ms(5),
+    Span::from_ms(10),
+    Span::from_ms(20),
+    Span::from_ms(50),
+    Span::from_ms(100),
+    Span::from_ms(200),
+    Span::from_ms(500),
+    Span::from_s(1),
+];
 
 /// How a quantile is placed inside its bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_default_bins_are_as_many_as_there_may_be_and_in_order() {
-        let edges = LatencyHistogramConfig::default().edges;
+        let edges = LatencyHistogramConfig::BASE.edges;
         assert_eq!(edges.len() + 1, 16);
         assert!(edges.windows(2).all(|pair| pair[0] < pair[1]));
     }
@@ -314,7 +327,7 @@ mod tests {
             mut delays in prop::collection::vec(0..3_000_000_000_u64, 1..400),
             shares in prop::collection::vec(0.0..=1.0, 1..20),
         ) {
-            let mut histogram = LatencyHistogram::new(&LatencyHistogramConfig::default().edges);
+            let mut histogram = LatencyHistogram::new(&LatencyHistogramConfig::BASE.edges);
             for ns in &delays {
                 histogram.record(Span::from_ns(*ns));
             }
@@ -343,7 +356,7 @@ mod tests {
         fn it_does_not_matter_who_counted_what(
             delays in prop::collection::vec((0..2_000_000_000_u64, any::<bool>()), 0..100),
         ) {
-            let edges = LatencyHistogramConfig::default().edges;
+            let edges = LatencyHistogramConfig::BASE.edges;
             let [mut whole, mut one, mut other] = [(); 3].map(|()| LatencyHistogram::new(&edges));
             for (ns, is_first) in delays {
                 let delay = Span::from_ns(ns);

@@ -9,7 +9,8 @@ use sojourn_base::{Bytes, Direction, PerDirection};
 
 use crate::keys::application;
 use crate::keys::network::{HomeDraft, MOST_HOMES};
-use crate::keys::scenario::{Draft, Entry, MOST_TRAFFIC, TrafficDraft};
+use crate::keys::scenario::{Draft, Entry};
+use crate::keys::traffic::{MOST_TRAFFIC, TrafficDraft};
 use crate::model::{DirectedLink, SharedLink};
 use crate::problem::Problem;
 use crate::reader::{Notes, join};
@@ -406,7 +407,7 @@ fn check_stack(traffic: &TrafficDraft, path: &str, notes: &mut Notes) {
     if notes.is_doubtful(&format!("{path}.app")) {
         return;
     }
-    if traffic.has_stack && !application::needs_stack(&traffic.application) {
+    if traffic.stack.is_said && !application::needs_stack(&traffic.application) {
         note(
             notes,
             &format!("{path}.stack"),
@@ -505,7 +506,7 @@ fn longest_packet(traffic: &TrafficDraft) -> (String, Bytes) {
     if let Some((key, length)) = traffic.application.datagrams() {
         return (format!("app.{key}"), length);
     }
-    let stack = &traffic.stack.config;
+    let stack = &traffic.stack.stack.config;
     let payload = u64::from(stack.maximum_segment_size);
     (
         "stack".to_owned(),

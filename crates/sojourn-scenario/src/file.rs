@@ -196,7 +196,7 @@ fn fit_receive_windows(draft: &mut Draft, notes: &Notes) {
     let homes = draft.homes.iter_mut().flat_map(|home| &mut home.traffic);
     for (traffic, rate) in draft.traffic.iter_mut().chain(homes).zip(rates) {
         if let Some(rate) = rate {
-            stack::fit_receive_window(&mut traffic.stack, rate);
+            stack::fit_receive_window(&mut traffic.stack.stack, rate);
         }
     }
 }

@@ -7,3 +7,4 @@ pub(crate) mod network;
 pub(crate) mod queue;
 pub(crate) mod scenario;
 pub(crate) mod stack;
+pub(crate) mod traffic;

@@ -7,6 +7,7 @@
 
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
+use sojourn_keys::words;
 use sojourn_link::{Framing, LinkConfig};
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
@@ -93,14 +94,16 @@ pub struct Traffic {
     pub ports: Ports,
 }
 
-/// Which port a new connection has at the subscriber's end; flow queueing hashes it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ports {
-    /// One that was not used before, as of a host (RFC 6056).
-    #[default]
-    Fresh,
-    /// One that an ended connection of the entry to the same server gave back, as of an agent of ns-2.
-    Kept,
+words! {
+    /// Which port a new connection has at the subscriber's end; flow queueing hashes it.
+    pub enum Ports {
+        /// one that was not used before, as of a host
+        ///
+        /// RFC 6056.
+        Fresh = "fresh",
+        /// one that an ended connection to the same server gave back, as of an agent of ns-2
+        Kept = "kept",
+    }
 }
 
 /// A named set of transport parameters.

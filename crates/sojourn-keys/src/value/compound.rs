@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use sojourn_base::Direction;
+use sojourn_base::{Direction, Ecn};
 
 use super::{Mismatch, Shape, Value, quoted, shown};
 use crate::content::Content;
@@ -46,6 +46,31 @@ impl Worded for Direction {
             name: Self::Downstream.as_str(),
             value: Self::Downstream,
             about: "to the subscriber",
+        },
+    ];
+}
+
+impl Worded for Ecn {
+    const WORDS: &'static [Word<Self>] = &[
+        Word {
+            name: "not-ect",
+            value: Self::NotEct,
+            about: "not ECN-capable",
+        },
+        Word {
+            name: "ect0",
+            value: Self::Ect0,
+            about: "ECN-capable, classic",
+        },
+        Word {
+            name: "ect1",
+            value: Self::Ect1,
+            about: "ECN-capable, L4S (RFC 9331)",
+        },
+        Word {
+            name: "ce",
+            value: Self::Ce,
+            about: "marked before it enters the access link",
         },
     ];
 }

@@ -1,13 +1,13 @@
 //! The application of a traffic entry; its keys stand beside each application's parameters.
 
 use sojourn_apps::{ApplicationConfig, ConstantRateConfig};
-use sojourn_keys::OneOf;
+use sojourn_keys::{Key, OneOf, Visitor};
 
-/// An application as a choice among all kinds.
-pub(crate) fn choice(value: &mut ApplicationConfig) -> OneOf<'_, ApplicationConfig> {
-    OneOf::among(value, ApplicationConfig::kinds(), |application| {
-        application.kind()
-    })
+/// Shows an application as a choice among all kinds.
+pub(crate) fn show(key: Key, value: &mut ApplicationConfig, visitor: &mut dyn Visitor) {
+    let kinds = ApplicationConfig::kinds();
+    let mut choice = OneOf::among(value, kinds, |application| application.kind());
+    visitor.choice(key, &mut choice);
 }
 
 /// Whether the application opens connections, and so needs a stack.

@@ -9,11 +9,11 @@
 
 use sojourn_apps::{ApplicationConfig, BulkConfig, FileSize, ProbeConfig};
 use sojourn_base::{Bytes, Direction, Span};
-use sojourn_keys::value::{OneOrMany, Word, Words};
-use sojourn_keys::{ItemsOf, Visitor, key};
+use sojourn_keys::value::{Word, Worded};
+use sojourn_keys::{ItemsOf, Key, Visitor, key, origin, parameters};
 
-use crate::keys::scenario::TrafficDraft;
-use crate::keys::stack::StackChoice;
+use crate::keys::stack::{self, StackDraft};
+use crate::keys::traffic::TrafficDraft;
 use crate::model::Stack;
 
 /// Transfers in one direction.
@@ -155,7 +155,7 @@ const fn rpm(streams: &'static [Streams]) -> Parts {
     }
 }
 
-const LOADS: [Word<Parts>; 12] = [
+const TESTS: [Word<Parts>; 12] = [
     word(
         "rrul",
         "four uploads and four downloads, marked CS0, CS1, CS5 and EF; UDP and ICMP pings",
@@ -225,31 +225,32 @@ const LOADS: [Word<Parts>; 12] = [
 /// How long after the others each stream begins at most. chosen: what it takes to start a handful of programs.
 const STARTING: Span = Span::from_ms(100);
 
-/// A load as a file spells it.
-#[derive(Clone, Debug)]
-pub(crate) struct LoadDraft {
-    name: String,
-    parts: Parts,
-    connections: u32,
-    length: Span,
-    delay: Span,
-    round_trips: Vec<Span>,
-    stack: Stack,
+impl Worded for Parts {
+    const WORDS: &'static [Word<Self>] = &TESTS;
+}
+
+parameters! {
+    /// A load as a file spells it.
+    pub(crate) struct LoadDraft by blank {
+        /// what people call it; unique; the names of its traffic entries begin with it
+        name: String = String::new(), origin("no default").required("\"test\"");
+        /// the measurement, by Flent's name for it
+        parts as "test": Parts = TESTS[0].value, origin("no default").required("\"rrul\"");
+        /// parallel connections of tcp_nup and tcp_ndown
+        connections: u32 = 4, origin("chosen: four, as of rrul").least("1").most("1000");
+        /// how long the load lasts
+        length: Span = Span::from_s(60), origin("Flent LENGTH: 60 s").least("1 s").most("5000 h").unit("s");
+        /// when it begins; pings begin with the run
+        delay: Span = Span::from_s(5), origin("Flent DELAY: 5 s").most("5000 h").unit("s");
+        /// fixed round-trip time to the server
+        round_trips as "rtt": Vec<Span> = Vec::new(),
+            origin("White 2012 §2.3: the shortest that the access link allows").one_or_many().most("20 s");
+        /// the implementation of TCP on both ends
+        stack: Stack = stack::blank(), origin("no default").required("\"linux-cubic\"") => stack::choice;
+    }
 }
 
 impl LoadDraft {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            parts: LOADS[0].value,
-            connections: 4,
-            length: Span::from_s(60),
-            delay: Span::from_s(5),
-            round_trips: Vec::new(),
-            stack: TrafficDraft::blank().stack,
-        }
-    }
-
     /// The entries that it stands for.
     pub(crate) fn into_traffic(self) -> Vec<TrafficDraft> {
         let until = self.delay.saturating_add(self.length);
@@ -300,7 +301,10 @@ impl LoadDraft {
         TrafficDraft {
             name: format!("{}-{ending}", self.name),
             application: app,
-            stack: self.stack.clone(),
+            stack: StackDraft {
+                is_said: false,
+                stack: self.stack.clone(),
+            },
             round_trips: self.round_trips.clone(),
             dscp,
             ..TrafficDraft::blank()
@@ -309,92 +313,21 @@ impl LoadDraft {
 }
 
 /// The list of named loads.
-pub(crate) fn loads_keys(loads: &mut Vec<LoadDraft>, visitor: &mut dyn Visitor) {
-    if !visitor.has("load") && !visitor.is_exhaustive() {
-        return;
-    }
-    visitor.items(
-        key(
-            "load",
-            "measurements that people know by name, each of them several traffic entries",
-            "chosen: none",
-        )
-        .most("100"),
-        &mut ItemsOf {
+pub(crate) const LOADS: Key = key(
+    "load",
+    "measurements that people know by name, each of them several traffic entries",
+    "chosen: none",
+)
+.most("100");
+
+/// Shows a list of named loads, if there may be one.
+pub(crate) fn show(key: Key, loads: &mut Vec<LoadDraft>, visitor: &mut dyn Visitor) {
+    if visitor.has("load") || visitor.is_exhaustive() {
+        let mut items = ItemsOf {
             items: loads,
             base: LoadDraft::blank,
-            keys: load_keys,
-        },
-    );
-}
-
-fn load_keys(load: &mut LoadDraft, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key(
-            "name",
-            "what people call it; unique; the names of its traffic entries begin with it",
-            "no default",
-        )
-        .required("\"test\""),
-        &mut load.name,
-    );
-    visitor.value(
-        key(
-            "test",
-            "the measurement, by Flent's name for it",
-            "no default",
-        )
-        .required("\"rrul\""),
-        &mut Words {
-            value: &mut load.parts,
-            words: &LOADS,
-        },
-    );
-    visitor.value(
-        key(
-            "connections",
-            "parallel connections of tcp_nup and tcp_ndown",
-            "chosen: four, as of rrul",
-        )
-        .least("1")
-        .most("1000"),
-        &mut load.connections,
-    );
-    visitor.value(
-        key("length", "how long the load lasts", "Flent LENGTH: 60 s")
-            .least("1 s")
-            .most("5000 h")
-            .unit("s"),
-        &mut load.length,
-    );
-    visitor.value(
-        key(
-            "delay",
-            "when it begins; pings begin with the run",
-            "Flent DELAY: 5 s",
-        )
-        .most("5000 h")
-        .unit("s"),
-        &mut load.delay,
-    );
-    visitor.value(
-        key(
-            "rtt",
-            "fixed round-trip time to the server",
-            "White 2012 §2.3: the shortest that the access link allows",
-        )
-        .most("20 s"),
-        &mut OneOrMany {
-            values: &mut load.round_trips,
-        },
-    );
-    visitor.choice(
-        key(
-            "stack",
-            "the implementation of TCP on both ends",
-            "no default",
-        )
-        .required("\"linux-cubic\""),
-        &mut StackChoice(&mut load.stack),
-    );
+            keys: LoadDraft::keys,
+        };
+        visitor.items(key, &mut items);
+    }
 }

@@ -4,14 +4,12 @@
 //! of its own instead of a port of a shared medium, of which there is none yet.
 
 use sojourn_base::{Direction, PerDirection};
-use sojourn_keys::value::{ListOf, OneOrMany, Word, Words};
-use sojourn_keys::{ItemsOf, Key, Parameter, Visitor, key};
+use sojourn_keys::{ItemsOf, Key, Parameter, Visitor, key, origin, parameters};
 use sojourn_link::Framing;
 use sojourn_link::framing::FRAMING;
-use sojourn_record::HistogramValue;
 
-use crate::keys::load::{LoadDraft, loads_keys};
-use crate::keys::scenario::{TrafficDraft, traffic_keys};
+use crate::keys::load::{self, LOADS, LoadDraft};
+use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
 use crate::keys::{link, queue};
 use crate::model::{DirectedLink, Home, LatencyHistogramConfig, SharedLink};
 use crate::topology::USUAL_PATH;
@@ -32,29 +30,27 @@ const QUEUE: Key = key(
 )
 .required("{ kind = \"codel\", profile = \"rfc8289\" }");
 
-/// A home as a file spells it.
-#[derive(Clone, Debug)]
-pub(crate) struct HomeDraft {
-    pub(crate) name: String,
-    pub(crate) count: u32,
-    pub(crate) access: Option<PerDirection<DirectedLink>>,
-    pub(crate) path: Option<Vec<String>>,
-    pub(crate) traffic: Vec<TrafficDraft>,
-    pub(crate) loads: Vec<LoadDraft>,
+parameters! {
+    /// A home as a file spells it.
+    pub(crate) struct HomeDraft by blank {
+        /// what people call it; unique; its seventeenth copy has the name family/17
+        name: String = String::new(), origin("no default").required("\"family\"");
+        /// how many of them there are
+        count: u32 = 1, origin("chosen: 1").least("1").most(MOST_HOMES);
+        /// links that its packets pass upstream, in order; downstream the other way round
+        path: Option<Vec<String>> = None, origin("that of the file"), if |it| it.path.is_some() => path;
+        /// the access link of each of them, if it is not that of the file
+        access: Option<PerDirection<DirectedLink>> = None,
+            origin("White 2012 §2.3").conditional(), if |it| it.access.is_some() => own_access;
+        /// what each of them does
+        traffic: Vec<TrafficDraft> = Vec::new(),
+            origin("no default").required("[[home.traffic]] with name = \"call\" and app = \"voice\"").most(MOST_TRAFFIC)
+            => traffic::show;
+        loads: Vec<LoadDraft> = Vec::new(), LOADS => load::show;
+    }
 }
 
 impl HomeDraft {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            count: 1,
-            access: None,
-            path: None,
-            traffic: Vec::new(),
-            loads: Vec::new(),
-        }
-    }
-
     pub(crate) fn of(home: &Home) -> Self {
         Self {
             name: home.name.clone(),
@@ -66,6 +62,13 @@ impl HomeDraft {
         }
     }
 }
+
+const HISTOGRAM: Key = key(
+    "latency_histogram",
+    "the latency histogram that modem or CMTS keeps of each service flow's queue",
+    "White 2019 §5.4: none unless it is configured",
+)
+.conditional();
 
 /// A link without a rate: what a reader starts from.
 pub(crate) fn blank_link() -> DirectedLink {
@@ -95,54 +98,11 @@ fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
     }
     let histogram = &mut config.latency_histogram;
     if histogram.is_none() && (visitor.has("latency_histogram") || visitor.is_exhaustive()) {
-        *histogram = Some(LatencyHistogramConfig::default());
+        *histogram = Some(LatencyHistogramConfig::BASE);
     }
     if let Some(histogram) = histogram {
-        visitor.table(
-            key(
-                "latency_histogram",
-                "the latency histogram that modem or CMTS keeps of each service flow's queue",
-                "White 2019 §5.4: none unless it is configured",
-            )
-            .conditional(),
-            &mut |visitor| histogram_keys(histogram, visitor),
-        );
+        histogram.show(HISTOGRAM, visitor);
     }
-}
-
-const HISTOGRAM_VALUES: [Word<HistogramValue>; 2] = [
-    Word {
-        name: "estimate",
-        value: HistogramValue::Estimate,
-        about: "the queue manager's own estimate when it accepted the packet, as a modem has it",
-    },
-    Word {
-        name: "sojourn",
-        value: HistogramValue::Sojourn,
-        about: "the time that the packet waited in the managed queue",
-    },
-];
-
-fn histogram_keys(histogram: &mut LatencyHistogramConfig, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key(
-            "edges",
-            "delays between its bins, rising: one or a list of up to 15",
-            "chosen: fifteen from 0.25 ms to 1 s, steps of 1, 2 and 5 and more below 3 ms",
-        )
-        // The step of edges in configuration files.
-        .least("10 us"),
-        &mut OneOrMany {
-            values: &mut histogram.edges,
-        },
-    );
-    visitor.value(
-        key("value", "the delay that is counted", "White 2019 §5.4"),
-        &mut Words {
-            value: &mut histogram.value,
-            words: &HISTOGRAM_VALUES,
-        },
-    );
 }
 
 const fn direction_key(direction: Direction) -> Key {
@@ -153,26 +113,26 @@ const fn direction_key(direction: Direction) -> Key {
     key(direction.as_str(), about, "White 2012 §2.3")
 }
 
-/// Both directions of an access link.
-pub(crate) fn access_keys(access: &mut PerDirection<DirectedLink>, visitor: &mut dyn Visitor) {
-    for direction in Direction::BOTH {
-        let config = &mut access[direction];
-        visitor.table(direction_key(direction), &mut |visitor| {
-            directed_link_keys(config, visitor);
-        });
-    }
+/// Shows both directions of an access link.
+pub(crate) fn access(key: Key, access: &mut PerDirection<DirectedLink>, visitor: &mut dyn Visitor) {
+    visitor.table(key, &mut |visitor| {
+        for direction in Direction::BOTH {
+            let config = &mut access[direction];
+            visitor.table(direction_key(direction), &mut |visitor| {
+                directed_link_keys(config, visitor);
+            });
+        }
+    });
 }
 
-/// A path that is said, or may be.
-pub(crate) fn path_key(path: &mut Option<Vec<String>>, whose: Key, visitor: &mut dyn Visitor) {
-    if path.is_some() || visitor.has("path") || visitor.is_exhaustive() {
-        visitor.value(
-            whose.example("[\"access\"]"),
-            &mut ListOf {
-                values: path.get_or_insert_with(|| USUAL_PATH.map(str::to_owned).to_vec()),
-            },
-        );
-    }
+fn own_access(key: Key, own: &mut Option<PerDirection<DirectedLink>>, visitor: &mut dyn Visitor) {
+    access(key, own.get_or_insert_with(blank_access), visitor);
+}
+
+/// Shows a path that is said, or may be.
+pub(crate) fn path(key: Key, path: &mut Option<Vec<String>>, visitor: &mut dyn Visitor) {
+    let links = path.get_or_insert_with(|| USUAL_PATH.map(str::to_owned).to_vec());
+    links.show(key.example("[\"access\"]"), visitor);
 }
 
 /// The list of links beside the access link.
@@ -228,61 +188,7 @@ pub(crate) fn homes_keys(homes: &mut Vec<HomeDraft>, visitor: &mut dyn Visitor) 
         &mut ItemsOf {
             items: homes,
             base: HomeDraft::blank,
-            keys: home_keys,
+            keys: HomeDraft::keys,
         },
     );
-}
-
-fn home_keys(home: &mut HomeDraft, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key(
-            "name",
-            "what people call it; unique; its seventeenth copy has the name family/17",
-            "no default",
-        )
-        .required("\"family\""),
-        &mut home.name,
-    );
-    visitor.value(
-        key("count", "how many of them there are", "chosen: 1")
-            .least("1")
-            .most(MOST_HOMES),
-        &mut home.count,
-    );
-    path_key(
-        &mut home.path,
-        key(
-            "path",
-            "links that its packets pass upstream, in order; downstream the other way round",
-            "that of the file",
-        ),
-        visitor,
-    );
-    if home.access.is_none() && (visitor.has("access") || visitor.is_exhaustive()) {
-        home.access = Some(blank_access());
-    }
-    if let Some(access) = &mut home.access {
-        visitor.table(
-            key(
-                "access",
-                "the access link of each of them, if it is not that of the file",
-                "White 2012 §2.3",
-            )
-            .conditional(),
-            &mut |visitor| access_keys(access, visitor),
-        );
-    }
-    if !visitor.has("load") || !home.traffic.is_empty() || visitor.has("traffic") {
-        visitor.items(
-            key("traffic", "what each of them does", "no default")
-                .required("[[home.traffic]] with name = \"call\" and app = \"voice\"")
-                .most("10000"),
-            &mut ItemsOf {
-                items: &mut home.traffic,
-                base: TrafficDraft::blank,
-                keys: traffic_keys,
-            },
-        );
-    }
-    loads_keys(&mut home.loads, visitor);
 }

@@ -5,21 +5,16 @@
 
 use core::cmp::Ordering;
 
-use sojourn_apps::ApplicationConfig;
-use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
-use sojourn_transport::StackConfig;
+use sojourn_base::{BitRate, Direction, PerDirection, Seed, Span};
 
 use crate::keys::load::{self, LoadDraft};
 use crate::keys::network::{self, HomeDraft};
-use crate::keys::{application, stack};
-use crate::model::{
-    DirectedLink, Home, Ports, RecordConfig, Scenario, Server, SharedLink, Stack, Traffic,
-};
+use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
+use crate::model::{DirectedLink, Home, RecordConfig, Scenario, SharedLink};
 use crate::reader::join;
 use crate::topology::{ACCESS, USUAL_PATH};
-use sojourn_keys::Content;
-use sojourn_keys::value::{Mismatch, OneOrMany, Or, Shape, Value, Word, Words};
-use sojourn_keys::{ItemsOf, Key, Visitor, key};
+use sojourn_keys::value::{Mismatch, Shape, Value};
+use sojourn_keys::{Content, Key, Parameter, Visitor, key};
 
 /// Version of the file format that is read and written.
 pub(crate) const SCHEMA: u32 = 1;
@@ -45,24 +40,6 @@ fn below(list: &str, name: &str, direction: Direction) -> String {
     join(&join(list, name), direction.as_str())
 }
 
-/// A traffic entry as a file spells it.
-#[derive(Clone, Debug)]
-pub(crate) struct TrafficDraft {
-    pub(crate) name: String,
-    pub(crate) application: ApplicationConfig,
-    pub(crate) stack: Stack,
-    /// The file names a stack.
-    pub(crate) has_stack: bool,
-    pub(crate) path: Option<Vec<String>>,
-    /// One for all servers, or one for each; empty for the shortest that the access link allows.
-    pub(crate) round_trips: Vec<Span>,
-    /// One for all servers, or one for each.
-    pub(crate) line_rates: Vec<BitRate>,
-    pub(crate) dscp: u8,
-    pub(crate) ecn: Ecn,
-    pub(crate) ports: Ports,
-}
-
 impl Default for Draft {
     fn default() -> Self {
         Self {
@@ -76,81 +53,9 @@ impl Default for Draft {
             traffic: Vec::new(),
             loads: Vec::new(),
             homes: Vec::new(),
-            record: RecordConfig::default(),
+            record: RecordConfig::BASE,
         }
     }
-}
-
-impl TrafficDraft {
-    pub(crate) fn blank() -> Self {
-        Self {
-            name: String::new(),
-            application: application::blank(),
-            stack: Stack {
-                name: "ns2-linux-cubic".to_owned(),
-                config: StackConfig::NS2_LINUX_CUBIC,
-            },
-            has_stack: false,
-            path: None,
-            round_trips: Vec::new(),
-            line_rates: vec![Server::LINE_RATE],
-            dscp: 0,
-            ecn: Ecn::NotEct,
-            ports: Ports::Fresh,
-        }
-    }
-
-    pub(crate) fn of(traffic: &Traffic) -> Self {
-        Self {
-            name: traffic.name.clone(),
-            application: traffic.application.clone(),
-            stack: traffic.stack.clone().unwrap_or_else(|| Self::blank().stack),
-            has_stack: traffic.stack.is_some(),
-            path: traffic.path.clone(),
-            round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
-            line_rates: one_if_equal(traffic.servers.iter().map(|server| server.line_rate)),
-            dscp: traffic.dscp,
-            ecn: traffic.ecn,
-            ports: traffic.ports,
-        }
-    }
-
-    fn into_traffic(self, nearest: Span) -> Traffic {
-        let count = self.application.servers();
-        let servers = (0..count)
-            .map(|index| Server {
-                rtt: *nth(&self.round_trips, index).unwrap_or(&nearest),
-                line_rate: *nth(&self.line_rates, index).unwrap_or(&Server::LINE_RATE),
-            })
-            .collect();
-        Traffic {
-            stack: application::needs_stack(&self.application).then_some(self.stack),
-            name: self.name,
-            application: self.application,
-            path: self.path,
-            servers,
-            dscp: self.dscp,
-            ecn: self.ecn,
-            ports: self.ports,
-        }
-    }
-}
-
-/// The value of server `index` in a list of one for all, or one for each.
-fn nth<T>(values: &[T], index: usize) -> Option<&T> {
-    match values {
-        [one] => Some(one),
-        many => many.get(index),
-    }
-}
-
-/// The list, or its first value if all are the same.
-fn one_if_equal<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut values: Vec<T> = values.collect();
-    if values.windows(2).all(|pair| pair[0] == pair[1]) {
-        values.truncate(1);
-    }
-    values
 }
 
 impl Draft {
@@ -292,45 +197,30 @@ impl Draft {
         if with_seeds {
             self.seed_keys(visitor);
         }
-        network::path_key(
-            &mut self.path,
-            key(
-                "path",
-                "links that packets pass upstream, in order, the access link among them; downstream the other \
-                 way round",
-                "White 2012 §2.3: the access link alone",
-            ),
-            visitor,
+        let path = key(
+            "path",
+            "links that packets pass upstream, in order, the access link among them; downstream the other way round",
+            "White 2012 §2.3: the access link alone",
         );
-        visitor.table(
-            key("access", "the access link", "White 2012 §2.3"),
-            &mut |visitor| network::access_keys(&mut self.access, visitor),
-        );
+        if self.path.is_some() || visitor.has("path") || visitor.is_exhaustive() {
+            network::path(path, &mut self.path, visitor);
+        }
+        let access = key("access", "the access link", "White 2012 §2.3");
+        network::access(access, &mut self.access, visitor);
         network::links_keys(&mut self.links, visitor);
         let has_homes = !self.homes.is_empty() || visitor.has("home");
-        let has_others = has_homes || visitor.has("load");
-        if !has_others || !self.traffic.is_empty() || visitor.has("traffic") {
-            visitor.items(
-                key("traffic", "who uses the link", "no default")
-                    .required("[[traffic]] with name = \"call\" and app = \"voice\"")
-                    .most(MOST_TRAFFIC),
-                &mut ItemsOf {
-                    items: &mut self.traffic,
-                    base: TrafficDraft::blank,
-                    keys: traffic_keys,
-                },
-            );
+        if !has_homes || !self.traffic.is_empty() || visitor.has("traffic") {
+            let key = key("traffic", "who uses the link", "no default")
+                .required("[[traffic]] with name = \"call\" and app = \"voice\"")
+                .most(MOST_TRAFFIC);
+            traffic::show(key, &mut self.traffic, visitor);
         }
-        load::loads_keys(&mut self.loads, visitor);
+        load::show(load::LOADS, &mut self.loads, visitor);
         if has_homes || visitor.is_exhaustive() {
             network::homes_keys(&mut self.homes, visitor);
         }
-        visitor.table(
-            key("record", "what is written down", "chosen"),
-            &mut |visitor| {
-                record_keys(&mut self.record, visitor);
-            },
-        );
+        let record = key("record", "what is written down", "chosen");
+        self.record.show(record, visitor);
     }
 
     fn seed_keys(&mut self, visitor: &mut dyn Visitor) {
@@ -442,217 +332,8 @@ impl<'a> Entry<'a> {
 /// timers that reach beyond the end.
 const LONGEST_RUN: &str = "5000 h";
 
-/// Most traffic entries of a scenario. chosen: above any household or node that a person describes.
-pub(crate) const MOST_TRAFFIC: &str = "10000";
-
 /// Largest seed. Source: whole numbers of TOML have 64 bits with a sign.
 const LARGEST_SEED: &str = "9223372036854775807";
-
-const PORT_POLICIES: [Word<Ports>; 2] = [
-    Word {
-        name: "fresh",
-        value: Ports::Fresh,
-        about: "one that was not used before, as of a host",
-    },
-    Word {
-        name: "kept",
-        value: Ports::Kept,
-        about: "one that an ended connection to the same server gave back, as of an agent of ns-2",
-    },
-];
-
-const ECN_FIELDS: [Word<Ecn>; 4] = [
-    Word {
-        name: "not-ect",
-        value: Ecn::NotEct,
-        about: "not ECN-capable",
-    },
-    Word {
-        name: "ect0",
-        value: Ecn::Ect0,
-        about: "ECN-capable, classic",
-    },
-    Word {
-        name: "ect1",
-        value: Ecn::Ect1,
-        about: "ECN-capable, L4S (RFC 9331)",
-    },
-    Word {
-        name: "ce",
-        value: Ecn::Ce,
-        about: "marked before it enters the access link",
-    },
-];
-
-pub(crate) fn traffic_keys(traffic: &mut TrafficDraft, visitor: &mut dyn Visitor) {
-    visitor.value(
-        key("name", "what people call it; unique", "no default").required("\"call\""),
-        &mut traffic.name,
-    );
-    visitor.choice(
-        key("app", "what it does", "no default").required("{ kind = \"voice\" }"),
-        &mut application::choice(&mut traffic.application),
-    );
-    let needed = application::needs_stack(&traffic.application);
-    traffic.has_stack |= visitor.has("stack");
-    if needed || visitor.has("stack") || visitor.is_exhaustive() {
-        let mut stack = key(
-            "stack",
-            "the implementation of TCP, for applications that open connections",
-            "no default",
-        )
-        .conditional();
-        if needed && !visitor.is_exhaustive() {
-            stack = stack.required("\"linux-cubic\"");
-        }
-        visitor.choice(stack, &mut stack::StackChoice(&mut traffic.stack));
-    }
-    network::path_key(
-        &mut traffic.path,
-        key(
-            "path",
-            "links that its packets pass upstream, in order; downstream the other way round",
-            "that of the subscriber",
-        ),
-        visitor,
-    );
-    visitor.value(
-        key(
-            "rtt",
-            "fixed round-trip time to the server, or a list with one for each server; includes \
-             the propagation of its links both ways, not their queues and their MAC",
-            "White 2012 §2.3: the shortest that the access link allows",
-        )
-        // chosen: forty geostationary round trips.
-        .most("20 s"),
-        &mut OneOrMany {
-            values: &mut traffic.round_trips,
-        },
-    );
-    visitor.value(
-        key(
-            "line_rate",
-            "rate of the line between access network and server, or a list with one for each",
-            "assumed: gigabit lines (White 2012 §2.3)",
-        )
-        .least("1 b/s")
-        .most("1 Tb/s"),
-        &mut OneOrMany {
-            values: &mut traffic.line_rates,
-        },
-    );
-    visitor.value(
-        key(
-            "dscp",
-            "differentiated-services code point of its packets",
-            "RFC 2474: default",
-        )
-        .most("63"),
-        &mut traffic.dscp,
-    );
-    visitor.value(
-        key(
-            "ecn",
-            "ECN field of its datagrams; connections follow their stack",
-            "RFC 3168: not capable",
-        ),
-        &mut Words {
-            value: &mut traffic.ecn,
-            words: &ECN_FIELDS,
-        },
-    );
-    visitor.value(
-        key(
-            "ports",
-            "which port a new connection has at the subscriber's end; flow queueing hashes it",
-            "RFC 6056: fresh",
-        ),
-        &mut Words {
-            value: &mut traffic.ports,
-            words: &PORT_POLICIES,
-        },
-    );
-}
-
-fn record_keys(record: &mut RecordConfig, visitor: &mut dyn Visitor) {
-    const RARE: &str = "chosen: off, because it grows with the run";
-    const ALWAYS: &str = "chosen: on, because it answers the first questions";
-    visitor.value(
-        key(
-            "datagrams",
-            "one row per datagram; loss, lateness and voice quality are known without",
-            ALWAYS,
-        ),
-        &mut record.datagrams,
-    );
-    visitor.value(
-        key("objects", "one row per object of a web page", RARE),
-        &mut record.objects,
-    );
-    // Only where it is asked for, so that scenarios without it are printed as ever.
-    if record.chunks || visitor.has("chunks") || visitor.is_exhaustive() {
-        visitor.value(
-            key("chunks", "one row per chunk of an adaptive stream", RARE),
-            &mut record.chunks,
-        );
-    }
-    visitor.value(
-        key(
-            "transfers",
-            "one row per file transfer; their number and their median time are known without; pages, \
-             which are few and also count while unfinished, always have their rows",
-            ALWAYS,
-        ),
-        &mut record.transfers,
-    );
-    visitor.value(
-        key(
-            "flows",
-            "one row per flow: each direction of a connection, and each stream of datagrams, with its sub-flow \
-             of the queue manager",
-            RARE,
-        ),
-        &mut record.flows,
-    );
-    visitor.value(
-        key(
-            "series",
-            "width of the bins of time series",
-            "White 2012 §4.1: figures over time",
-        )
-        .least("1 ms")
-        .most("1 h"),
-        &mut Or {
-            value: &mut record.series,
-            word: "off",
-        },
-    );
-    visitor.value(
-        key(
-            "connections",
-            "interval at which window and round-trip time of every open connection are written down",
-            RARE,
-        )
-        .least("1 ms")
-        .most("1 h"),
-        &mut Or {
-            value: &mut record.connections,
-            word: "off",
-        },
-    );
-    visitor.value(
-        key("occupancy", "time spent at each length of a queue", ALWAYS),
-        &mut record.occupancy,
-    );
-    visitor.value(
-        key("delays", "delay split by cause", ALWAYS),
-        &mut record.delays,
-    );
-    visitor.value(
-        key("histograms", "distributions of delay", ALWAYS),
-        &mut record.histograms,
-    );
-}
 
 /// The version of the file format: a constant that a file must state.
 struct Schema;

@@ -1,12 +1,52 @@
 //! The stack of a traffic entry; its keys stand beside the parameters of transports.
 
-use sojourn_keys::{Choice, KindInfo, Profile, Visitor};
+use sojourn_keys::{Choice, Key, KindInfo, Profile, Visitor};
 use sojourn_transport::StackConfig;
 
 use crate::model::Stack;
 
-/// A stack as a choice among all named ones.
-pub(crate) struct StackChoice<'a>(pub(crate) &'a mut Stack);
+/// The stack of a traffic entry as a file spells it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StackDraft {
+    /// The file names it.
+    pub(crate) is_said: bool,
+    pub(crate) stack: Stack,
+}
+
+impl StackDraft {
+    pub(crate) fn blank() -> Self {
+        Self {
+            is_said: false,
+            stack: blank(),
+        }
+    }
+}
+
+/// What a reader starts from.
+pub(crate) fn blank() -> Stack {
+    Stack {
+        name: "ns2-linux-cubic".to_owned(),
+        config: StackConfig::NS2_LINUX_CUBIC,
+    }
+}
+
+/// Shows the stack of a traffic entry: where it has a meaning it must be there.
+pub(crate) fn show(key: Key, stack: &mut StackDraft, visitor: &mut dyn Visitor) {
+    stack.is_said |= visitor.has("stack");
+    let key = if visitor.is_exhaustive() {
+        key
+    } else {
+        key.required("\"linux-cubic\"")
+    };
+    choice(key, &mut stack.stack, visitor);
+}
+
+/// Shows a stack as a choice among all named ones.
+pub(crate) fn choice(key: Key, stack: &mut Stack, visitor: &mut dyn Visitor) {
+    visitor.choice(key, &mut StackChoice(stack));
+}
+
+struct StackChoice<'a>(&'a mut Stack);
 
 impl Choice for StackChoice<'_> {
     fn kinds(&self) -> Vec<KindInfo> {

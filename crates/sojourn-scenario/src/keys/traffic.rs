@@ -1,0 +1,113 @@
+//! Traffic entries.
+//!
+//! Source: White 2012 §2.3 and §3: servers at fixed round-trip times behind the access link. Deviations: none known.
+
+use sojourn_apps::ApplicationConfig;
+use sojourn_base::{BitRate, Ecn, Span};
+use sojourn_keys::{Items, ItemsOf, Key, Visitor, origin, parameters};
+
+use crate::keys::stack::StackDraft;
+use crate::keys::{application, network, stack};
+use crate::model::{Ports, Server, Traffic};
+
+/// Most traffic entries of a scenario. chosen: above any household or node that a person describes.
+pub(crate) const MOST_TRAFFIC: &str = "10000";
+
+parameters! {
+    /// A traffic entry as a file spells it: servers are lists of round-trip times.
+    pub(crate) struct TrafficDraft by blank {
+        /// what people call it; unique
+        name: String = String::new(), origin("no default").required("\"call\"");
+        /// what it does
+        application as "app": ApplicationConfig = application::blank(),
+            origin("no default").required("{ kind = \"voice\" }") => application::show;
+        /// the implementation of TCP, for applications that open connections
+        stack: StackDraft = StackDraft::blank(),
+            origin("no default").conditional(), if |it| application::needs_stack(&it.application) => stack::show;
+        /// links that its packets pass upstream, in order; downstream the other way round
+        path: Option<Vec<String>> = None, origin("that of the subscriber"), if |it| it.path.is_some() => network::path;
+        /// fixed round-trip time to the server, or a list with one for each server; includes the propagation of its links both ways, not their queues and their MAC
+        // One for all servers, or one for each; empty for the shortest that the access link allows.
+        // Chosen bound: forty geostationary round trips.
+        round_trips as "rtt": Vec<Span> = Vec::new(),
+            origin("White 2012 §2.3: the shortest that the access link allows").one_or_many().most("20 s");
+        /// rate of the line between access network and server, or a list with one for each
+        line_rates as "line_rate": Vec<BitRate> = vec![Server::LINE_RATE],
+            origin("assumed: gigabit lines (White 2012 §2.3)").one_or_many().least("1 b/s").most("1 Tb/s");
+        /// differentiated-services code point of its packets
+        dscp: u8 = 0, origin("RFC 2474: default").most("63");
+        /// ECN field of its datagrams; connections follow their stack
+        ecn: Ecn = Ecn::NotEct, origin("RFC 3168: not capable");
+        /// which port a new connection has at the subscriber's end; flow queueing hashes it
+        ports: Ports = Ports::Fresh, origin("RFC 6056: fresh");
+    }
+}
+
+/// Shows a list of traffic entries, unless something else stands in its place.
+pub(crate) fn show(key: Key, traffic: &mut Vec<TrafficDraft>, visitor: &mut dyn Visitor) {
+    let others = ["home", "load"].iter().any(|name| visitor.has(name));
+    if !others || !traffic.is_empty() || visitor.has("traffic") {
+        let list: &mut dyn Items = &mut ItemsOf {
+            items: traffic,
+            base: TrafficDraft::blank,
+            keys: TrafficDraft::keys,
+        };
+        visitor.items(key, list);
+    }
+}
+
+impl TrafficDraft {
+    pub(crate) fn of(traffic: &Traffic) -> Self {
+        Self {
+            name: traffic.name.clone(),
+            application: traffic.application.clone(),
+            stack: StackDraft {
+                is_said: traffic.stack.is_some(),
+                stack: traffic.stack.clone().unwrap_or_else(stack::blank),
+            },
+            path: traffic.path.clone(),
+            round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
+            line_rates: one_if_equal(traffic.servers.iter().map(|server| server.line_rate)),
+            dscp: traffic.dscp,
+            ecn: traffic.ecn,
+            ports: traffic.ports,
+        }
+    }
+
+    pub(crate) fn into_traffic(self, nearest: Span) -> Traffic {
+        let count = self.application.servers();
+        let servers = (0..count)
+            .map(|index| Server {
+                rtt: *nth(&self.round_trips, index).unwrap_or(&nearest),
+                line_rate: *nth(&self.line_rates, index).unwrap_or(&Server::LINE_RATE),
+            })
+            .collect();
+        Traffic {
+            stack: application::needs_stack(&self.application).then_some(self.stack.stack),
+            name: self.name,
+            application: self.application,
+            path: self.path,
+            servers,
+            dscp: self.dscp,
+            ecn: self.ecn,
+            ports: self.ports,
+        }
+    }
+}
+
+/// The value of server `index` in a list of one for all, or one for each.
+fn nth<T>(values: &[T], index: usize) -> Option<&T> {
+    match values {
+        [one] => Some(one),
+        many => many.get(index),
+    }
+}
+
+/// The list, or its first value if all are the same.
+fn one_if_equal<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    if values.windows(2).all(|pair| pair[0] == pair[1]) {
+        values.truncate(1);
+    }
+    values
+}
