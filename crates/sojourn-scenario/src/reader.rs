@@ -1,8 +1,10 @@
 //! Takes the values of a configuration from a file's tree, and notes everything that does not fit.
 
+use core::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::problem::Problem;
+use crate::tree;
 use sojourn_keys::content::{Content, Node, Position, Table};
 use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, Value, quoted, shown, unknown_word};
@@ -278,12 +280,20 @@ impl Visitor for Reader<'_> {
     fn value(&mut self, key: Key, value: &mut dyn Value) {
         let (path, node) = self.find(&key);
         self.note_origin(&path, node);
-        if let Some(node) = node
-            && let Err(mismatch) = value
-                .read(&node.content, &key)
-                .and_then(|()| value.check(&key))
-        {
+        let Some(node) = node else {
+            return;
+        };
+        let before = value.print();
+        if let Err(mismatch) = value.read(&node.content, &key) {
             self.notes.problem(&path, mismatch);
+        } else if let Err(mismatch) = value.check(&key) {
+            self.notes.problem(&path, mismatch);
+            // The parts are judged together with the nearest value that is allowed: rates of 10^30 would overflow there.
+            let is_above = value.compare(key.most) == Some(Ordering::Greater);
+            let bound = if is_above { key.most } else { key.least };
+            if value.read(&tree::parse_value(bound).content, &key).is_err() {
+                let _ = value.read(&tree::parse_value(&before).content, &key);
+            }
         }
     }
 

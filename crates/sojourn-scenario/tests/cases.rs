@@ -134,3 +134,34 @@ fn every_key_of_the_file_has_a_case() {
     }
     assert!(keys.is_empty(), "no case prints {keys:?}");
 }
+
+/// Values at and far beyond what a key may hold.
+const FAR_OUT: [&str; 9] = [
+    "1e30",
+    "-1e30",
+    "1e-30",
+    "0",
+    "18446744073709551615",
+    "\"1 b/s\"",
+    "\"1 Tb/s\"",
+    "\"1000 GB\"",
+    "\"5000 h\"",
+];
+
+#[test]
+fn no_value_of_any_key_however_absurd_ends_in_an_overflow() {
+    for (file, text) in common::files("tests/cases", "toml") {
+        let (base, cases) = read(&text);
+        let keys: BTreeSet<String> = cases.into_iter().map(|case| case.set).collect();
+        for key in keys {
+            for value in FAR_OUT {
+                let told = std::panic::catch_unwind(|| {
+                    if let Ok(scenario) = Scenario::parse_with(&base, &[(&key, value)]) {
+                        let _ = (scenario.warnings(), scenario.canonical());
+                    }
+                });
+                assert!(told.is_ok(), "{file}: {key} = {value}");
+            }
+        }
+    }
+}
