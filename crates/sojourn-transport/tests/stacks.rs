@@ -88,7 +88,7 @@ fn rounds(config: &StackConfig, bytes: u64) -> f64 {
 
 #[test]
 fn objects_of_white_2012_take_the_round_trips_that_its_page_load_times_imply() {
-    // Specification 1.3, E2: (initial window, Nagle) -> round trips of 25,000 B and of 102,400 B.
+    // Worked out by hand: (initial window, Nagle) -> round trips that 25,000 B and 102,400 B take.
     for (initial_window, nagle, object, page) in [
         (4, false, 4.0, 6.0),
         (4, true, 5.0, 7.0),

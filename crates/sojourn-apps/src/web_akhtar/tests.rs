@@ -8,7 +8,7 @@ fn watched(config: &WebAkhtarConfig, desk: &mut Desk, seconds: u64) {
 
 #[test]
 fn pages_have_the_bytes_of_the_table_on_average() {
-    // Inconsistency KI-41 of the slides: lines give the printed 650 kB one by one, columns do so pipelined.
+    // The slides print averages and deciles that disagree: lines give the printed 650 kB one by one, columns do so pipelined.
     for (requests, lookup, kilobytes) in [
         (Requests::OneByOne, Lookup::Interpolated, 658.0),
         (Requests::OneByOne, Lookup::Step, 1021.0),

@@ -1,4 +1,4 @@
-//! What every manager keeps, whatever happens to it: INV-1 to INV-8, over random operation lists.
+//! What every manager keeps, whatever happens to it, over random operation lists.
 //!
 //! A new manager joins by one line in `cases.rs`.
 
@@ -22,7 +22,6 @@ proptest! {
     fn every_packet_is_delivered_dropped_or_waiting(operations in operations(300)) {
         for case in managers() {
             let log = log_of(&case.config, &operations, Instant::ZERO);
-            // INV-1, after each operation.
             let mut waiting = Backlog::default();
             let mut gone = vec![false; log.arrivals.len()];
             for line in &log.lines {
@@ -56,7 +55,7 @@ proptest! {
     #[test]
     fn packets_of_a_flow_keep_their_order(operations in operations(300)) {
         for case in managers() {
-            // INV-2: within a flow, and within its packets of each queue where there are several.
+            // Where a manager has several queues: the packets of a flow within each of them.
             let log = log_of(&case.config, &operations, Instant::ZERO);
             let mut last = std::collections::BTreeMap::new();
             for effect in log.effects() {
@@ -72,7 +71,6 @@ proptest! {
     #[test]
     fn limits_hold_after_every_operation(operations in operations(300)) {
         for case in managers() {
-            // INV-3.
             for line in log_of(&case.config, &operations, Instant::ZERO).lines {
                 prop_assert!(line.backlog.bytes <= case.most.bytes, "{:?}", case.config);
                 prop_assert!(line.backlog.packets <= case.most.packets, "{:?}", case.config);
@@ -83,7 +81,6 @@ proptest! {
     #[test]
     fn only_capable_packets_are_marked_and_only_if_marks_are_wanted(operations in operations(300)) {
         for case in managers() {
-            // INV-4.
             let log = log_of(&case.config, &operations, Instant::ZERO);
             let mut marked = vec![false; log.arrivals.len()];
             for effect in log.effects() {
@@ -109,7 +106,6 @@ proptest! {
     #[test]
     fn an_opportunity_is_wasted_only_if_nothing_is_left(operations in operations(300)) {
         for case in managers() {
-            // INV-5.
             for line in log_of(&case.config, &operations, Instant::ZERO).lines {
                 if line.effects.contains(&Effect::Nothing) {
                     prop_assert_eq!(line.backlog, Backlog::default(), "{:?}", case.config);
@@ -121,7 +117,6 @@ proptest! {
     #[test]
     fn the_same_input_gives_the_same_output(operations in operations(300)) {
         for case in managers() {
-            // INV-6.
             let [one, other] = [(); 2].map(|()| log_of(&case.config, &operations, Instant::ZERO));
             prop_assert_eq!(one, other, "{:?}", case.config);
         }
@@ -130,7 +125,7 @@ proptest! {
     #[test]
     fn a_later_start_changes_nothing(operations in operations(300), periods in 1..40_u64) {
         for case in managers() {
-            // INV-8. The shift is a multiple of every timer's period (15, 16 and 30 ms), because
+            // The shift is a multiple of every timer's period (15, 16 and 30 ms), because
             // timers count from the start of the run.
             let shifted = Instant::ZERO + Span::from_ms(240) * periods;
             prop_assert_eq!(

@@ -184,7 +184,6 @@ fn lengths_are_rounded_up_to_their_class() {
 
 #[test]
 fn probabilities_stay_in_range() {
-    // INV-7.
     let mut pie = DocsisPie::default();
     for update in 0..5000_u32 {
         pie.on_update(&LAW, f64::from(update % 11) * 10.0);

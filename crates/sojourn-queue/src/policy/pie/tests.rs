@@ -301,7 +301,6 @@ fn a_sleeping_pie_wakes_up_at_its_threshold_and_falls_asleep_again() {
 
 #[test]
 fn probabilities_stay_in_range_for_absurd_parameters() {
-    // INV-7.
     let law = PieLaw {
         alpha: 1e6,
         beta: 1e9,
