@@ -8,7 +8,8 @@ of the package are read the same way.
 |---|---|
 | `open_study`, `modules` | a study with its Python module; which modules may run |
 | `checks` | whether the declarations can be answered |
-| `view`, `selection`, `asking` | a result, points by label, measures of points |
+| `view`, `selection`, `measured` | a result, points by label, measures of points |
+| `asking`, `versus` | declared values; points against others |
 | `numbers` | numbers by group and in sentences |
 | `criteria`, `judging`, `claims` | conditions, judging by them, verdicts |
 | `printed_tables`, `word_tables`, `tolerance`, `table` | printed tables of numbers and of words beside ours |

@@ -22,8 +22,12 @@ __all__ = [
     "complete",
     "fill",
     "group_by_group",
+    "line",
+    "look_up",
     "number",
+    "ratio",
     "reduced",
+    "single",
 ]
 
 Numbers = float | dict[str, float]
@@ -99,6 +103,50 @@ def group_by_group(
     if isinstance(second, dict):
         return {name: operation(first, value) for name, value in second.items()}
     return operation(first, second)
+
+
+def single(value: Numbers) -> float:
+    """Return a number that is one.
+
+    Raises
+    ------
+    ValueError
+        If it is a value with groups.
+    """
+    if isinstance(value, dict):
+        raise ValueError(f"one number is wanted, not {len(value)}")
+    return value
+
+
+def ratio(first: float, second: float) -> float:
+    """Divide; what never came is infinitely more than what did.
+
+    Examples
+    --------
+    >>> ratio(1.0, 4.0), ratio(3.0, math.inf), ratio(3.0, 0.0)
+    (0.25, 0.0, inf)
+    """
+    if second == 0:
+        return math.nan if first == 0 or math.isnan(first) else math.inf
+    return first / second
+
+
+def line(values: Numbers, against: Sequence[float]) -> tuple[float, float]:
+    """Return slope and R² of the line through numbers, by least squares.
+
+    Examples
+    --------
+    >>> slope, fit = line({"a": 1.0, "b": 3.0, "c": 5.0}, [0, 1, 2])
+    >>> round(slope, 6), round(fit, 6)
+    (2.0, 1.0)
+    """
+    if not isinstance(values, dict) or len(values) != len(against):
+        raise ValueError("a slope needs one number in `against` per group")
+    x, y = np.array(against, dtype=float), np.array(list(values.values()))
+    slope, start = np.polyfit(x, y, 1)
+    residual = y - (slope * x + start)
+    scatter = float(np.sum((y - y.mean()) ** 2))
+    return float(slope), 1 - float(np.sum(residual**2)) / scatter if scatter else math.nan
 
 
 def number(value: float, digits: int = 3) -> str:

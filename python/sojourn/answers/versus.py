@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
-from sojourn.answers.selection import LabelledPoint, Points
-from sojourn.answers.view import NotRecorded, StudyView
+from sojourn.answers.measured import Measured
+from sojourn.answers.selection import LabelledPoint
+from sojourn.answers.view import NotRecorded
 from sojourn.declarations.answers import Measure, Value, Where
 from sojourn.stats.estimate import paired_difference, paired_ratio
 from sojourn.stats.quantity import is_compared_by_ratio
 
-__all__ = ["Asker", "against_others"]
-
-
-class Asker(Protocol):
-    """What is asked: `sojourn.answers.asking.Ask`."""
-
-    view: StudyView
-    points: Points
-    seconds: float
-
-    def by_seed(
-        self, measure: Measure, points: Sequence[LabelledPoint], *, strict: bool = False
-    ) -> dict[int, float]:
-        """Return a measure of points by seed."""
-        ...
+__all__ = ["against_others"]
 
 
 def against_others(
-    ask: Asker, measure: Measure, value: Value, points: Sequence[LabelledPoint]
+    ask: Measured, measure: Measure, value: Value, points: Sequence[LabelledPoint]
 ) -> float:
     """Return how points compare with those of `versus`, or an end of the interval over pairs of runs.
 
@@ -50,9 +36,7 @@ def against_others(
         raise NotRecorded(
             "not every point has one other that differs in the labels of `versus` alone"
         )
-    for point in (*points, *others):
-        if ask.seconds:
-            ask.view.require_duration(point.name, ask.seconds)
+    ask.require_long([*points, *others])
     first, second = (ask.by_seed(measure, side, strict=True) for side in (points, others))
     seeds = [seed for seed in first if seed in second]
     ours, theirs = (np.array([side[seed] for seed in seeds]) for side in (first, second))

@@ -1,0 +1,113 @@
+"""Whether what a study declares can be answered: checked as a whole, before anything is simulated.
+
+Each problem says where it is and what would be right; all are reported at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sojourn.answers.checks.claims import Claims
+from sojourn.answers.checks.drawn import Drawn
+from sojourn.answers.checks.names import Names
+from sojourn.answers.checks.values import TWO_WAY, Values
+from sojourn.answers.open_study import OpenStudy
+from sojourn.declarations.answers import declares_answers
+from sojourn.errors import Problem, ScenarioError, StudyError
+from sojourn.scenario import Scenario
+from sojourn.study.expand import Point
+from sojourn.study.files import companions, is_inside
+from sojourn.study.library import Study
+
+__all__ = ["TWO_WAY", "check_declarations", "unanswerable"]
+
+
+def check_declarations(
+    study: OpenStudy, traffic: Mapping[str, Mapping[str, str]], file: str
+) -> None:
+    """Check everything that a study declares about its answers.
+
+    Parameters
+    ----------
+    study
+        The study.
+    traffic
+        Kinds of the applications of each point, by the names of their traffic entries.
+    file
+        How problems call the study file.
+
+    Raises
+    ------
+    StudyError
+        If something is wrong; lists all of it.
+    """
+    problems = list(_problems(Names(study, file), traffic))
+    if problems:
+        raise StudyError(list(dict.fromkeys(problems)))
+
+
+def _problems(names: Names, traffic: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
+    values = Values(names, traffic)
+    claims, drawn = Claims(names, values), Drawn(names)
+    yield from names.module()
+    yield from _files(names)
+    for name, measure in names.own.measures.items():
+        yield from values.measure(f"measures.{name}", measure)
+    yield from claims.problems()
+    yield from claims.headlines()
+    yield from drawn.tables()
+    yield from drawn.figures()
+    yield from drawn.averages()
+
+
+def _files(names: Names) -> Iterator[Problem]:
+    for name in companions(names.own):
+        path = names.study.folder / name
+        if not is_inside(name):
+            yield names.problem(name, "lies outside the study's folder", "move it there")
+        elif not path.is_file() and name != names.own.module:
+            hint = "names are relative to the study file"
+            yield names.problem(name, f"{path}: no such file", hint)
+
+
+def unanswerable(study: Study, points: list[Point]) -> list[Problem]:
+    """Return what is wrong with what the study declares about its answers, if it declares anything."""
+    if not declares_answers(study.definition):
+        return []
+    traffic = _traffic(points)
+    try:
+        check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
+    except StudyError as error:
+        return error.problems
+    return []
+
+
+def _traffic(points: list[Point]) -> dict[str, dict[str, str]]:
+    """Return what all traffic entries are, by point and name; those that named loads stand for have no kind."""
+    known: dict[str, list[str]] = {}
+    found: dict[str, dict[str, str]] = {}
+    for point in points:
+        entries = point.document.get("traffic", [])
+        kinds = {str(entry.get("name", "")): _kind(entry.get("app", "")) for entry in entries}
+        loads = point.document.get("load", [])
+        if loads:
+            # Points that differ in other things have the same names.
+            kind = str([(load.get("name"), load.get("test")) for load in loads] + list(kinds))
+            if kind not in known:
+                try:
+                    printed = Scenario.parse(point.text).canonical()
+                except ScenarioError:  # told when all points are validated
+                    printed = ""
+                known[kind] = re.findall(
+                    r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE
+                )
+            kinds |= dict.fromkeys(known[kind], "") | kinds
+        found[point.name] = kinds
+    return found
+
+
+def _kind(app: str | dict[str, Any]) -> str:
+    """Return the word that says what an application is; empty if that is not known."""
+    return app if isinstance(app, str) else str(app.get("kind", ""))

@@ -1,0 +1,125 @@
+"""What any check asks: whether labels, points, measures, functions and columns of these names are there."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sojourn.answers.open_study import OpenStudy
+from sojourn.answers.selection import LabelledPoint
+from sojourn.declarations.base import Where
+from sojourn.errors import Problem, StudyError, nearest
+
+__all__ = ["MEET", "Names"]
+
+MEET = "labels have to meet at one point"
+
+
+class Names:
+    """The names that a study's declarations may use.
+
+    Parameters
+    ----------
+    study
+        The study.
+    file
+        How problems call the study file.
+    """
+
+    def __init__(self, study: OpenStudy, file: str) -> None:
+        self.study = study
+        self.own = study.definition
+        self.labels = study.points.labels
+        self._file = file
+        self._functions: Mapping[str, Any] | None = None
+
+    def module(self) -> Iterator[Problem]:
+        """Find what is wrong with the study's module."""
+        try:
+            self._functions = self.study.functions
+        except StudyError as error:
+            for found in error.problems:
+                yield self.problem(found.path, found.message, found.hint)
+
+    def problem(self, path: str, message: str, hint: str = "") -> Problem:
+        """Return a problem of the study file."""
+        return Problem(path, message, hint, file=self._file)
+
+    def function(self, path: str, name: str) -> Iterator[Problem]:
+        """Find a function that the study's module does not have."""
+        if not name or self._functions is None:
+            return
+        if not self.own.module:
+            yield self.problem(path, f'no module holds "{name}"', 'add: module = "study.py"')
+        elif not callable(self._functions.get(name)):
+            known = [n for n, f in self._functions.items() if callable(f) and not n.startswith("_")]
+            message = f'{self.own.module} has no function "{name}"'
+            yield self.problem(path, message, nearest(name, known))
+
+    def where(self, path: str, where: Where) -> Iterator[Problem]:
+        """Find labels, and values of them, that no point has."""
+        for label, given in where.items():
+            if label not in self.labels:
+                hint = nearest(label, self.labels)
+                yield self.problem(path, f'no point has a label "{label}"', hint)
+                continue
+            for value in given if isinstance(given, list) else [given]:
+                if str(value) not in self.labels[label]:
+                    hint = nearest(str(value), self.labels[label])
+                    yield self.problem(path, f'no point has {label} = "{value}"', hint)
+
+    def label(self, path: str, *labels: str) -> Iterator[Problem]:
+        """Find labels that no point has."""
+        for label in labels:
+            if label and label not in self.labels:
+                hint = nearest(label, self.labels)
+                yield self.problem(path, f'no point has a label "{label}"', hint)
+
+    def selected(self, path: str, where: Where) -> Iterator[Problem]:
+        """Find labels that no point has, or has together."""
+        found = list(self.where(path, where))
+        yield from found
+        if not found and where and not self.study.points.select(where):
+            words = ", ".join(f"{label} = {value}" for label, value in where.items())
+            yield self.problem(path, f"no point has {words}", MEET)
+
+    def kept(self, path: str, table: str | None) -> Iterator[Problem]:
+        """Find a record table that is needed and not kept."""
+        if table and table not in self.own.keep:
+            hint = f'add "{table}" to `keep`'
+            yield self.problem(path, f"needs the record table {table}", hint)
+
+    def uses(self, path: str, *measures: str) -> Iterator[Problem]:
+        """Find measures that are not declared."""
+        for measure in measures:
+            if measure not in self.own.measures:
+                hint = nearest(measure, self.own.measures)
+                yield self.problem(path, f'no measure "{measure}"', hint)
+
+    def draws(self, path: str, where: Where, *measures: str) -> Iterator[Problem]:
+        """Find measures that are not there, and those that are for none of the points that are asked for."""
+        yield from self.uses(path, *measures)
+        chosen = self.study.points.select(where)
+        for name in dict.fromkeys(measures):
+            measure = self.own.measures.get(name)
+            meant = self.study.points.select(measure.where) if measure else []
+            if measure and meant and chosen and not {*_names(meant)} & {*_names(chosen)}:
+                words = ", ".join(f"{label} = {value}" for label, value in measure.where.items())
+                message = f"{name} is for points with {words}, and none of these points has them"
+                yield self.problem(path, message, "change `where` here or of the measure")
+
+    def columns(self, path: str, name: str, wanted: Iterable[str]) -> Iterator[Problem]:
+        """Find columns that a printed file lacks."""
+        file = self.study.folder / name
+        if not file.is_file():
+            return
+        with file.open(newline="", encoding="utf-8") as opened:
+            known = next(csv.reader(opened), list[str]())
+        for column in wanted:
+            if column not in known:
+                yield self.problem(path, f'{name} has no column "{column}"', nearest(column, known))
+
+
+def _names(points: Sequence[LabelledPoint]) -> list[str]:
+    return [point.name for point in points]
