@@ -15,7 +15,6 @@ pub(crate) mod player;
 pub(crate) mod rate;
 
 pub use client::Has;
-pub(crate) use client::number;
 pub use content::{Content, VbrContent};
 pub use rate::{Bba0Config, BolaConfig, RateRule, ThroughputBufferConfig};
 

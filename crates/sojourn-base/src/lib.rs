@@ -35,6 +35,7 @@ pub mod random;
 pub mod rate;
 pub mod ratio;
 pub mod report;
+mod scaled;
 pub mod size;
 pub mod time;
 

@@ -82,7 +82,7 @@ impl fmt::Display for BitRate {
             .into_iter()
             .find(|(scale, _)| self.0 >= *scale)
             .unwrap_or((1, "b/s"));
-        crate::quantity::write_scaled(f, self.0, scale)?;
+        crate::scaled::write_scaled(f, self.0, scale)?;
         write!(f, " {unit}")
     }
 }

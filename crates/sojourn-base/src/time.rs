@@ -262,7 +262,7 @@ impl fmt::Display for Span {
             .into_iter()
             .find(|(scale, _)| self.0 >= *scale)
             .unwrap_or((1, "ps"));
-        crate::quantity::write_scaled(f, self.0, scale)?;
+        crate::scaled::write_scaled(f, self.0, scale)?;
         write!(f, " {unit}")
     }
 }

@@ -48,7 +48,7 @@
 //! `BASE` is the first of them;
 //! [`words!`] one whose variants are words.
 
-use crate::form::Key;
+use crate::key::Key;
 
 /// The first line of a documentation comment, which is what users read.
 pub const fn first_line(documentation: &'static str) -> &'static str {
@@ -63,7 +63,7 @@ pub const fn first_line(documentation: &'static str) -> &'static str {
 
 /// A key about which its row says the rest: `origin` is where its default or its meaning comes from.
 pub const fn origin(origin: &'static str) -> Key {
-    crate::form::key("", "", origin)
+    crate::key::key("", "", origin)
 }
 
 /// Declares parameters; see [the module](crate::declare).

@@ -4,7 +4,8 @@
 //! | module | content |
 //! |---|---|
 //! | [`declare`] | [`parameters!`], [`choices!`], [`words!`]: one row makes field, documentation, key and default |
-//! | [`form`] | [`Key`], and [`Visitor`], who is shown every key with its value |
+//! | [`mod@key`] | [`Key`]: what is said of a parameter |
+//! | [`form`] | [`Visitor`], who is shown every key with its value |
 //! | [`kind`] | [`Configured`]: a kind of something with its keys and profiles; [`Kinds`]: all of them |
 //! | [`mod@family`] | [`family!`]: a type that holds any configuration of one sort |
 //! | [`value`] | [`Value`]: how single values are spelt, read, printed and described |
@@ -18,6 +19,7 @@ pub mod content;
 pub mod declare;
 pub mod family;
 pub mod form;
+pub mod key;
 pub mod kind;
 mod nearest;
 pub mod parameter;
@@ -26,7 +28,8 @@ pub mod value;
 pub use content::Content;
 pub use declare::origin;
 pub use family::{Family, Values};
-pub use form::{Choice, Items, ItemsOf, Key, KindInfo, Visitor, key};
+pub use form::{Choice, Items, ItemsOf, KindInfo, Visitor};
+pub use key::{Key, key};
 pub use kind::{AnyKind, Configured, Kind, KindOf, Kinds, NameTaken, OneOf, Profile};
 pub use nearest::{SYNONYMS, nearest};
 pub use parameter::{Choices, Parameter, bytes, rate_or, without_keys};

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use sojourn_base::{BitRate, Bytes};
 
-use crate::form::{Key, Visitor};
+use crate::form::Visitor;
+use crate::key::Key;
 use crate::kind::{Kind, OneOf};
 use crate::value::{ListOf, OneOrMany, Or, Value};
 

@@ -15,7 +15,7 @@ use core::fmt::Write as _;
 use sojourn_base::quantity::Unit;
 
 use crate::content::Content;
-use crate::form::Key;
+use crate::key::Key;
 
 /// Why a value does not fit its key, and what would.
 #[derive(Clone, Debug, PartialEq, Eq)]

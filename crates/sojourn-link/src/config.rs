@@ -136,7 +136,7 @@ impl ShaperConfig {
         }
     }
 
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+    pub(crate) fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         for (field, rate, depth) in [
             ("burst", self.sustained, self.burst),
             ("peak_burst", self.peak, self.peak_burst),

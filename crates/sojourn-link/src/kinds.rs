@@ -1,12 +1,24 @@
-//! All kinds of link.
+//! All kinds of link, and what makes a kind of link of the parameters of each.
 //!
 //! Whoever adds a link adds one line to the list: files, schema and reference page know it by that.
 
-use crate::config::{CascadeConfig, SerialConfig, ShapedConfig, SingleQueueConfig};
+use crate::any::AnyLink;
+use crate::config::{CascadeConfig, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig};
+use crate::docsis30::cascade::Cascade;
+use crate::docsis30::single_queue::SingleQueue;
 use crate::docsis31::config::{DownstreamConfig, UpstreamConfig};
+use crate::docsis31::downstream::Downstream;
+use crate::docsis31::upstream::Upstream;
+use crate::framing::Framing;
 use crate::kind::{LinkConfig, LinkKind};
+use crate::problems::{problem, require_maps, require_rate};
+use crate::serial::Serial;
+use crate::shaped::Shaped;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use sojourn_base::{BitRate, Bytes, Packets, Span};
 use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
+use sojourn_queue::{ConfigProblem, QueueManager};
 
 /// All kinds, in the order of the reference page.
 static KINDS: Kinds<LinkConfig> = Kinds::new(&[
@@ -27,5 +39,197 @@ impl LinkConfig {
     /// All kinds, somebody's own among them.
     pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
         KINDS.all()
+    }
+}
+
+impl LinkKind for SerialConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Serial::new(*self, manager).into()
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        self.rate
+    }
+
+    fn delay(&self) -> Span {
+        self.delay + self.interleaving
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        require_rate("rate", self.rate, problems);
+        if let Some(gap) = self.impulses.gap
+            && gap <= self.impulses.length
+        {
+            problems.push(problem(
+                "impulse_gap",
+                alloc::format!(
+                    "impulses of {} every {gap} leave no time to send",
+                    self.impulses.length
+                ),
+                "a gap well above impulse_length: \"10 s\"",
+            ));
+        }
+    }
+}
+
+impl LinkKind for ShapedConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Shaped::new(*self, manager).into()
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        self.shaper.drain_rate()
+    }
+
+    fn delay(&self) -> Span {
+        self.delay
+    }
+
+    fn burst(&self) -> Bytes {
+        self.shaper.burst
+    }
+
+    fn bucket(&self) -> Option<(&'static str, Bytes)> {
+        Some(self.shaper.shallowest())
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.shaper.collect_problems(problems);
+    }
+}
+
+impl LinkKind for CascadeConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Cascade::new(self, manager).into()
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        on_channel(&self.shaper, self.channel_rate)
+    }
+
+    fn delay(&self) -> Span {
+        self.delay
+    }
+
+    fn burst(&self) -> Bytes {
+        self.shaper.burst
+    }
+
+    fn bucket(&self) -> Option<(&'static str, Bytes)> {
+        Some(self.shaper.shallowest())
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.shaper.collect_problems(problems);
+        require_maps(self.map_interval, self.channel_rate, problems);
+        self.congestion.collect_problems(problems);
+        if self.transmit_queue == Packets::ZERO {
+            problems.push(problem(
+                "transmit_queue",
+                alloc::format!("a transmit queue of {} passes nothing", Packets::ZERO),
+                "\"32 packets\"",
+            ));
+        }
+    }
+}
+
+impl LinkKind for SingleQueueConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        SingleQueue::new(self, manager).into()
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        on_channel(&self.shaper, self.channel_rate)
+    }
+
+    fn delay(&self) -> Span {
+        self.delay
+    }
+
+    fn burst(&self) -> Bytes {
+        self.shaper.burst
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.shaper.collect_problems(problems);
+        require_maps(self.map_interval, self.channel_rate, problems);
+        self.congestion.collect_problems(problems);
+    }
+}
+
+impl ShaperConfig {
+    /// The bucket that the longest packet must fit into whole: its key, and how deep it is.
+    fn shallowest(&self) -> (&'static str, Bytes) {
+        let peak = (self.peak.as_bps() > 0).then_some(("peak_burst", self.peak_burst));
+        let sustained = ("burst", self.burst);
+        peak.filter(|peak| peak.1 < sustained.1)
+            .unwrap_or(sustained)
+    }
+}
+
+/// The rate of buckets in front of a channel.
+fn on_channel(shaper: &ShaperConfig, channel: BitRate) -> BitRate {
+    match shaper.drain_rate() {
+        BitRate::ZERO => channel,
+        rate => rate.min(channel),
+    }
+}
+
+impl LinkKind for UpstreamConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Upstream::new(self, manager).into()
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        drain_rate(self.rate, self.peak, self.channel.capacity())
+    }
+
+    fn delay(&self) -> Span {
+        self.plant()
+    }
+
+    fn burst(&self) -> Bytes {
+        self.burst
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ethernet
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.problems(problems);
+    }
+}
+
+/// The rate of buckets in front of a channel.
+fn drain_rate(sustained: BitRate, peak: BitRate, channel: BitRate) -> BitRate {
+    let rates = [sustained, peak, channel];
+    let said = rates.into_iter().filter(|rate| *rate > BitRate::ZERO);
+    said.min().unwrap_or(BitRate::ZERO)
+}
+
+impl LinkKind for DownstreamConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        Downstream::new(self, manager).into()
+    }
+
+    fn drain_rate(&self) -> BitRate {
+        drain_rate(self.rate, self.peak, self.capacity())
+    }
+
+    fn delay(&self) -> Span {
+        self.plant()
+    }
+
+    fn burst(&self) -> Bytes {
+        self.burst
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ethernet
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.problems(problems);
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::file::Tlv;
 use crate::parameter::Origin;
-use crate::service::Role;
+use crate::role::Role;
 use crate::tlv;
 
 /// DiffServ value that White 2019 §2.2 proposes for non-queue-building traffic; later drafts say 45.

@@ -17,7 +17,8 @@ use crate::parameter::{
     About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting, fill,
     fill_defaults,
 };
-use crate::service::{AggregateServiceFlow, Role, Service, ServiceConfig, ServiceFlow};
+use crate::role::Role;
+use crate::service::{AggregateServiceFlow, Service, ServiceConfig, ServiceFlow};
 use crate::tables::{Docsis, Entry, Tables, Way};
 use crate::text::rate_scale;
 use crate::tlv;

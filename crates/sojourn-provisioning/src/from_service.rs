@@ -13,7 +13,8 @@ use crate::issue::Issue;
 use crate::parameter::{
     About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameter, Parameters, Setting,
 };
-use crate::service::{AggregateServiceFlow, Role, Service, ServiceConfig, ServiceFlow};
+use crate::role::Role;
+use crate::service::{AggregateServiceFlow, Service, ServiceConfig, ServiceFlow};
 use crate::text::rate_scale;
 use crate::tlv::{self, Kind};
 

@@ -7,20 +7,7 @@ use serde::Serialize;
 
 use crate::classifier::Classifier;
 use crate::parameter::{Leaf, Parameter, Parameters, Setting};
-
-/// What a service flow is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// It carries everything.
-    Only,
-    /// It carries what builds queues, in an aggregate.
-    Classic,
-    /// It carries what builds none.
-    LowLatency,
-    /// It is not looked at any further.
-    Other,
-}
+use crate::role::Role;
 
 /// A service flow with all that holds for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

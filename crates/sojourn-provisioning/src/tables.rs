@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use crate::classifier::{Classifier, NQB};
 use crate::issue::Issue;
 use crate::parameter::{About, Form, Leaf, OF_AGGREGATES, OF_FLOWS, Origin, Parameters, Setting};
-use crate::service::Role;
+use crate::role::Role;
 use crate::text::unhex;
 
 /// Generation of a modem.

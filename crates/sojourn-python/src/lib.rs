@@ -15,19 +15,16 @@ mod provisioning;
 mod run;
 mod scenario;
 mod table;
+mod version;
 
 #[cfg(feature = "count-allocations")]
 #[global_allocator]
 static ALLOCATOR: counting::CountingAllocator = counting::CountingAllocator;
 
-/// Version that enters content hashes: the package's version and a digest of the sources that decide
-/// results (see `build.rs`).
-pub const ENGINE_VERSION: &str = env!("SOJOURN_ENGINE_VERSION");
-
 /// Version that enters content hashes; changes whenever results may.
 #[pyfunction]
 fn engine_version() -> &'static str {
-    ENGINE_VERSION
+    version::ENGINE_VERSION
 }
 
 #[pymodule]

@@ -91,7 +91,7 @@ impl Scenario {
                 "runs with a queue manager of kind python have no key: nothing tells what its class does",
             ));
         }
-        Ok(self.inner.key(Seed(seed), crate::ENGINE_VERSION))
+        Ok(self.inner.key(Seed(seed), crate::version::ENGINE_VERSION))
     }
 
     fn __repr__(&self) -> String {

@@ -7,8 +7,8 @@ use crate::path::{Fate, Path, Shape};
 use sojourn_base::Instant;
 use sojourn_keys::{Configured, Visitor, key};
 use sojourn_transport::congestion::{
-    Ack, AnyController, Congestion, CongestionControl, ControllerConfig, ControllerKind, Window,
-    add_controller,
+    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerConfig,
+    ControllerKind, Window, add_controller,
 };
 use sojourn_transport::{ConnectionStatistics, StackConfig};
 
@@ -46,7 +46,7 @@ impl Configured for Gaimd {
 }
 
 impl ControllerKind for Gaimd {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
+    fn build(&self, _connection: &Connection) -> AnyController {
         AnyController::other(*self)
     }
 }

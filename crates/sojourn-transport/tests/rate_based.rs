@@ -6,8 +6,8 @@ use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{Configured, Visitor};
 use sojourn_transport::StackConfig;
 use sojourn_transport::congestion::{
-    Ack, AnyController, Congestion, CongestionControl, ControllerConfig, ControllerKind, Requests,
-    Window,
+    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerConfig,
+    ControllerKind, Requests, Window,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl Configured for RateBased {
 }
 
 impl ControllerKind for RateBased {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
+    fn build(&self, _connection: &Connection) -> AnyController {
         AnyController::other(*self)
     }
 }

@@ -3,9 +3,8 @@
 //! Source: RFC 5681 §3.1 with other constants; an example. Deviations: none known.
 
 use sojourn_keys::{Configured, Visitor, key};
-use sojourn_transport::StackConfig;
 use sojourn_transport::congestion::{
-    Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window,
+    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window,
 };
 
 /// Parameters, and all the state there is.
@@ -53,7 +52,7 @@ impl Configured for GentleConfig {
 }
 
 impl ControllerKind for GentleConfig {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
+    fn build(&self, _connection: &Connection) -> AnyController {
         AnyController::other(*self)
     }
 }

@@ -5,7 +5,7 @@
 
 use super::HasConfig;
 use super::content::Sizes;
-use super::player::{Player, bytes_of};
+use super::player::{Player, bytes_of, number};
 use super::rate::{Choice, Offer, SHORTEST};
 use crate::connections::Connections;
 use crate::{Application, ApplicationContext, Chunk, ConnectionId, End, Event, Interest};
@@ -205,9 +205,4 @@ impl Application for Has {
                 .finish(now, session, ladder, unfinished, context);
         }
     }
-}
-
-/// Sessions, chunks and levels are counted in 32 bits.
-pub(crate) fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("counts of sessions and levels are small")
 }

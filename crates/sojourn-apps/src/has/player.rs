@@ -4,7 +4,6 @@
 
 use super::content::{Content, Sizes};
 use super::levels::Levels;
-use super::number;
 use super::pipe::Pipe;
 use super::playback::Playback;
 use super::rate::{Choice, Chooser, RateRule};
@@ -101,4 +100,9 @@ impl Player {
         context.record_streaming_session(&summary);
         true
     }
+}
+
+/// Sessions, chunks and levels are counted in 32 bits.
+pub(crate) fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("counts of sessions and levels are small")
 }

@@ -9,8 +9,7 @@
 use super::HasLlConfig;
 use crate::connections::Connections;
 use crate::has::content::Sizes;
-use crate::has::number;
-use crate::has::player::{Player, bytes_of};
+use crate::has::player::{Player, bytes_of, number};
 use crate::has::rate::{Offer, SHORTEST};
 use crate::{
     Application, ApplicationContext, Chunk, End, Event, Interest, LiveSecond, LiveSession,

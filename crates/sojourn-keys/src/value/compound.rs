@@ -6,7 +6,7 @@ use sojourn_base::{Direction, Ecn};
 
 use super::{Mismatch, Shape, Value, quoted, shown};
 use crate::content::Content;
-use crate::form::Key;
+use crate::key::Key;
 use crate::nearest::nearest;
 
 /// One word of an enumeration.

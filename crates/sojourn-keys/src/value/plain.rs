@@ -6,7 +6,7 @@ use core::cmp::Ordering;
 
 use super::{Mismatch, Shape, Value, quoted, shown};
 use crate::content::Content;
-use crate::form::Key;
+use crate::key::Key;
 
 macro_rules! whole_value {
     ($($name:ty),*) => {$(

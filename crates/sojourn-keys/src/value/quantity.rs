@@ -9,7 +9,7 @@ use sojourn_base::{BitRate, Bytes, Limit, Packets, Span};
 
 use super::{Mismatch, Shape, Value, quoted, shown, unquoted};
 use crate::content::Content;
-use crate::form::Key;
+use crate::key::Key;
 
 macro_rules! quantity_value {
     ($($name:ty),*) => {$(

@@ -12,7 +12,6 @@ use crate::keys::load::{self, LOADS, LoadDraft};
 use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
 use crate::keys::{link, queue};
 use crate::model::{DirectedLink, Home, LatencyHistogramConfig, SharedLink};
-use crate::topology::USUAL_PATH;
 
 /// Most homes of a scenario, all counts together. Source: specification of service groups, section 2.
 pub(crate) const MOST_HOMES: &str = "4096";
@@ -38,7 +37,7 @@ parameters! {
         /// how many of them there are
         count: u32 = 1, origin("chosen: 1").least("1").most(MOST_HOMES);
         /// links that its packets pass upstream, in order; downstream the other way round
-        path: Option<Vec<String>> = None, origin("that of the file"), if |it| it.path.is_some() => path;
+        path: Option<Vec<String>> = None, origin("that of the file"), if |it| it.path.is_some() => traffic::path;
         /// the access link of each of them, if it is not that of the file
         access: Option<PerDirection<DirectedLink>> = None,
             origin("White 2012 §2.3").conditional(), if |it| it.access.is_some() => own_access;
@@ -127,12 +126,6 @@ pub(crate) fn access(key: Key, access: &mut PerDirection<DirectedLink>, visitor:
 
 fn own_access(key: Key, own: &mut Option<PerDirection<DirectedLink>>, visitor: &mut dyn Visitor) {
     access(key, own.get_or_insert_with(blank_access), visitor);
-}
-
-/// Shows a path that is said, or may be.
-pub(crate) fn path(key: Key, path: &mut Option<Vec<String>>, visitor: &mut dyn Visitor) {
-    let links = path.get_or_insert_with(|| USUAL_PATH.map(str::to_owned).to_vec());
-    links.show(key.example("[\"access\"]"), visitor);
 }
 
 /// The list of links beside the access link.

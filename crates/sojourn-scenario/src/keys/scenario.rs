@@ -203,7 +203,7 @@ impl Draft {
             "White 2012 §2.3: the access link alone",
         );
         if self.path.is_some() || visitor.has("path") || visitor.is_exhaustive() {
-            network::path(path, &mut self.path, visitor);
+            traffic::path(path, &mut self.path, visitor);
         }
         let access = key("access", "the access link", "White 2012 §2.3");
         network::access(access, &mut self.access, visitor);

@@ -4,11 +4,12 @@
 
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Ecn, Span};
-use sojourn_keys::{Items, ItemsOf, Key, Visitor, origin, parameters};
+use sojourn_keys::{Items, ItemsOf, Key, Parameter as _, Visitor, origin, parameters};
 
 use crate::keys::stack::StackDraft;
-use crate::keys::{application, network, stack};
+use crate::keys::{application, stack};
 use crate::model::{Ports, Server, Traffic};
+use crate::topology::USUAL_PATH;
 
 /// Most traffic entries of a scenario. chosen: above any household or node that a person describes.
 pub(crate) const MOST_TRAFFIC: &str = "10000";
@@ -25,7 +26,7 @@ parameters! {
         stack: StackDraft = StackDraft::blank(),
             origin("no default").conditional(), if |it| application::needs_stack(&it.application) => stack::show;
         /// links that its packets pass upstream, in order; downstream the other way round
-        path: Option<Vec<String>> = None, origin("that of the subscriber"), if |it| it.path.is_some() => network::path;
+        path: Option<Vec<String>> = None, origin("that of the subscriber"), if |it| it.path.is_some() => path;
         /// fixed round-trip time to the server, or a list with one for each server; includes the propagation of its links both ways, not their queues and their MAC
         // One for all servers, or one for each; empty for the shortest that the access link allows.
         // Chosen bound: forty geostationary round trips.
@@ -110,4 +111,10 @@ fn one_if_equal<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
         values.truncate(1);
     }
     values
+}
+
+/// Shows a path that is said, or may be.
+pub(crate) fn path(key: Key, path: &mut Option<Vec<String>>, visitor: &mut dyn Visitor) {
+    let links = path.get_or_insert_with(|| USUAL_PATH.map(str::to_owned).to_vec());
+    links.show(key.example("[\"access\"]"), visitor);
 }

@@ -14,10 +14,9 @@ use super::bbr_model::{
     SEND_QUANTUM, bdp, cwnd_after, delivery_rate, pacing_rate, pacing_rate_with_gain,
 };
 use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests,
-    Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind,
+    RateSample, Requests, Window,
 };
-use crate::StackConfig;
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -33,8 +32,8 @@ parameters! {
 }
 
 impl ControllerKind for Bbr1Config {
-    fn build(&self, stack: &StackConfig) -> AnyController {
-        AnyController::other(Bbr1::new(*self, stack))
+    fn build(&self, connection: &Connection) -> AnyController {
+        AnyController::other(Bbr1::new(*self, connection))
     }
 }
 
@@ -48,6 +47,8 @@ enum State {
 
 /// 2/ln 2: the least gain that doubles the rate each round.
 const HIGH_GAIN: f64 = 2.885;
+/// Gains of the rate, one shortest round trip each (Linux `bbr_pacing_gain`).
+const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Rounds of the filter of rates (Linux `bbr_bw_rtts`).
 const MAX_BW_FILTER_LEN: usize = 10;
 
@@ -80,13 +81,13 @@ pub(crate) struct Bbr1 {
 }
 
 impl Bbr1 {
-    fn new(config: Bbr1Config, stack: &StackConfig) -> Self {
+    fn new(config: Bbr1Config, connection: &Connection) -> Self {
         Self {
             config,
-            segment: f64::from(stack.maximum_segment_size),
-            packet: f64::from(stack.maximum_segment_size + stack.wire.data_header),
-            initial_window: f64::from(stack.initial_window),
-            cwnd: f64::from(stack.initial_window),
+            segment: f64::from(connection.maximum_segment_size),
+            packet: f64::from(connection.maximum_segment_size + connection.data_header),
+            initial_window: f64::from(connection.initial_window),
+            cwnd: f64::from(connection.initial_window),
             pacing_rate: 0.0,
             state: State::Startup,
             rounds: Rounds::default(),
@@ -116,7 +117,7 @@ impl Bbr1 {
         match self.state {
             State::Startup => HIGH_GAIN,
             State::Drain => 1.0 / HIGH_GAIN,
-            State::ProbeBw => probe_bw::PACING_GAIN_CYCLE[self.cycle_index],
+            State::ProbeBw => PACING_GAIN_CYCLE[self.cycle_index],
             State::ProbeRtt => 1.0,
         }
     }

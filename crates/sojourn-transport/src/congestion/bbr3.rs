@@ -19,10 +19,9 @@ use super::bbr_model::{
     delivery_rate, pacing_rate, pacing_rate_with_gain,
 };
 use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, RateSample, Requests,
-    Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind,
+    RateSample, Requests, Window,
 };
-use crate::StackConfig;
 use sojourn_base::{BitRate, Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -43,8 +42,8 @@ parameters! {
 }
 
 impl ControllerKind for Bbr3Config {
-    fn build(&self, stack: &StackConfig) -> AnyController {
-        AnyController::other(Bbr3::new(*self, stack))
+    fn build(&self, connection: &Connection) -> AnyController {
+        AnyController::other(Bbr3::new(*self, connection))
     }
 }
 
@@ -76,6 +75,9 @@ const PROBE_BW_DOWN_PACING_GAIN: f64 = 0.9;
 const PROBE_BW_UP_PACING_GAIN: f64 = 1.25;
 const DEFAULT_CWND_GAIN: f64 = 2.0;
 const PROBE_BW_UP_CWND_GAIN: f64 = 2.25;
+const PROBE_RTT_CWND_GAIN: f64 = 0.5;
+/// Wait between probes of the rate at least (`BBRPickProbeWait`).
+const LEAST_WAIT: Span = Span::from_s(2);
 
 /// State of BBRv3.
 #[derive(Clone, Debug)]
@@ -128,13 +130,13 @@ pub(crate) struct Bbr3 {
 }
 
 impl Bbr3 {
-    fn new(config: Bbr3Config, stack: &StackConfig) -> Self {
+    fn new(config: Bbr3Config, connection: &Connection) -> Self {
         Self {
             config,
-            segment: f64::from(stack.maximum_segment_size),
-            packet: f64::from(stack.maximum_segment_size + stack.wire.data_header),
-            initial_window: f64::from(stack.initial_window),
-            cwnd: f64::from(stack.initial_window),
+            segment: f64::from(connection.maximum_segment_size),
+            packet: f64::from(connection.maximum_segment_size + connection.data_header),
+            initial_window: f64::from(connection.initial_window),
+            cwnd: f64::from(connection.initial_window),
             pacing_rate: 0.0,
             state: State::Startup,
             ack_phase: AckPhase::Init,
@@ -157,7 +159,7 @@ impl Bbr3 {
             probe_rtt_min_stamp: Instant::ZERO,
             probe_rtt: ProbeRtt::default(),
             cycle_stamp: Instant::ZERO,
-            bw_probe_wait: probe_bw::LEAST_WAIT,
+            bw_probe_wait: LEAST_WAIT,
             rounds_since_bw_probe: 0,
             bw_probe_up_rounds: 0,
             bw_probe_up_acks: 0.0,
@@ -178,7 +180,7 @@ impl Bbr3 {
             State::ProbeBwDown => (PROBE_BW_DOWN_PACING_GAIN, DEFAULT_CWND_GAIN),
             State::ProbeBwCruise | State::ProbeBwRefill => (1.0, DEFAULT_CWND_GAIN),
             State::ProbeBwUp => (PROBE_BW_UP_PACING_GAIN, PROBE_BW_UP_CWND_GAIN),
-            State::ProbeRtt => (1.0, probe_rtt::PROBE_RTT_CWND_GAIN),
+            State::ProbeRtt => (1.0, PROBE_RTT_CWND_GAIN),
         }
     }
 

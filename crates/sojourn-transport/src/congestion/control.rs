@@ -4,7 +4,7 @@
 //! Deviations: see [`crate::congestion`].
 
 use super::slow_start::Exit;
-use super::{Ack, AnyController, Congestion, Requests, Window, whole};
+use super::{Ack, AnyController, Congestion, Connection, Requests, Window, whole};
 use crate::config::{InitialThreshold, Pace, Pacing, SlowStart, StackConfig, WindowUnit};
 use sojourn_base::{BitRate, Instant, Span, math};
 
@@ -33,7 +33,13 @@ impl WindowControl {
             InitialThreshold::ReceiveWindow => limit,
             InitialThreshold::Unlimited => f64::INFINITY,
         };
-        let controller = config.controller.build(config);
+        let paced = matches!(config.pacing, Pacing::On(_));
+        let controller = config.controller.build(&Connection {
+            maximum_segment_size: config.maximum_segment_size,
+            data_header: config.wire.data_header,
+            initial_window: config.initial_window,
+            counts_marks: config.ecn.counts_marks(),
+        });
         let Requests {
             fractions,
             growth_with_marks,
@@ -47,11 +53,11 @@ impl WindowControl {
             },
             controller,
             slow_start: config.slow_start,
-            exit: Exit::new(config),
+            exit: Exit::new(config.slow_start_exit, paced),
             limit,
             whole_thresholds: config.window_unit == WindowUnit::Segments && !fractions,
             growth_with_marks,
-            paces: pacing || matches!(config.pacing, Pacing::On(_)),
+            paces: pacing || paced,
         }
     }
 

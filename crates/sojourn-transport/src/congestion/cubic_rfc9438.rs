@@ -5,8 +5,7 @@
 //! Units: time in seconds, windows in segments.
 //! Deviations: reductions are not undone after a spurious loss (4.9).
 
-use super::{Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Window};
-use crate::StackConfig;
+use super::{Ack, Cause, Congestion, CongestionControl, Window};
 use sojourn_base::{Instant, Span, math};
 use sojourn_keys::{origin, parameters};
 
@@ -22,12 +21,6 @@ parameters! {
         reno_friendly: bool = true, origin("by the stack's name");
         /// release bandwidth to newer flows (RFC 9438 §4.7)
         fast_convergence: bool = true, origin("by the stack's name");
-    }
-}
-
-impl ControllerKind for CubicConfig {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
-        Cubic::new(*self).into()
     }
 }
 

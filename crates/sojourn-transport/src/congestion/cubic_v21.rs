@@ -7,10 +7,7 @@
 //! time less the rounded echo, so it may come out 1 ms short.
 //! Deviations: the cube root is exact instead of 0.2 % off.
 
-use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Window, whole,
-};
-use crate::StackConfig;
+use super::{Ack, Cause, Congestion, CongestionControl, Window, whole};
 use sojourn_base::{Instant, math};
 use sojourn_keys::{origin, parameters};
 
@@ -22,12 +19,6 @@ parameters! {
         ///
         /// 819 in v2.1, 717 from v2.2 on.
         beta: u32 = 819, origin("ns-2.35 tcp_cubic.c").least("1").most("1023");
-    }
-}
-
-impl ControllerKind for CubicV21Config {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
-        CubicV21::new(*self).into()
     }
 }
 

@@ -5,10 +5,7 @@
 //! leaves open whether the window grows in the round trip of a reduction; Linux and ns-3 say no, the model behind
 //! 2/p says yes, and the equilibrium differs by almost half: it is a parameter.
 
-use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Requests, Window,
-};
-use crate::StackConfig;
+use super::{Ack, Cause, Congestion, CongestionControl, Requests, Window};
 use sojourn_keys::{origin, parameters};
 
 parameters! {
@@ -23,12 +20,6 @@ parameters! {
         ///
         /// And by marked acknowledgements.
         grows_while_reduced: bool = false, origin("RFC 8257 §3.4 leaves it open; off in Linux and ns-3");
-    }
-}
-
-impl ControllerKind for DctcpConfig {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
-        Dctcp::new(*self).into()
     }
 }
 
@@ -48,7 +39,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    fn new(config: DctcpConfig) -> Self {
+    pub(super) fn new(config: DctcpConfig) -> Self {
         Self {
             config,
             alpha: config.initial_alpha,

@@ -1,7 +1,6 @@
 //! Controllers as data: one value per kind of controller, from which a running one is built.
 
-use super::AnyController;
-use crate::StackConfig;
+use super::{AnyController, Connection};
 use sojourn_keys::{Values, family};
 
 family! {
@@ -12,6 +11,6 @@ family! {
 /// A kind of congestion controller: parameters, and how a running one is built from them. A line in `kinds.rs` makes it
 /// one of ours, [`add_controller`](super::add_controller) somebody's own.
 pub trait ControllerKind: Values<ControllerConfig> {
-    /// A controller with these parameters for a new connection of `stack`.
-    fn build(&self, stack: &StackConfig) -> AnyController;
+    /// A controller with these parameters for a new connection.
+    fn build(&self, connection: &Connection) -> AnyController;
 }

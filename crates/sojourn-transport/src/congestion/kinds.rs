@@ -1,17 +1,18 @@
-//! All kinds of congestion controller.
+//! All kinds of congestion controller, and how those that stand in their connection are built.
 //!
 //! Whoever adds a controller adds one line to the list: files, schema and reference page know it by that.
 
 use super::bbr1::Bbr1Config;
 use super::bbr3::Bbr3Config;
-use super::cubic_rfc9438::CubicConfig;
-use super::cubic_v21::CubicV21Config;
-use super::dctcp::DctcpConfig;
+use super::cubic_rfc9438::{Cubic, CubicConfig};
+use super::cubic_v21::{CubicV21, CubicV21Config};
+use super::dctcp::{Dctcp, DctcpConfig};
 use super::kind::{ControllerConfig, ControllerKind};
 use super::ledbat::LedbatConfig;
 use super::ledbat_ns2::LedbatNs2Config;
 use super::prague::PragueConfig;
-use super::reno::RenoConfig;
+use super::reno::{Reno, RenoConfig};
+use super::{AnyController, Connection};
 use alloc::vec::Vec;
 use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
 
@@ -37,5 +38,29 @@ impl ControllerConfig {
     /// All kinds, somebody's own among them.
     pub fn kinds() -> Vec<&'static dyn AnyKind<Self>> {
         KINDS.all()
+    }
+}
+
+impl ControllerKind for RenoConfig {
+    fn build(&self, connection: &Connection) -> AnyController {
+        Reno::new(self.avoidance, connection.maximum_segment_size).into()
+    }
+}
+
+impl ControllerKind for CubicConfig {
+    fn build(&self, _connection: &Connection) -> AnyController {
+        Cubic::new(*self).into()
+    }
+}
+
+impl ControllerKind for CubicV21Config {
+    fn build(&self, _connection: &Connection) -> AnyController {
+        CubicV21::new(*self).into()
+    }
+}
+
+impl ControllerKind for DctcpConfig {
+    fn build(&self, _connection: &Connection) -> AnyController {
+        Dctcp::new(*self).into()
     }
 }

@@ -7,8 +7,9 @@
 
 use super::one_way_delay::QueueingDelay;
 use super::reno::half_of_threshold;
-use super::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window};
-use crate::StackConfig;
+use super::{
+    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window,
+};
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
 
@@ -26,7 +27,7 @@ parameters! {
 /// The history of delays stands apart: it would make the congestion control of every connection half as long again,
 /// and hundreds of them shall fit into a cache.
 impl ControllerKind for LedbatConfig {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
+    fn build(&self, _connection: &Connection) -> AnyController {
         AnyController::other(Ledbat::new(*self))
     }
 }

@@ -9,8 +9,9 @@
 
 use super::one_way_delay::QueueingDelay;
 use super::reno::half_of_threshold;
-use super::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window};
-use crate::StackConfig;
+use super::{
+    Ack, AnyController, Congestion, CongestionControl, Connection, ControllerKind, Window,
+};
 use sojourn_base::Span;
 use sojourn_keys::{origin, parameters};
 
@@ -25,7 +26,7 @@ parameters! {
 
 /// Stands apart as [`super::ledbat::Ledbat`] does.
 impl ControllerKind for LedbatNs2Config {
-    fn build(&self, _stack: &StackConfig) -> AnyController {
+    fn build(&self, _connection: &Connection) -> AnyController {
         AnyController::other(LedbatNs2::new(*self))
     }
 }

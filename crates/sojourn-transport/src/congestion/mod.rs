@@ -159,6 +159,19 @@ pub struct Congestion {
     pub next: u32,
 }
 
+/// What a controller knows of the connection that it is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Bytes of a full segment.
+    pub maximum_segment_size: u32,
+    /// Bytes of headers of a segment with data.
+    pub data_header: u32,
+    /// Segments of the initial window.
+    pub initial_window: u32,
+    /// Acknowledgements say how many segments were marked.
+    pub counts_marks: bool,
+}
+
 /// What a controller asks of its sender, once, when a connection begins. What nobody asks for costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
@@ -298,6 +311,14 @@ pub(crate) const fn whole(segments: f64) -> u32 {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
+
+    /// A connection with full segments of Ethernet.
+    pub(crate) const CONNECTION: Connection = Connection {
+        maximum_segment_size: 1448,
+        data_header: 52,
+        initial_window: 10,
+        counts_marks: false,
+    };
 
     /// An acknowledgement of `acked` segments that may grow the window.
     pub(crate) fn ack_at(now: Instant, acked: u32) -> Ack {

@@ -8,9 +8,9 @@
 //! detected. Without a count of marks (AccECN) it is Reno.
 
 use super::{
-    Ack, AnyController, Cause, Congestion, CongestionControl, ControllerKind, Requests, Window,
+    Ack, AnyController, Cause, Congestion, CongestionControl, Connection, ControllerKind, Requests,
+    Window,
 };
-use crate::StackConfig;
 use sojourn_base::{Instant, Span};
 use sojourn_keys::{origin, parameters};
 
@@ -32,8 +32,8 @@ parameters! {
 }
 
 impl ControllerKind for PragueConfig {
-    fn build(&self, stack: &StackConfig) -> AnyController {
-        AnyController::other(Prague::new(*self, stack))
+    fn build(&self, connection: &Connection) -> AnyController {
+        AnyController::other(Prague::new(*self, connection))
     }
 }
 
@@ -59,10 +59,10 @@ pub(crate) struct Prague {
 }
 
 impl Prague {
-    fn new(config: PragueConfig, stack: &StackConfig) -> Self {
+    fn new(config: PragueConfig, connection: &Connection) -> Self {
         Self {
             config,
-            counts: stack.ecn.counts_marks(),
+            counts: connection.counts_marks,
             alpha: config.initial_alpha,
             acked: 0,
             marked: 0,
@@ -162,12 +162,17 @@ impl CongestionControl for Prague {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack_at, congestion};
+    use super::super::testing::{CONNECTION, ack_at, congestion};
     use super::*;
-    use crate::StackConfig;
 
     fn prague() -> Prague {
-        Prague::new(PragueConfig::BASE, &StackConfig::PRAGUE)
+        Prague::new(
+            PragueConfig::BASE,
+            &Connection {
+                counts_marks: true,
+                ..CONNECTION
+            },
+        )
     }
 
     const WINDOW: Window = Window {
@@ -262,7 +267,7 @@ mod tests {
 
     #[test]
     fn without_a_count_of_marks_it_is_reno() {
-        let mut prague = Prague::new(PragueConfig::BASE, &StackConfig::LINUX_RENO);
+        let mut prague = Prague::new(PragueConfig::BASE, &CONNECTION);
         rounds(&mut prague, Instant::ZERO, 10, 5, 0);
         let mut window = WINDOW;
         prague.on_congestion_avoidance(1, &ack_at(Instant::ZERO, 1), &mut window);

@@ -4,8 +4,7 @@
 //! whole bytes.
 //! Deviations: byte counting adds n/cwnd at once instead of one segment per full window.
 
-use super::{Ack, AnyController, Congestion, CongestionControl, ControllerKind, Window, whole};
-use crate::StackConfig;
+use super::{Ack, Congestion, CongestionControl, Window, whole};
 use sojourn_base::math;
 use sojourn_keys::{origin, parameters, words};
 
@@ -31,12 +30,6 @@ words! {
         ///
         /// max(1, MSS²/cwnd).
         WholeBytes = "whole-bytes",
-    }
-}
-
-impl ControllerKind for RenoConfig {
-    fn build(&self, stack: &StackConfig) -> AnyController {
-        Reno::new(self.avoidance, stack.maximum_segment_size).into()
     }
 }
 

@@ -5,8 +5,6 @@
 use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
 use super::{Ack, Window};
-use crate::StackConfig;
-use crate::config::Pacing;
 use sojourn_keys::words;
 
 words! {
@@ -31,9 +29,9 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    pub(crate) const fn new(config: &StackConfig) -> Self {
-        let paced = matches!(config.pacing, Pacing::On(_));
-        match config.slow_start_exit {
+    /// `paced`: the stack spreads its segments.
+    pub(crate) const fn new(exit: SlowStartExit, paced: bool) -> Self {
+        match exit {
             SlowStartExit::None => Self::Off,
             SlowStartExit::HyStart => Self::HyStart(HyStart::new(paced)),
             SlowStartExit::HyStartPlusPlus => Self::HyStartPlusPlus(HyStartPlusPlus::new(paced)),

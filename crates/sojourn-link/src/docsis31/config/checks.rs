@@ -1,26 +1,19 @@
-//! What is wrong with parameters of the DOCSIS 3.1 links beyond the bounds of single keys, and what else makes kinds of
-//! link of them.
+//! What is wrong with parameters of the DOCSIS 3.1 links beyond the bounds of single keys.
 //!
 //! Source: as of the parameters. Deviations: none known.
 
 use super::{DownstreamConfig, Service, UpstreamConfig};
-use crate::any::AnyLink;
 use crate::docsis31::channel::{OfdmChannel, OfdmSymbols, OfdmaChannel};
-use crate::docsis31::downstream::Downstream;
 use crate::docsis31::proactive::{minislots, period};
 use crate::docsis31::scheduler::with_headers;
-use crate::docsis31::upstream::Upstream;
-use crate::framing::Framing;
-use crate::kind::LinkKind;
 use crate::problems::problem;
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-use sojourn_base::{BitRate, Bytes, Span};
-use sojourn_queue::{ConfigProblem, QueueManager};
+use sojourn_base::{BitRate, Bytes};
+use sojourn_queue::ConfigProblem;
 
 impl UpstreamConfig {
-    pub(super) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
+    pub(crate) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
         check_rates(self.rate, self.peak, problems);
         if self.service == Service::Single {
             for (key, own) in ["classic_rate", "low_latency_rate"]
@@ -147,7 +140,7 @@ impl UpstreamConfig {
 }
 
 impl DownstreamConfig {
-    pub(super) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
+    pub(crate) fn problems(&self, problems: &mut Vec<ConfigProblem>) {
         check_rates(self.rate, self.peak, problems);
         check_plant(self.plant_km, problems);
         check_symbols(
@@ -277,64 +270,5 @@ fn check_symbols(
             ),
             "1 to 32 at 50 kHz, 1 to 16 at 25 kHz (DOCSIS 3.1 PHY)",
         ));
-    }
-}
-
-impl LinkKind for UpstreamConfig {
-    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
-        Upstream::new(self, manager).into()
-    }
-
-    fn drain_rate(&self) -> BitRate {
-        drain_rate(self.rate, self.peak, self.channel.capacity())
-    }
-
-    fn delay(&self) -> Span {
-        self.plant()
-    }
-
-    fn burst(&self) -> Bytes {
-        self.burst
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Ethernet
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        self.problems(problems);
-    }
-}
-
-/// The rate of buckets in front of a channel.
-fn drain_rate(sustained: BitRate, peak: BitRate, channel: BitRate) -> BitRate {
-    let rates = [sustained, peak, channel];
-    let said = rates.into_iter().filter(|rate| *rate > BitRate::ZERO);
-    said.min().unwrap_or(BitRate::ZERO)
-}
-
-impl LinkKind for DownstreamConfig {
-    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
-        Downstream::new(self, manager).into()
-    }
-
-    fn drain_rate(&self) -> BitRate {
-        drain_rate(self.rate, self.peak, self.capacity())
-    }
-
-    fn delay(&self) -> Span {
-        self.plant()
-    }
-
-    fn burst(&self) -> Bytes {
-        self.burst
-    }
-
-    fn framing(&self) -> Framing {
-        Framing::Ethernet
-    }
-
-    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
-        self.problems(problems);
     }
 }

@@ -3,12 +3,9 @@
 //! Source: Linux `tcp_bbr.c`.
 //! Deviations: those of the parent module.
 
-use super::{Bbr1, State};
+use super::{Bbr1, PACING_GAIN_CYCLE, State};
 use crate::congestion::RateSample;
 use sojourn_base::Instant;
-
-/// Gains of the rate, one shortest round trip each (Linux `bbr_pacing_gain`).
-pub(super) const PACING_GAIN_CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
 impl Bbr1 {
     pub(super) fn start_probe_bw(&mut self, now: Instant) {

@@ -1,5 +1,5 @@
 use super::super::bbr_model::testing::bytes_in_a_round;
-use super::super::testing::ack_at;
+use super::super::testing::{CONNECTION, ack_at};
 use super::*;
 use sojourn_base::Bytes;
 
@@ -13,7 +13,7 @@ struct Path {
 
 impl Path {
     fn new() -> Self {
-        let bbr = Bbr1::new(Bbr1Config::BASE, &StackConfig::BBR1);
+        let bbr = Bbr1::new(Bbr1Config::BASE, &CONNECTION);
         Self {
             bbr,
             window: Window {
@@ -74,7 +74,7 @@ fn startup_ends_after_three_rounds_without_a_quarter_more_and_drain_with_the_que
     // The product is 48 segments, and three quanta of two.
     path.round(1200.0, 54);
     assert_eq!(path.bbr.state, State::ProbeBw);
-    assert!(probe_bw::PACING_GAIN_CYCLE[path.bbr.cycle_index] >= 0.75);
+    assert!(PACING_GAIN_CYCLE[path.bbr.cycle_index] >= 0.75);
 }
 
 #[test]

@@ -3,12 +3,11 @@
 //! Source: draft-ietf-ccwg-bbr sections 5.3.3 (states) and 5.5.10 (long-term bound).
 //! Deviations: those of the parent module.
 
-use super::{AckPhase, Bbr3, State};
+use super::{AckPhase, Bbr3, LEAST_WAIT, State};
 use crate::congestion::{Ack, RateSample};
 use sojourn_base::{Instant, Span};
 
-/// Wait between probes of the rate: 2 s, and up to another one by chance (`BBRPickProbeWait`).
-pub(super) const LEAST_WAIT: Span = Span::from_s(2);
+/// Chance adds up to this to [`LEAST_WAIT`] (`BBRPickProbeWait`).
 const CHANCE_OF_WAIT_MS: u64 = 1000;
 /// Rounds between probes of the rate, at most, so that Reno flows of up to this many segments get their turn
 /// (`BBRIsRenoCoexistenceProbeTime`).

@@ -4,14 +4,12 @@
 //! Deviations: those of the parent module.
 
 use super::super::bbr_model::{MIN_PIPE_CWND, rtt_sample};
-use super::{AckPhase, Bbr3, State};
+use super::{AckPhase, Bbr3, PROBE_RTT_CWND_GAIN, State};
 use crate::congestion::{Ack, RateSample};
 use sojourn_base::Span;
 
 /// How long a shortest round trip is believed (`BBR.MinRTTFilterLen`).
 const MIN_RTT_FILTER_LEN: Span = Span::from_s(10);
-/// What is kept in the network during a probe (`BBR.ProbeRTTCwndGain`).
-pub(super) const PROBE_RTT_CWND_GAIN: f64 = 0.5;
 
 impl Bbr3 {
     /// `BBRUpdateMinRTT`; returns whether it is time to probe (`BBR.probe_rtt_expired`).

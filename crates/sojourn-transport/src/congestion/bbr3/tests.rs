@@ -1,5 +1,5 @@
 use super::super::bbr_model::testing::bytes_in_a_round;
-use super::super::testing::ack_at;
+use super::super::testing::{CONNECTION, ack_at};
 use super::*;
 use sojourn_base::Bytes;
 
@@ -13,7 +13,7 @@ struct Path {
 
 impl Path {
     fn new() -> Self {
-        let bbr = Bbr3::new(Bbr3Config::BASE, &StackConfig::BBR3);
+        let bbr = Bbr3::new(Bbr3Config::BASE, &CONNECTION);
         Self {
             bbr,
             window: Window {

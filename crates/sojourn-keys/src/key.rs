@@ -1,0 +1,112 @@
+//! A key: how a parameter is called in a file, what it means, and which values it may have.
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Key {
+    /// As it is written in a file.
+    pub name: &'static str,
+    /// What it means, in a line.
+    pub about: &'static str,
+    /// Where its default or its meaning comes from.
+    pub origin: &'static str,
+    /// It has no default: a table without a profile must have it.
+    pub required: bool,
+    /// Whether it is required depends on other keys.
+    pub conditional: bool,
+    /// The least allowed value as written in a file; empty for none.
+    pub least: &'static str,
+    /// The greatest allowed value as written in a file; empty for none.
+    pub most: &'static str,
+    /// The unit that hints suggest; empty for the usual one of the type.
+    pub unit: &'static str,
+    /// An example for hints, as TOML.
+    pub example: &'static str,
+    /// The word that stands for the absence of a value that may be absent.
+    pub absence: &'static str,
+    /// Of a list: a single value may stand for a list of one.
+    pub one_or_many: bool,
+}
+
+/// A key with a default.
+pub const fn key(name: &'static str, about: &'static str, origin: &'static str) -> Key {
+    Key {
+        name,
+        about,
+        origin,
+        required: false,
+        conditional: false,
+        least: "",
+        most: "",
+        unit: "",
+        example: "",
+        absence: "",
+        one_or_many: false,
+    }
+}
+
+impl Key {
+    /// It must be written; `example` is a value as TOML.
+    pub const fn required(mut self, example: &'static str) -> Self {
+        self.required = true;
+        self.example = example;
+        self
+    }
+
+    /// Hints give this example, as TOML.
+    pub const fn example(mut self, example: &'static str) -> Self {
+        self.example = example;
+        self
+    }
+
+    /// It must be written in some cases, which its meaning names, and makes no sense in others.
+    pub const fn conditional(mut self) -> Self {
+        self.conditional = true;
+        self
+    }
+
+    /// Its value must not be below `least`.
+    pub const fn least(mut self, least: &'static str) -> Self {
+        self.least = least;
+        self
+    }
+
+    /// Its value must not be above `most`.
+    pub const fn most(mut self, most: &'static str) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// Hints suggest this unit.
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// The value may be absent, which is written as this `word`.
+    pub const fn or(mut self, word: &'static str) -> Self {
+        self.absence = word;
+        self
+    }
+
+    /// A single value may stand for a list of one, and the list is never empty.
+    pub const fn one_or_many(mut self) -> Self {
+        self.one_or_many = true;
+        self
+    }
+
+    /// The same with another origin.
+    pub const fn origin(mut self, origin: &'static str) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// What a row of a declaration says of a key that has no name yet.
+    pub const fn called(mut self, name: &'static str, about: &'static str) -> Self {
+        if self.name.is_empty() {
+            self.name = name;
+            self.about = about;
+        }
+        self
+    }
+}

@@ -1,0 +1,17 @@
+//! What a service flow is for.
+
+use serde::Serialize;
+
+/// What a service flow is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It carries everything.
+    Only,
+    /// It carries what builds queues, in an aggregate.
+    Classic,
+    /// It carries what builds none.
+    LowLatency,
+    /// It is not looked at any further.
+    Other,
+}
