@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.study.library import load_study
+from sojourn.study.library import load_study, recipe_names
 from support import CommandLine
 
 ROOT = Path(__file__).parent.parent
@@ -154,10 +154,10 @@ def test_who_follows_one_guide_after_the_other_gets_results(
 def test_the_sweep_of_the_recipe_gives_a_summary_with_intervals(
     sojourn: CommandLine, tmp_path: Path
 ) -> None:
-    recipe = ROOT / "docs" / "recipes" / "codel-targets.toml"
+    recipe = ROOT / "python" / "sojourn" / "recipes" / "codel-targets.toml"
     lines = [line for line in recipe.read_text().splitlines() if line]
     assert len(lines) <= 10
-    done = sojourn("study", "run", recipe, "--quick", "--duration", "3 s", "--out", "out")
+    done = sojourn("study", "run", "codel-targets", "--quick", "--duration", "3 s", "--out", "out")
     assert done.status == 0, done.stderr
     with (tmp_path / "out" / "summary.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["metric"] == "delay_p99"]
@@ -181,7 +181,39 @@ RECIPES = {
 def test_each_recipe_has_a_page() -> None:
     folder = ROOT / "docs" / "recipes"
     assert {path.stem for path in folder.glob("*.md")} == set(RECIPES)
-    assert {path.stem for path in folder.glob("*.toml")} == set(RECIPES.values())
+    assert set(recipe_names()) == {*RECIPES.values(), "figure-cookbook"}
+
+
+def test_the_recipes_are_listed_with_their_questions(sojourn: CommandLine) -> None:
+    done = sojourn("recipe", "list")
+    listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines()[1:])
+    assert set(listed) == set(recipe_names())
+    assert listed["buffer-lesson"] == "How long should the buffer be?"
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_a_copied_recipe_is_a_study_of_one_s_own_with_the_same_runs(
+    sojourn: CommandLine, tmp_path: Path, name: str
+) -> None:
+    done = sojourn("recipe", "copy", name, "mine")
+    assert done.status == 0, done.stderr
+    assert done.stdout == "mine/study.toml\n"
+    copied = {point.name: point.text for point in load_study(str(tmp_path / "mine")).points()}
+    assert copied == {point.name: point.text for point in load_study(name).points()}
+    again = sojourn("recipe", "copy", name, "mine")
+    assert again.status == 2
+    assert "mine is there already" in again.stderr
+
+
+def test_a_recipe_that_is_not_there_is_told_the_nearest(sojourn: CommandLine) -> None:
+    assert 'did you mean "dsl-buffer"?' in sojourn("recipe", "copy", "dsl-bufer").stderr
+    assert 'did you mean "dsl-buffer"?' in sojourn("study", "run", "dsl-bufer").stderr
+
+
+def test_scenarios_of_recipes_are_those_of_the_repository() -> None:
+    of_recipes = {path.name for path in (ROOT / "python/sojourn/recipes/scenarios").glob("*.toml")}
+    shown = {path.name for path in SCENARIOS if path.is_symlink()}
+    assert shown == of_recipes - {"figure-cookbook.toml"}
 
 
 RECOMMENDED = {"docsis-pie": "50 ms", "docsis-dual-queue": "50 ms", "codel": "417 packets"}
@@ -191,7 +223,7 @@ Control) and 3.1.2."""
 
 @pytest.mark.parametrize("study", RECIPES.values())
 def test_managers_compete_with_the_buffers_of_their_documents(study: str) -> None:
-    points = load_study(str(ROOT / "docs" / "recipes" / f"{study}.toml")).points()
+    points = load_study(study).points()
     access = [
         point.document["access"][way] for point in points for way in ("upstream", "downstream")
     ]
@@ -207,10 +239,9 @@ def test_the_commands_of_a_recipe_work(
     sojourn: CommandLine, tmp_path: Path, page: str, study: str
 ) -> None:
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
-    shutil.copytree(ROOT / "docs" / "recipes", tmp_path / "docs" / "recipes")
     commands = commands_of(f"docs/recipes/{page}.md")
     runs = [command for command in commands if command[:2] == ["study", "run"]]
-    assert {command[2] for command in runs} == {f"docs/recipes/{study}.toml"}
+    assert {command[2] for command in runs} == {study}
     # Uploads and downloads of the household behind a cable modem begin after 5 and 10 s.
     duration = "12 s" if page == "low-latency" else "2 s"
     report = ""
@@ -242,12 +273,12 @@ def test_the_answers_that_recipes_print_are_those_of_their_studies(
     folder = ROOT / "docs" / "recipes"
     said = {page: " ".join((folder / f"{page}.md").read_text().split()) for page in RECIPES}
     said = {page: text.replace(" > ", " ") for page, text in said.items()}
-    done = sojourn("study", "run", folder / "dsl-buffer.toml", "--out", "dsl", "--no-figures")
+    done = sojourn("study", "run", "dsl-buffer", "--out", "dsl", "--no-figures")
     assert done.status == 0, done.stderr
     headline = said["engineer"].split("The call waits least")[1].split("Below it")[0].strip()
     page = " ".join((tmp_path / "dsl" / "report.html").read_text(encoding="utf-8").split())
     assert_alike(page.split("The call waits least")[1].split("<")[0], headline)
-    done = sojourn("study", "run", folder / "pie-or-fq-codel.toml", "--out", "v", "--no-figures")
+    done = sojourn("study", "run", "pie-or-fq-codel", "--out", "v", "--no-figures")
     assert done.status == 0, done.stderr
     done = sojourn("compare", "v", "--by", "queue")
     headline = said["vendor"].split("one sentence: ")[1].split("> ")[-1].split(" …")[0]

@@ -21,10 +21,16 @@ from sojourn.declarations.answers import (
 )
 from sojourn.declarations.figures import (
     AnyFigure,
+    CdfFigure,
     DistributionFigure,
     DotsFigure,
+    HeatmapFigure,
+    RatioFigure,
+    ShareFigure,
     StackFigure,
     SweepFigure,
+    TimelineFigure,
+    TradeoffFigure,
 )
 
 __all__ = ["Answer", "hidden_labels", "hidden_of", "require_visible", "ways_out"]
@@ -93,6 +99,11 @@ def ways_out(answer: Answer, label: str, value: str) -> str:
         "DotsFigure": f'panels (facet = "{label}"), rows or lanes',
         "DistributionFigure": "panels (in `views`), lanes",
         "StackFigure": f'panels (facet = "{label}"), rows',
+        "ShareFigure": f'panels (facet = "{label}"), rows',
+        "HeatmapFigure": f'panels (facet = "{label}")',
+        "RatioFigure": "rows",
+        "TradeoffFigure": f'panels (facet = "{label}")',
+        "CdfFigure": f'panels (facet = "{label}"), lanes',
         "Winners": "rows, columns",
         "NumbersTable": "`views`, `compare`",
     }.get(type(answer).__name__)
@@ -128,6 +139,22 @@ def _asked(points: Points, measures: Mapping[str, Measure], answer: Answer) -> I
         for view in answer.views:
             labels = [*view, answer.lanes]
             yield from _each(points, measures, [answer.measure], answer.where, labels)
+    elif isinstance(answer, ShareFigure):
+        yield from _each(points, measures, answer.of, answer.where, [answer.rows, answer.facet])
+    elif isinstance(answer, HeatmapFigure):
+        labels = [answer.x, answer.y, answer.facet]
+        yield from _each(points, measures, [answer.measure], answer.where, labels)
+    elif isinstance(answer, RatioFigure):
+        labels = [*answer.rows, answer.lanes]
+        yield from _each(points, measures, answer.measures, answer.where, labels)
+    elif isinstance(answer, TradeoffFigure):
+        labels = [answer.lanes, answer.facet]
+        yield from _each(points, measures, [answer.x, answer.y], answer.where, labels)
+    elif isinstance(answer, CdfFigure):
+        labels = [answer.lanes, answer.facet]
+        yield from _each(points, measures, [answer.measure], answer.where, labels)
+    elif isinstance(answer, TimelineFigure):
+        yield from _each(points, measures, [], answer.where, [answer.lanes])
     elif isinstance(answer, StackFigure):
         yield from _each(points, measures, [], answer.where, [answer.rows, answer.facet])
     elif isinstance(answer, Winners):

@@ -17,7 +17,8 @@ from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.declarations.answers import LabelValue, Measure, Where
 from sojourn.stats.distribution import Distribution, convolved, mixture, pooled
-from sojourn.stats.estimate import Estimate, mean_of, median_of
+from sojourn.stats.estimate import NOTHING, Estimate, log_mean_of, mean_of, median_of
+from sojourn.stats.fairness import jain_index
 
 __all__ = ["Measured"]
 
@@ -88,10 +89,15 @@ class Measured:
         if measure.absent is not None and not view.has(point, measure.subject, measure.metric):
             return np.full(len(view.seeds(point)), float(measure.absent))
         ask = view.values_or_nan if measure.missing == "never" else view.values
+        if measure.jain:
+            return jain_index([ask(point, one, measure.metric) for one in measure.jain])
         values = ask(point, measure.subject, measure.metric)
-        if measure.per:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                values = values / ask(point, measure.subject, measure.per)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if measure.per or measure.per_subject:
+                other = measure.per_subject or measure.subject
+                values = values / ask(point, other, measure.per or measure.metric)
+            if measure.capacity:
+                values = 100.0 * values / view.capacity(point, measure.capacity)
         return values
 
     def estimate(
@@ -116,7 +122,9 @@ class Measured:
             raise NotRecorded(message)
         values = self.seed_means(measure, points)
         if (seeds or measure.seeds) == "mean":
-            return mean_of(values)
+            # A ratio of two is as uncertain downwards as upwards by a factor.
+            ratio = log_mean_of(values) if measure.per_subject else NOTHING
+            return ratio if ratio.is_known else mean_of(values)
         if measure.missing == "never":
             known = np.where(np.isfinite(values), values, np.nan)
             limit = max(self.view.duration_s(point.name) for point in points)

@@ -190,6 +190,21 @@ class StudyView:
         """Whether a metric was measured at a point."""
         return (point, subject, metric) in self._values
 
+    def capacity(self, point: str, link: str) -> np.ndarray:
+        """Return what a link could have carried, Mb/s, headers included; one value per seed.
+
+        That is what was forwarded over how busy the link was.
+
+        Raises
+        ------
+        NotRecorded
+            If the point was not run, or its link has no rate of its own.
+        """
+        used = self.values(point, link, "utilisation")
+        forwarded = self.values(point, link, "forwarded_volume") * 8e-3 / self.duration_s(point)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return forwarded / used
+
     def mean(self, point: str, subject: str, metric: str) -> Estimate:
         """Mean over seeds."""
         return mean_of(self.values(point, subject, metric))

@@ -21,6 +21,10 @@ COMMANDS = {
     "study new": ("study_new", "Write a commented study to start from, which runs as it is."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
     "report": ("report", "Rebuild tables, figures and page of a result from its records."),
+    "figure": (
+        "figure",
+        "Write one figure of a result for a paper: SVG and PDF, with its width and font.",
+    ),
     "compare": ("compare", "Show what moved between two results, or between the points of one."),
     "query": ("query", "Ask the store, or one result, in SQL (DuckDB)."),
     "trial design": ("trial_design", "Schedule a field trial: who gets which treatment when."),
@@ -44,6 +48,11 @@ COMMANDS = {
         "provision_simulate",
         "Simulate what customers get from a file before and after a migration.",
     ),
+    "recipe list": ("recipe_list", "List the questions that a recipe answers."),
+    "recipe copy": (
+        "recipe_copy",
+        "Copy the study and the scenario of a recipe, to make them yours.",
+    ),
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
@@ -52,6 +61,7 @@ COMMANDS = {
 GROUPS = {
     "study": "List, show, begin and run studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
+    "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""

@@ -60,7 +60,13 @@ class Measure(Strict):
     """Traffic entry or link, as in the metrics."""
     metric: str = ""
     per: str = ""
-    """A second metric of the same subject that divides the first."""
+    """A second metric that divides the first, of the same subject unless `per_subject` names another."""
+    per_subject: str = ""
+    """Traffic entry whose metric (`per`, or the same) divides: the ratio of two."""
+    jain: list[str] = Field(default_factory=lambda: list[str]())
+    """Traffic entries among which the metric is shared: the number is Jain's index of fairness, 1 if all get the same."""
+    capacity: Literal["", "upstream", "downstream"] = ""
+    """A rate as a share of what this link can carry, in percent, headers included."""
     samples: Literal["", "delay", "load-time", "round-trip"] = ""
     """Distribution over packets or pages; needs `quantile`, `share_below` or `mean`.
 

@@ -16,19 +16,25 @@ __all__ = [
     "AgreementFigure",
     "AnyFigure",
     "AxisDefinition",
+    "CdfFigure",
     "DistributionFigure",
     "DotPanel",
     "DotsFigure",
     "FigureBase",
     "FunctionFigure",
+    "HeatmapFigure",
     "Lane",
+    "RatioFigure",
     "RuleDefinition",
     "SeriesPanel",
     "SeriesTrace",
+    "ShareFigure",
     "StackFigure",
     "SwarmFigure",
     "SweepFigure",
     "TimeSeriesFigure",
+    "TimelineFigure",
+    "TradeoffFigure",
 ]
 
 Scale = Literal["linear", "log"]
@@ -202,7 +208,7 @@ class StackFigure(FigureBase):
     direction: Literal["upstream", "downstream", "round-trip"] = "upstream"
     """One way, or both summed."""
     rows: str
-    facet: str
+    facet: str = ""
     where: Where = Field(default_factory=dict)
     causes: dict[str, str] = Field(default_factory=dict)
     """How causes are called, in the order in which a packet meets them."""
@@ -263,6 +269,93 @@ class AgreementFigure(FigureBase):
     panels: list[AgreementPanel] = Field(min_length=1)
 
 
+class ShareFigure(FigureBase):
+    """Who gets how much: a bar per value of a label, made of measures, with Jain's index of fairness at its end."""
+
+    kind: Literal["share"]
+    of: list[str] = Field(min_length=2)
+    """Measures of one unit: what each gets."""
+    rows: str
+    """Label whose values are the bars."""
+    facet: str = ""
+    where: Where = Field(default_factory=dict)
+    amounts: bool = False
+    """Bars as long as the sum, in the unit of the measures, instead of shares in percent."""
+
+
+class HeatmapFigure(FigureBase):
+    """A measure over two labels: a cell for each pair of values, the darker the larger, with its number."""
+
+    kind: Literal["heatmap"]
+    measure: str
+    x: str
+    y: str
+    """Labels whose values are columns and rows."""
+    facet: str = ""
+    where: Where = Field(default_factory=dict)
+    scale: Scale = "linear"
+    """How numbers become shades."""
+
+
+class RatioFigure(FigureBase):
+    """How many times a baseline's: each competitor by its paired ratio, with the interval over pairs of runs."""
+
+    kind: Literal["ratio"]
+    measures: list[str] = Field(min_length=1)
+    """A panel each."""
+    lanes: str
+    """Label whose values compete."""
+    against: str
+    """The value that all others are compared with."""
+    rows: list[str]
+    """Labels whose combinations are rows."""
+    where: Where = Field(default_factory=dict)
+
+
+class TradeoffFigure(FigureBase):
+    """One measure against another: a mark per competitor, with the ellipse that holds two thirds of its runs."""
+
+    kind: Literal["tradeoff"]
+    x: str
+    y: str
+    """Measures, such as delay and goodput."""
+    lanes: str
+    facet: str = ""
+    where: Where = Field(default_factory=dict)
+    scale: Scale = "linear"
+    """Of the x axis."""
+
+
+class TimelineFigure(FigureBase):
+    """What happens over time: a panel per value, a curve per competitor; the first seed is drawn."""
+
+    kind: Literal["timeline"]
+    lanes: str
+    where: Where = Field(default_factory=dict)
+    """One point is left for each competitor."""
+    values: list[Literal["rate", "delay", "backlog"]] = Field(
+        default_factory=lambda: ["rate", "delay"], min_length=1
+    )
+    link: str = "upstream"
+    until: Number | None = None
+    """Seconds; the whole run if left out."""
+    per: Number | None = None
+    """Seconds that are averaged; a three hundredth of the time if left out."""
+
+
+class CdfFigure(FigureBase):
+    """Cumulative distributions of a measure with `samples`: a curve per competitor, a panel per value of a label."""
+
+    kind: Literal["cdf"]
+    measure: str
+    lanes: str
+    facet: str = ""
+    where: Where = Field(default_factory=dict)
+    scale: Scale = "log"
+    tail: Annotated[float | None, Field(gt=0, lt=1)] = None
+    """Share above each value instead, down to there."""
+
+
 AnyFigure = Annotated[
     FunctionFigure
     | DotsFigure
@@ -271,6 +364,12 @@ AnyFigure = Annotated[
     | TimeSeriesFigure
     | StackFigure
     | SweepFigure
-    | AgreementFigure,
+    | AgreementFigure
+    | ShareFigure
+    | HeatmapFigure
+    | RatioFigure
+    | TradeoffFigure
+    | TimelineFigure
+    | CdfFigure,
     Field(discriminator="kind"),
 ]

@@ -16,9 +16,9 @@ import numpy as np
 Scale = Literal["linear", "log"]
 Weight = Literal["thin", "normal", "bold"]
 
-#: What names of drawn parts begin with: of a panel, with its place and the ends of its axes; of a mark, with its panel
-#: and its place there; of an entry of the legend.
 PANEL, MARK, LEGEND = "panel", "mark", "legend"
+"""What names of drawn parts begin with: of a panel, with its place and the ends of its axes; of a mark, with its panel
+and its place there; of an entry of the legend."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class Dots:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     filled: bool = True
+    small: bool = False
+    """Hollow and thin, as of single runs beside their mean."""
     texts: tuple[str, ...] = ()
     """One label per dot, empty where none is wanted."""
 
@@ -123,6 +125,25 @@ class Box:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A square of a heat map, of side 1 around a place: its shade from 0 to 1, its number, and its number in words."""
+
+    x: float
+    y: float
+    shade: float
+    text: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Squares of one colour in shades, with their numbers."""
+
+    cells: tuple[Cell, ...]
+    look: str
+
+
+@dataclass(frozen=True)
 class Rule:
     """A reference line across the panel."""
 
@@ -144,7 +165,7 @@ class Note:
     align: Literal["left", "center", "right"] = "left"
 
 
-Mark = Line | Band | Dots | Bars | Box | Rule | Note
+Mark = Line | Band | Dots | Bars | Box | Cells | Rule | Note
 
 
 @dataclass(frozen=True)

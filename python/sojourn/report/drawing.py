@@ -10,7 +10,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from sojourn.plots import styles
-from sojourn.plots.spec import LEGEND, MARK, PANEL, Axis, Panel, PlotSpec
+from sojourn.plots.spec import LEGEND, MARK, PANEL, Axis, Cells, Panel, PlotSpec
 
 THEMED = {
     styles.INK: "ink",
@@ -25,8 +25,8 @@ THEMED = {
 STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 """The style sheet that matplotlib puts into each drawing; pages allow it, and drawings with another lose it."""
 
-#: What holds for every text unless it says otherwise.
 _FONT = "font-family: 'DejaVu Sans'; "
+"""What holds for every text unless it says otherwise."""
 
 _BY_COLOUR = {colour.lower(): name for colour, name in THEMED.items()}
 _COLOURS = re.compile("|".join(map(re.escape, _BY_COLOUR)), re.IGNORECASE)
@@ -118,9 +118,11 @@ def _told(name: str, plot: PlotSpec) -> dict[str, str]:
         place, *ends = rest.split("_")
         return _panel(plot.panels[int(place)], " ".join(ends))
     if kind == MARK:
-        place, number = (int(part) for part in rest.split("-")[:2])
+        place, number, part = (int(part) for part in rest.split("-"))
         panel = plot.panels[place]
         mark = panel.marks[number]
+        if isinstance(mark, Cells):
+            return {"data-mark": "", "data-value": mark.cells[part].told}
         label = getattr(mark, "label", "") or _label_of(getattr(mark, "look", ""), plot)
         return {"data-mark": label}
     if kind == LEGEND and rest:

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from sojourn.study.definition import StudyDefinition
     from sojourn.study.expand import Point
 
-__all__ = ["Study", "builtin_names", "builtin_title", "load_study", "with_settings"]
+__all__ = [
+    "Study",
+    "builtin_names",
+    "builtin_title",
+    "copy_recipe",
+    "load_study",
+    "recipe_names",
+    "recipe_title",
+    "with_settings",
+]
 
 
 @dataclass(frozen=True)
@@ -57,8 +66,33 @@ def builtin_title(name: str) -> str:
     return str(tomllib.loads(content).get("title", ""))
 
 
+def _recipes() -> Path:
+    return Path(__file__).parent.parent / "recipes"
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes that come with the package."""
+    return sorted(path.stem for path in _recipes().glob("*.toml"))
+
+
+def recipe_title(name: str) -> str:
+    """Return the question that a recipe answers."""
+    content = (_recipes() / f"{name}.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(content).get("title", ""))
+
+
+def copy_recipe(name: str, directory: Path) -> None:
+    """Write the study of a recipe and its scenario into a directory, as `study.toml` and `scenario.toml`."""
+    text = (_recipes() / f"{name}.toml").read_text(encoding="utf-8")
+    scenario = str(tomllib.loads(text)["scenario"])
+    text = text.replace(f'scenario = "{scenario}"', 'scenario = "scenario.toml"')
+    (directory / "study.toml").write_text(text, encoding="utf-8")
+    base = (_recipes() / scenario).read_text(encoding="utf-8")
+    (directory / "scenario.toml").write_text(base, encoding="utf-8")
+
+
 def load_study(name_or_path: str) -> Study:
-    """Load a study of the package by name, or any study by path.
+    """Load a study or a recipe of the package by name, or any study by path.
 
     Raises
     ------
@@ -75,9 +109,11 @@ def load_study(name_or_path: str) -> Study:
         path = Path(name_or_path)
         if path.is_dir():
             path /= "study.toml"
+        elif name_or_path in recipe_names():
+            path = _recipes() / f"{name_or_path}.toml"
         looks_like_path = path.suffix == ".toml" or len(path.parts) > 1
         if not path.exists() and not looks_like_path:
-            names = builtin_names()
+            names = [*builtin_names(), *recipe_names()]
             raise UsageError(
                 f'no study "{name_or_path}"',
                 nearest(name_or_path, names) or "`sojourn study list` names all",

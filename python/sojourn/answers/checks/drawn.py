@@ -8,13 +8,20 @@ from sojourn.answers.averaging import Answer, hidden_of, ways_out
 from sojourn.answers.checks.names import Names
 from sojourn.answers.checks.values import put_together
 from sojourn.declarations.figures import (
+    AnyFigure,
+    CdfFigure,
     DistributionFigure,
     DotsFigure,
     FunctionFigure,
+    HeatmapFigure,
+    RatioFigure,
+    ShareFigure,
     StackFigure,
     SwarmFigure,
     SweepFigure,
+    TimelineFigure,
     TimeSeriesFigure,
+    TradeoffFigure,
 )
 from sojourn.errors import Problem, nearest
 
@@ -108,6 +115,34 @@ class Drawn:
                 yield from self._names.kept(path, "delays")
             elif isinstance(figure, TimeSeriesFigure):
                 yield from self._series(path, figure)
+            else:
+                yield from self._preset(path, figure)
+
+    def _preset(self, path: str, figure: AnyFigure) -> Iterator[Problem]:
+        """Find what is wrong with a figure that names measures and labels, and nothing else."""
+        labels = [str(getattr(figure, key, "")) for key in ("lanes", "facet", "x", "y")]
+        measures: list[str] = []
+        if isinstance(figure, ShareFigure):
+            measures, labels = figure.of, [figure.rows, figure.facet]
+        elif isinstance(figure, RatioFigure):
+            measures, labels = figure.measures, [*labels, *figure.rows]
+            yield from self._names.where(f"{path}.against", {figure.lanes: figure.against})
+        elif isinstance(figure, TradeoffFigure):
+            measures, labels = [figure.x, figure.y], [figure.lanes, figure.facet]
+        elif isinstance(figure, HeatmapFigure | CdfFigure):
+            measures = [figure.measure]
+        elif isinstance(figure, TimelineFigure):
+            yield from self._names.kept(path, "series")
+        else:
+            return
+        yield from self._names.draws(path, figure.where, *measures)
+        yield from self._names.label(path, *labels)
+        yield from self._names.selected(f"{path}.where", figure.where)
+        if isinstance(figure, CdfFigure):
+            own = self._own.measures.get(figure.measure)
+            if own is not None and not own.samples:
+                hint = 'for example: samples = "delay", quantile = 0.99'
+                yield self._names.problem(path, f"{figure.measure} is no distribution", hint)
 
     def averages(self) -> Iterator[Problem]:
         """Find figures and tables that would average over labels that no reader of them sees."""

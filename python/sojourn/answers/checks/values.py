@@ -94,10 +94,27 @@ class Values:
         if measure.samples and sum(asked) != 1:
             yield self._names.problem(path, "samples need one of `quantile`, `share_below`, `mean`")
         yield from self._weights(path, measure)
-        if measure.metric or measure.samples:
+        yield from self._shared(path, measure)
+        if (measure.metric or measure.samples) and not measure.jain:
             yield from self._subject(path, measure)
         needs = {"series": "series", "occupied": "occupancy"}.get(chosen[0])
         yield from self._names.kept(path, _TABLES.get(measure.samples) or needs)
+
+    def _shared(self, path: str, measure: Measure) -> Iterator[Problem]:
+        """Check what divides a metric, and among whom it is shared."""
+        problem = self._names.problem
+        ways = [measure.per_subject, measure.capacity, measure.jain]
+        if sum(map(bool, ways)) > 1:
+            yield problem(path, "takes one of `per_subject`, `capacity`, `jain`")
+        if any(ways) and not measure.metric:
+            yield problem(path, "is a share of nothing", 'name the metric: metric = "goodput"')
+        if len(measure.jain) == 1 or (measure.jain and measure.subject):
+            hint = 'jain = ["one", "other"], without `subject`'
+            yield problem(f"{path}.jain", "names all who share", hint)
+        known = {"upstream", "downstream"}.union(*self._traffic.values())
+        for name in (*measure.jain, *([measure.per_subject] if measure.per_subject else [])):
+            if name not in known:
+                yield problem(path, f'no point has traffic "{name}"', nearest(name, known))
 
     def _weights(self, path: str, measure: Measure) -> Iterator[Problem]:
         if measure.weights and not measure.cells:

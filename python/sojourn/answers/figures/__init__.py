@@ -16,10 +16,15 @@ from sojourn.answers.figures import (
     agreement,
     distribution,
     dots,
+    heatmap,
+    presets,
+    ratio,
+    share,
     stack,
     swarm,
     sweep,
     timeseries,
+    tradeoff,
 )
 from sojourn.answers.modules import what_failed
 from sojourn.answers.open_study import OpenStudy
@@ -37,6 +42,12 @@ KINDS: dict[str, Callable[[OpenStudy, Ask, Any], Figure]] = {
     "timeseries": timeseries.figure,
     "stack": stack.figure,
     "sweep": sweep.figure,
+    "share": share.figure,
+    "heatmap": heatmap.figure,
+    "ratio": ratio.figure,
+    "tradeoff": tradeoff.figure,
+    "timeline": presets.timeline,
+    "cdf": presets.cdf,
 }
 """What draws a figure of each kind."""
 

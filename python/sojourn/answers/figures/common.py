@@ -11,13 +11,15 @@ from sojourn.answers.winners import missing_words
 from sojourn.declarations.answers import LabelWords, Measure
 from sojourn.declarations.base import LabelValue, Where
 from sojourn.declarations.figures import AxisDefinition
-from sojourn.metrics import metrics
+from sojourn.metrics import metrics, words_of
 from sojourn.plots import styles
-from sojourn.plots.spec import Mark, Note, Rule
+from sojourn.plots.spec import Axis, Mark, Note, Rule, Scale
 
 __all__ = [
+    "axis_of",
     "caption_of",
     "condition_words",
+    "facets_of",
     "look_of",
     "look_of_point",
     "number_or_none",
@@ -25,6 +27,7 @@ __all__ = [
     "spread_words",
     "ticks_of",
     "unit_of",
+    "value_words",
 ]
 
 
@@ -101,19 +104,52 @@ def condition_words(study: OpenStudy, label: str, value: LabelValue, *, short: b
 
     A number that the study does not name says of what it is, with its unit.
     """
-    words = study.points.words(label, value)
-    plain = str(value).replace(".", "", 1).isdigit() or str(value) in ("True", "False")
-    if words == LabelWords() and plain:
-        unit = study.definition.label_units().get(label, "")
-        return f"{label.replace('_', ' ')} {value} {unit}".strip()
+    if told := _number_words(study, label, value):
+        return told
     if short:
         return study.points.short(label, value)
     name, title = (find(label, value) for find in (study.points.name, study.points.title))
     return title if name == title else f"{name}: {title}"
 
 
+def value_words(study: OpenStudy, label: str, value: LabelValue) -> str:
+    """Return the name of a value; a number that the study does not name says of what it is, with its unit."""
+    return _number_words(study, label, value) or study.points.name(label, value)
+
+
+def _number_words(study: OpenStudy, label: str, value: LabelValue) -> str:
+    """Return a number that the study does not name with its label and unit; nothing for all else."""
+    words = study.points.words(label, value)
+    plain = str(value).replace(".", "", 1).isdigit() or str(value) in ("True", "False")
+    if words != LabelWords() or not plain:
+        return ""
+    unit = study.definition.label_units().get(label, "")
+    return f"{label.replace('_', ' ')} {value} {unit}".strip()
+
+
+def facets_of(study: OpenStudy, facet: str, where: Where) -> list[tuple[Where, str]]:
+    """Return what each panel shows, and its title; one panel without a title if no label makes panels."""
+    if not facet:
+        return [(where, "")]
+    return [
+        ({**where, facet: value}, condition_words(study, facet, value))
+        for value in study.points.values(facet, where)
+    ]
+
+
+def axis_of(
+    name: str, measure: Measure, *, scale: Scale = "linear", low: float | None = None
+) -> Axis:
+    """Return the axis of a measure."""
+    quantity = measure.title or words_of(measure.metric) or name
+    return Axis(quantity, unit_of(measure), scale=scale, low=None if scale == "log" else low)
+
+
 def unit_of(measure: Measure) -> str:
     """Return the unit of a measure: its own, or that of its metric if nothing makes it another."""
+    if measure.capacity and not measure.unit:
+        return "%"
     changed = measure.times != 1 or measure.per or measure.per_second
+    changed = changed or measure.per_subject or measure.jain
     known = metrics().get(measure.metric)
     return measure.unit if measure.unit or changed or known is None else known.unit

@@ -21,6 +21,7 @@ from sojourn.answers.figures.common import (
     rules_of,
     ticks_of,
     unit_of,
+    value_words,
 )
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
@@ -60,7 +61,10 @@ def figure(study: OpenStudy, ask: Ask, definition: DistributionFigure) -> Figure
         )
     ]
     grid = len(definition.views) == 1 and len(definition.views[0]) == 2
+    wraps = len(by_view) == 1 and definition.columns is not None
     columns = _columns(study, definition) if grid else len(by_view)
+    columns = definition.columns or columns if wraps else columns
+    grid = grid or wraps
     rows = -(-len(by_view[0]) // columns) if grid else max(map(len, by_view))
     order = (
         by_view[0]
@@ -110,7 +114,7 @@ def _views(
                 {**where, label: value},
                 {
                     **words,
-                    label: study.points.name(label, value),
+                    label: value_words(study, label, value),
                     f"{label}_title": study.points.title(label, value),
                     f"{label}_short": study.points.short(label, value),
                 },

@@ -8,6 +8,7 @@ import polars as pl
 from sojourn.answers.asking import Ask
 from sojourn.answers.averaging import require_visible
 from sojourn.answers.figure import Figure
+from sojourn.answers.figures.common import condition_words
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import StudyView
 from sojourn.declarations.figures import StackFigure
@@ -52,10 +53,10 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
         for cause, words in {**delay_causes(), **definition.causes}.items()
         if cause not in definition.leave_out
     }
-    facets = study.points.values(definition.facet, definition.where)
+    facets = study.points.values(definition.facet, definition.where) if definition.facet else [""]
     found: dict[str, dict[str, dict[str, float]]] = {}
     for facet in facets:
-        where = {**definition.where, definition.facet: facet}
+        where = {**definition.where, **({definition.facet: facet} if facet else {})}
         for name, points in study.points.groups(where, [definition.rows]).items():
             require_visible(points)
             known = mean_delay_parts(
@@ -80,7 +81,7 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
             },
             quantity="mean round trip" if definition.direction == "round-trip" else "mean delay",
             unit="ms",
-            title=study.points.short(definition.facet, facet),
+            title=condition_words(study, definition.facet, facet, short=True) if facet else "",
             decimals=0 if max(sum(parts.values()) for parts in rows.values()) >= _LONG else 1,
             labels=causes,
         )

@@ -12,6 +12,7 @@ import io
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
 
@@ -35,54 +36,65 @@ _MILLIMETRES_PER_INCH = 25.4
 _POINTS_PER_INCH = 72  # the unit of both files
 _WEIGHTS = {"thin": 0.8, "normal": 1.3, "bold": 1.8}
 _ALPHA = {"thin": 0.6, "normal": 1.0, "bold": 1.0}
-_FONT_SIZE = 7.5
+
+
+@dataclass(frozen=True)
+class Font:
+    """What plots are written in: a family that Matplotlib finds, and its size in points."""
+
+    family: str = "DejaVu Sans"
+    size: float = 7.5
+
 
 HEADROOM = 1.05
 """An axis with an open end goes to this multiple of the largest value. chosen: Matplotlib's margins."""
 
-_SETTINGS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": _FONT_SIZE,
-    # Hinted for a screen of 72 dpi, letters are 6 % narrower than in the files, and long labels lose their beginning.
-    "text.hinting": "none",
-    "axes.titlesize": _FONT_SIZE + 0.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": _FONT_SIZE,
-    "axes.edgecolor": styles.MUTED,
-    "axes.labelcolor": styles.INK,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": styles.GRID,
-    "grid.linewidth": 0.6,
-    "text.color": styles.INK,
-    "xtick.color": styles.MUTED,
-    "ytick.color": styles.MUTED,
-    "xtick.labelcolor": styles.INK,
-    "ytick.labelcolor": styles.INK,
-    "xtick.labelsize": _FONT_SIZE - 0.5,
-    "ytick.labelsize": _FONT_SIZE - 0.5,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "figure.facecolor": styles.PAPER,
-    "axes.facecolor": styles.PAPER,
-    "legend.frameon": False,
-    "legend.fontsize": _FONT_SIZE,
-    "svg.fonttype": "none",
-    "text.parse_math": False,  # names are whoever ran it's, and no formulas
-    "pdf.fonttype": 42,
-    "path.simplify": True,
-    "hatch.linewidth": 0.5,
-}
+
+def _set_up(font: Font) -> dict[str, Any]:
+    """Return what Matplotlib is set to."""
+    return {
+        "font.family": font.family,
+        "font.size": font.size,
+        # Hinted for a screen of 72 dpi, letters are 6 % narrower than in the files, and long labels lose their beginning.
+        "text.hinting": "none",
+        "axes.titlesize": font.size + 0.5,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.labelsize": font.size,
+        "axes.edgecolor": styles.MUTED,
+        "axes.labelcolor": styles.INK,
+        "axes.linewidth": 0.6,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": styles.GRID,
+        "grid.linewidth": 0.6,
+        "text.color": styles.INK,
+        "xtick.color": styles.MUTED,
+        "ytick.color": styles.MUTED,
+        "xtick.labelcolor": styles.INK,
+        "ytick.labelcolor": styles.INK,
+        "xtick.labelsize": font.size - 0.5,
+        "ytick.labelsize": font.size - 0.5,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "figure.facecolor": styles.PAPER,
+        "axes.facecolor": styles.PAPER,
+        "legend.frameon": False,
+        "legend.fontsize": font.size,
+        "svg.fonttype": "none",
+        "text.parse_math": False,  # names are whoever ran it's, and no formulas
+        "pdf.fonttype": 42,
+        "path.simplify": True,
+        "hatch.linewidth": 0.5,
+    }
 
 
 @contextmanager
-def _settings(name: str) -> Generator[None]:
+def _settings(name: str, font: Font) -> Generator[None]:
     with (
-        mpl.rc_context(cast("Any", {**_SETTINGS, "svg.hashsalt": name})),
+        mpl.rc_context(cast("Any", {**_set_up(font), "svg.hashsalt": name})),
         np.errstate(all="ignore"),
         warnings.catch_warnings(),
     ):
@@ -94,17 +106,19 @@ def _settings(name: str) -> Generator[None]:
 
 def draw(plot: spec.PlotSpec) -> Figure:
     """Return the figure, ready to be saved or shown."""
-    with _settings(plot.name):
+    with _settings(plot.name, Font()):
         return _figure(plot)
 
 
 def svg(plot: spec.PlotSpec) -> str:
     """Return the plot as SVG text; equal plots give equal bytes."""
-    with _settings(plot.name):
+    with _settings(plot.name, Font()):
         return _svg(_laid_out(plot), plot)
 
 
-def save(plot: spec.PlotSpec, directory: Path, *, pdf: bool = False) -> str:
+def save(
+    plot: spec.PlotSpec, directory: Path, *, pdf: bool = False, font: Font | None = None
+) -> str:
     """Write `<name>.svg` into a directory; return its text.
 
     Parameters
@@ -115,8 +129,10 @@ def save(plot: spec.PlotSpec, directory: Path, *, pdf: bool = False) -> str:
         Where to.
     pdf
         Also write `<name>.pdf`, with real fonts, as journals want it; takes as long again.
+    font
+        What it is written in, if not as reports are.
     """
-    with _settings(plot.name):
+    with _settings(plot.name, font or Font()):
         figure = _laid_out(plot)
         text = _svg(figure, plot)
         (directory / f"{plot.name}.svg").write_text(text, encoding="utf-8")
@@ -185,14 +201,18 @@ def _figure(plot: spec.PlotSpec) -> Figure:
         left.numbered = not plot.share_y or place % plot.columns == 0
     if plot.title:
         figure.suptitle(
-            plot.title, x=0.005, ha="left", fontsize=_FONT_SIZE + 1.5, fontweight="bold"
+            plot.title,
+            x=0.005,
+            ha="left",
+            fontsize=mpl.rcParams["font.size"] + 1.5,
+            fontweight="bold",
         )
     handles = _handles(plot) if plot.legend == "below" else []
     if handles:
         legend = figure.legend(
             handles=handles,
             loc="outside lower center",
-            ncols=-(-len(handles) // -(-len(handles) // 6)),
+            ncols=_legend_columns(list(plot.named_marks()), plot.width),
             handlelength=2.4,
             columnspacing=1.6,
         )
@@ -205,9 +225,17 @@ def _figure(plot: spec.PlotSpec) -> Figure:
     for place, (panel, axis) in enumerate(zip(plot.panels, axes, strict=True)):
         ends = "_".join(f"{end:.9g}" for end in (*axis.get_xlim(), *axis.get_ylim()))
         axis.set_gid(f"{spec.PANEL}-{place}_{ends}".replace("+", ""))
-        labels.write(panel, axis, _FONT_SIZE - 1)
-        labels.write_rules(panel, axis, _FONT_SIZE - 1)
+        labels.write(panel, axis, mpl.rcParams["font.size"] - 1)
+        labels.write_rules(panel, axis, mpl.rcParams["font.size"] - 1)
     return figure
+
+
+def _legend_columns(labels: list[str], width: float) -> int:
+    """Return how many entries of a legend stand beside each other: six at most, and what the width has room for."""
+    size = mpl.rcParams["font.size"]
+    widest = max(map(len, labels)) * 0.62 * size + 5.5 * size  # its sign, and air
+    room = max(1, int(width / _MILLIMETRES_PER_INCH * _POINTS_PER_INCH / widest))
+    return -(-len(labels) // -(-len(labels) // min(6, room)))
 
 
 def _name(artists: Iterable[Artist | None], prefix: str) -> None:
@@ -256,7 +284,9 @@ def _panel(panel: spec.Panel, axes: Axes, place: int, *, label_lines: bool) -> t
             side.set_major_locator(FixedLocator([position for position, _ in ticks]))
             side.set_major_formatter(FixedFormatter([text for _, text in ticks]))
             side.set_minor_formatter(NullFormatter())
-    rows = panel.y.ticks and any(isinstance(mark, spec.Bars | spec.Dots) for mark in panel.marks)
+    rows = panel.y.ticks and any(
+        isinstance(mark, spec.Bars | spec.Dots | spec.Cells) for mark in panel.marks
+    )
     sides = add_sides(axes, y_ticks=not rows)
     if panel.legend != "none":
         axes.legend(loc="best", handlelength=2.4)
@@ -332,10 +362,10 @@ def _dots(mark: spec.Dots, axes: Axes) -> Sequence[Artist]:
         mark.y,
         linestyle="",
         marker=look.marker or "o",
-        markersize=4.2 if mark.filled else 6.0,
+        markersize=4.2 if mark.filled else 2.4 if mark.small else 6.0,
         markerfacecolor=look.colour if mark.filled else "none",
         markeredgecolor=look.colour,
-        markeredgewidth=0.0 if mark.filled else 0.8,
+        markeredgewidth=0.0 if mark.filled else 0.4 if mark.small else 0.8,
         label=mark.label or "_nolegend_",
         zorder=2.5 if mark.filled else 2.3,  # what is filled stands inside of what is hollow
     )
@@ -391,6 +421,27 @@ def _box(mark: spec.Box, axes: Axes) -> Sequence[Artist]:
     return ()
 
 
+_SHADES = (0.05, 0.65)
+"""Opacity of the lightest and of the darkest cell of a heat map. chosen: ink can be read on both, on light and dark paper."""
+
+
+def _cells(mark: spec.Cells, axes: Axes) -> Sequence[Artist]:
+    colour = styles.look_of(mark.look).colour
+    low, high = _SHADES
+    axes.grid(visible=False)
+    drawn: list[Artist] = []
+    for cell in mark.cells:
+        alpha = low + (high - low) * cell.shade
+        corner = (cell.x - 0.5, cell.y - 0.5)
+        drawn.append(
+            axes.add_patch(Rectangle(corner, 1.0, 1.0, facecolor=colour, alpha=alpha, linewidth=0))
+        )
+        axes.text(
+            cell.x, cell.y, cell.text, ha="center", va="center", fontsize=mpl.rcParams["font.size"]
+        )
+    return drawn
+
+
 def _rule(mark: spec.Rule, axes: Axes) -> Sequence[Artist]:
     look = styles.look_of(mark.look)
     draw_rule = cast("Callable[..., Any]", axes.axvline if mark.along == "x" else axes.axhline)
@@ -411,7 +462,7 @@ def _note(mark: spec.Note, axes: Axes) -> Sequence[Artist]:
         mark.text,
         ha=mark.align,
         va="center",
-        fontsize=_FONT_SIZE - 1,
+        fontsize=mpl.rcParams["font.size"] - 1,
         color=styles.look_of(mark.look).colour,
         bbox=labels.BACKGROUND,
     )
@@ -424,6 +475,7 @@ _DRAW: dict[type, Callable[[Any, Axes], Sequence[Artist]]] = {
     spec.Dots: _dots,
     spec.Bars: _bars,
     spec.Box: _box,
+    spec.Cells: _cells,
     spec.Rule: _rule,
     spec.Note: _note,
 }
@@ -462,7 +514,7 @@ def _label_lines(panel: spec.Panel, axes: Axes) -> None:
             xytext=(3, 0),
             textcoords="offset points",
             va="center",
-            fontsize=_FONT_SIZE - 0.5,
+            fontsize=mpl.rcParams["font.size"] - 0.5,
             color=styles.look_of(mark.look).colour,
             annotation_clip=False,
         )

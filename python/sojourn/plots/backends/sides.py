@@ -339,9 +339,9 @@ def _roundness(words: str) -> int:
 
 
 @cache
-def _advance(character: str) -> float:
+def _advance(character: str, family: str) -> float:
     """Return how far a character moves the pen, over the size of the font."""
-    found = font_manager.findfont(font_manager.FontProperties(family=mpl.rcParams["font.family"]))
+    found = font_manager.findfont(font_manager.FontProperties(family=family))
     font = font_manager.get_font(found)
     font.set_size(_SIZE, _POINTS_PER_INCH)
     glyph = font.load_char(ord(character), flags=LoadFlags.NO_HINTING)
@@ -350,7 +350,8 @@ def _advance(character: str) -> float:
 
 def _width(text: str, size: float) -> float:
     """Return the width of words in points; a whole line is measured by Matplotlib in the time of a hundred letters."""
-    return size * max(sum(map(_advance, line)) for line in text.split("\n"))
+    (family,) = mpl.rcParams["font.family"]
+    return size * max(sum(_advance(one, family) for one in line) for line in text.split("\n"))
 
 
 def _height(size: float) -> float:

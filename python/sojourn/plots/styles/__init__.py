@@ -1,6 +1,6 @@
 """How things look, in every plot the same: a queue manager keeps its colour, dash and marker.
 
-Colours are those of Okabe and Ito (2008) and two of Tol (2021), chosen so that readers with any common colour vision
+Colours are those of Okabe and Ito (2008) and three of Tol (2021), chosen so that readers with any common colour vision
 deficiency tell them apart; dash and marker say the same again, for grey print. Colours named `ink`,
 `muted`, `grid` and `paper` change with the theme of a page.
 """
@@ -13,15 +13,14 @@ OKABE_ITO = {
     "orange": "#E69F00",
     "sky": "#56B4E9",
     "green": "#009E73",
-    "yellow": "#F0E442",
     "blue": "#0072B2",
     "vermillion": "#D55E00",
     "purple": "#CC79A7",
 }
-"""Okabe and Ito (2008), "Color Universal Design"."""
+"""Okabe and Ito (2008), "Color Universal Design", without its yellow, which nobody can read on white paper."""
 
-TOL = {"indigo": "#332288", "wine": "#882255"}
-"""Tol (2021), "Colour schemes", muted: two dark colours that Okabe and Ito lack."""
+TOL = {"indigo": "#332288", "wine": "#882255", "olive": "#999933"}
+"""Tol (2021), "Colour schemes", muted: two dark colours that Okabe and Ito lack, and one in place of their yellow."""
 
 INK = "#1c2430"
 """Colours that a page may replace for a dark theme; chosen for contrast of 7:1 and 4.5:1 on white."""
@@ -66,7 +65,7 @@ _LOOKS: dict[str, Look] = {
     "recovery": Look(TOL["wine"], (), "", ""),
     "queue": Look(TOL["indigo"], (), "", ""),
     "request_wait": Look(OKABE_ITO["orange"], (), "", ""),
-    "grant_wait": Look(OKABE_ITO["yellow"], (), "", ""),
+    "grant_wait": Look(TOL["olive"], (), "", ""),
     "framing": Look(OKABE_ITO["purple"], (), "", ""),
     "pipeline": Look("#5b6675", (), "", ""),
     "serialisation": Look("#8390a0", (), "", ""),
@@ -85,7 +84,7 @@ _CYCLE: tuple[Look, ...] = (
 """For names without a look of their own: distinct in colour, dash and marker."""
 
 
-COLOURS = {**OKABE_ITO, **TOL, "ink": INK, "muted": MUTED}
+COLOURS = {**OKABE_ITO, **TOL, "yellow": TOL["olive"], "ink": INK, "muted": MUTED}
 """Words for looks of a study's own: colours, dashes, markers."""
 
 DASHES: dict[str, Dash] = {

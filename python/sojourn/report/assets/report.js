@@ -127,8 +127,8 @@
     const across = read(panel, "x", x), up = read(panel, "y", y);
     const rows = typeof up === "string";
     const words = [mark.dataset.mark || panel.dataset.title || "", rows ? up : ""].filter(Boolean);
-    let value = rows ? written(across) : written(up);
-    if (mark.isBar && rows) {
+    let value = mark.dataset.value || (rows ? written(across) : written(up));
+    if (mark.isBar && rows && !mark.dataset.value) {
       const xs = mark.places.map((one) => one[0]);
       const width = valueAt(panel, "x", Math.max(...xs)) - valueAt(panel, "x", Math.min(...xs));
       value = `${digits(width)} ${across.unit}`;
@@ -144,7 +144,7 @@
       }
     }
     if (ends.length > 1 && !mark.isBar) value += ` (${digits(Math.min(...ends))} to ${digits(Math.max(...ends))})`;
-    const where = rows ? "" : typeof across === "string" ? across : `${across.quantity} ${written(across)}`;
+    const where = rows && !mark.dataset.value ? "" : typeof across === "string" ? across : `${across.quantity} ${written(across)}`;
     return [words.join(", "), value, where && `at ${where.trim()}`].filter(Boolean);
   };
   const point = (svg, event) => {
@@ -163,7 +163,8 @@
         if (mark.isBar) {
           const xs = places.map((one) => one[0]), ys = places.map((one) => one[1]);
           if (x >= Math.min(...xs) && x <= Math.max(...xs) && y >= Math.min(...ys) && y <= Math.max(...ys)) {
-            return [panel, mark, [Math.max(...xs), (Math.min(...ys) + Math.max(...ys)) / 2]];
+            const at = mark.dataset.value ? (Math.min(...xs) + Math.max(...xs)) / 2 : Math.max(...xs);
+            return [panel, mark, [at, (Math.min(...ys) + Math.max(...ys)) / 2]];
           }
           continue;
         }

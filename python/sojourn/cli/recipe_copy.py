@@ -1,0 +1,41 @@
+"""`sojourn recipe copy`: the files of a recipe, to make them yours."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("name", metavar="NAME", help="Of the recipe.")
+    parser.add_argument(
+        "directory", metavar="DIR", nargs="?", help="New directory (default: NAME)."
+    )
+
+
+def execute(options: Namespace) -> None:
+    """Copy the study of a recipe and its scenario into a new directory."""
+    from pathlib import Path
+
+    from sojourn.cli.console import note
+    from sojourn.errors import UsageError, nearest
+    from sojourn.output import new_directory, writing
+    from sojourn.study.library import copy_recipe, recipe_names
+
+    if options.name not in recipe_names():
+        hint = nearest(options.name, recipe_names()) or "`sojourn recipe list` names all"
+        raise UsageError(f'no recipe "{options.name}"', hint)
+    directory = Path(options.directory or options.name)
+    if directory.exists():
+        raise UsageError(f"{directory} is there already", "name a new directory")
+    with new_directory(directory) as unfinished, writing(directory):
+        copy_recipe(options.name, unfinished)
+    note(f"change {directory}/scenario.toml and {directory}/study.toml to your question, then:")
+    note(f"  sojourn study run {directory} --quick")
+    print(directory / "study.toml")
