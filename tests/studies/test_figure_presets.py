@@ -10,7 +10,7 @@ import pytest
 from sojourn.answers.figure import Figure
 from sojourn.plots.backends import mpl
 from sojourn.plots.reshape import reshaped
-from sojourn.plots.spec import Cells, Dots, Line
+from sojourn.plots.spec import Cells, Dots, Line, Note
 from sojourn.report.drawing import inline
 from sojourn.report.figure_files import figure_named, figures_of
 from sojourn.stats.estimate import paired_ratio
@@ -76,8 +76,8 @@ def test_a_share_has_the_parts_of_the_sum_and_jain_s_index(
             assert widths == pytest.approx([100 * part / sum(parts) for part in parts], abs=0.1)
             index = sum(parts) ** 2 / (3 * sum(part**2 for part in parts))
             marks = figure_named(figures, "share", "").plot.panels[place].marks
-            texts = [mark.text for mark in marks if hasattr(mark, "text")]
-            assert texts[row] == f"{index:.2f}"  # type: ignore[union-attr]
+            texts = [mark.text for mark in marks if isinstance(mark, Note)]
+            assert texts[row] == f"{index:.2f}"
 
 
 def test_a_heat_map_has_a_cell_for_each_pair_of_values(figures: list[Figure]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
 from sojourn.answers.figures import distribution, timeseries
@@ -100,7 +102,7 @@ def timeline(study: OpenStudy, ask: Ask, definition: TimelineFigure) -> Figure:
 
 def _common(
     definition: CdfFigure | TimelineFigure, title: str, caption: str = "{spread}"
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return what all figures have; words where the study says none."""
     return {
         "item": definition.item,
