@@ -69,7 +69,7 @@ def simulate(
 
         raise RunError(
             f"the run of {scenario.name} with seed {seed} failed: {error}",
-            "the exception's cause says where",
+            "see the cause of the exception",
         ) from error.__cause__
     except (KeyboardInterrupt, SystemExit):  # by way of `watch`
         raise
@@ -79,5 +79,5 @@ def simulate(
         first = (str(error) or type(error).__name__).splitlines()[0]
         raise RunError(
             f"the run of {scenario.name} with seed {seed} failed: {first}",
-            "this is a fault of the simulator, not of the scenario; please report it",
+            "this is a bug in the simulator, not in the scenario; please report it",
         ) from error

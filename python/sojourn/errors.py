@@ -97,7 +97,7 @@ def first_of(problems: Sequence[Problem]) -> list[Problem]:
     """Return the first of very many problems, and a last one that counts the others."""
     if len(problems) <= MOST_PROBLEMS + 1:
         return list(problems)
-    more = Problem("", f"{len(problems) - MOST_PROBLEMS} more problems", "mend those above first")
+    more = Problem("", f"{len(problems) - MOST_PROBLEMS} more problems", "fix those above first")
     return [*problems[:MOST_PROBLEMS], more]
 
 

@@ -140,7 +140,7 @@ def refuse_used(directory: Path) -> None:
         used = any(directory.iterdir())
     if used:
         raise UsageError(
-            f"{directory} is not empty, and results are never overwritten",
+            f"{directory} is not empty, and results are not overwritten",
             "name a new directory with --out",
         )
 
@@ -160,5 +160,5 @@ def writing(directory: Path) -> Generator[None]:
         reason = (error.strerror or str(error)).lower()
         raise EnvironmentFailure(
             f"cannot write {directory}: {reason}",
-            "what was finished is in the store; choose another place with --out",
+            "finished runs are in the store; choose another directory with --out",
         ) from error

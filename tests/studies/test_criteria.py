@@ -373,9 +373,9 @@ statement = "x"
 all_of = ["two"]
 """
     assert problems(tmp_path, answers) == [
-        "claim one: is judged in one way, not by holds and not_run | ",
-        "claim two.all_of: the claim stands behind itself | ",
-        "claim three.all_of: the claim stands behind itself | ",
+        "claim one: is judged in several ways: by holds and not_run | ",
+        "claim two.all_of: the claim depends on itself | ",
+        "claim three.all_of: the claim depends on itself | ",
     ]
 
 

@@ -496,10 +496,10 @@ rows = ["place"]
         'measures.none: needs one of metric, samples, series, function, occupied | for example: subject = "call", metric = "delay_p95"',
         'measures.time: needs the record table series | add "series" to `keep`',
         'claim one.values.d: no measure "dealy" | did you mean "delay"?',
-        'claim one.values.e: no value "dd" stands before | did you mean "d"?',
+        'claim one.values.e: no value "dd" is defined above | did you mean "d"?',
         'claim one.values.f.points: no point "codel-faar" | did you mean "codel-far"?',
-        'claim one.holds: no value "g" stands before | known: d, e, f',
-        'claim one.ours: no value "h" stands before | known: d, e, f',
+        'claim one.holds: no value "g" is defined above | known: d, e, f',
+        'claim one.ours: no value "h" is defined above | known: d, e, f',
         'winners: no point has a label "queues" | did you mean "queue"?',
         'figure f.function: study.py has no function "darw" | did you mean "draw"?',
     ]

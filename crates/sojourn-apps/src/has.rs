@@ -147,7 +147,7 @@ impl HasConfig {
                 "resume",
                 Mismatch::new(
                     format!(
-                        "{} is more than whole chunks in the buffer make ({most})",
+                        "{} is more than the whole chunks that fit the buffer ({most})",
                         self.resume
                     ),
                     format!("at most \"{most}\", or a larger buffer"),

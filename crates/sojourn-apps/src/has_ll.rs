@@ -151,7 +151,7 @@ impl HasLlConfig {
                 "tolerance",
                 Mismatch::new(
                     format!(
-                        "{} is less than a part ({}), by which a buffer rises and falls anyway",
+                        "{} is less than a part ({}), the normal swing of the buffer",
                         self.tolerance, self.part
                     ),
                     format!("at least \"{}\"", self.part),
@@ -174,7 +174,7 @@ impl HasLlConfig {
             found.push((
                 "skip_from",
                 Mismatch::new(
-                    format!("{skip} is reached without any trouble"),
+                    format!("{skip} is reached in ordinary playback"),
                     format!("at least \"{least}\" (the target and two segments), or \"never\""),
                 ),
             ));

@@ -153,7 +153,7 @@ impl ManagerConfig {
         let hint = format!("at least \"{FULL_SIZE}\", one full-size packet");
         match (self.limit()?, rate) {
             (Limit::Packets(packets), _) if packets < least => Some(Mismatch::new(
-                format!("{packets} hold nothing under this admission rule"),
+                format!("{packets} leave no room for a packet under this admission rule"),
                 format!("at least \"{least}\""),
             )),
             (Limit::Time(span), Some(rate)) if rate.bytes_in(span) < FULL_SIZE => {

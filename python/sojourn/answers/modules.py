@@ -62,7 +62,7 @@ def load_module(path: Path, study: str) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        hint = "the module is run before anything is simulated; try it with python"
+        hint = "the module runs before the simulations; test it with python"
         raise StudyError([Problem("module", what_failed(error, path.name), hint)]) from error
     return module
 

@@ -77,8 +77,10 @@ class OpenStudy:
             return {}
         path = self.folder / self.definition.module
         if self.given and not is_trusted(path):
-            hint = "run or check the study from its own folder once, if you trust it"
-            message = f"{path.name} came with the result and has not been run here: it is not run"
+            hint = "if you trust it, run or check the study once in its own folder"
+            message = (
+                f"{path.name} came with the result; code that was never run here is not executed"
+            )
             return _Refused(message, hint)
         module = load_module(path, self.definition.name)
         trust(path)

@@ -71,7 +71,7 @@ def run_command(arguments: list[str]) -> int:
         from sojourn.cli.console import show_error
         from sojourn.errors import EnvironmentFailure
 
-        failure = EnvironmentFailure("the memory of this machine is used up")
+        failure = EnvironmentFailure("this machine is out of memory")
         show_error(failure)
         return failure.exit_status
     except KeyboardInterrupt:
@@ -96,6 +96,6 @@ def run_command(arguments: list[str]) -> int:
         from sojourn.cli.console import show_error
         from sojourn.errors import RecordError
 
-        failure = RecordError("a data file is damaged in a way that its reader does not survive")
+        failure = RecordError("a data file is so damaged that reading it crashed the reader")
         show_error(failure)
         return failure.exit_status

@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
             add_help=False,
             formatter_class=_Formatter,
         )
-        self.add_argument("-h", "--help", action=_Help, help="Show this and leave.")
+        self.add_argument("-h", "--help", action=_Help, help="Show this help and exit.")
 
     def option(self, name: str, metavar: str, about: str, **how: object) -> None:
         """Declare an option with a value."""

@@ -33,7 +33,7 @@ def arguments(parser: Parser) -> None:
         "--against", "VALUE", "Value of the label to compare with; default: the study's first."
     )
     parser.option("--html", "FILE", "Also write a page.", type=Path)
-    parser.flag("--fail-on-change", "Exit with 1 if something moved, or may have.")
+    parser.flag("--fail-on-change", "Exit with 1 if something moved or may have moved.")
     parser.flag("--all", "Also print what has not moved, and each point.")
     parser.flag("--json", "Print one JSON object.")
 

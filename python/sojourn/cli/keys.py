@@ -52,7 +52,7 @@ def execute(options: Namespace) -> None:
             _print_tree(chosen)
     if not asked and not options.all:
         note(
-            "`sojourn keys access.upstream.queue` lists what stands there; `sojourn keys dsl` searches"
+            "`sojourn keys access.upstream.queue` lists the keys there; `sojourn keys dsl` searches"
         )
 
 

@@ -20,7 +20,7 @@ def service_options(parser: Parser) -> None:
         "--aqp", "TABLE", "TOML with service classes, Aggregate QoS Profiles and capabilities."
     )
     secret_option(parser)
-    parser.flag("--allow-bad-mic", "Go on although a digest is wrong.")
+    parser.flag("--allow-bad-mic", "Continue even if a digest is wrong.")
     parser.flag(
         "--downstream-without-modem",
         "Two queues downstream also for modems without low-latency support.",
@@ -34,16 +34,16 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--modem",
         "KIND",
-        "Kind of modem, in place of what the tables say.",
+        "Kind of modem, instead of the tables' value.",
         choices=("3.0", "3.1", "3.1-lld"),
     )
-    parser.flag("--without-profiles", "As before a migration: the table has no profiles.")
-    parser.flag("--strict", "Take doubtful warnings as errors.")
-    parser.option("--out", "FILE", "Also write a file that stands for the same service.")
+    parser.flag("--without-profiles", "Ignore the tables' profiles, as before a migration.")
+    parser.flag("--strict", "Treat warnings about doubtful values as errors.")
+    parser.option("--out", "FILE", "Also write a file with the same service.")
     parser.option(
         "--style",
         "STYLE",
-        "How that file says it: every value, names alone, or one service flow each way.",
+        "Style of that file: every value, names only, or one service flow per direction.",
         choices=("explicit", "names", "legacy"),
         default="explicit",
     )

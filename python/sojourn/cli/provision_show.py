@@ -26,7 +26,7 @@ def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("file", metavar="FILE", help="Binary CM configuration file.")
     secret_option(parser)
-    parser.flag("--strict", "Take doubtful warnings as errors.")
+    parser.flag("--strict", "Treat warnings about doubtful values as errors.")
     parser.flag("--docsis40", "Types 103 and 104 have lengths of two octets.")
     parser.flag("--json", "Print one JSON object.")
 

@@ -16,7 +16,7 @@ __all__ = ["arguments", "execute"]
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
     parser.add_argument("directory", metavar="DIR", type=Path, help="Result of a study or run.")
-    parser.flag("--pdf", "Write each figure as PDF too, which takes as long again.")
+    parser.flag("--pdf", "Also write each figure as PDF; doubles the time.")
 
 
 def execute(options: Namespace) -> None:

@@ -44,7 +44,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--seed",
         "N",
-        "Seed of all that is random (default: the file's first, or 1).",
+        "Seed of all random numbers (default: the file's first, or 1).",
         type=whole_number(0, LARGEST_SEED),
     )
     parser.option("--out", "DIR", "Write all record tables into a new directory.")
@@ -53,12 +53,12 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--store",
         "DIR",
-        "Where finished runs are kept; without it, short ones are not kept.",
+        "Store for finished runs; without it, short runs are not stored.",
     )
     parser.option(
         "--memory",
         "SIZE",
-        "What the run may take, such as 8GB (default: most of what is free).",
+        "Memory budget of the run, such as 8GB (default: 3/4 of what is free).",
         type=memory_size,
     )
     parser.flag("--json", "Print one JSON object.")

@@ -41,18 +41,18 @@ def arguments(parser: Parser) -> None:
         dest="settings",
     )
     parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, MOST_SEEDS))
-    parser.option("--duration", "T", 'Of each run, such as "60 s".')
+    parser.option("--duration", "T", 'Duration of each run, such as "60 s".')
     parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1, 1024))
     parser.option(
         "--memory",
         "SIZE",
-        "What all runs at a time may take, such as 8GB (default: most of what is free).",
+        "Memory budget of all parallel runs, such as 8GB (default: 3/4 of what is free).",
         type=memory_size,
     )
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
-    parser.flag("--quick", "Shorter runs, fewer seeds: a look in some 10 s.")
-    parser.flag("--no-figures", "Draw nothing: tables and verdicts alone.")
-    parser.flag("--pdf", "Write each figure as PDF too, which takes as long again.")
+    parser.flag("--quick", "Shorter runs and fewer seeds: a first look.")
+    parser.flag("--no-figures", "Draw no figures: tables and verdicts only.")
+    parser.flag("--pdf", "Also write each figure as PDF; doubles the time.")
     parser.option(
         "--out",
         "DIR",

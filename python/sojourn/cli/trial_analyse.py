@@ -19,7 +19,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--labels",
         "FILE",
-        "As of `trial import`: which home had which treatment when.",
+        "As for `trial import`: which home had which treatment when.",
         type=Path,
     )
     parser.option(

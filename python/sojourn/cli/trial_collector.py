@@ -50,7 +50,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--certificate", "FILE", "Certificate in PEM form, for HTTPS.", type=Path)
     parser.option("--key", "FILE", "Its key.", type=Path)
     parser.flag(
-        "--insecure", "Speak plain HTTP to other machines, too: who is on the way reads tokens."
+        "--insecure", "Allow plain HTTP to other machines: anyone on the path can read tokens."
     )
     parser.option("--out", "DIR", "New directory for an export.", type=Path)
 

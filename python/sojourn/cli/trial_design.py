@@ -22,12 +22,14 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--homes", "N", "Number of homes (50).", type=whole_number(1, 100_000), default=50
     )
-    parser.option("--first-day", "DATE", "First day, best a Monday.", type=_day, required=True)
+    parser.option(
+        "--first-day", "DATE", "First day, preferably a Monday.", type=_day, required=True
+    )
     parser.option("--weeks", "N", "Weeks per treatment (1).", type=whole_number(1, 52), default=1)
     parser.option(
         "--order",
         "ORDER",
-        "crossover: orders balanced over homes; talk: all homes alike, one after the other.",
+        "crossover: orders balanced over homes; talk: the same order in all homes.",
         choices=("crossover", "talk"),
         default="crossover",
     )

@@ -43,7 +43,7 @@ def schedule(
     probes, treatments
         Names; treatments in the order of the talk's weeks.
     first_day
-        First day, best a Monday.
+        First day, preferably a Monday.
     order
         `talk`: all homes alike, one treatment after the other; `crossover`: orders balanced over homes.
     weeks_each

@@ -216,7 +216,7 @@ def parse_definition(data: bytes, file: str = "", folder: Path | None = None) ->
         problems = list(dict.fromkeys(problems))
         if len(found) > MOST_PROBLEMS:
             more = f"{len(found) - MOST_PROBLEMS} more problems"
-            problems.append(Problem("", more, "mend those above first", file=file))
+            problems.append(Problem("", more, "fix those above first", file=file))
     if definition is not None:
         problems += _cross_check(definition, file)
     if definition is None or problems:

@@ -252,7 +252,7 @@ def _runs(path: Path) -> tuple[pl.DataFrame, list[str]]:
         any(column.null_count() for column in fixed)
         or fixed.select("point", "seed").is_duplicated().any()
     ):
-        raise RecordError(f"{path.name} does not tell its runs apart")
+        raise RecordError(f"{path.name} has a run without point or seed, or one of them twice")
     labels = [name for name in table.columns if name not in RUNS_SCHEMA]
     wrong = [
         name for name in labels if name in SUMMARY_COLUMNS or not _is_label(table.schema[name])

@@ -97,7 +97,7 @@ impl Value for CodePoints {
             }
             if set.contains(dscp) {
                 return Err(Mismatch::new(
-                    format!("code point {dscp} is there twice"),
+                    format!("code point {dscp} is listed twice"),
                     format!("leave one {dscp} out"),
                 ));
             }

@@ -66,7 +66,7 @@ def _files(names: Names) -> Iterator[Problem]:
     for name in companions(names.own):
         path = names.study.folder / name
         if not is_inside(name):
-            yield names.problem(name, "lies outside the study's folder", "move it there")
+            yield names.problem(name, "is outside the study's folder", "move it there")
         elif not path.is_file() and name != names.own.module:
             hint = "names are relative to the study file"
             yield names.problem(name, f"{path}: no such file", hint)

@@ -48,7 +48,7 @@ class Claims:
         }
         given = [way for way, is_given in ways.items() if is_given]
         if len(given) > 1:
-            yield self._names.problem(path, f"is judged in one way, not by {' and '.join(given)}")
+            yield self._names.problem(path, f"is judged in several ways: by {' and '.join(given)}")
         yield from self._names.function(f"{path}.function", claim.function)
         yield from self._values.values(path, claim.values, groups)
         for condition in claim.holds:
@@ -62,7 +62,7 @@ class Claims:
                     f"{path}.all_of", f'no claim "{other}"', nearest(other, known)
                 )
         if claim.identifier in self._behind(claim):
-            yield self._names.problem(f"{path}.all_of", "the claim stands behind itself")
+            yield self._names.problem(f"{path}.all_of", "the claim depends on itself")
         for measure in (*claim.instead, *claim.instead.values()):
             if measure not in self._own.measures:
                 hint = nearest(measure, self._own.measures)

@@ -51,7 +51,9 @@ class Names:
         if not name or self._functions is None:
             return
         if not self.own.module:
-            yield self.problem(path, f'no module holds "{name}"', 'add: module = "study.py"')
+            yield self.problem(
+                path, f'there is no module to hold "{name}"', 'add: module = "study.py"'
+            )
         elif not callable(self._functions.get(name)):
             known = [n for n, f in self._functions.items() if callable(f) and not n.startswith("_")]
             message = f'{self.own.module} has no function "{name}"'

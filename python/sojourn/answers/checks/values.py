@@ -174,7 +174,9 @@ class Values:
             yield from self.known(path, other, known)
         if not (value.measure or value.function or any(used) or value.together):
             yield self._names.problem(
-                path, "asks for nothing", 'for example: { measure = "delay" }'
+                path,
+                "has no measure, function or other value",
+                'for example: { measure = "delay" }',
             )
         for message, hint in value_problems(value, known):
             yield self._names.problem(path, message, hint)
@@ -194,7 +196,7 @@ class Values:
 
     def _versus(self, path: str, value: Value) -> Iterator[Problem]:
         if value.compared and not value.versus:
-            yield self._names.problem(path, "is missing: with what is it compared?")
+            yield self._names.problem(path, "is missing: what to compare with")
         if not value.versus:
             return
         yield from (found := list(self._names.where(path, value.versus)))
@@ -221,7 +223,7 @@ class Values:
         groups = known.get(value)
         if value not in known:
             hint = nearest(value, known)
-            yield self._names.problem(path, f'no value "{name}" stands before', hint)
+            yield self._names.problem(path, f'no value "{name}" is defined above', hint)
         elif groups is not None and group not in groups:
             message = (
                 f'{value} has no group "{group}"' if groups != ONE else f"{value} is one number"

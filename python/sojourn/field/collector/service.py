@@ -55,7 +55,7 @@ def serve(
 
     if (certificate is None) != (key is None):
         raise UsageError(
-            "HTTPS takes a certificate and its key", "--certificate cert.pem --key key.pem"
+            "HTTPS needs a certificate and its key", "--certificate cert.pem --key key.pem"
         )
     if certificate is not None and key is not None:
         _check_certificate(certificate, key)
@@ -114,7 +114,7 @@ def _listeners(host: str, port: int, *, plain: bool) -> list[Listener]:
         numbers = [str(address[0]).partition("%")[0] for *_, address in places]
         if plain and not all(ipaddress.ip_address(number).is_loopback for number in numbers):
             raise UsageError(
-                f"{host} can be reached from other machines, and plain HTTP shows them tokens",
+                f"{host} can be reached from other machines, and plain HTTP exposes tokens",
                 "--certificate and --key, a server with HTTPS in front, or --insecure",
             )
         for family, _, _, _, address in places:
