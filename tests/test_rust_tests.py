@@ -27,3 +27,18 @@ def test_the_program_of_a_crate_names_each_file_of_its_tests(program: Path) -> N
 def test_each_example_is_run(example: Path) -> None:
     package = tomllib.loads((example / "Cargo.toml").read_text())
     assert [test["path"] for test in package["test"]] == ["../runs.rs"]
+
+
+def without_doctests() -> list[Path]:
+    """Return the crates whose documentation is not searched for examples, which takes seconds each."""
+    manifests = ROOT.glob("crates/*/Cargo.toml")
+    found = [path.parent for path in manifests if "doctest = false" in path.read_text()]
+    return sorted(found)
+
+
+@pytest.mark.parametrize("crate", without_doctests(), ids=lambda path: path.name)
+def test_no_example_in_the_documentation_of_a_crate_is_left_out(crate: Path) -> None:
+    fence = re.compile(r"^\s*//[/!]\s*```(?!text)\w*$", re.MULTILINE)
+    sources = [path for path in crate.glob("src/**/*.rs") if path.name != "main.rs"]
+    opened = [path for path in sources if fence.search(path.read_text())]
+    assert opened == [], "say doctest = true"

@@ -14,9 +14,10 @@ const WORKSPACE: [&str; 4] = [
 ];
 
 /// Folders of a crate, and crates, that no extension module is made of.
-const NOT_COMPILED_IN: [&str; 6] = [
+const NOT_COMPILED_IN: [&str; 7] = [
     "benches",
     "examples",
+    "sojourn-benches",
     "sojourn-random-scenarios",
     "sojourn-testkit",
     "target",

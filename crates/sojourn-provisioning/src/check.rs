@@ -417,7 +417,8 @@ fn service_flow(flow: &Tlv, issues: &mut Issues) {
         let (least, target, most) = (size(1), size(2), size(3));
         let above = |a: Option<u64>, b: Option<u64>| matches!((a, b), (Some(a), Some(b)) if a > b);
         if above(least, most) || above(least, target) || above(target, most) {
-            let message = "minimum, target and maximum buffer do not increase in this order".to_owned();
+            let message =
+                "minimum, target and maximum buffer do not increase in this order".to_owned();
             report("W-BUFFER", &[35], buffer, message);
         }
         if let Some(zero) = buffer.inside().iter().find(|tlv| tlv.number() == Some(0)) {

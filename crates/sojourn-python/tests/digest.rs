@@ -119,7 +119,7 @@ fn tests_and_pages_leave_the_digest_as_it_is() {
     let before = copy.digest(&[]);
     for name in [
         "crates/sojourn-queue/tests/oracles.rs",
-        "crates/sojourn-queue/benches/managers.rs",
+        "crates/sojourn-benches/benches/managers.rs",
         "crates/sojourn-testkit/src/lib.rs",
         "docs/models/codel.md",
         "scenarios/another.toml",
