@@ -91,9 +91,9 @@ def test_verdicts_of_less_than_the_study_say_so_everywhere(
     assert done.status == 0, done.stderr
     assert f"claims, gate ({label} run, not the study's verdict): 1 hold" in done.stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert f"<strong>{label.capitalize()} run.</strong>" in page
+    assert f'<span class="badge">{label} run</span>' in page
     assert f"small, {label} run" in page  # provenance
-    assert ("Runs were shortened" in page) == (label not in ("partial", "changed"))
+    assert ("Shortened: verdicts are" in page) == (label not in ("partial", "changed"))
     assert ("<code>traffic.bulk.dscp=10</code>" in page) == (label == "changed")
     with (tmp_path / "out" / "claims.csv").open(encoding="utf-8") as file:
         (claim,) = csv.DictReader(file)
