@@ -115,10 +115,15 @@ def numbers_of(
     points: Points, measures: Mapping[str, Measure], answer: Answer
 ) -> Iterator[_Number]:
     """Return the points of which each number of a figure or table would be made, if all were run."""
-    own_choice = isinstance(answer, (SweepFigure, DotsFigure, DistributionFigure, Winners))
     for measure, chosen in _asked(points, measures, answer):
-        where = measure.where if measure and own_choice else {}
-        yield measure, points.within(where, chosen)
+        if measure is None:
+            yield measure, chosen
+        elif isinstance(answer, Winners):  # a place that the measure is not for has no value
+            yield measure, points.within(measure.where, chosen)
+        elif isinstance(answer, (SweepFigure, DotsFigure, DistributionFigure)):
+            yield measure, points.meant(measure.where, answer.where, chosen)
+        else:
+            yield measure, chosen
 
 
 def _asked(points: Points, measures: Mapping[str, Measure], answer: Answer) -> Iterator[_Number]:

@@ -96,6 +96,13 @@ class Points:
         carrying = {point.name for point in self.select(where)}
         return [point for point in points if point.name in carrying]
 
+    def meant(
+        self, where: Where, asked: Where, points: Sequence[LabelledPoint]
+    ) -> list[LabelledPoint]:
+        """Return the points that a measure with this `where` is for; labels that are asked for go before it."""
+        own = {label: given for label, given in where.items() if label not in asked}
+        return self.within(own, points)
+
     def values(self, label: str, where: Where) -> list[str]:
         """Return the values of a label in order: as `where` lists them, as named, or as in the study."""
         given = where.get(label)

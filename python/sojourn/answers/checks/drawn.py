@@ -68,7 +68,7 @@ class Drawn:
             yield from self._names.label(path, *numbers.rows, *views, numbers.compare)
         if self._own.winners:
             own = self._own.winners
-            yield from self._names.draws("winners.measures", own.where, *own.measures)
+            yield from self._names.uses("winners.measures", *own.measures)
             yield from self._names.label("winners", own.compare, own.columns, *own.rows)
             yield from self._names.selected("winners.where", own.where)
 
@@ -83,25 +83,25 @@ class Drawn:
                 yield from self._names.function(f"{path}.function", figure.function)
             elif isinstance(figure, DotsFigure):
                 own = (panel.measure for panel in figure.panels)
-                yield from self._names.draws(path, figure.where, *own)
+                yield from self._names.uses(path, *own)
                 lanes = [figure.lanes] if isinstance(figure.lanes, str) else []
                 yield from self._names.label(path, *figure.rows, figure.facet, *lanes)
                 yield from self._names.selected(f"{path}.where", figure.where)
                 for lane in figure.lanes if not isinstance(figure.lanes, str) else []:
                     yield from self._names.where(f"{path}.lanes", lane.where)
             elif isinstance(figure, SwarmFigure):
-                yield from self._names.draws(path, figure.where, figure.panel.measure)
+                yield from self._names.uses(path, figure.panel.measure)
                 yield from self._names.label(path, figure.lanes, figure.facet, figure.strata)
                 yield from self._names.selected(f"{path}.where", figure.where)
             elif isinstance(figure, DistributionFigure):
-                yield from self._names.draws(path, figure.where, figure.measure)
+                yield from self._names.uses(path, figure.measure)
                 yield from self._names.label(
                     path, figure.lanes, *(n for v in figure.views for n in v)
                 )
                 yield from self._names.selected(f"{path}.where", figure.where)
             elif isinstance(figure, SweepFigure):
                 lines = [line.measure for panel in figure.panels for line in panel.lines]
-                yield from self._names.draws(path, figure.where, *lines)
+                yield from self._names.uses(path, *lines)
                 yield from self._names.label(path, figure.over, figure.lanes, figure.facet)
                 yield from self._names.selected(f"{path}.where", figure.where)
                 if figure.lanes and any(len(panel.lines) > 1 for panel in figure.panels):
@@ -135,7 +135,7 @@ class Drawn:
             yield from self._names.kept(path, "series")
         else:
             return
-        yield from self._names.draws(path, figure.where, *measures)
+        yield from self._names.uses(path, *measures)
         yield from self._names.label(path, *labels)
         yield from self._names.selected(f"{path}.where", figure.where)
         if isinstance(figure, CdfFigure):

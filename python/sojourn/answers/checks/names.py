@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sojourn.answers.open_study import OpenStudy
-from sojourn.answers.selection import LabelledPoint
 from sojourn.declarations.base import Where
 from sojourn.errors import Problem, StudyError, nearest
 
@@ -99,18 +98,6 @@ class Names:
                 hint = nearest(measure, self.own.measures)
                 yield self.problem(path, f'no measure "{measure}"', hint)
 
-    def draws(self, path: str, where: Where, *measures: str) -> Iterator[Problem]:
-        """Find measures that are not there, and those that are for none of the points that are asked for."""
-        yield from self.uses(path, *measures)
-        chosen = self.study.points.select(where)
-        for name in dict.fromkeys(measures):
-            measure = self.own.measures.get(name)
-            meant = self.study.points.select(measure.where) if measure else []
-            if measure and meant and chosen and not {*_names(meant)} & {*_names(chosen)}:
-                words = ", ".join(f"{label} = {value}" for label, value in measure.where.items())
-                message = f"{name} is for points with {words}, and none of these points has them"
-                yield self.problem(path, message, "change `where` here or of the measure")
-
     def columns(self, path: str, name: str, wanted: Iterable[str]) -> Iterator[Problem]:
         """Find columns that a printed file lacks."""
         file = self.study.folder / name
@@ -121,7 +108,3 @@ class Names:
         for column in wanted:
             if column not in known:
                 yield self.problem(path, f'{name} has no column "{column}"', nearest(column, known))
-
-
-def _names(points: Sequence[LabelledPoint]) -> list[str]:
-    return [point.name for point in points]

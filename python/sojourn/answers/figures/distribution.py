@@ -141,7 +141,8 @@ def _samples(
         if not any(str(point.labels[definition.lanes]) == value for point in points):
             continue
         chosen = {**definition.where, **where, definition.lanes: value}
-        drawn = study.points.within(measure.where, study.points.within(chosen, points))
+        found_points = study.points.within(chosen, points)
+        drawn = study.points.meant(measure.where, definition.where, found_points)
         require_visible(drawn, measure)
         try:
             found[value] = ask.distributions(measure, drawn)

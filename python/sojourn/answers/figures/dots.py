@@ -21,6 +21,7 @@ from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.table import Cell, Table
 from sojourn.answers.view import NotRecorded
+from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import DotPanel, DotsFigure, Lane
 from sojourn.plots.dots import DotRow, dot_panel
@@ -155,6 +156,13 @@ def _chosen(
     return ask.points.select(where)
 
 
+def _meant(
+    ask: Ask, definition: DotsFigure, measure: Measure, lane: Lane, row: _Row, facet: str
+) -> list[LabelledPoint]:
+    asked = {**definition.where, **lane.where}
+    return ask.points.meant(measure.where, asked, _chosen(ask, definition, lane, row, facet))
+
+
 def _panel(
     study: OpenStudy,
     ask: Ask,
@@ -171,7 +179,7 @@ def _panel(
     entries: list[DotRow] = []
     for place, lane in enumerate(lanes):
         for number, row in enumerate(rows):
-            chosen = ask.points.within(measure.where, _chosen(ask, definition, lane, row, facet))
+            chosen = _meant(ask, definition, measure, lane, row, facet)
             run = [point for point in chosen if point.name in ask.view.points]
             if definition.complete == "all" and len(definition.rows) > 1:
                 chosen = run
@@ -255,9 +263,7 @@ def _largest(
             for facet in facets
             for row in rows
             for lane in lanes
-            for point in ask.points.within(
-                measure.where, _chosen(ask, definition, lane, row, facet)
-            )
+            for point in _meant(ask, definition, measure, lane, row, facet)
             if ask.view.has(point.name, measure.subject, measure.metric)
         ]
         or [np.empty(0)]

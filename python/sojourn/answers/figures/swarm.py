@@ -86,8 +86,8 @@ def _panel(
         found: list[tuple[float, float]] = []
         for place, stratum in enumerate(strata):
             where = {label: lane, definition.facet: facet, definition.strata: stratum}
-            meant = study.points.within({**definition.where, **where}, points)
-            for point in study.points.within(measure.where, meant):
+            chosen = study.points.within({**definition.where, **where}, points)
+            for point in study.points.meant(measure.where, definition.where, chosen):
                 try:
                     value = ask.estimate(measure, [point], panel.seeds).value
                 except NotRecorded:

@@ -150,7 +150,7 @@ def _curve(
 ) -> list[Mark]:
     """One curve with a mark at each value; nothing if the measure is not there."""
     measure = ask.measures[name]
-    points = ask.points.within(measure.where, points)
+    points = ask.points.meant(measure.where, definition.where, points)
     found: list[tuple[int, Estimate]] = []
     for place, value in enumerate(values):
         chosen = [point for point in points if str(point.labels[definition.over]) == value]
