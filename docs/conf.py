@@ -18,5 +18,7 @@ napoleon_google_docstring = False
 
 html_theme = "furo"
 html_title = "Sojourn"
+html_static_path = ["static"]
+html_css_files = ["doors.css"]
 html_math_renderer = "mathjax"
 suppress_warnings = ["myst.header"]

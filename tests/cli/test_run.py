@@ -35,7 +35,7 @@ def test_one_run_gives_pictures_that_can_be_made_again(
     page = (tmp_path / "out" / "report.html").read_text()
     for words in ("Over time", "Delay of packets", "Where the delay comes from", "queuing delay"):
         assert words in page
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4
     assert 'src="http' not in page
     (tmp_path / "out" / "report.html").unlink()
     again = sojourn("report", "out")

@@ -40,7 +40,7 @@ def test_a_sweep_is_a_curve_with_a_band_per_value_of_the_other_label() -> None:
     (figure,) = sweep_figures(result)
     (panel,) = figure.plot.panels
     assert (panel.x.label, panel.x.scale) == ("target in ms", "log")
-    assert panel.title == "game: 99th percentile of delay upstream"
+    assert (panel.title, panel.y.label) == ("game", "99th percentile of delay upstream in ms")
     lines = [mark for mark in panel.marks if isinstance(mark, Line)]
     bands = [mark for mark in panel.marks if isinstance(mark, Band)]
     assert [line.label for line in lines] == ["queue codel", "queue pie"]

@@ -24,7 +24,7 @@ def drawn_values(svg: str) -> dict[tuple[int, str], Places]:
             signs = [
                 (float(one.get("x", "0")), float(one.get("y", "0"))) for one in mark.iter("use")
             ]
-            paths = [one.attrib["d"] for one in mark if one.tag == "path"]
+            paths = [one.get("d", "") for one in mark if one.tag == "path"]
             if len(signs) == 1 and signs[0][0] == 0.0:  # an area
                 continue
             bars = [corner for path in paths if path.endswith("z") for corner in _ends(path)]

@@ -91,7 +91,7 @@ def execute(options: Namespace) -> None:
     if finished is not None and is_written:
         is_ours = options.out is None
         options.out = options.out or _new_place(scenario.name)
-        _write(finished, options.out, report=options.report, is_ours=is_ours)
+        _write(finished, options.out, options.settings, report=options.report, is_ours=is_ours)
     if options.json:
         print_json(
             {
@@ -190,7 +190,7 @@ def _new_place(name: str) -> str:
     return str(dated(re.sub(r"[^A-Za-z0-9._-]", "-", name)))
 
 
-def _write(finished: Run, out: str, *, report: bool, is_ours: bool) -> None:
+def _write(finished: Run, out: str, settings: list[str], *, report: bool, is_ours: bool) -> None:
     from pathlib import Path
 
     from sojourn.on_disk import list_files
@@ -201,6 +201,7 @@ def _write(finished: Run, out: str, *, report: bool, is_ours: bool) -> None:
     manifest: dict[str, Any] = {
         "schema": 1,
         "scenario": finished.scenario.name,
+        "settings": list(settings),
         "seed": finished.seed,
         "key": finished.key,
         **describe_source(),

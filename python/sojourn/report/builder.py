@@ -67,14 +67,30 @@ def study_parts(
     if not declares_answers(study.definition):
         return _generic_parts(view, on_figure)
     parts = declared_parts(study, view, on_figure)
-    if parts.tables or parts.figures:
+    if parts.tables or (study.definition.source and parts.figures):
+        return parts  # what a document prints is what its study shows
+    if not parts.figures:
+        # Claims and headlines alone: the numbers behind them are those of any study.
+        others = _generic_parts(view, on_figure)
+        return replace(
+            parts,
+            summary=parts.summary or others.summary,
+            plain_tables=(*parts.plain_tables, *others.plain_tables),
+            figures=others.figures,
+        )
+    if study.definition.winners:  # who wins, and what is drawn, are the study's own
         return parts
-    # Claims and headlines alone: the numbers behind them are those of any study.
-    others = _generic_parts(view, on_figure)
+    # A figure of its own stands first, and adds to what any study shows.
+    won, shown = generic.overview(view)
+    own = {figure.plot.name for figure in parts.figures}
+    more = tuple(figure for figure in shown if figure.plot.name not in own)
+    for figure in more if on_figure is not None else ():
+        on_figure(figure)
     return replace(
         parts,
-        plain_tables=(*parts.plain_tables, *others.plain_tables),
-        figures=others.figures,
+        headlines=(*parts.headlines, *([won.sentence] if won and won.sentence else [])),
+        summary=won.table if won else None,
+        figures=(*parts.figures, *more),
     )
 
 

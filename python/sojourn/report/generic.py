@@ -12,10 +12,12 @@ from typing import TypeVar
 
 import polars as pl
 
+from sojourn.answers.figure import Figure
 from sojourn.answers.modules import what_failed
 from sojourn.answers.report_content import PlainCell, PlainTable, StudyParts
 from sojourn.answers.reporting import failure
 from sojourn.answers.view import StudyView
+from sojourn.answers.winners import Won
 from sojourn.digits import significant
 from sojourn.metrics import words_of
 from sojourn.report.by_label import distributions, dots, file_name
@@ -24,7 +26,7 @@ from sojourn.report.contests import contests
 from sojourn.report.roles import Roles
 from sojourn.report.sweeps import sweep_figures
 
-__all__ = ["parts"]
+__all__ = ["overview", "parts"]
 
 Made = TypeVar("Made")
 
@@ -71,6 +73,12 @@ def parts(view: StudyView) -> StudyParts:
         ),
         figures=(*shown, *delays),
     )
+
+
+def overview(view: StudyView) -> tuple[Won | None, tuple[Figure, ...]]:
+    """Return who wins where, and the figure of a sweep or of measures, for a study that draws more itself."""
+    roles = Roles.of(view.result)
+    return contests(view, roles), (*sweep_figures(view.result),) or (*dots(view, roles),)
 
 
 def _table(summary: pl.DataFrame, subject: str, points: Sequence[str]) -> PlainTable:

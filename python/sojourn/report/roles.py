@@ -6,7 +6,9 @@ What competes has a colour, conditions make rows and panels; points go by their 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -145,13 +147,30 @@ class Roles:
             if spread >= LEAST_DIFFERENCE and quantity_of(metric, unit).better
         ]
         headlines = [one for one in found if not one[0]]
-        return [one for *_, one in itertools.islice(sorted(headlines or found, key=_rank), most)]
+        ranked = [one for *_, one in sorted(headlines or found, key=_rank)]
+        return list(itertools.islice(_varied(ranked), most))
 
 
 def largest_values(summary: pl.DataFrame) -> dict[tuple[str, str], float]:
     """Return the largest mean of each subject and metric."""
     largest = summary.group_by("subject", "metric").agg(pl.col("mean").max()).drop_nulls()
     return {(subject, metric): value for subject, metric, value in largest.iter_rows()}
+
+
+MOST_ALIKE = 2
+"""One measure of more traffic entries than this says the same again. chosen: two can be compared."""
+
+
+def _varied(ranked: Sequence[Measured]) -> Iterator[Measured]:
+    """Yield each kind of measure once, then a second time: six uploads are not six times as interesting as a call."""
+    turns: dict[int, list[Measured]] = {}
+    seen: Counter[str] = Counter()
+    for measure in ranked:
+        kind = re.sub(r"_(up|down|upstream|downstream)(?=_|$)", "", measure.metric)
+        turns.setdefault(seen[kind], []).append(measure)
+        seen[kind] += 1
+    for turn in range(MOST_ALIKE):
+        yield from turns.get(turn, [])
 
 
 def _rank(one: tuple[bool, float, Measured]) -> float:

@@ -24,6 +24,7 @@ from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
 from sojourn.plots.stack import stack_panel
 from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.report.drawing_files import draw_files
+from sojourn.report.felt import felt
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
 from sojourn.run_directory import read_run
@@ -71,7 +72,7 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
         page_environment()
         .get_template("run.html")
         .render(
-            title=manifest.get("scenario", "A run"),
+            title=_title(manifest),
             facts=_facts(manifest),
             damages=damages,
             headline=_metric_table(headline_rows(metrics), "What matters most"),
@@ -103,6 +104,25 @@ def _kept(make: Callable[[], Made], what: str, damages: list[str]) -> Made | Non
         return None
 
 
+MOST_SETTINGS = 3
+"""More settings than this are counted. chosen: a title is a line."""
+
+
+def _title(manifest: dict[str, Any]) -> str:
+    """Return what tells a run from others of its file: its name with what was set."""
+    name = str(manifest.get("scenario", "A run"))
+    settings = manifest.get("settings", [])
+    if not isinstance(settings, list):
+        return name
+    told: list[str] = []
+    for setting in settings[:MOST_SETTINGS]:
+        key, _, value = str(setting).partition("=")
+        told.append(f"{'.'.join(key.split('.')[-2:])} = {value.strip().strip(chr(39) + chr(34))}")
+    if len(settings) > MOST_SETTINGS:
+        told.append(f"{len(settings) - MOST_SETTINGS} more settings")
+    return f"{name}: {', '.join(told)}" if told else name
+
+
 def _facts(manifest: dict[str, Any]) -> str:
     statistics = manifest.get("statistics")
     made = ""
@@ -126,9 +146,10 @@ def run_figures(tables: Tables, damages: list[str] | None = None) -> list[Figure
     """
     looks = _looks(tables)
     parts: dict[str, Callable[[], list[Figure]]] = {
+        "the figure of what people feel": lambda: list(felt(tables["metrics"])),
         "the figure over time": lambda: list(_over_time(tables, looks)),
-        "the figure of delays": lambda: list(_distributions(tables, looks)),
         "the figure of causes": lambda: list(_causes(tables)),
+        "the figure of delays": lambda: list(_distributions(tables, looks)),
     }
     found: list[Figure] = []
     for what, make in parts.items():
@@ -238,16 +259,19 @@ def _over_time(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
             [Trace(time, values, looks[name], name) for name, values in rates[link].items()],
             quantity="rate",
             unit="Mb/s",
-            title=link,
+            title=f"{link}: rates",
             until_s=until,
         )
         for link in LINKS
     ]
-    for kind in ("sojourn", "lost"):
-        if kind == "lost" and not any(part["lost"].any() for part in columns.values()):
-            continue
-        panels += [_link_panel(kind, time, columns[link], until) for link in LINKS]
-    rows = len(panels) // 2
+    # What was empty all the time is left out, and is missed by nobody.
+    for kind, least in (("sojourn", SHOWN_DELAY_MS), ("lost", SHOWN_PACKETS)):
+        panels += [
+            _link_panel(kind, time, part, until, link)
+            for link, part in columns.items()
+            if _reaches(least, part["longest" if kind == "sojourn" else "lost"], part)
+        ]
+    rows = -(-len(panels) // 2)
     what = "queuing delay" + (", lost and marked packets" if marks else " and lost packets")
     yield Figure(
         "over-time",
@@ -287,34 +311,33 @@ def _refuse_uneven(*tables: pl.DataFrame | None) -> None:
         raise RecordError("the bins of its series are not those of a run")
 
 
-def _link_panel(kind: str, time: np.ndarray, found: dict[str, np.ndarray], until: float) -> Panel:
+def _reaches(least: float, values: np.ndarray, part: dict[str, np.ndarray]) -> bool:
+    """Whether a panel would show more than an empty line; marks stand beside losses."""
+    marks = part.get("marked_packets", values) if values is part["lost"] else values
+    return max((float(one.max()) for one in (values, marks) if one.size), default=0.0) >= least
+
+
+def _link_panel(
+    kind: str, time: np.ndarray, found: dict[str, np.ndarray], until: float, link: str
+) -> Panel:
     if kind == "sojourn":
         traces = [
             Trace(time, found["longest"], "tail", "longest wait"),
             Trace(time, found["mean"], "median", "mean wait"),
         ]
-        high = _at_least(SHOWN_DELAY_MS, found["longest"])
         return timeseries_panel(
-            traces, quantity="queuing delay", unit="ms", until_s=until, high=high
+            traces, quantity="queuing delay", unit="ms", until_s=until, title=f"{link}: waiting"
         )
-    traces = [Trace(time, found["lost"], "miss", "lost")]
+    traces = [Trace(time, found["lost"], "limit", "lost", solid=True)]
     if "marked_packets" in found:
         traces.append(Trace(time, found["marked_packets"], "reference", "marked"))
-    high = _at_least(SHOWN_PACKETS, *(trace.value for trace in traces))
-    return timeseries_panel(traces, quantity="packets a bin", unit="", until_s=until, high=high)
+    return timeseries_panel(
+        traces, quantity="packets a bin", unit="", until_s=until, title=f"{link}: lost packets"
+    )
 
 
 SHOWN_DELAY_MS = 1.0  # chosen: waits below are of no interest, however the axis might be stretched
-SHOWN_PACKETS = 2.0
-
-
-def _at_least(least: float, *values: np.ndarray) -> float | None:
-    """Return the end of an axis that would be stretched for next to nothing, or nothing."""
-    return (
-        least
-        if max((float(part.max()) for part in values if part.size), default=0.0) < least
-        else None
-    )
+SHOWN_PACKETS = 1.0
 
 
 def _dense(frame: pl.DataFrame, column: str, bins: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ MOST_CURVES = 7
 """chosen: as many looks as one tells apart."""
 MOST_FACETS = 3
 """chosen: as many panels as stand beside each other."""
+HEADROOM = 1.05
+"""Panels on one scale end at this multiple of the largest value, as others do. chosen: Matplotlib's margins."""
 LEAST_VALUES = 3
 """chosen: two values make no curve."""
 WIDE_RANGE = 8.0
@@ -61,16 +64,16 @@ def sweep_figures(result: StudyResult) -> Iterator[Figure]:
     if len(groups) > MOST_FACETS:
         return
     measures = _measures(result.summary, over)[: MOST_PANELS // len(groups) if facets else None]
-    grid = [
-        (panel, group)
-        for measure in measures
-        for group in groups
-        if (panel := _panel(result, over, colour, measure, dict(zip(facets, group, strict=True))))
-        is not None
-    ][:MOST_PANELS]
-    if not grid:
+    panels: list[Panel] = []
+    for measure in measures:
+        made = [
+            _panel(result, over, colour, measure, dict(zip(facets, group, strict=True)))
+            for group in groups
+        ]
+        panels += _on_one_scale([panel for panel in made if panel is not None])
+    panels = panels[:MOST_PANELS]
+    if not panels:
         return
-    panels = [panel for panel, _ in grid]
     columns = len(groups) if facets else min(2, len(panels))
     by = f", by {' and '.join(rest)}" if rest else ""
     yield Figure(
@@ -155,10 +158,24 @@ def _panel(
             scale=scale,
             ticks=tuple((value, f"{value:g}") for value in xs) if len(xs) <= 8 else (),
         ),
-        y=Axis("", unit, low=0.0 if quantity_of(metric, unit).low == 0 else None),
+        y=Axis(words_of(metric), unit, low=0.0 if quantity_of(metric, unit).low == 0 else None),
         marks=(*bands, *lines, *dots),
-        title=f"{subject}: {words_of(metric)}{_told(facet, result.label_units)}",
+        title=f"{subject}{_told(facet, result.label_units)}",
     )
+
+
+def _on_one_scale(panels: list[Panel]) -> list[Panel]:
+    """Let panels of one measure end alike, so that eyes compare them."""
+    ends = [
+        float(np.nanmax(mark.high if isinstance(mark, Band) else mark.y))
+        for panel in panels
+        for mark in panel.marks
+        if isinstance(mark, Band | Line)
+    ]
+    if len(panels) < 2 or not ends or panels[0].y.low is None:
+        return panels
+    high = HEADROOM * max(ends)
+    return [replace(panel, y=replace(panel.y, high=high)) for panel in panels]
 
 
 def _told(facet: dict[str, Any], units: dict[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,21 @@ from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import Imported, write_imported
 
 __all__ = ["export", "serve"]
+
+
+def require_linux() -> None:
+    """Make sure that what reads uploads can be bounded: address space and processor time, as Linux bounds them.
+
+    Raises
+    ------
+    EnvironmentFailure
+        On any other system.
+    """
+    if sys.platform != "linux":
+        raise EnvironmentFailure(
+            f"the collector needs Linux to bound what it reads from strangers; this is {sys.platform}",
+            "probes, import and analysis need no Linux; docs/concepts/systems.md lists what does",
+        )
 
 
 def serve(
@@ -44,8 +60,9 @@ def serve(
     UsageError
         If certificate or key is missing or none, or plain HTTP would leave this machine.
     EnvironmentFailure
-        If nothing can listen there.
+        If nothing can listen there, or this is not Linux.
     """
+    require_linux()
     import logging
 
     import uvicorn

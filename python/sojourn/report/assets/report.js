@@ -79,10 +79,10 @@
     if (mark.places) return mark.places;
     const signs = all("use", mark).map((one) => [+one.getAttribute("x") || 0, +one.getAttribute("y") || 0]);
     const paths = all("path", mark).filter((one) => one.closest("defs") === null || mark.dataset.band);
-    const corners = paths.flatMap((one) => pairs((one.getAttribute("d").match(/-?[\d.]+/g) || []).map(Number)));
+    const corners = paths.flatMap((one) => pairs(((one.getAttribute("d") || "").match(/-?[\d.]+/g) || []).map(Number)));
     const isArea = signs.length === 1 && signs[0][0] === 0;
     mark.isArea = isArea;
-    mark.isBar = !signs.length && paths.length === 1 && /z/i.test(paths[0].getAttribute("d"));
+    mark.isBar = !signs.length && paths.length === 1 && /z/i.test(paths[0].getAttribute("d") || "");
     if (isArea) {
       const path = mark.querySelector("defs path").getAttribute("d");
       mark.places = pairs(path.match(/-?[\d.]+/g).map(Number)).map(([x, y]) => [x, y + signs[0][1]]);
