@@ -5,50 +5,18 @@
 use sojourn_apps::keys::LONGEST_PAUSE;
 use sojourn_apps::{Application, ApplicationContext, ApplicationKind, Event};
 use sojourn_base::{Bytes, Direction, Instant, Span};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 
-/// Parameters of the sensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SensorConfig {
-    /// Time from burst to burst.
-    pub interval: Span,
-    /// Datagrams of a burst.
-    pub burst: u32,
-    /// Length of a datagram.
-    pub packet: Bytes,
-}
-
-impl Configured for SensorConfig {
-    const KIND: &'static str = "sensor";
-    const ABOUT: &'static str = "bursts of datagrams at regular intervals";
-
-    fn base() -> Self {
-        Self {
-            interval: Span::from_s(1),
-            burst: 10,
-            packet: Bytes(200),
-        }
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(
-            key("interval", "time from burst to burst", "chosen: a second")
-                .least("1 ms")
-                .most(LONGEST_PAUSE),
-            &mut self.interval,
-        );
-        visitor.value(
-            key("burst", "datagrams of a burst", "chosen: ten")
-                .least("1")
-                .most("1000"),
-            &mut self.burst,
-        );
-        visitor.value(
-            key("packet", "length of a datagram", "chosen: small")
-                .least("20 B")
-                .most("1500 B"),
-            &mut self.packet,
-        );
+parameters! {
+    /// Parameters of the sensor.
+    #[derive(Copy, Eq)]
+    pub struct SensorConfig: "sensor", "bursts of datagrams at regular intervals" {
+        /// time from burst to burst
+        interval: Span = Span::from_s(1), origin("chosen: a second").least("1 ms").most(LONGEST_PAUSE);
+        /// datagrams of a burst
+        burst: u32 = 10, origin("chosen: ten").least("1").most("1000");
+        /// length of a datagram
+        packet: Bytes = Bytes(200), origin("chosen: small").least("20 B").most("1500 B");
     }
 }
 

@@ -3,45 +3,19 @@
 //! Source: none; an example. Deviations: none known.
 
 use sojourn_base::{BitRate, Instant, Meta, PacketHandle, Span};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 use sojourn_link::config::keys::{RATE, delay};
 use sojourn_link::{AnyLink, Link, LinkContext, LinkKind, Serial, SerialConfig, Transmit};
 use sojourn_queue::{Backlog, QueueManager};
 
-/// Parameters of the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoonConfig {
-    /// Rate until noon.
-    pub rate: BitRate,
-    /// When it halves.
-    pub noon: Span,
-    /// Propagation.
-    pub delay: Span,
-}
-
-impl Configured for NoonConfig {
-    const KIND: &'static str = "noon";
-    const ABOUT: &'static str = "a line of constant rate that halves at noon";
-
-    fn base() -> Self {
-        Self {
-            rate: BitRate::ZERO,
-            noon: Span::from_s(12 * 3600),
-            delay: Span::ZERO,
-        }
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(RATE, &mut self.rate);
-        visitor.value(
-            key(
-                "noon",
-                "when the rate halves",
-                "chosen: a run begins at midnight",
-            ),
-            &mut self.noon,
-        );
-        visitor.value(delay("chosen: no delay unless it is said"), &mut self.delay);
+parameters! {
+    /// Parameters of the line.
+    #[derive(Copy, Eq)]
+    pub struct NoonConfig: "noon", "a line of constant rate that halves at noon" {
+        rate: BitRate = BitRate::ZERO, RATE;
+        /// when the rate halves
+        noon: Span = Span::from_s(12 * 3600), origin("chosen: a run begins at midnight");
+        delay: Span = Span::ZERO, delay("chosen: no delay unless it is said");
     }
 }
 

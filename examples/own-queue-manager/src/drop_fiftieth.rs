@@ -3,39 +3,20 @@
 //! Source: none; an example. Deviations: none known.
 
 use sojourn_base::{Bytes, Instant, Limit, Meta, PacketHandle};
-use sojourn_keys::{Configured, Visitor, key};
+use sojourn_keys::{origin, parameters};
 use sojourn_queue::config::LIMIT;
 use sojourn_queue::{
     Backlog, DropTailConfig, DropTailQueue, Held, ManagerKind, QueueContext, QueueManager, Reason,
     Verdict,
 };
 
-/// Parameters of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DropFiftiethConfig {
-    /// How much may wait.
-    pub limit: Limit,
-    /// One arrival in this many is dropped.
-    pub every: u32,
-}
-
-impl Configured for DropFiftiethConfig {
-    const KIND: &'static str = "drop-fiftieth";
-    const ABOUT: &'static str = "first in, first out; one arrival in N is dropped";
-
-    fn base() -> Self {
-        Self {
-            limit: Limit::Bytes(Bytes(625_000)),
-            every: 50,
-        }
-    }
-
-    fn keys(&mut self, visitor: &mut dyn Visitor) {
-        visitor.value(LIMIT, &mut self.limit);
-        visitor.value(
-            key("every", "one arrival in N is dropped", "chosen: 2 %").least("2"),
-            &mut self.every,
-        );
+parameters! {
+    /// Parameters of the queue.
+    #[derive(Copy, Eq)]
+    pub struct DropFiftiethConfig: "drop-fiftieth", "first in, first out; one arrival in N is dropped" {
+        limit: Limit = Limit::Bytes(Bytes(625_000)), LIMIT;
+        /// one arrival in N is dropped
+        every: u32 = 50, origin("chosen: 2 %").least("2");
     }
 }
 
