@@ -9,10 +9,10 @@ import tomli_w
 
 from sojourn.digits import significant
 from sojourn.errors import UsageError
-from sojourn.provisioning import Modem, decode, expand
+from sojourn.provisioning import Modem, decode, encode, expand
 from sojourn.provisioning.migration import Migration
 from sojourn.provisioning.scenarios import access, traffic
-from sojourn.scenario import check_scenario
+from sojourn.scenario import check_scenario, scenario_warnings
 from support import CommandLine
 
 CRATE = Path(__file__).parents[2] / "crates/sojourn-provisioning/tests"
@@ -170,6 +170,21 @@ def test_each_mix_and_modem_makes_a_valid_scenario(mix: int, modem: Modem) -> No
     document = {"schema": 1, "name": "x", "duration": "1 s"}
     document |= {"access": access(service), "traffic": traffic(mix)}
     assert check_scenario(tomli_w.dumps(document)) == []
+
+
+def test_a_burst_that_nobody_says_is_left_to_the_link() -> None:
+    text = "schema = 1\n[[tlv]]\nnetwork_access = 1\n"
+    for reference, way in enumerate(("upstream", "downstream"), start=1):
+        text += f"[[tlv]]\n[tlv.{way}_service_flow]\nservice_flow_reference = {reference}\n"
+        text += "max_sustained_rate = 50000000\n"
+    silent = access(expand(encode(text)))["upstream"]
+    assert silent["link"]["kind"] == "docsis31-upstream"
+    assert "burst" not in silent["link"]
+    said = access(expand(encode(text + "max_traffic_burst = 250000\n")))
+    assert said["downstream"]["link"]["burst"] == "250000 B"
+    document = {"schema": 1, "name": "x", "duration": "1 s", "traffic": traffic(1)}
+    document["access"] = {"upstream": silent, "downstream": said["downstream"]}
+    assert scenario_warnings(tomli_w.dumps(document)) == []
 
 
 def test_a_rate_of_one_flow_of_an_aggregate_is_simulated_upstream_and_refused_downstream() -> None:

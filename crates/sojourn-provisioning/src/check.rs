@@ -17,6 +17,12 @@ use crate::tlv::{self, Entry, Kind};
 
 /// Octets of a file that every modem takes.
 const SIZE: usize = 8192;
+/// Maximum traffic burst of a flow that does not say it. Source: DOCS-IETF-QOS-MIB.
+const DEFAULT_BURST: u64 = 3_044;
+
+/// Usual time between MAPs. Source: White 2012 §2.2.2.
+const MAP_INTERVAL_US: u64 = 2_000;
+
 /// Least maximum traffic burst in bytes: one Ethernet frame.
 const BURST: u64 = 1522;
 /// The two bits of the ToS octet that are ECN (RFC 3168 §5).
@@ -481,6 +487,23 @@ fn rates(flow: &Tlv, issues: &mut Issues) {
             tlv,
             format!("a burst of {burst} octets does not hold a frame of {BURST}"),
         );
+    }
+    // A name (type 4) may bring a burst along, and the flow of an aggregate (24.36) has that of the aggregate.
+    let elsewhere: &[u8] = match flow.code {
+        24 => &[4, 9, 36],
+        _ => &[4, 9],
+    };
+    if matches!(flow.code, 24 | 70)
+        && let Some(tlv) = flow.last(8)
+        && elsewhere.iter().all(|code| flow.last(*code).is_none())
+        && sustained > DEFAULT_BURST * 8 * 1_000_000 / MAP_INTERVAL_US
+    {
+        let carried = DEFAULT_BURST as f64 * 8.0 / MAP_INTERVAL_US as f64;
+        let message = format!(
+            "no maximum traffic burst: with the default of {DEFAULT_BURST} octets and MAPs 2 ms apart, {carried:.1} of {} Mb/s",
+            sustained as f64 / 1e6
+        );
+        report("W-BURST", tlv, message);
     }
     if let (Some(tlv), Some(peak)) = (flow.last(27), number(27))
         && peak > 0

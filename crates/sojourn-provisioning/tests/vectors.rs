@@ -353,6 +353,33 @@ buffer = 3
 }
 
 #[test]
+fn a_fast_upstream_without_a_maximum_burst_is_told_and_no_other() {
+    let told_of = |kind: &str, rate: u32, more: &str| {
+        let text =
+            format!("schema = 1\n[[tlv]]\n[tlv.{kind}]\nmax_sustained_rate = {rate}\n{more}");
+        let examination = examine(&text::read(&text).unwrap(), None, false);
+        let burst = examination.issues.iter().find(|i| i.code == "W-BURST");
+        burst.map(|issue| (issue.path.clone(), issue.message.clone()))
+    };
+    let told = |rate, more: &str| told_of("upstream_service_flow", rate, more);
+    // 3044 octets in 2 ms are 12.176 Mb/s.
+    let message = "no maximum traffic burst: with the default of 3044 octets and MAPs 2 ms apart, 12.2 of 50 Mb/s";
+    assert_eq!(
+        told(50_000_000, ""),
+        Some(("24.8".into(), message.to_owned()))
+    );
+    assert!(told(12_176_001, "").is_some());
+    assert_eq!(told(12_176_000, ""), None);
+    assert_eq!(told(50_000_000, "max_traffic_burst = 250000\n"), None);
+    assert_eq!(told(50_000_000, "service_class_name = \"gold\"\n"), None);
+    let member = "aggregate_service_flow_reference = 1\n";
+    assert_eq!(told(50_000_000, member), None);
+    assert_eq!(told_of("downstream_service_flow", 50_000_000, ""), None);
+    let aggregate = told_of("upstream_aggregate_service_flow", 50_000_000, member);
+    assert_eq!(aggregate.map(|(path, _)| path), Some("70.8".into()));
+}
+
+#[test]
 fn a_file_of_a_telephone_adapter_is_refused() {
     let octets = [254, 1, 1, 254, 1, 255];
     assert_eq!(codes(&examined(&octets)), ["E-MTA"]);

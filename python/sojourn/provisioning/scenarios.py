@@ -3,18 +3,17 @@
 Source: White 2019 Table 2 and appendix B for the mixes. What they leave out is from the experiment script of the public
 ns-3 model of DOCSIS (servers 2 to 10 ms away, transfers that pause for 0.1 s).
 Deviations: games keep their mean packet size and interval, without the spread of both; the web page is that of
-White 2012; video is a file of 3.75 MB every 5 s. Where the engine has no links of DOCSIS 3.1, rate shapers stand for
-them: their packets wait in queues, not for grants.
+White 2012; video is a file of 3.75 MB every 5 s. Without a maximum traffic burst an upstream has that of its link, 100 ms at the rate, and not
+the default of the MIB, 3044 octets, which a modem spends once in a MAP interval.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sojourn._engine as _engine
 from sojourn.errors import UsageError
 from sojourn.provisioning.expansion import DIRECTIONS, Service
 
-__all__ = ["MIXES", "NQB", "access", "has_docsis31", "traffic"]
+__all__ = ["MIXES", "NQB", "access", "says_burst", "traffic"]
 
 NQB = 42
 """DSCP of the marked game (White 2019 section 2.2)."""
@@ -105,8 +104,9 @@ def _direction(service: Service, direction: str) -> Table:
     link: Table = {
         "kind": _kind(service, direction),
         "rate": f"{rate} b/s",
-        "burst": f"{_number(shaped, 'max_traffic_burst')} B",
     }
+    if says_burst(part):
+        link["burst"] = f"{_number(shaped, 'max_traffic_burst')} B"
     if peak:
         link["peak"] = f"{max(peak, rate)} b/s"
     interval = service.map_interval_us or (1000 if aggregate else 2000)
@@ -122,16 +122,15 @@ def _direction(service: Service, direction: str) -> Table:
     return {"link": link, "queue": queue}
 
 
-def has_docsis31() -> bool:
-    """Whether the engine has links of DOCSIS 3.1."""
-    # The other direction's name is that of a queue's profile, too.
-    return '"docsis31-downstream"' in _engine.scenario_schema()
+def says_burst(part: Mapping[str, Any]) -> bool:
+    """Whether somebody has said the maximum traffic burst of a service flow or aggregate (TLV 9)."""
+    return part["parameters"]["max_traffic_burst"]["origin"]["from"] != "default"
 
 
 def _kind(service: Service, direction: str) -> str:
     if service.docsis == "3.0":
         return "docsis30-single" if direction == "upstream" else "shaped"
-    return f"docsis31-{direction}" if has_docsis31() else "shaped"
+    return f"docsis31-{direction}"
 
 
 def _grants(flow: Mapping[str, Any]) -> Table:
