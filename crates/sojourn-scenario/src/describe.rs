@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod listing;
+mod parameters;
 mod reference;
 mod schema;
 
@@ -21,6 +22,12 @@ pub fn json_schema() -> String {
 /// The reference page of the scenario file, as Markdown.
 pub fn reference_page() -> String {
     reference::page(&entries())
+}
+
+/// Name, as `queue/codel`, and table of the parameters of each queue manager, link, congestion controller and application, as
+/// Markdown.
+pub fn parameter_tables() -> Vec<(String, String)> {
+    parameters::tables()
 }
 
 /// One key of the scenario file, or one kind or profile of a table; texts for people.

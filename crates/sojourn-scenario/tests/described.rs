@@ -74,6 +74,40 @@ fn keys_and_their_defaults_are_those_of_the_list() {
     assert_eq!(found.lines().count(), kept.lines().count());
 }
 
+#[test]
+fn the_parameters_of_every_kind_stand_on_a_page_about_models() {
+    let mut included = BTreeSet::new();
+    for (_, page) in common::files("../../docs/models", "md") {
+        let names = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("```{include} parameters/"));
+        included.extend(names.map(|name| name.trim_end_matches(".md").to_owned()));
+    }
+    let tables = describe::parameter_tables();
+    let kinds: BTreeSet<String> = tables.iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(included, kinds);
+    let (_, codel) = tables
+        .iter()
+        .find(|(name, _)| name == "queue/codel")
+        .unwrap();
+    for row in [
+        "| `interval` | `\"100 ms\"`; 1 us to 600 s | how long the delay may stay above target before the first signal \
+         | RFC 8289 §5.3 |\n",
+        "| `white2012` | White 2012 §1.1, §3.1.2: 5 ms in 100 ms, the code of 2012, 417 packets \
+         | `limit = \"417 packets\"`, `variant = \"nichols2013\"` |\n",
+    ] {
+        assert!(codel.contains(row), "{codel}");
+    }
+    let (_, web) = tables
+        .iter()
+        .find(|(name, _)| name == "application/web")
+        .unwrap();
+    assert!(
+        web.contains("*fitted*: the upstream bytes per page"),
+        "{web}"
+    );
+}
+
 /// A TOML value as JSON.
 fn to_json(value: &DeValue<'_>) -> Value {
     match value {
