@@ -24,7 +24,7 @@ test: ## set up with development tools; formatters, linters, types, all tests
 
 test-fast: ## tests in Python that take no whole study
 	@tools/setup dev
-	@.venv/bin/python -m pytest -q -m "not slow"
+	@.venv/bin/python -m pytest -q -n auto -m "not slow" --durations=10
 
 lint: ## formatters, linters and types, without tests
 	@tools/setup dev

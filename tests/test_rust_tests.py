@@ -42,3 +42,12 @@ def test_no_example_in_the_documentation_of_a_crate_is_left_out(crate: Path) -> 
     sources = [path for path in crate.glob("src/**/*.rs") if path.name != "main.rs"]
     opened = [path for path in sources if fence.search(path.read_text())]
     assert opened == [], "say doctest = true"
+
+
+def test_the_extension_module_has_no_tests_in_rust_since_none_would_be_run() -> None:
+    crate = ROOT / "crates" / "sojourn-python"
+    tested = [path for path in crate.glob("src/**/*.rs") if "#[test]" in path.read_text()]
+    assert tested == []
+    manifest = (ROOT / "crates" / "sojourn-testkit" / "Cargo.toml").read_text()
+    others = [test["path"] for test in tomllib.loads(manifest)["test"]]
+    assert others == [f"../sojourn-python/tests/{path.name}" for path in crate.glob("tests/*.rs")]

@@ -1,6 +1,6 @@
 //! The files that decide what a run records, and their digest.
 //!
-//! Used by `build.rs`, and by `tests/digest.rs`, which changes copies of them.
+//! Used by `build.rs`, and by `tests/digest.rs`, which changes copies of them and runs with the tests of sojourn-testkit.
 
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
@@ -26,7 +26,7 @@ const NOT_COMPILED_IN: [&str; 7] = [
 
 /// All files below `root`, the workspace, that can change what a run records, in order: its crates with their
 /// data, what their sources compile in from elsewhere, and what chooses libraries and compiler.
-pub fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = WORKSPACE.map(|name| root.join(name)).into();
     files.retain(|file| file.is_file());
     for name in entries(&root.join("crates"))? {
@@ -49,7 +49,7 @@ pub fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The digest of the files' names below `root` and their contents, and of the cargo features switched on.
-pub fn digest(root: &Path, files: &[PathBuf], features: &[String]) -> io::Result<String> {
+pub(crate) fn digest(root: &Path, files: &[PathBuf], features: &[String]) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     let mut add = |bytes: &[u8]| {
         hasher.update(&bytes.len().to_le_bytes());

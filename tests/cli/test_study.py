@@ -134,6 +134,7 @@ def test_figures_may_be_left_out_and_are_drawn_later(sojourn: CommandLine, tmp_p
     assert "without figures" not in drawn
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_answer_is_told(sojourn: CommandLine, tmp_path: Path) -> None:
     write_study(tmp_path)
     done = sojourn(

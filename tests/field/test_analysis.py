@@ -376,6 +376,7 @@ def test_each_external_data_set_is_compared_by_itself() -> None:
     assert {row[0].text for row in table.rows} == {"cable", "fibre"}
 
 
+@pytest.mark.slow
 def test_a_difference_of_the_size_that_is_said_is_seen_in_most_trials() -> None:
     def uploads(seed: int, percent: float) -> tuple[Analysis, TargetAnalysis, Coefficient]:
         noon = pl.col("time").dt.hour() == 12
