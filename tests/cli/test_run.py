@@ -152,7 +152,7 @@ def test_records_are_written_on_request(sojourn: CommandLine, tmp_path: Path) ->
     assert manifest["key"] == done.json()["key"]
     again = sojourn("run", "household.toml", "--out", "out")
     assert again.status == 2
-    assert "never overwritten" in again.stderr
+    assert "not overwritten" in again.stderr
 
 
 def test_seeds_decide_what_is_random(sojourn: CommandLine, tmp_path: Path) -> None:

@@ -358,7 +358,7 @@ def test_only_its_owner_reads_the_database(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
 def test_plain_http_does_not_leave_the_machine_unasked(storage: Storage, host: str) -> None:
-    with pytest.raises(UsageError, match="plain HTTP shows them tokens"):
+    with pytest.raises(UsageError, match="plain HTTP exposes tokens"):
         serve(storage, host, 0)
 
 

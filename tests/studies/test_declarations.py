@@ -564,7 +564,7 @@ def decide(ask):
         (found,) = judge(opened, opened.ask(StudyView(result)))
         return found.outcome
 
-    assert "has not been run here" in ours().note
+    assert "was never run here" in ours().note
     make_plan(load_study(str(study)), RunOptions(), unanswerable)
     assert ours().ours == "run"
 
