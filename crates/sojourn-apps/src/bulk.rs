@@ -286,7 +286,7 @@ impl Bulk {
     ) {
         let state = &mut self.lanes[lane];
         if let Some(current) = state.current.pop_front() {
-            context.record_transfer(&Transfer {
+            context.record(&Transfer {
                 lane: token(lane),
                 index: state.index,
                 started_at: current.started_at,

@@ -3,7 +3,7 @@
 
 use crate::{
     Application, ApplicationContext, Chunk, ConnectionId, DownloadSession, Draw, End, Event, Frame,
-    LiveSecond, LiveSession, Object, Page, StreamingSession, Transfer,
+    LiveSecond, LiveSession, Object, Page, Report, StreamingSession, Transfer,
 };
 use sojourn_base::{BitRate, Bytes, Direction, Instant, RandomStream, Seed, Span};
 use std::collections::BTreeMap;
@@ -313,40 +313,18 @@ impl ApplicationContext for Desk {
         self.random.unit()
     }
 
-    fn record_transfer(&mut self, transfer: &Transfer) {
-        self.transfers.push(*transfer);
-    }
-
-    fn record_page(&mut self, page: &Page) {
-        self.pages.push(*page);
-    }
-
-    fn record_object(&mut self, object: &Object) {
-        self.objects.push(*object);
-    }
-
-    fn record_chunk(&mut self, chunk: &Chunk) {
-        self.chunks.push(*chunk);
-    }
-
-    fn record_frame(&mut self, frame: &Frame) {
-        self.frames.push(*frame);
-    }
-
-    fn record_streaming_session(&mut self, session: &StreamingSession) {
-        self.sessions.push(*session);
-    }
-
-    fn record_live_second(&mut self, second: &LiveSecond) {
-        self.live_seconds.push(*second);
-    }
-
-    fn record_live_session(&mut self, session: &LiveSession) {
-        self.live_sessions.push(*session);
-    }
-
-    fn record_download_session(&mut self, session: &DownloadSession) {
-        self.downloads.push(*session);
+    fn report(&mut self, report: Report<'_>) {
+        match report {
+            Report::Transfer(transfer) => self.transfers.push(*transfer),
+            Report::Page(page) => self.pages.push(*page),
+            Report::Object(object) => self.objects.push(*object),
+            Report::Chunk(chunk) => self.chunks.push(*chunk),
+            Report::Frame(frame) => self.frames.push(*frame),
+            Report::StreamingSession(session) => self.sessions.push(*session),
+            Report::LiveSecond(second) => self.live_seconds.push(*second),
+            Report::LiveSession(session) => self.live_sessions.push(*session),
+            Report::DownloadSession(session) => self.downloads.push(*session),
+        }
     }
 }
 

@@ -227,7 +227,7 @@ impl Video {
         complete_at: Option<Instant>,
         context: &mut dyn ApplicationContext,
     ) {
-        context.record_frame(&Frame {
+        context.record(&Frame {
             direction: self.direction,
             index: number,
             captured_at: frame.captured_at,

@@ -64,7 +64,7 @@ pub use web_3gpp::{CountMode, Web3gpp, Web3gppConfig};
 pub use web_akhtar::{WebAkhtar, WebAkhtarConfig};
 
 pub use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
+    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, Report, StreamingSession,
     Transfer,
 };
 
@@ -170,24 +170,15 @@ pub trait ApplicationContext {
         let _ = units;
         true
     }
-    /// A transfer has ended, or the run has.
-    fn record_transfer(&mut self, transfer: &Transfer);
-    /// A page has ended, or the run has.
-    fn record_page(&mut self, page: &Page);
-    /// An object has ended, or the run has.
-    fn record_object(&mut self, object: &Object);
-    /// A chunk of an adaptive stream has ended, or the run has.
-    fn record_chunk(&mut self, chunk: &Chunk);
-    /// A frame of video is complete, or will not be any more.
-    fn record_frame(&mut self, frame: &Frame);
-    /// The run has ended: what a session of an adaptive stream was like.
-    fn record_streaming_session(&mut self, session: &StreamingSession);
-    /// A second of a live stream is over.
-    fn record_live_second(&mut self, second: &LiveSecond);
-    /// The run has ended: how near a player of a live stream was.
-    fn record_live_session(&mut self, session: &LiveSession);
-    /// A video that is played while it is downloaded has ended, or the run has.
-    fn record_download_session(&mut self, session: &DownloadSession);
+    /// Something is to be told of its work; [`record`](#method.record) takes each kind of it.
+    fn report(&mut self, report: Report<'_>);
+}
+
+impl dyn ApplicationContext + '_ {
+    /// Tells of its work: a transfer, a page, a session.
+    pub fn record<'a>(&mut self, report: impl Into<Report<'a>>) {
+        self.report(report.into());
+    }
 }
 
 /// Which of the frequent events an application listens to. It ignores the others, so that its context

@@ -328,8 +328,8 @@ impl Pd {
     }
 
     fn record(session: DownloadSession, context: &mut dyn ApplicationContext) {
-        context.record_download_session(&session);
-        context.record_transfer(&Transfer {
+        context.record(&session);
+        context.record(&Transfer {
             lane: session.source,
             index: session.index,
             started_at: session.started_at,

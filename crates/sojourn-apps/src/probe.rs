@@ -195,7 +195,7 @@ impl Probe {
             ProbeOver::Datagrams => self.config.packet.0,
             ProbeOver::Connections => self.config.request.0,
         };
-        context.record_transfer(&Transfer {
+        context.record(&Transfer {
             lane,
             index,
             started_at,

@@ -430,7 +430,7 @@ impl Web3gpp {
         }
         fetch.object.ended_at = Some(now);
         fetch.stage = Stage::Idle;
-        context.record_object(&fetch.object);
+        context.record(&fetch.object);
         if !keeps_connections && let Some(connection) = fetch.connection.take() {
             self.connections.remove(connection);
             context.close(connection, End::Client);
@@ -462,7 +462,7 @@ impl Web3gpp {
             return;
         }
         state.page.ended_at = Some(now);
-        context.record_page(&state.page);
+        context.record(&state.page);
         state.page.index += 1;
         state.doing = Doing::Reading;
         let reading = self.samplers.reading.draw_from(&mut state.pauses);
@@ -520,11 +520,11 @@ impl Web3gpp {
         let state = &mut self.users[user];
         for fetch in &state.fetches {
             if fetch.stage != Stage::Idle {
-                context.record_object(&fetch.object);
+                context.record(&fetch.object);
             }
         }
         if matches!(state.doing, Doing::Fetching | Doing::Parsing) {
-            context.record_page(&state.page);
+            context.record(&state.page);
             state.page.index += 1;
         }
     }

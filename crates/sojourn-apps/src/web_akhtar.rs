@@ -333,7 +333,7 @@ impl WebAkhtar {
             state.objects.pop_front();
             state.asked -= 1;
             state.answered -= 1;
-            context.record_object(&object);
+            context.record(&object);
             self.on_object(now, user, &object, context);
         }
         let state = &mut self.users[user].hosts[host];
@@ -364,7 +364,7 @@ impl WebAkhtar {
         page.bytes += object.bytes;
         if page.objects == *wanted {
             page.ended_at = Some(now);
-            context.record_page(page);
+            context.record(&*page);
             pages.remove(at);
         }
     }
@@ -475,11 +475,11 @@ impl Application for WebAkhtar {
         for user in &self.users {
             for host in &user.hosts {
                 for object in host.objects.iter().take(host.asked) {
-                    context.record_object(object);
+                    context.record(object);
                 }
             }
             for (page, _) in &user.pages {
-                context.record_page(page);
+                context.record(page);
             }
         }
     }

@@ -96,13 +96,11 @@ pub enum Reason {
     Overload,
     /// Random drop of a flow that does not answer (BLUE).
     Blue,
-    /// A newer acknowledgement of the same flow took its place; nothing is lost by it.
-    Suppressed,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Overlimit,
         Self::FatFlow,
         Self::Early,
@@ -110,7 +108,6 @@ impl Reason {
         Self::Target,
         Self::Overload,
         Self::Blue,
-        Self::Suppressed,
     ];
 
     /// The word used in records.
@@ -123,7 +120,6 @@ impl Reason {
             Self::Target => "target",
             Self::Overload => "overload",
             Self::Blue => "blue",
-            Self::Suppressed => "suppressed",
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | [`rate`] | [`BitRate`], [`Serializer`] (serialisation without drift) |
 //! | [`limit`] | [`Limit`]: how much a buffer may hold, in bytes, packets or time |
 //! | [`ratio`] | [`Probability`] |
+//! | [`delay`] | [`Cause`], [`DelayParts`]: what the delay of a packet is made of |
 //! | [`direction`] | [`Direction`], [`PerDirection`]: the subscriber's view |
 //! | [`header`] | [`Meta`], [`Ecn`], [`PacketHandle`]: what a queue knows of a packet |
 //! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: which flow a packet belongs to |
@@ -24,6 +25,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod delay;
 pub mod direction;
 pub mod dist;
 pub mod flow_hash;
@@ -39,6 +41,7 @@ mod scaled;
 pub mod size;
 pub mod time;
 
+pub use delay::{Cause, DelayParts};
 pub use direction::{Direction, PerDirection};
 pub use flow_hash::{Address, FlowHash, FlowKey};
 pub use header::{Ecn, Meta, PacketHandle, Reason, ServiceQueue, SubFlow};

@@ -7,6 +7,36 @@ use crate::direction::Direction;
 use crate::rate::BitRate;
 use crate::time::{Instant, Span};
 
+macro_rules! reports {
+    ($($about:literal $report:ident,)*) => {
+        /// What an application tells of its work.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Report<'a> {
+            $(#[doc = $about] $report(&'a $report),)*
+        }
+
+        $(
+            impl<'a> From<&'a $report> for Report<'a> {
+                fn from(report: &'a $report) -> Self {
+                    Self::$report(report)
+                }
+            }
+        )*
+    };
+}
+
+reports! {
+    "A transfer has ended, or the run has." Transfer,
+    "A page has ended, or the run has." Page,
+    "An object has ended, or the run has." Object,
+    "A chunk of an adaptive stream has ended, or the run has." Chunk,
+    "A frame of video is complete, or will not be any more." Frame,
+    "The run ends: what a session of an adaptive stream was like." StreamingSession,
+    "A second of a live stream is over." LiveSecond,
+    "The run ends: how near a player of a live stream was." LiveSession,
+    "A video that is played while it is downloaded has ended, or the run has." DownloadSession,
+}
+
 /// A finished (or, at the end of a run, unfinished) file transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {

@@ -7,7 +7,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sojourn_base::{Instant, Span};
 use sojourn_transport::{
-    Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
+    EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
 };
 use std::collections::VecDeque;
 use std::hint::black_box;

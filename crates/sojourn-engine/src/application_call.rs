@@ -4,13 +4,9 @@ use crate::event::Event;
 use crate::world::World;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
-use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
-    Transfer,
-};
+use sojourn_base::report::Report;
 use sojourn_base::{Direction, Instant};
 use sojourn_record::{Recorder, TrafficId};
-use sojourn_transport::Endpoint as _;
 
 /// The context of an application during one call.
 #[derive(Debug)]
@@ -81,68 +77,8 @@ impl<R: Recorder> apps::ApplicationContext for ApplicationCall<'_, R> {
         self.world.traffic[usize::from(self.traffic)].streams[purpose as usize].unit()
     }
 
-    fn record_transfer(&mut self, transfer: &Transfer) {
+    fn report(&mut self, report: Report<'_>) {
         let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_transfer(traffic, transfer);
-    }
-
-    fn record_page(&mut self, page: &Page) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_page(traffic, page);
-    }
-
-    fn record_object(&mut self, object: &Object) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_object(traffic, object);
-    }
-
-    fn record_chunk(&mut self, chunk: &Chunk) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_chunk(traffic, chunk);
-    }
-
-    fn record_frame(&mut self, frame: &Frame) {
-        let traffic = TrafficId(self.traffic);
-        self.world.network.paths.recorder.on_frame(traffic, frame);
-    }
-
-    fn record_streaming_session(&mut self, session: &StreamingSession) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_streaming_session(traffic, session);
-    }
-
-    fn record_live_second(&mut self, second: &LiveSecond) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_live_second(traffic, second);
-    }
-
-    fn record_live_session(&mut self, session: &LiveSession) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_live_session(traffic, session);
-    }
-
-    fn record_download_session(&mut self, session: &DownloadSession) {
-        let traffic = TrafficId(self.traffic);
-        self.world
-            .network
-            .paths
-            .recorder
-            .on_download_session(traffic, session);
+        self.world.network.paths.recorder.on_report(traffic, report);
     }
 }

@@ -39,9 +39,6 @@ impl<R: Recorder> LinkContext for LinkCall<'_, R> {
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
         let id = PacketId::from(item);
         let paths = &mut *self.paths;
-        if passage.marked {
-            paths.packets.get_mut(id).meta.ecn = Ecn::Ce;
-        }
         let at = passage.arrives_at;
         let length = match self.port.framing {
             Framing::Ip => meta.length,
@@ -76,13 +73,13 @@ impl<R: Recorder> LinkContext for LinkCall<'_, R> {
                 arrives_at: passage.arrives_at,
                 queue: meta.queue,
                 sub_flow: passage.sub_flow.get(),
-                marked: passage.marked,
             },
         );
     }
 
     #[cold]
     fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
+        self.paths.packets.get_mut(item.into()).meta.ecn = Ecn::Ce;
         self.paths.recorder.on_mark(&LinkMark {
             at: self.now,
             link: self.port.link,

@@ -171,15 +171,7 @@ impl<R: Recorder> Paths<R> {
 }
 
 pub(crate) fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
-    for (cause, span) in [
-        (Cause::Queue, delay.queue),
-        (Cause::RequestWait, delay.request_wait),
-        (Cause::GrantWait, delay.grant_wait),
-        (Cause::Framing, delay.framing),
-        (Cause::Pipeline, delay.pipeline),
-        (Cause::Serialisation, delay.serialisation),
-        (Cause::Wire, delay.wire),
-    ] {
+    for (cause, span) in delay.parts() {
         split.add(cause, span);
     }
 }

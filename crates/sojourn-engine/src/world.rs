@@ -15,7 +15,7 @@ use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQu
 use sojourn_record::{
     ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, TrafficId,
 };
-use sojourn_transport::{Endpoint, SackBlocks, StackConfig, Timer};
+use sojourn_transport::{SackBlocks, StackConfig, Timer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Runs that differ only in a queue manager send the same packets, files and pages (specification of traffic, section 1.2):
 //! what an application draws depends on nothing but the seed.
 
-use sojourn_base::report::{Page, Transfer};
+use sojourn_base::report::Report;
 use sojourn_base::{Direction, Instant, Seed};
 use sojourn_engine::run;
 use sojourn_record::{Datagram, Recorder, TrafficId};
@@ -67,15 +67,17 @@ impl Recorder for Drawn {
         self.datagrams.insert(key, datagram.sent_at);
     }
 
-    fn on_transfer(&mut self, _: TrafficId, transfer: &Transfer) {
-        self.started.push(transfer.started_at);
-        self.sizes.push(transfer.bytes);
-    }
-
-    fn on_page(&mut self, traffic: TrafficId, page: &Page) {
-        if page.ended_at.is_some() {
-            let key = (traffic.0, page.user, page.index);
-            self.pages.insert(key, page.bytes);
+    fn on_report(&mut self, traffic: TrafficId, report: Report<'_>) {
+        match report {
+            Report::Transfer(transfer) => {
+                self.started.push(transfer.started_at);
+                self.sizes.push(transfer.bytes);
+            }
+            Report::Page(page) if page.ended_at.is_some() => {
+                let key = (traffic.0, page.user, page.index);
+                self.pages.insert(key, page.bytes);
+            }
+            _ => {}
         }
     }
 }

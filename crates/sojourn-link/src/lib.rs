@@ -52,6 +52,8 @@ pub use serial::Serial;
 pub use shaped::Shaped;
 pub use wire::Wire;
 
+pub use sojourn_base::DelayParts;
+
 use core::fmt;
 use sojourn_base::{Bytes, Instant, Meta, PacketHandle, Span};
 use sojourn_queue::{Backlog, Held, Reason, Score, SubFlow};
@@ -63,39 +65,6 @@ pub enum Stage {
     Queue,
     /// The transmit queue behind it (2012 modem only).
     TransmitQueue,
-}
-
-/// The delay of one passage through a link, split by cause; the parts sum to arrival minus entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DelayParts {
-    /// Waiting in the modem's queue for tokens or for the packets ahead.
-    pub queue: Span,
-    /// From the head of the modem's queue to the request that covers the packet's last byte.
-    pub request_wait: Span,
-    /// From that request to the grant that carries the packet's first byte.
-    pub grant_wait: Span,
-    /// Waiting for MAC framing: between the grants of a fragmented packet, for a symbol or a frame.
-    pub framing: Span,
-    /// In the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded; on a DSL line also
-    /// waiting for what is sent again.
-    pub pipeline: Span,
-    /// Putting its bits on the wire.
-    pub serialisation: Span,
-    /// Propagation and fixed processing.
-    pub wire: Span,
-}
-
-impl DelayParts {
-    /// The whole delay.
-    pub fn total(&self) -> Span {
-        self.queue
-            + self.request_wait
-            + self.grant_wait
-            + self.framing
-            + self.pipeline
-            + self.serialisation
-            + self.wire
-    }
 }
 
 /// One packet's way through a link.
@@ -110,8 +79,6 @@ pub struct Passage {
     /// Where the time went; a link that would have to work it out leaves it empty if the context does not
     /// want it.
     pub delay: DelayParts,
-    /// The queue manager marked it (CE).
-    pub marked: bool,
     /// Where inside its queue it waited.
     pub sub_flow: SubFlow,
 }
@@ -130,7 +97,6 @@ impl Passage {
             dequeued_at,
             arrives_at,
             delay,
-            marked: packet.marked,
             sub_flow: packet.sub_flow,
         }
     }
@@ -205,8 +171,8 @@ pub trait LinkContext {
     fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage);
     /// `item` is lost.
     fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss);
-    /// `item` was marked by the queue manager, and stays or goes on; [`Passage::marked`] says so again when
-    /// it leaves.
+    /// `item` was marked by the queue manager, and stays or goes on: its owner rewrites its header now, and the mark is
+    /// told once.
     fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark);
     /// Queue Protection has judged `item`, which arrives; see [`sojourn_queue::QueueContext::scored`].
     fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {

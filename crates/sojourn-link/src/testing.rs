@@ -4,7 +4,7 @@ use crate::{CongestionConfig, Draw, LinkContext, Loss, Mark, Passage, RateCycle,
 use sojourn_base::{
     BitRate, Bytes, Instant, Meta, PacketHandle, Packets, RandomStream, Seed, ServiceQueue, Span,
 };
-use sojourn_queue::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
+use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use std::vec;
 use std::vec::Vec;
 
@@ -266,10 +266,7 @@ impl QueueManager for TwoQueues {
         let queue = usize::from(meta.queue == ServiceQueue::LowLatency);
         self.bytes[queue] += u64::from(meta.length);
         self.queues[queue].push_back(Held::new(now, meta, item));
-        Verdict::Placed(Placement {
-            queue: meta.queue,
-            ..Placement::default()
-        })
+        Verdict::Placed(meta.queue)
     }
 
     /// The low-latency queue first.

@@ -57,7 +57,6 @@ impl Wire {
             dequeued_at: start,
             arrives_at: self.busy_until + self.delay,
             delay,
-            marked: false,
             sub_flow: SubFlow::NONE,
         }
     }

@@ -8,7 +8,7 @@ use crate::support::{Manners, Outcome, Recorder, drive};
 use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_link::{AnyLink, Serial, SerialConfig};
-use sojourn_queue::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
+use sojourn_queue::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use sojourn_testkit::context::TestContext;
 use std::collections::VecDeque;
 
@@ -40,8 +40,7 @@ impl QueueManager for TwoQueues {
     ) -> Verdict {
         // The test's packets are ECT(0) or nothing; what is capable counts as low-latency traffic.
         let chosen = meta.ecn.is_capable();
-        let sanctioned = chosen && self.low_latency.len() >= ROOM;
-        let queue = if chosen && !sanctioned {
+        let queue = if chosen && self.low_latency.len() < ROOM {
             ServiceQueue::LowLatency
         } else {
             ServiceQueue::Classic
@@ -54,18 +53,13 @@ impl QueueManager for TwoQueues {
         let marked = queue == ServiceQueue::LowLatency && self.low_latency.len() >= MARKS_FROM;
         if marked {
             held.meta.ecn = Ecn::Ce;
-            held.marked = true;
             context.marked(&held, Reason::Early);
         }
         match queue {
             ServiceQueue::LowLatency => self.low_latency.push_back(held),
             _ => self.classic.push_back(held),
         }
-        Verdict::Placed(Placement {
-            queue,
-            marked,
-            sanctioned,
-        })
+        Verdict::Placed(queue)
     }
 
     fn dequeue(&mut self, _: Instant, _: &mut dyn QueueContext) -> Option<Held> {
@@ -131,10 +125,9 @@ proptest! {
         let mut last = [None; 3];
         for (_, outcome) in &recorder.outcomes {
             match outcome {
-                Outcome::Delivered(item, meta, passage) => {
+                Outcome::Delivered(item, meta, _) => {
                     seen[*item as usize] += 1;
-                    prop_assert_eq!(passage.marked, meta.ecn == Ecn::Ce);
-                    prop_assert!(!passage.marked || meta.queue == ServiceQueue::LowLatency);
+                    prop_assert!(meta.ecn != Ecn::Ce || meta.queue == ServiceQueue::LowLatency);
                     let last = &mut last[meta.queue as usize];
                     prop_assert!(*last < Some(*item), "order within a queue");
                     *last = Some(*item);
@@ -146,7 +139,7 @@ proptest! {
             }
         }
         prop_assert!(seen.iter().all(|times| *times == 1), "{:?}", seen);
-        let marked = recorder.delivered().iter().filter(|(_, _, passage)| passage.marked).count();
+        let marked = recorder.delivered().iter().filter(|(_, meta, _)| meta.ecn == Ecn::Ce).count();
         prop_assert_eq!(marked, recorder.marks.len());
     }
 
@@ -168,11 +161,10 @@ proptest! {
                 let meta = Meta { length: 100, ecn, ..Meta::default() };
                 let before = context.marked.len();
                 match manager.enqueue(now, meta, PacketHandle(number), &mut context) {
-                    Verdict::Placed(placement) => {
-                        accepted[placement.queue as usize] += 1;
-                        prop_assert_eq!(context.marked.len() > before, placement.marked);
-                        let moved = capable && placement.queue == ServiceQueue::Classic;
-                        prop_assert_eq!(placement.sanctioned, moved);
+                    Verdict::Placed(queue) => {
+                        accepted[queue as usize] += 1;
+                        let is_marked = context.marked.len() > before;
+                        prop_assert!(!is_marked || queue == ServiceQueue::LowLatency);
                     }
                     Verdict::Dropped(_) => {}
                     Verdict::Accepted => prop_assert!(false, "it has two queues"),

@@ -360,7 +360,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "RFC 3168" [""] neither {
         "marked_packets" "packets marked"
     }
-    "of those dropped: did not fit; victims of another arrival, because their flow was the largest; drawn at the tail (PIE); average above a hard threshold; head of a queue whose delay stayed above target (CoDel); in place of a mark; drawn by BLUE (COBALT); acknowledgements replaced by newer ones"
+    "of those dropped: did not fit; victims of another arrival, because their flow was the largest; drawn at the tail (PIE); average above a hard threshold; head of a queue whose delay stayed above target (CoDel); in place of a mark; drawn by BLUE (COBALT)"
         from "" [""] neither {
         "dropped_overlimit" "packets dropped: overlimit"
         "dropped_fat_flow" "packets dropped: fat flow"
@@ -369,7 +369,6 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "dropped_target" "packets dropped: target"
         "dropped_overload" "packets dropped: overload"
         "dropped_blue" "packets dropped: blue"
-        "dropped_suppressed" "packets dropped: suppressed"
     }
     "of those marked, by the same reasons"
         from "" [""] neither {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a missing metric fails the test")]
 
-use sojourn_base::report::Transfer;
+use sojourn_base::report::{Report, Transfer};
 use sojourn_base::{Bytes, Direction, Instant, Reason, ServiceQueue, Span};
 use sojourn_metrics::run::{Datagrams, RunFacts, Watched, metric_rows, metric_table};
 use sojourn_record::{
@@ -206,7 +206,6 @@ fn pass(recorder: &mut ColumnRecorder, traffic: u16, direction: Direction, bytes
             arrives_at: entered_at.saturating_add(Span::from_ms(ms)),
             queue: ServiceQueue::Classic,
             sub_flow: None,
-            marked: false,
         },
     );
 }
@@ -248,28 +247,28 @@ fn transfer_metrics_do_not_need_rows() {
         // 2, 4, 5 and 9 s, and one under way at the end.
         for (index, seconds) in (0..).zip([Some(4), Some(2), Some(9), None, Some(5)]) {
             let started_at = Instant::from_ms(250);
-            recorder.on_transfer(
+            recorder.on_report(
                 TrafficId(1),
-                &Transfer {
+                Report::Transfer(&Transfer {
                     lane: 0,
                     index,
                     started_at,
                     ended_at: seconds.map(|s| started_at.saturating_add(Span::from_s(s))),
                     bytes: 100_000,
-                },
+                }),
             );
         }
     };
     let endless = |recorder: &mut ColumnRecorder| {
-        recorder.on_transfer(
+        recorder.on_report(
             TrafficId(0),
-            &Transfer {
+            Report::Transfer(&Transfer {
                 lane: 0,
                 index: 0,
                 started_at: Instant::ZERO,
                 ended_at: None,
                 bytes: u64::MAX,
-            },
+            }),
         );
     };
     let both = |recorder: &mut ColumnRecorder| {
@@ -294,15 +293,15 @@ fn rows_are_kept_only_where_they_are_asked_for() {
     let kept = |config| {
         let mut recorder = ColumnRecorder::new(config, vec!["quiet".into(), "calls".into()]);
         two_calls(&mut recorder);
-        recorder.on_transfer(
+        recorder.on_report(
             TrafficId(1),
-            &Transfer {
+            Report::Transfer(&Transfer {
                 lane: 0,
                 index: 0,
                 started_at: Instant::ZERO,
                 ended_at: Some(Instant::from_ms(7)),
                 bytes: 1,
-            },
+            }),
         );
         let tables = recorder.into_records().tables();
         ["datagrams", "transfers"].map(|name| {
@@ -331,7 +330,6 @@ fn shares_of_delay_are_of_the_packets_that_were_forwarded_upstream() {
                     arrives_at: entered_at.saturating_add(Span::from_us(us)),
                     queue: ServiceQueue::Classic,
                     sub_flow: None,
-                    marked: false,
                 },
             );
         };
@@ -376,7 +374,6 @@ fn a_delay_of_the_limit_is_not_under_it() {
                     arrives_at: Instant::ZERO.saturating_add(Span::from_ns(ns)),
                     queue: ServiceQueue::Classic,
                     sub_flow: None,
-                    marked: false,
                 },
             );
         };
@@ -432,7 +429,6 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
                     arrives_at: Instant::ZERO,
                     queue,
                     sub_flow: None,
-                    marked: false,
                 },
             );
         }
@@ -473,15 +469,15 @@ fn a_probe_has_its_numbers_without_rows_of_transfers() {
     let mut recorder =
         ColumnRecorder::new(RecordConfig::NOTHING, vec!["echo".into()]).with_samples_of(vec![true]);
     for (second, took) in [(1, 20), (2, 20), (8, 100), (9, 140), (29, 20)] {
-        recorder.on_transfer(
+        recorder.on_report(
             TrafficId(0),
-            &Transfer {
+            Report::Transfer(&Transfer {
                 lane: 0,
                 index: second,
                 started_at: Instant::from_s(u64::from(second)),
                 ended_at: Some(Instant::from_ms(u64::from(second) * 1000 + took)),
                 bytes: 64,
-            },
+            }),
         );
     }
     recorder.on_end(Instant::from_s(30));

@@ -292,7 +292,6 @@ impl PythonQueue {
                 Wish::Mark(_) if matches!(held.meta.ecn, Ecn::NotEct | Ecn::Ce) => {}
                 Wish::Mark(reason) => {
                     held.meta.ecn = Ecn::Ce;
-                    held.marked = true;
                     context.marked(held, reason);
                 }
                 Wish::Drop(reason) => {

@@ -103,12 +103,10 @@ use sojourn_base::{BitRate, Bytes, Instant, Meta, Packets, ServiceQueue, Span};
 pub struct Held {
     /// The caller's packet.
     pub item: PacketHandle,
-    /// What the manager knows of it.
+    /// What the manager knows of it; one that it has marked carries CE.
     pub meta: Meta,
     /// When it was accepted.
     pub enqueued_at: Instant,
-    /// The manager marked it: the caller rewrites its header on the way out.
-    pub marked: bool,
     /// Where inside its queue it waits.
     pub sub_flow: SubFlow,
 }
@@ -120,7 +118,6 @@ impl Held {
             item,
             meta,
             enqueued_at: now,
-            marked: false,
             sub_flow: SubFlow::NONE,
         }
     }
@@ -141,9 +138,9 @@ impl Held {
 pub enum Verdict {
     /// It waits in the queue.
     Accepted,
-    /// It waits in one of several queues, as a manager with several says. Single-queue managers answer
-    /// [`Verdict::Accepted`], whatever they marked: marks are told through the context anyway.
-    Placed(Placement),
+    /// It waits in this one of several queues, as a manager with several says; the `queue` of the waiting packet's
+    /// [`Meta`] says the same.
+    Placed(ServiceQueue),
     /// It was refused (and has gone to [`QueueContext::dropped`]).
     Dropped(Reason),
 }
@@ -153,17 +150,6 @@ impl Verdict {
     pub const fn is_accepted(self) -> bool {
         !matches!(self, Self::Dropped(_))
     }
-}
-
-/// Where an arrival waits in a manager with several queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Placement {
-    /// Its queue; the `queue` of the waiting packet's [`Meta`] says the same.
-    pub queue: ServiceQueue,
-    /// It was marked on its way in.
-    pub marked: bool,
-    /// Queue protection moved it here from the queue that the classifier chose.
-    pub sanctioned: bool,
 }
 
 /// What waits.

@@ -98,7 +98,7 @@ fn serve(
     });
     oracle::codel::Outcome {
         dropped: drops.collect(),
-        marked: sent.as_ref().is_some_and(|packet| packet.marked),
+        marked: context.marked.drain(..).count() == 1,
         sent_length: sent.as_ref().map(|packet| i128::from(packet.meta.length)),
         sent: sent.map(|packet| number_of(packet.item)),
     }

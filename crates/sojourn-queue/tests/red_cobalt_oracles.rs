@@ -296,7 +296,7 @@ fn serve(
             .drain(..)
             .map(|drop| number_of(drop.0.item))
             .collect(),
-        marked: sent.as_ref().is_some_and(|sent| sent.marked),
+        marked: context.marked.drain(..).count() == 1,
         sent_length: sent.as_ref().map(|sent| i128::from(sent.meta.length)),
         sent: sent.map(|sent| number_of(sent.item)),
     }

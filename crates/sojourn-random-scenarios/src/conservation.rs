@@ -2,7 +2,7 @@
 //!
 //! Source: DOCSIS MULPI annex C for what a rate and a burst allow in any time. Deviations: none known.
 
-use sojourn_base::report::{Object, Page, Transfer};
+use sojourn_base::report::Report;
 use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
 use sojourn_link::LinkConfig;
 use sojourn_record::{
@@ -191,22 +191,21 @@ impl Recorder for Conservation {
         self.columns.on_flow(row);
     }
 
-    fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {
-        let in_order = transfer.ended_at.is_none_or(|at| at >= transfer.started_at);
-        self.doubt(in_order, &|| {
-            format!("a transfer runs backwards: {transfer:?}")
-        });
-        self.columns.on_transfer(traffic, transfer);
-    }
-
-    fn on_page(&mut self, traffic: TrafficId, page: &Page) {
-        let in_order = page.ended_at.is_none_or(|at| at >= page.started_at);
-        self.doubt(in_order, &|| format!("a page runs backwards: {page:?}"));
-        self.columns.on_page(traffic, page);
-    }
-
-    fn on_object(&mut self, traffic: TrafficId, object: &Object) {
-        self.columns.on_object(traffic, object);
+    fn on_report(&mut self, traffic: TrafficId, report: Report<'_>) {
+        match report {
+            Report::Transfer(transfer) => {
+                let in_order = transfer.ended_at.is_none_or(|at| at >= transfer.started_at);
+                self.doubt(in_order, &|| {
+                    format!("a transfer runs backwards: {transfer:?}")
+                });
+            }
+            Report::Page(page) => {
+                let in_order = page.ended_at.is_none_or(|at| at >= page.started_at);
+                self.doubt(in_order, &|| format!("a page runs backwards: {page:?}"));
+            }
+            _ => {}
+        }
+        self.columns.on_report(traffic, report);
     }
 
     fn on_end(&mut self, now: Instant) {
@@ -217,6 +216,7 @@ impl Recorder for Conservation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_base::report::Transfer;
     use sojourn_record::RecordConfig;
 
     fn recorder() -> Conservation {
@@ -258,15 +258,15 @@ mod tests {
     #[test]
     fn a_transfer_that_ends_before_it_begins_is_told() {
         let mut recorder = recorder();
-        recorder.on_transfer(
+        recorder.on_report(
             TrafficId(0),
-            &Transfer {
+            Report::Transfer(&Transfer {
                 lane: 0,
                 index: 0,
                 started_at: Instant::from_ms(2),
                 ended_at: Some(Instant::from_ms(1)),
                 bytes: 1,
-            },
+            }),
         );
         let problems = recorder.finish(0).1;
         assert_eq!(problems.len(), 1, "{problems:?}");

@@ -18,7 +18,7 @@ use crate::{
     Waiting,
 };
 use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
+    Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, Report, StreamingSession,
     Transfer,
 };
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
@@ -503,52 +503,34 @@ impl Recorder for ColumnRecorder {
         self.judged_flows.push(judged);
     }
 
-    fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {
-        self.transfer_tallies[usize::from(traffic.0)].add(transfer);
-        if self.config.transfers || self.samplers[usize::from(traffic.0)] {
-            self.transfers.push((traffic, *transfer));
+    fn on_report(&mut self, traffic: TrafficId, report: Report<'_>) {
+        let of = usize::from(traffic.0);
+        match report {
+            Report::Transfer(transfer) => {
+                self.transfer_tallies[of].add(transfer);
+                if self.config.transfers || self.samplers[of] {
+                    self.transfers.push((traffic, *transfer));
+                }
+            }
+            Report::Page(page) => self.pages.push((traffic, *page)),
+            Report::Object(object) => {
+                self.object_tallies[of].add(object);
+                if self.config.objects {
+                    self.objects.push((traffic, *object));
+                }
+            }
+            Report::Chunk(chunk) if self.config.chunks => self.chunks.push((traffic, *chunk)),
+            Report::LiveSecond(second) if self.config.chunks => {
+                self.live_seconds.push((traffic, *second));
+            }
+            Report::Chunk(_) | Report::LiveSecond(_) => {}
+            Report::Frame(frame) => self.frame_tallies[of][frame.direction]
+                .get_or_insert_default()
+                .add(frame),
+            Report::StreamingSession(session) => self.streaming_sessions.push((traffic, *session)),
+            Report::LiveSession(session) => self.live_sessions.push((traffic, *session)),
+            Report::DownloadSession(session) => self.download_sessions.push((traffic, *session)),
         }
-    }
-
-    fn on_page(&mut self, traffic: TrafficId, page: &Page) {
-        self.pages.push((traffic, *page));
-    }
-
-    fn on_object(&mut self, traffic: TrafficId, object: &Object) {
-        self.object_tallies[usize::from(traffic.0)].add(object);
-        if self.config.objects {
-            self.objects.push((traffic, *object));
-        }
-    }
-
-    fn on_chunk(&mut self, traffic: TrafficId, chunk: &Chunk) {
-        if self.config.chunks {
-            self.chunks.push((traffic, *chunk));
-        }
-    }
-
-    fn on_frame(&mut self, traffic: TrafficId, frame: &Frame) {
-        self.frame_tallies[usize::from(traffic.0)][frame.direction]
-            .get_or_insert_default()
-            .add(frame);
-    }
-
-    fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {
-        self.streaming_sessions.push((traffic, *session));
-    }
-
-    fn on_live_second(&mut self, traffic: TrafficId, second: &LiveSecond) {
-        if self.config.chunks {
-            self.live_seconds.push((traffic, *second));
-        }
-    }
-
-    fn on_live_session(&mut self, traffic: TrafficId, session: &LiveSession) {
-        self.live_sessions.push((traffic, *session));
-    }
-
-    fn on_download_session(&mut self, traffic: TrafficId, session: &DownloadSession) {
-        self.download_sessions.push((traffic, *session));
     }
 
     fn sample_interval(&self) -> Option<Span> {
@@ -624,12 +606,12 @@ mod tests {
             },
         );
         for _ in 0..1000 {
-            recorder.on_live_second(TrafficId(0), &second);
+            recorder.on_report(TrafficId(0), Report::LiveSecond(&second));
         }
         let seconds = recorder.bytes() - empty;
         assert!(seconds >= 1000 * size_of::<LiveSecond>(), "{seconds} B");
         for _ in 0..1000 {
-            recorder.on_live_session(TrafficId(0), &session);
+            recorder.on_report(TrafficId(0), Report::LiveSession(&session));
         }
         let sessions = recorder.bytes() - empty - seconds;
         assert!(sessions >= 1000 * size_of::<LiveSession>(), "{sessions} B");

@@ -28,10 +28,9 @@ pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 
-use sojourn_base::report::{
-    Chunk, DownloadSession, Frame, LiveSecond, LiveSession, Object, Page, StreamingSession,
-    Transfer,
-};
+pub use sojourn_base::Cause;
+
+use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
 
 /// Number of a link, in one direction. A lone subscriber's access link is 0 upstream and 1 downstream; names
@@ -42,54 +41,6 @@ pub struct LinkId(pub u16);
 /// Number of an entry in the scenario's traffic list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrafficId(pub u16);
-
-macro_rules! causes {
-    ($($variant:ident $name:literal $words:literal: $meaning:literal)*) => {
-        /// What a packet's delay is made of, in the order in which a packet meets it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Cause {
-            $(#[doc = $meaning] $variant,)*
-        }
-
-        impl Cause {
-            /// All causes in order.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
-
-            /// The word used in records.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-
-            /// What figures call it.
-            pub const fn words(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $words,)*
-                }
-            }
-
-            /// What it is, in a line.
-            pub const fn meaning(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $meaning,)*
-                }
-            }
-        }
-    };
-}
-
-causes! {
-    Sender "sender" "sender": "in the sender: from the application's write to the first transmission"
-    Recovery "recovery" "loss recovery": "from the first transmission to the one that arrived"
-    Queue "queue" "queue": "in the managed queue of the modem or CMTS"
-    RequestWait "request_wait" "wait for request": "from the head of that queue to the request for bandwidth"
-    GrantWait "grant_wait" "wait for grant": "from the request to the grant"
-    Framing "framing" "framing": "waiting for MAC framing, fragmentation included"
-    Pipeline "pipeline" "pipelines": "in the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded or sent again"
-    Serialisation "serialisation" "serialisation": "bits onto the wire"
-    Wire "wire" "propagation": "propagation and fixed processing"
-}
 
 /// One packet's delay from the application's write to its arrival, split by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,8 +84,6 @@ pub struct LinkPassage {
     pub queue: ServiceQueue,
     /// The sub-flow that it was in, if the queue has any.
     pub sub_flow: Option<u32>,
-    /// The queue manager marked it.
-    pub marked: bool,
 }
 
 /// A packet lost in a link.
@@ -341,24 +290,8 @@ pub trait Recorder {
     fn on_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {}
     /// A flow has ended, or the run has.
     fn on_flow(&mut self, row: &FlowRow) {}
-    /// A transfer has ended, or the run has.
-    fn on_transfer(&mut self, traffic: TrafficId, transfer: &Transfer) {}
-    /// A page has ended, or the run has.
-    fn on_page(&mut self, traffic: TrafficId, page: &Page) {}
-    /// An object has ended, or the run has.
-    fn on_object(&mut self, traffic: TrafficId, object: &Object) {}
-    /// A chunk of an adaptive stream has ended, or the run has.
-    fn on_chunk(&mut self, traffic: TrafficId, chunk: &Chunk) {}
-    /// A frame of video is complete, or will not be any more.
-    fn on_frame(&mut self, traffic: TrafficId, frame: &Frame) {}
-    /// The run ends: what a session of an adaptive stream was like.
-    fn on_streaming_session(&mut self, traffic: TrafficId, session: &StreamingSession) {}
-    /// A second of a live stream is over.
-    fn on_live_second(&mut self, traffic: TrafficId, second: &LiveSecond) {}
-    /// The run ends: how near a player of a live stream was.
-    fn on_live_session(&mut self, traffic: TrafficId, session: &LiveSession) {}
-    /// A video that is played while it is downloaded has ended, or the run has.
-    fn on_download_session(&mut self, traffic: TrafficId, session: &DownloadSession) {}
+    /// An application tells of its work.
+    fn on_report(&mut self, traffic: TrafficId, report: Report<'_>) {}
     /// How often every connection shall be looked at; `None` for never.
     fn sample_interval(&self) -> Option<Span> {
         None

@@ -2,6 +2,8 @@
 //!
 //! Times are whole nanoseconds since the start of the run; sizes are bytes of IP packets.
 
+use sojourn_base::Cause;
+
 /// A declared column.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnSchema {
@@ -24,13 +26,46 @@ pub struct TableSchema {
     pub columns: &'static [ColumnSchema],
 }
 
+/// The columns of a table: those before the causes of delay on links, a column for each of these, and those behind.
+const fn around_causes<const COUNT: usize>(
+    before: &[ColumnSchema],
+    behind: &[ColumnSchema],
+) -> [ColumnSchema; COUNT] {
+    let mut columns = [before[0]; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        columns[at] = if at < before.len() {
+            before[at]
+        } else if at < COUNT - behind.len() {
+            let (_, name, meaning) = Cause::ON_LINKS[at - before.len()];
+            let unit = "ns";
+            ColumnSchema {
+                name,
+                unit,
+                meaning,
+            }
+        } else {
+            behind[at + behind.len() - COUNT]
+        };
+        at += 1;
+    }
+    columns
+}
+
+macro_rules! columns {
+    ($($column:literal [$unit:literal] $text:literal)*) => {
+        &[$(ColumnSchema { name: $column, unit: $unit, meaning: $text }),*]
+    };
+    ($($column:literal [$unit:literal] $text:literal)* causes $($behind:tt)*) => {{
+        const BEFORE: &[ColumnSchema] = columns!($($column [$unit] $text)*);
+        const BEHIND: &[ColumnSchema] = columns!($($behind)*);
+        &around_causes::<{ BEFORE.len() + Cause::ON_LINKS.len() + BEHIND.len() }>(BEFORE, BEHIND)
+    }};
+}
+
 macro_rules! tables {
-    ($($table:literal: $meaning:literal { $($column:literal [$unit:literal] $text:literal)* })*) => {
-        &[$(TableSchema {
-            name: $table,
-            meaning: $meaning,
-            columns: &[$(ColumnSchema { name: $column, unit: $unit, meaning: $text }),*],
-        }),*]
+    ($($table:literal: $meaning:literal { $($columns:tt)* })*) => {
+        &[$(TableSchema { name: $table, meaning: $meaning, columns: columns!($($columns)*) }),*]
     };
 }
 
@@ -51,13 +86,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "sent_ns" ["ns"] "when it was sent"
         "arrived_ns" ["ns"] "when it arrived; missing if it was lost"
         "lost_at" [""] "queue, or transmit_queue; missing if it arrived"
-        "queue_ns" ["ns"] "delay in managed queues"
-        "request_wait_ns" ["ns"] "delay until requests"
-        "grant_wait_ns" ["ns"] "delay until grants"
-        "framing_ns" ["ns"] "delay by MAC framing"
-        "pipeline_ns" ["ns"] "delay in the pipelines of both ends: bursts prepared, symbols interleaved, frames decoded or sent again"
-        "serialisation_ns" ["ns"] "delay by serialisation"
-        "wire_ns" ["ns"] "delay by propagation"
+        causes
         "marked" [""] "1 if it arrived with a congestion mark, otherwise 0"
         "lost_for" [""] "reason of its loss, as in the table of signals; missing if it arrived"
     }
@@ -223,7 +252,7 @@ pub const TABLES: &[TableSchema] = tables! {
     "delays": "one cause of delay of one traffic entry and direction" {
         "traffic" [""] "traffic entry of the scenario"
         "direction" [""] "upstream or downstream"
-        "cause" [""] "sender, recovery, queue, request_wait, grant_wait, framing, pipeline (left out where no link has one), serialisation, wire"
+        "cause" [""] "sender, recovery, or one of those that datagrams have a column for; pipeline is left out where no link has one"
         "packets" [""] "packets that arrived (TCP: segments with data)"
         "total_ns" ["ns"] "sum over these packets"
     }
@@ -250,7 +279,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "queue" [""] "service queue of the manager: classic, low_latency or ack_priority"
         "sub_flow" [""] "sub-flow of that queue; missing without such"
         "signal" [""] "drop, drop_in_transmit_queue or mark"
-        "reason" [""] "overlimit, fat_flow, early, forced, target, overload or suppressed"
+        "reason" [""] "overlimit, fat_flow, early, forced, target, overload or blue"
         "packets" [""] "packets that it happened to"
         "bytes" ["B"] "their bytes"
     }

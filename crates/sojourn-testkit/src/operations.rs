@@ -28,7 +28,7 @@ pub enum Effect {
     /// A packet was marked.
     Marked(u32),
     /// A packet was sent, with its ECN field and mark as they were then, from this queue.
-    Delivered(u32, Ecn, bool, ServiceQueue),
+    Delivered(u32, Ecn, ServiceQueue),
     /// An opportunity found nothing to send.
     Nothing,
 }
@@ -129,7 +129,7 @@ pub fn run(
                 );
                 effects.push(packet.map_or(Effect::Nothing, |packet| {
                     let Meta { ecn, queue, .. } = packet.meta;
-                    Effect::Delivered(number_of(packet.item), ecn, packet.marked, queue)
+                    Effect::Delivered(number_of(packet.item), ecn, queue)
                 }));
             }
         }

@@ -1,6 +1,6 @@
 //! Transport endpoints as state machines without I/O: TCP with the stacks that the studies name.
 //!
-//! An [`Endpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
+//! A [`TcpEndpoint`] is one end of a connection. It owns no clock and sees no network: the caller brings
 //! packets and due timers, and what it wants to happen leaves through [`EndpointContext`]. The two ends
 //! of a connection share nothing but segments. Payload is counted, never copied.
 #![no_std]
@@ -63,26 +63,10 @@ pub trait EndpointContext {
     /// Hand `segment`, whose data were written and first sent at `times`, to the first link, now. Segments
     /// emitted in one call leave in that order.
     fn emit(&mut self, segment: &Segment, times: SendTimes);
-    /// Call [`Endpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
+    /// Call [`TcpEndpoint::on_timer`] at `at`, replacing the timer's earlier deadline;
     /// [`Instant::NEVER`] disarms it. The caller may also call early or too often: the endpoint
     /// compares the time with its own deadline.
     fn arm(&mut self, timer: Timer, at: Instant);
     /// Tell the application.
     fn notify(&mut self, event: Event);
-}
-
-/// One end of a connection.
-pub trait Endpoint {
-    /// Start connecting (client only).
-    fn open(&mut self, now: Instant, context: &mut impl EndpointContext);
-    /// The application has `bytes` more to send; `u64::MAX` means without end.
-    fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext);
-    /// The application will write no more.
-    fn close(&mut self, now: Instant, context: &mut impl EndpointContext);
-    /// Drop all state without telling the peer.
-    fn abort(&mut self, now: Instant, context: &mut impl EndpointContext);
-    /// A segment arrives, with the ECN field as the path has left it.
-    fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext);
-    /// A timer may be due.
-    fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext);
 }

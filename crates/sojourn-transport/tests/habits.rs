@@ -6,7 +6,7 @@
 use crate::path::{End, Fate, Path, Shape};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::habits::Habits;
-use sojourn_transport::{Endpoint, Flags, SackBlocks, Segment, StackConfig};
+use sojourn_transport::{Flags, SackBlocks, Segment, StackConfig};
 use std::cell::RefCell;
 use std::rc::Rc;
 

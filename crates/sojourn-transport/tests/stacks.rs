@@ -6,7 +6,7 @@
 use crate::path::{End, Fate, Path, Shape, ms};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::config::{EcnMode, Pace, Pacing, StackConfig};
-use sojourn_transport::{Endpoint, Event, Flags, Segment};
+use sojourn_transport::{Event, Flags, Segment};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -71,7 +71,7 @@ impl Player {
         context: &mut dyn ApplicationContext,
     ) {
         self.levels.add(chunk.level);
-        context.record_chunk(&Chunk {
+        context.record(&Chunk {
             ended_at: Some(now),
             buffer_after: Some(self.playback.buffer()),
             ..*chunk
@@ -92,12 +92,12 @@ impl Player {
         };
         self.playback.advance(now);
         if let Some(chunk) = unfinished {
-            context.record_chunk(chunk);
+            context.record(chunk);
         }
         let summary = self
             .levels
             .summary(number(session), started_at, &self.playback, ladder);
-        context.record_streaming_session(&summary);
+        context.record(&summary);
         true
     }
 }

@@ -355,7 +355,7 @@ impl HasLl {
             } else {
                 0
             };
-            context.record_live_second(&LiveSecond {
+            context.record(&LiveSecond {
                 session: number(session),
                 at: now,
                 latency,
@@ -557,7 +557,7 @@ impl Application for HasLl {
                 .player
                 .finish(now, session, ladder, unfinished, context)
             {
-                context.record_live_session(&self.live_session(session));
+                context.record(&self.live_session(session));
             }
         }
     }

@@ -291,7 +291,7 @@ impl Web {
                 self.lingering.push_back((now + forget_after, connection));
             }
         }
-        context.record_object(&object);
+        context.record(&object);
         self.on_object(now, &object, context);
     }
 
@@ -314,7 +314,7 @@ impl Web {
         let state = &mut self.users[user];
         if state.page.objects as usize == 1 + state.contents.objects() {
             state.page.ended_at = Some(now);
-            context.record_page(&state.page);
+            context.record(&state.page);
             state.page.index += 1;
             state.loading = false;
             context.arm(now + self.config.think, self.token(user, 0));
@@ -405,10 +405,10 @@ impl Application for Web {
 
     fn finish(&mut self, _now: Instant, context: &mut dyn ApplicationContext) {
         for fetch in self.fetches.values() {
-            context.record_object(&fetch.object);
+            context.record(&fetch.object);
         }
         for user in self.users.iter().filter(|user| user.loading) {
-            context.record_page(&user.page);
+            context.record(&user.page);
         }
     }
 }

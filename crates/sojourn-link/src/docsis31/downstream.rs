@@ -182,7 +182,6 @@ impl<M: QueueManager + ?Sized> Downstream<M> {
             dequeued_at: left,
             arrives_at: at + self.symbol + self.pipeline + self.plant,
             delay,
-            marked: packet.marked,
             sub_flow: packet.sub_flow,
         };
         context.deliver(packet.item, &packet.meta, &passage);

@@ -518,7 +518,6 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             dequeued_at: done.dequeued_at,
             arrives_at: frame_at + self.timeline.completion(),
             delay,
-            marked: packet.marked,
             sub_flow: packet.sub_flow,
         };
         context.deliver(packet.item, &packet.meta, &passage);
@@ -617,9 +616,7 @@ impl<M: QueueManager + ?Sized, C: LinkContext + ?Sized> Transmit<C> for Upstream
         let meta = with_header(meta, self.header);
         let (manager, mut call) = self.split(now, context);
         let is_behind_others = match manager.enqueue(now, meta, item, &mut call) {
-            Verdict::Placed(place) => {
-                self.waited[usize::from(place.queue == ServiceQueue::LowLatency)]
-            }
+            Verdict::Placed(queue) => self.waited[usize::from(queue == ServiceQueue::LowLatency)],
             Verdict::Accepted => self.waited == [true; 2],
             Verdict::Dropped(_) => true,
         };

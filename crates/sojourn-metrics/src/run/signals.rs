@@ -18,7 +18,6 @@ const fn metrics_of(reason: Reason) -> (&'static str, Option<&'static str>) {
         Reason::Target => ("dropped_target", Some("marked_target")),
         Reason::Overload => ("dropped_overload", None),
         Reason::Blue => ("dropped_blue", None),
-        Reason::Suppressed => ("dropped_suppressed", None),
     }
 }
 

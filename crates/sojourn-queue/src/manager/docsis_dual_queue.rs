@@ -23,7 +23,7 @@ use crate::policy::ramp::{ImmediateAqmLaw, Ramp};
 use crate::policy::recur::Recur;
 use crate::store::room::Room;
 use crate::store::two_queues::{Turns, TwoQueues};
-use crate::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{
@@ -271,13 +271,8 @@ impl DocsisDualQueue {
         }
     }
 
-    fn enqueue_classic(
-        &mut self,
-        packet: Held,
-        sanctioned: bool,
-        context: &mut dyn QueueContext,
-    ) -> Verdict {
-        let (length, marked) = (packet.meta.length, packet.marked);
+    fn enqueue_classic(&mut self, packet: Held, context: &mut dyn QueueContext) -> Verdict {
+        let length = packet.meta.length;
         let backlog = self.queues.backlog_of(ServiceQueue::Classic);
         if !self.room.fits(backlog, length) {
             self.pie.on_overflow();
@@ -293,11 +288,7 @@ impl DocsisDualQueue {
         }
         context.estimated(&packet, self.pie.delay());
         self.queues.push(packet);
-        Verdict::Placed(Placement {
-            queue: ServiceQueue::Classic,
-            marked,
-            sanctioned,
-        })
+        Verdict::Placed(ServiceQueue::Classic)
     }
 
     fn enqueue_low_latency(&mut self, mut packet: Held, context: &mut dyn QueueContext) -> Verdict {
@@ -328,7 +319,7 @@ impl DocsisDualQueue {
             if score.sanctioned {
                 self.virtual_queue.take_back(time);
                 packet.meta.queue = ServiceQueue::Classic;
-                return self.enqueue_classic(packet, true, context);
+                return self.enqueue_classic(packet, context);
             }
         }
         let left_free = buffer.saturating_sub(u64::from(self.config.ramp.largest_frame));
@@ -340,14 +331,9 @@ impl DocsisDualQueue {
             self.virtual_queue.take_back(time);
             return refuse(packet, Reason::Overlimit, context);
         }
-        let marked = packet.marked;
         context.estimated(&packet, delay);
         self.queues.push(packet);
-        Verdict::Placed(Placement {
-            queue: ServiceQueue::LowLatency,
-            marked,
-            sanctioned: false,
-        })
+        Verdict::Placed(ServiceQueue::LowLatency)
     }
 
     /// The classic queue's update, and what it couples to the other one.
@@ -397,7 +383,7 @@ impl QueueManager for DocsisDualQueue {
         if queue == ServiceQueue::LowLatency {
             self.enqueue_low_latency(packet, context)
         } else {
-            self.enqueue_classic(packet, false, context)
+            self.enqueue_classic(packet, context)
         }
     }
 

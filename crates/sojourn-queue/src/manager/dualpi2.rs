@@ -13,7 +13,7 @@ use crate::policy::ramp::Ramp;
 use crate::policy::recur::Recur;
 use crate::store::room::Room;
 use crate::store::two_queues::{Turns, TwoQueues};
-use crate::{Backlog, Held, Placement, QueueContext, QueueManager, Reason, Verdict};
+use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue, Span};
@@ -254,11 +254,7 @@ impl QueueManager for DualPi2Queue {
             return refuse(packet, Reason::Overlimit, context);
         }
         self.queues.push(packet);
-        Verdict::Placed(Placement {
-            queue,
-            marked: false,
-            sanctioned: false,
-        })
+        Verdict::Placed(queue)
     }
 
     #[inline(never)]

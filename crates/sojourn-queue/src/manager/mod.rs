@@ -31,7 +31,6 @@ pub(crate) fn mark(packet: &mut Held, reason: Reason, context: &mut dyn QueueCon
         Ecn::Ce => true,
         Ecn::Ect0 | Ecn::Ect1 => {
             packet.meta.ecn = Ecn::Ce;
-            packet.marked = true;
             context.marked(packet, reason);
             true
         }

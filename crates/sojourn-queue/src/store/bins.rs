@@ -38,7 +38,6 @@ struct Slot {
     item: Option<PacketHandle>,
     meta: Meta,
     enqueued_at: Instant,
-    marked: bool,
     /// The slot behind this one in its line.
     next: u32,
     /// The slot in front of this one.
@@ -85,7 +84,6 @@ impl Bins {
                 item: Some(packet.item),
                 meta: packet.meta,
                 enqueued_at: packet.enqueued_at,
-                marked: packet.marked,
                 next: NONE,
                 before,
             });
@@ -97,7 +95,6 @@ impl Bins {
             reused.item = Some(packet.item);
             reused.meta = packet.meta;
             reused.enqueued_at = packet.enqueued_at;
-            reused.marked = packet.marked;
             reused.next = NONE;
             reused.before = before;
             slot
@@ -154,7 +151,6 @@ impl Bins {
             item: freed.item.take()?,
             meta: freed.meta,
             enqueued_at: freed.enqueued_at,
-            marked: freed.marked,
             sub_flow: SubFlow::number(line),
         };
         let length = u64::from(packet.meta.length);

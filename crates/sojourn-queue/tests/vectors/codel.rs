@@ -28,7 +28,7 @@ fn standing_queue(law: CodelLaw, meta: Meta, calls: u64) -> (Vec<u64>, Vec<u64>)
         if context.dropped.len() > before {
             dropping.push(ms);
         }
-        if sent.marked {
+        if sent.meta.ecn == Ecn::Ce {
             marking.push(ms);
         }
     }
@@ -202,7 +202,11 @@ fn l4s_packets_see_only_their_threshold() {
         let sent = manager
             .dequeue(at + Span::from_us(waited_us), &mut context)
             .expect("one packet");
-        assert_eq!(sent.marked, marked, "{ecn:?} after {waited_us} us");
+        assert_eq!(
+            sent.meta.ecn == Ecn::Ce,
+            marked,
+            "{ecn:?} after {waited_us} us"
+        );
     }
     // Without the L4S rule the threshold is for every capable packet.
     let mut manager = codel(CodelLaw { l4s: false, ..law }).build();

@@ -55,7 +55,7 @@ fn in_overload_low_latency_packets_are_dropped_as_classic_ones_are() {
                 .drain(..)
                 .all(|drop| drop.1 == Reason::Overload)
         );
-        seen.push(if sent.marked { 'M' } else { 'A' });
+        seen.push(if sent.meta.ecn == Ecn::Ce { 'M' } else { 'A' });
     }
     seen.extend(core::iter::repeat_n('D', context.dropped.len()));
     assert_eq!(seen, "MMMMDMMMDMMMD");
@@ -117,7 +117,7 @@ fn a_late_low_latency_packet_is_marked_unless_hardly_anything_waits_behind_it() 
         let now = Instant::from_us(1200);
         let marks = (0..=behind).filter(|_| {
             let sent = queue.dequeue(now, &mut context);
-            sent.is_some_and(|sent| sent.marked)
+            sent.is_some_and(|sent| sent.meta.ecn == Ecn::Ce)
         });
         marks.count()
     };

@@ -16,8 +16,8 @@ use super::scoreboard;
 use super::sender::Sender;
 use crate::config::{Handshake, RoundTripSampling, StackConfig};
 use crate::{
-    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, Endpoint, EndpointContext, Event,
-    Flags, SackBlocks, Segment, SendTimes, Timer,
+    CongestionSnapshot, ConnectionSnapshot, ConnectionStatistics, EndpointContext, Event, Flags,
+    SackBlocks, Segment, SendTimes, Timer,
 };
 use alloc::sync::Arc;
 use sojourn_base::{Ecn, Instant, Span};
@@ -85,7 +85,7 @@ impl Armed {
 /// ```
 /// use sojourn_base::Instant;
 /// use sojourn_transport::{
-///     Endpoint, EndpointContext, Event, Flags, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
+///     EndpointContext, Event, Flags, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
 /// };
 ///
 /// #[derive(Default)]
@@ -512,8 +512,10 @@ impl TcpEndpoint {
     }
 }
 
-impl Endpoint for TcpEndpoint {
-    fn open(&mut self, now: Instant, context: &mut impl EndpointContext) {
+/// What its owner tells it.
+impl TcpEndpoint {
+    /// Start connecting (client only).
+    pub fn open(&mut self, now: Instant, context: &mut impl EndpointContext) {
         if self.role != Role::Client || self.phase != Phase::Idle {
             return;
         }
@@ -537,24 +539,33 @@ impl Endpoint for TcpEndpoint {
         self.settle(now, context);
     }
 
-    fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
+    /// The application has `bytes` more to send; `u64::MAX` means without end.
+    pub fn write(&mut self, now: Instant, bytes: u64, context: &mut impl EndpointContext) {
         self.sender.stream.write(now, bytes);
         self.with_sender(context, |sender, out| sender.transmit(now, out));
         self.settle(now, context);
     }
 
-    fn close(&mut self, now: Instant, context: &mut impl EndpointContext) {
+    /// The application will write no more.
+    pub fn close(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.sender.stream.close();
         self.with_sender(context, |sender, out| sender.transmit(now, out));
         self.settle(now, context);
     }
 
-    fn abort(&mut self, now: Instant, context: &mut impl EndpointContext) {
+    /// Drop all state without telling the peer.
+    pub fn abort(&mut self, now: Instant, context: &mut impl EndpointContext) {
         self.phase = Phase::Dead;
         self.settle(now, context);
     }
 
-    fn on_segment(&mut self, now: Instant, segment: &Segment, context: &mut impl EndpointContext) {
+    /// A segment arrives, with the ECN field as the path has left it.
+    pub fn on_segment(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        context: &mut impl EndpointContext,
+    ) {
         self.statistics.packets_received += 1;
         self.statistics.wire_bytes_received += u64::from(segment.length);
         self.statistics.marks_received += u64::from(segment.ecn == Ecn::Ce);
@@ -578,7 +589,8 @@ impl Endpoint for TcpEndpoint {
         self.settle_here(now, context);
     }
 
-    fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {
+    /// A timer may be due.
+    pub fn on_timer(&mut self, now: Instant, timer: Timer, context: &mut impl EndpointContext) {
         if self.phase == Phase::Dead {
             return;
         }

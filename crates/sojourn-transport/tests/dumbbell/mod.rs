@@ -3,7 +3,7 @@
 
 use sojourn_base::{BitRate, Bytes, Instant, Span};
 use sojourn_transport::{
-    Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
+    EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
 };
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

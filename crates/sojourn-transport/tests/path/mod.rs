@@ -3,8 +3,7 @@
 
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_transport::{
-    ConnectionSnapshot, Endpoint, EndpointContext, Event, Segment, SendTimes, StackConfig,
-    TcpEndpoint, Timer,
+    ConnectionSnapshot, EndpointContext, Event, Segment, SendTimes, StackConfig, TcpEndpoint, Timer,
 };
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -13,13 +13,10 @@ impl Records {
     pub(super) fn datagram_table(&self) -> Table {
         let rows = &self.recorder.datagrams;
         let u32s = |value: fn(&Datagram) -> u32| ColumnData::U32(rows.iter().map(value).collect());
-        let part = |cause: Cause| {
-            ColumnData::U64(
-                rows.iter()
-                    .map(|row| row.split.get(cause).as_ns())
-                    .collect(),
-            )
-        };
+        let parts = Cause::ON_LINKS.map(|(cause, column, _)| {
+            let part = |row: &Datagram| row.split.get(cause).as_ns();
+            (column, ColumnData::U64(rows.iter().map(part).collect()))
+        });
         let lost_at = rows.iter().map(|row| match row.fate {
             Fate::Arrived(_) => MISSING,
             Fate::LostInQueue => 0,
@@ -59,19 +56,14 @@ impl Records {
                     })),
                 ),
                 ("lost_at", ColumnData::words(lost_at.collect(), &places)),
-                ("queue_ns", part(Cause::Queue)),
-                ("request_wait_ns", part(Cause::RequestWait)),
-                ("grant_wait_ns", part(Cause::GrantWait)),
-                ("framing_ns", part(Cause::Framing)),
-                ("pipeline_ns", part(Cause::Pipeline)),
-                ("serialisation_ns", part(Cause::Serialisation)),
-                ("wire_ns", part(Cause::Wire)),
                 ("marked", u32s(|row| u32::from(row.marked))),
                 (
                     "lost_for",
                     ColumnData::words(reasons.collect(), &all_reasons),
                 ),
-            ],
+            ]
+            .into_iter()
+            .chain(parts),
         )
     }
 
