@@ -156,7 +156,7 @@ def run_forever(settings: ProbeSettings, say: Callable[[str], None]) -> None:
         if spool.files() and time.monotonic() - last_try >= RETRY_S:
             try:
                 _send(settings, spool, say, attempts=1)
-            except UsageError as error:
+            except (EnvironmentFailure, UsageError) as error:
                 say(str(error))
             last_try = time.monotonic()
         stop.wait(min(LOOK_S, max(0.0, (slot - datetime.now(UTC)).total_seconds())))

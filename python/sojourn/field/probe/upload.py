@@ -57,6 +57,10 @@ class Uploader:
         For tests: what carries requests instead of the network.
     sleep
         For tests: what waits.
+    clock
+        For tests: what time it is, UTC.
+    dice
+        For tests: by how much waits differ.
     """
 
     def __init__(
@@ -67,9 +71,13 @@ class Uploader:
         *,
         transport: Any = None,  # noqa: ANN401 - httpx may be absent
         sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        dice: Callable[[float, float], float] = random.uniform,
     ) -> None:
         self._spool = spool
         self._sleep = sleep
+        self._clock = clock
+        self._dice = dice
         self._client, self._failure = client_of(collector, token, transport)
 
     def close(self) -> None:
@@ -97,7 +105,7 @@ class Uploader:
             if not report.waiting or attempt + 1 == attempts:
                 break
             # Fifty probes that lost the same collector do not come back together.
-            self._sleep(wait * random.uniform(0.5, 1.5))
+            self._sleep(wait * self._dice(0.5, 1.5))
             wait = min(2 * wait, LONGEST_WAIT_S)
         return report
 
@@ -105,7 +113,7 @@ class Uploader:
         """Send each file once; stop at the first that the collector cannot take now."""
         report.trouble = ""
         for file in self._spool.files():
-            content = file.read_bytes()
+            content = self._spool.content(file)
             digest = hashlib.sha256(content).hexdigest()
             try:
                 answer = self._client.put(
@@ -113,7 +121,7 @@ class Uploader:
                     content=content,
                     headers={
                         "X-Sojourn-Name": file.name,
-                        "X-Sojourn-Time": datetime.now(UTC).isoformat(),
+                        "X-Sojourn-Time": self._clock().isoformat(),
                     },
                 )
                 status = int(answer.status_code)
