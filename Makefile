@@ -53,8 +53,8 @@ bench-keep: setup ## keep this build of the engine, so that `make bench` measure
 bench-peers: setup ## Sojourn beside ns-2 and ns-3, where they are installed: write docs/results/agreement.md
 	@.venv/bin/python benches/peers/compare.py
 
-hot-paths: setup ## note anew for the compiler which paths of the engine are hot: after larger changes, and with a new compiler
-	@tools/note-hot-paths
+hot-paths: setup ## note anew for the compiler which paths of the engine are hot: after larger changes, and with a new compiler; CHECK=1 only compares
+	@tools/note-hot-paths $(if $(CHECK),--check)
 
 generated: ## every generated file: references, schema, tables of records and of requirements, list of keys and defaults
 	@tools/setup dev

@@ -1,5 +1,6 @@
 """Release builds are told which paths of the engine are hot, as noted with the pinned compiler and no other."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -46,6 +47,35 @@ def test_the_pinned_compiler_is_told_what_was_noted_wherever_the_project_lies(
 
 def test_another_compiler_is_told_nothing(tmp_path: Path) -> None:
     assert flags(tmp_path, "1.2.3") == []
+
+
+def test_a_build_says_what_was_noted_and_takes_no_other(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    shutil.copytree(ROOT / "tools", tools, ignore=shutil.ignore_patterns("__pycache__"))
+    noted = tools / f"hot-paths-{PINNED}.profdata"
+
+    def asked() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [tools / "release-flags"], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+
+    said = asked()
+    assert said.returncode == 0
+    assert f"sha256 {hashlib.sha256(noted.read_bytes()).hexdigest()} by tools/note" in said.stderr
+    noted.write_bytes(noted.read_bytes()[:-1] + b"x")
+    assert (asked().returncode, asked().stdout) == (1, "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    "CHECK_HOT_PATHS" not in os.environ, reason="two release builds: CHECK_HOT_PATHS=1"
+)
+def test_builds_with_and_without_what_was_noted_give_the_same_bits() -> None:
+    done = subprocess.run(
+        ["tools/note-hot-paths", "--golden"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the same bits") == 2
 
 
 @pytest.mark.slow
