@@ -33,6 +33,7 @@ def test_what_cannot_be_asked_is_said_and_has_not_passed() -> None:
     )
     assert done.returncode == 3, done.stderr
     lines = done.stdout.splitlines()
+    assert lines.pop() == "0 passed, 0 found something, 10 not asked"
     assert len(lines) == 10
     assert sum(line.startswith("crates of fuzzing, ") for line in lines) == 4
     assert all(": not asked: " in line and "not installed" in line for line in lines)
