@@ -70,6 +70,11 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    """Name all parts, loaded or not, for tab completion."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> "Any":  # noqa: ANN401 - any public object may come back
     """Load a part of the package when it is first used."""
     if name not in _HOMES:

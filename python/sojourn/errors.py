@@ -71,6 +71,8 @@ class SojournError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:  # what Python prints last of an error that nobody catches
+            self.add_note(f"hint: {hint}")
 
 
 class UsageError(SojournError):
@@ -122,6 +124,8 @@ class _Problems(SojournError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         problems = first_of(problems)
         super().__init__("\n".join(str(problem) for problem in problems))
+        for hint in [problem.hint for problem in problems if problem.hint][:1]:
+            self.add_note(f"hint: {hint}")
         self.problems = list(problems)
 
 

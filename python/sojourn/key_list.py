@@ -231,9 +231,21 @@ def _known_names() -> frozenset[str]:
     return frozenset(part for row in key_list() for part in row.path.split("."))
 
 
+EVERYDAY = {
+    "bandwidth": ["rate", "peak"],
+    "fairness": ["fq-codel", "sfq-codel", "sfq", "fq-pie", "quantum"],
+    "jitter": ["start-jitter", "jitter", "sd"],
+    "lag": ["rtt", "delay", "queue", "game", "online-game"],
+    "tlv": ["target", "limit", "rate", "peak", "burst"],
+    "wi-fi": ["link", "path"],
+    "wifi": ["link", "path"],
+}
+"""Words for which no kind of the engine has a name of its own. Settings by TLV are read by `sojourn provision`."""
+
+
 def _search(asked: str) -> list[KeyRow]:
     """Return rows whose name, or then whose text, has the word or one of its synonyms."""
-    synonyms = dict(_engine.synonyms())
+    synonyms = dict(_engine.synonyms()) | EVERYDAY
     words = [_folded(word) for word in asked.split()]
     wanted = {w for word in words for w in (word, *synonyms.get(word, []))}
     ranked: list[tuple[int, int, KeyRow]] = []

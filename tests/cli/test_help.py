@@ -20,6 +20,13 @@ def test_help_names_all_commands(sojourn: CommandLine) -> None:
         assert f"\n  {command} " in done.stdout
 
 
+def test_each_command_stands_in_one_chapter_of_the_help() -> None:
+    from sojourn.cli.app import CHAPTERS, COMMANDS
+
+    told = [word for words in CHAPTERS.values() for word in words]
+    assert sorted(told) == sorted({words.partition(" ")[0] for words in COMMANDS})
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -165,8 +165,22 @@ def test_points_of_one_result_are_compared_by_a_label(studied: CommandLine, tmp_
     done = studied("compare", "out", "--by", "buffer", "--html", "page.html")
     assert done.status == 0, done.stderr
     headline = done.stdout.splitlines()[0]
-    assert headline.startswith("long instead of short (buffer; means over rtt): ")
+    assert "short" in headline
+    assert "long" in headline
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert headline.replace("'", "&#39;") in page
+    assert "long instead of short (buffer; means over rtt): " in page
+    heading = next(line for line in done.stdout.splitlines() if " before " in line)
+    assert heading.split() == [
+        "buffer",
+        "who",
+        "what",
+        "before",
+        "after",
+        "difference",
+        "change",
+        "verdict",
+    ]
     assert "What buffer changes" in page
     assert "Point by point" in page
     found = studied(

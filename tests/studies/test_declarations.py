@@ -597,8 +597,10 @@ def test_no_name_of_a_published_study_stands_outside_its_folder() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         for name in names
         if name in line and path.parent.name != name
-        # Examples, studies by name, and web pages, whose profiles have the names of their documents.
-        if not any(word in line for word in (">>>", "load(", "load_study(", '"kind": "web"'))
+        # Examples, studies by name, and pages and links, whose profiles have the names of their documents.
+        if not any(
+            word in line for word in (">>>", "load(", "load_study(", '"kind": "web"', 'profile = "')
+        )
     ]
     assert found == []
 

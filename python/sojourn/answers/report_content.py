@@ -8,6 +8,7 @@ from typing import Literal
 from sojourn.answers.claims import JudgedClaim
 from sojourn.answers.figure import Figure
 from sojourn.answers.table import Table
+from sojourn.headline.said import Headline
 
 Emphasis = Literal["", "best", "muted"]
 
@@ -52,7 +53,10 @@ class Assumption:
 class StudyParts:
     """Everything that a study says about its result."""
 
+    headline: Headline | None = None
+    """What page and terminal say first."""
     headlines: tuple[str, ...] = ()
+    """Further findings."""
     summary: PlainTable | None = None
     tables: tuple[Table, ...] = ()
     plain_tables: tuple[PlainTable, ...] = ()

@@ -24,8 +24,9 @@ from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.answers.winners import winners
 from sojourn.answers.word_tables import rated_table
 from sojourn.declarations.answers import Headline
+from sojourn.headline.said import Headline as First
 
-__all__ = ["declared_parts", "failure"]
+__all__ = ["declared_parts", "failure", "notes_of"]
 
 Made = TypeVar("Made")
 
@@ -83,6 +84,7 @@ def declared_parts(
     won = make(own.title, lambda: winners(study, ask, own)) if own else None
     said = headlines(study, ask)
     return StudyParts(
+        headline=First(said[0], "own") if said else None,
         headlines=(*said, won.sentence) if won and won.sentence else said,
         summary=won.table if won else None,
         tables=printed,
@@ -93,11 +95,12 @@ def declared_parts(
             Assumption(one.what, one.value, one.origin, one.reason)
             for one in study.definition.assumption
         ),
-        notes=_notes(study),
+        notes=notes_of(study),
     )
 
 
-def _notes(study: OpenStudy) -> str:
+def notes_of(study: OpenStudy) -> str:
+    """Return the notes that end a report; empty without any."""
     name = study.definition.notes
     try:
         return (study.folder / name).read_text(encoding="utf-8") if name else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -22,8 +23,9 @@ class Plot(PlotSpec):
         return cls(**{field.name: getattr(plot, field.name) for field in fields(plot)})
 
     def _repr_svg_(self) -> str:
-        """Draw the plot where a notebook shows it."""
-        return mpl.svg(self)
+        """Draw the plot where a notebook shows it, with words for those who do not see it."""
+        words = html.escape(". ".join(part for part in (self.title, self.description) if part))
+        return mpl.svg(self).replace("<svg ", f'<svg role="img" aria-label="{words}" ', 1)
 
     def save(self, path: str | Path) -> Path:
         """Write the plot into a file, as its suffix says: `.svg`, `.pdf` or `.png`.

@@ -15,7 +15,7 @@ import polars as pl
 import sojourn._engine as _engine
 from sojourn.engine import simulate
 from sojourn.errors import RecordError, ScenarioError, plain
-from sojourn.headline import headline_rows
+from sojourn.headline import Headline, headline_of_run, headline_rows
 from sojourn.notebook import in_notebook, pandas_frame, table_html
 from sojourn.progress import RunProgress
 from sojourn.run_directory import read_run
@@ -79,8 +79,15 @@ class Run:
     def _repr_html_(self) -> str:
         """Show what matters most of the run."""
         title = f"{self.scenario.name}, seed {self.seed}, {self.scenario.duration_s:g} s"
+        if self.headline is not None:
+            title = f"{self.headline.sentence} ({title})"
         headings = ("traffic or link", "metric", "value", "unit")
         return table_html(title, headings, headline_rows(self.metrics.rows()))
+
+    @property
+    def headline(self) -> Headline | None:
+        """What came of it in a sentence, as the command line says it."""
+        return headline_of_run(self.metrics.rows(), self.scenario.text)
 
     def plots(self) -> dict[str, Plot]:
         """Return what the run's report draws, by name: rates, queues, delays, and where they come from.

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "execute", "parser_of"]
 
+CHAPTERS = {
+    "Ask": ("home", "run", "study", "recipe", "provision"),
+    "Measure and set": ("trial",),
+    "Judge": ("compare", "report", "figure", "query", "bench"),
+    "Look up": ("check", "keys", "schema", "completion"),
+}
+"""What people want, and the commands for it by their first words."""
+
 COMMANDS = {
+    "home": ("home", "Ask what to set in a household: one sentence, one page, the lines."),
     "check": ("check", "Validate scenarios and studies; all problems at once."),
     "run": ("run", "Simulate one scenario and print what it means."),
     "keys": ("keys", "Find keys of scenario and study files, by path or by everyday words."),
@@ -135,11 +144,16 @@ def _overview(group: str) -> str:
         first = dict.fromkeys(words.partition(" ")[0] for words in COMMANDS)
         lines = [(word, GROUPS[word] if word in GROUPS else COMMANDS[word][1]) for word in first]
         usage, about = "sojourn [--version] COMMAND ...", ABOUT
-    width = max(len(word) for word, _ in lines)
-    listing = "\n".join(f"  {word:{width}}  {sentence}" for word, sentence in lines)
+    told = dict(lines)
+    width = max(len(word) for word in told)
+    chapters = {"Commands": tuple(told)} if group else CHAPTERS
+    listing = "\n\n".join(
+        f"{title}:\n" + "\n".join(f"  {word:{width}}  {told[word]}" for word in words)
+        for title, words in chapters.items()
+    )
     again = f"sojourn {group} COMMAND".replace("  ", " ")
     return (
-        f"Usage: {usage}\n\n{about}\n\nCommands:\n{listing}\n\n"
+        f"Usage: {usage}\n\n{about}\n\n{listing}\n\n"
         f"`{again} --help` tells what a command takes.\n{STATUS}"
     )
 

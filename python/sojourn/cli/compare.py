@@ -55,29 +55,34 @@ def execute(options: Namespace) -> int:
 
 def _points(options: Namespace) -> bool:
     from sojourn.cli.console import print_json, print_table
-    from sojourn.report.comparison import comparison_table, frame_table
+    from sojourn.report.comparison import by_effect, comparison_table, effect_table
+    from sojourn.report.first import headline_of_result
     from sojourn.study.compare import compare_labels
     from sojourn.study.result import StudyResult
 
     by, html, show_all = options.by, options.html, options.all
     result = StudyResult.load(options.before)
     found = compare_labels(result, by, options.against)
+    headline = headline_of_result(result, by, found.against)
+    sentence = found.headline if headline is None else headline.sentence
     overall, each = _shown(found.overall, show_all=show_all), _shown(found.each, show_all=show_all)
     if html is not None:
-        details = frame_table(
-            each, name="each", title="Point by point", caption="Paired by seed within each point."
+        details = effect_table(
+            each,
+            [by, *found.others],
+            name="each",
+            title="Point by point",
+            caption="Paired by seed within each point; the largest effect first.",
         )
         title = f"{result.definition.title or result.name}: what {by} changes"
-        _write_page(
-            html, title, _labelled(found.headline, result), [comparison_table(found), details]
-        )
+        _write_page(html, title, _labelled(sentence, result), [comparison_table(found), details])
     if options.json:
         print_json(
             {
                 "by": by,
                 "reduced": result.reduced,
                 "against": found.against,
-                "headline": found.headline,
+                "headline": {"sentence": sentence} if headline is None else headline.as_json(),
                 "counts": _counts(found.each),
                 "overall": overall.to_dicts(),
                 "changes": each.to_dicts(),
@@ -85,13 +90,13 @@ def _points(options: Namespace) -> bool:
         )
     else:
         _warn_of_less(result)
-        print(found.headline)
+        print(sentence)
         if not overall.is_empty():
             print()
-            print_table(overall.columns, overall.rows())
+            print_table(*by_effect(overall, [by]))
         if show_all:
             print()
-            print_table(each.columns, each.rows())
+            print_table(*by_effect(each, [by, *found.others]))
     return found.changed
 
 
@@ -100,7 +105,8 @@ def _results(options: Namespace) -> bool:
 
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.errors import UsageError
-    from sojourn.report.comparison import frame_table
+    from sojourn.headline.compared import headline_of_frame
+    from sojourn.report.comparison import by_effect, effect_table
     from sojourn.study.compare import CHANGED, compare_results
     from sojourn.study.result import StudyResult
 
@@ -114,7 +120,8 @@ def _results(options: Namespace) -> bool:
         )
     counts = _counts(table)
     shown = _shown(table, show_all=options.all)
-    sentence = (
+    headline = headline_of_frame(table.to_dicts())
+    tally = (
         f"{table.height} values: {counts['same']} the same bit for bit, "
         f"{counts['within chance']} within chance, {counts['moved']} moved"
         + (
@@ -124,21 +131,32 @@ def _results(options: Namespace) -> bool:
         )
     )
     if html is not None:
-        changes = frame_table(
+        changes = effect_table(
             shown,
+            ["point"],
             name="changes",
             title="What moved",
-            caption="Paired by seed, with 95 % t intervals; p after Holm's correction.",
+            caption=f"{tally}. Paired by seed; moved: p below 0.05 after Holm's correction. The largest effect first.",
         )
-        _write_page(html, f"{before} and {after}", _labelled(sentence, *results), [changes])
+        said = _labelled(headline.sentence, *results)
+        _write_page(html, f"{before} and {after}", said, [changes])
     if options.json:
         reduced = [result.reduced for result in results]
-        print_json({"reduced": reduced, "counts": counts, "changes": shown.to_dicts()})
+        print_json(
+            {
+                "headline": headline.as_json(),
+                "reduced": reduced,
+                "counts": counts,
+                "changes": shown.to_dicts(),
+            }
+        )
     else:
         _warn_of_less(*results)
-        note(sentence)
+        print(headline.sentence)
+        note(tally)
         if not shown.is_empty():
-            print_table(shown.columns, shown.rows())
+            print()
+            print_table(*by_effect(shown, ["point"]))
     return bool(table.select(pl.col("verdict").is_in(list(CHANGED)).any()).item())
 
 

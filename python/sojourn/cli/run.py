@@ -67,9 +67,10 @@ def arguments(parser: Parser) -> None:
 def execute(options: Namespace) -> None:
     """Simulate one scenario and print its metrics."""
     from sojourn.cli.console import note, print_json, print_table
+    from sojourn.headline import headline_of_run, headline_rows
     from sojourn.progress import RunProgress
 
-    scenario = _scenario(options.file, options.settings)
+    scenario, text = _scenario(options.file, options.settings)
     if scenario.warnings:
         _warn(options.file, scenario)
     seed = scenario.seed if options.seed is None else options.seed
@@ -92,6 +93,7 @@ def execute(options: Namespace) -> None:
         is_ours = options.out is None
         options.out = options.out or _new_place(scenario.name)
         _write(finished, options.out, options.settings, report=options.report, is_ours=is_ours)
+    headline = headline_of_run(rows, text)
     if options.json:
         print_json(
             {
@@ -100,6 +102,7 @@ def execute(options: Namespace) -> None:
                 "key": scenario.key(seed),
                 "out": options.out,
                 "from_store": from_store,
+                "headline": None if headline is None else headline.as_json(),
                 **statistics,
                 "metrics": [dict(zip(_COLUMNS, row, strict=True)) for row in rows],
             }
@@ -110,11 +113,11 @@ def execute(options: Namespace) -> None:
         f"{scenario.name}, seed {seed}: {statistics['simulated_s']:g} s simulated "
         f"{source} {statistics['wall_s']:.2f} s, {statistics['packet_hops']:,} packet-hops"
     )
+    if headline is not None:
+        note(headline.sentence)
     if options.all:
         print_table(_COLUMNS, rows)
     else:
-        from sojourn.headline import headline_rows
-
         shown = headline_rows(rows)
         print_table(_COLUMNS, shown)
         if len(shown) < len(rows):
@@ -132,20 +135,22 @@ def execute(options: Namespace) -> None:
 _COLUMNS = ("subject", "metric", "value", "unit")
 
 
-def _scenario(file: str, settings: list[str]) -> _engine.Scenario:
-    """Read a scenario with its settings; without mistakes, nothing but the engine is needed."""
+def _scenario(file: str, settings: list[str]) -> tuple[_engine.Scenario, str]:
+    """Read a scenario with its settings, and its text; without mistakes, nothing but the engine is needed."""
     import sojourn._engine as _engine
     from sojourn.settings import apply_settings
 
     try:
         with open(file, encoding="utf-8") as text:  # noqa: PTH123 - pathlib takes its time
             content = text.read()
-        return _engine.Scenario.parse(apply_settings(content, settings) if settings else content)
+        content = apply_settings(content, settings) if settings else content
+        return _engine.Scenario.parse(content), content
     except Exception:  # said properly below, with what takes its time to load
         pass
     from sojourn.scenario import load_scenario
 
-    return load_scenario(file, settings).compiled
+    loaded = load_scenario(file, settings)
+    return loaded.compiled, loaded.text
 
 
 def _warn(file: str, scenario: _engine.Scenario) -> None:

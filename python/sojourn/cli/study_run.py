@@ -78,7 +78,7 @@ def execute(options: Namespace) -> None:
     from sojourn.study.runner import available_cores, run_study
 
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
-    study = with_settings(load_study(options.name), options.settings)
+    study = with_settings(load_study(options.name), options.settings, note)
     plan = make_plan(study, wishes, unanswerable)
     show_warnings(plan.warnings)
     out, cluster, quick = options.out, options.cluster, options.quick
@@ -129,6 +129,7 @@ def execute(options: Namespace) -> None:
                 "out": str(outcome.directory),
                 "quick": quick,
                 "reduced": plan.reduced,
+                "headline": None if summary.headline is None else summary.headline.as_json(),
                 "comparison": summary.comparison,
                 "claims": summary.claims,
                 "runs": {"computed": outcome.computed, "reused": outcome.reused},
@@ -150,6 +151,8 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
         f"{outcome.simulated_s:,.0f} s simulated, {outcome.packet_hops:,} packet-hops, "
         f"{outcome.wall_s - outcome.report_s:.1f} s; report: {outcome.report_s:.1f} s"
     )
+    if summary.headline is not None:
+        note(summary.headline.sentence)
     label = f" ({plan.reduced} run, not the study's verdict)" if plan.reduced else ""
     cells = summary.comparison
     if sum(cells.values()):

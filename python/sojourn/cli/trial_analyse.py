@@ -55,7 +55,7 @@ def execute(options: Namespace) -> None:
     from sojourn.field.labels import read_labels
     from sojourn.field.records import frame_of_tests, tests_of
     from sojourn.field.report import effect_rows, write_report
-    from sojourn.field.tables import headlines
+    from sojourn.field.tables import headline, headlines
 
     tests = read_imported(options.directory)
     if options.labels:
@@ -65,9 +65,11 @@ def execute(options: Namespace) -> None:
         tests, weighting=options.mean, external=external, effect=options.effect / 100.0
     )
     page = write_report(options.directory, analysis, tests)
+    first = headline(analysis)
     if options.json:
         print_json(
             {
+                "headline": None if first is None else first.as_json(),
                 "report": str(page),
                 "tests": analysis.tests,
                 "probes": analysis.probes,
@@ -75,6 +77,8 @@ def execute(options: Namespace) -> None:
             }
         )
         return
+    if first is not None:
+        note(first.sentence)
     for sentence in headlines(analysis):
         note(sentence)
     print(page)

@@ -427,6 +427,12 @@ class Declarations(Strict):
     tolerances: str = ""
     """File of the folder with the rules that judge printed cells."""
     labels: dict[str, dict[str, LabelWords]] = Field(default_factory=dict)
+    compare: str = ""
+    """Label whose values compete in the headline; found by what varies if left out."""
+    baseline: str = ""
+    """Value of that label which the others are measured by; `today`, `drop-tail` or the first if left out."""
+    feels: list[str] = Field(default_factory=list)
+    """Applications (`"call"`) or traffic entries that the headline is about; all if left out."""
     measures: dict[str, Measure] = Field(default_factory=dict)
     claim: list[ClaimDefinition] = Field(default_factory=lambda: list[ClaimDefinition]())
     tests: dict[str, str] = Field(default_factory=dict)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from sojourn.field.analysis import Analysis
 from sojourn.field.figures import figures
-from sojourn.field.tables import headlines, tables
+from sojourn.field.tables import headline, headlines, tables
 from sojourn.field.verdicts import read
 
 __all__ = ["effect_rows", "write_report"]
@@ -53,6 +53,7 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
         .get_template("trial.html")
         .render(
             style=style_sheet(),
+            headline=headline(analysis),
             headlines=headlines(analysis),
             overview_figures=[d for d in drawn if d.figure.group == "overview"],
             other_figures=[d for d in drawn if d.figure.group != "overview"],

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.field.analysis import Analysis, TargetAnalysis
 from sojourn.field.regression import Coefficient
 from sojourn.field.verdicts import ratio_interval, read, seen_from, unasked
+from sojourn.headline.compared import Effect, headline_of_trial
+from sojourn.headline.said import Headline
 
-__all__ = ["headlines", "tables"]
+__all__ = ["headline", "headlines", "tables"]
 
 _MINUS = "−"
 
@@ -50,6 +53,37 @@ def probability(p: float) -> str:
     if not math.isfinite(p):
         return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def headline(analysis: Analysis) -> Headline | None:
+    """Say in one sentence what the treatment with the largest effect does to latency, and what it costs."""
+    latency = analysis.target("upload_latency") or next(
+        (found for found in analysis.targets if "latency" in found.target.name), None
+    )
+    if latency is None or not _main(latency):
+        return None
+    way = latency.target.name.partition("_")[0]
+    throughput = analysis.target(f"{way}_throughput")
+    coefficient = max(_main(latency), key=lambda one: abs(one.estimate))
+    effect = _effect(analysis, latency, coefficient)
+    cost = [
+        _effect(analysis, throughput, one)
+        for one in (_main(throughput) if throughput else [])
+        if throughput and one.level == coefficient.level
+    ]
+    names = coefficient.level, coefficient.reference
+    homes = coefficient.homes or latency.fit.probes
+    if effect.points > 0:  # said of the treatment that helps
+        names = names[1], names[0]
+        effect = replace(effect, points=-effect.points)
+        cost = [replace(one, points=-one.points) for one in cost]
+    return headline_of_trial(*names, effect, cost[0] if cost else None, homes)
+
+
+def _effect(analysis: Analysis, found: TargetAnalysis, coefficient: Coefficient) -> Effect:
+    reading = read(analysis, found, coefficient)
+    half = 0.5 * (reading.high - reading.low)
+    return Effect(coefficient.estimate, half if math.isfinite(half) else math.inf, reading.is_clear)
 
 
 def headlines(analysis: Analysis) -> list[str]:

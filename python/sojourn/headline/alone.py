@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from sojourn.headline import words
 from sojourn.headline.board import Board, Bout, Listener, Value, mean
@@ -65,11 +64,15 @@ def run(board: Board) -> Headline | None:
     if place == 0:
         text = f"Nothing disturbs {listener.words}: {words.told(value)}{score}{beside}. Grade A."
     else:
-        lost, loss_cells = _lost(board, point, listener, value)
+        lost, loss_cells = _lost(board, point, listener, value, has_score=bool(score))
         cells += loss_cells
         text = f"{words.waits(listener.words, value)}{score}{lost}{beside}. Grade {GRADES[place]}."
     return Headline(
-        text, "idle" if place == 0 else "run", big=big_number(listener, value), cells=tuple(cells)
+        text,
+        "idle" if place == 0 else "run",
+        about=listener.words,
+        big=big_number(listener, value),
+        cells=tuple(cells),
     )
 
 
@@ -101,14 +104,16 @@ def _score(board: Board, point: Point, listener: Listener, told: Value) -> tuple
     return "", []
 
 
-def _lost(board: Board, point: Point, listener: Listener, told: Value) -> tuple[str, list[Cell]]:
+def _lost(
+    board: Board, point: Point, listener: Listener, told: Value, *, has_score: bool
+) -> tuple[str, list[Cell]]:
     """Return what share of packets is lost or late, if it is enough to be told."""
     measure = listener.application.loss
     value = None if measure is None else board.value(point, listener, measure)
-    if value is None or value is told or value.mean < LOSS_LIMITS[0]:
+    if value is None or value.metric == told.metric or value.mean < LOSS_LIMITS[0]:
         return "", []
     return (
-        f" and {value.text} % of its {words.things(value)} {_fate(point, value)}",
+        f"{',' if has_score else ''} and {value.text} % of its {words.things(value)} {_fate(point, value)}",
         [value.cell],
     )
 
@@ -162,13 +167,22 @@ def rates(board: Board) -> Headline | None:
     ]
     if not values:
         return None
+    ways = list(active.values())
+    shared = max(dict.fromkeys(ways), key=ways.count)
+    if ways.count(shared) > 1:  # those of one direction share a link
+        values = [value for value in values if value.metric == shared]
     values.sort(key=lambda value: -value.mean)
     first, last = values[0], values[-1]
     big = BigNumber(first.text, "Mb/s", first.subject)
-    if len(values) == 1:
-        (name,) = words.transfers(active).values()
-        sentence = f"{name[0].upper()}{name[1:]} gets {first.text} Mb/s."
-        return Headline(sentence, "rate", big=big, cells=(first.cell,))
+    cells = tuple(value.cell for value in values)
+    if ways.count(shared) == 1:
+        beside, _ = _beside_rates(board, point)
+        text = beside.removeprefix(", while ")
+        return Headline(f"{text[0].upper()}{text[1:]}.", "rate", big=big, cells=cells)
+    if len(values) > 2 and first.mean < HARDLY * last.mean:
+        noun = "downloads" if shared == "goodput_downstream" else "uploads"
+        text = f"The {many(len(values))} {noun} share evenly ({words.span([first, last])})."
+        return Headline(text, "tie", big=big, cells=cells)
     return _rate(first.subject, first, last.subject, last, big)
 
 
@@ -215,10 +229,8 @@ def _rates_by_setting(board: Board) -> Headline | None:
     else:
         made = _rate(order[0], first, order[-1], last, big, f"{name} ")
         best = [one for one in order if one in bout.standing.best]
-        made = replace(made, winner=tuple(best))
+        made = made.but(winner=tuple(best))
     if bout.rests_on_one_seed:
         text = made.sentence[0].lower() + made.sentence[1:] if made.kind == "tie" else made.sentence
-        made = replace(
-            made, sentence=f"In this run {text} {ONE_SEED}", winner=(), cautions=(ONE_SEED,)
-        )
+        made = made.but(sentence=f"In this run {text} {ONE_SEED}", winner=(), cautions=(ONE_SEED,))
     return made

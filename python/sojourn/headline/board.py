@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from sojourn.headline.felt import APPLICATIONS, GRADES, Application, Measure, application_of
 from sojourn.headline.said import Cell, Point, number
 
-TYPE_CHECKING = False
+TYPE_CHECKING = (
+    False  # as type checkers read it; the modules typing and dataclasses would take their time
+)
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from sojourn.stats.estimate import Estimate
     from sojourn.stats.pairs import Standing
 
@@ -21,17 +23,26 @@ LEAST_RATE = 0.05
 """Mb/s from which on a transfer is one that others are beside. chosen: acknowledgements and questions stay below."""
 
 
-@dataclass(frozen=True)
 class Value:
     """What a setting gives to a listener: a measure in the direction in which it is worst."""
 
-    measure: Measure
-    metric: str
-    direction: str
-    by_seed: Mapping[int, float]
-    subject: str
-    setting: str
-    condition: str
+    def __init__(
+        self,
+        measure: Measure,
+        metric: str,
+        direction: str,
+        by_seed: Mapping[int, float],
+        subject: str,
+        setting: str,
+        condition: str,
+    ) -> None:
+        self.measure, self.metric, self.direction, self.by_seed = (
+            measure,
+            metric,
+            direction,
+            by_seed,
+        )
+        self.subject, self.setting, self.condition = subject, setting, condition
 
     @cached_property
     def mean(self) -> float:
@@ -84,14 +95,13 @@ def mean(by_seed: Mapping[int, float]) -> float:
     return sum(by_seed.values()) / len(by_seed)
 
 
-@dataclass(frozen=True)
 class Listener:
-    """A traffic entry with somebody behind it."""
+    """A traffic entry with somebody behind it; whether it is the only one of its kind of application."""
 
-    subject: str
-    application: Application
-    is_only: bool = True
-    """Whether no other entry is an application of this kind."""
+    __slots__ = ("application", "is_only", "subject")
+
+    def __init__(self, subject: str, application: Application, *, is_only: bool) -> None:
+        self.subject, self.application, self.is_only = subject, application, is_only
 
     @property
     def words(self) -> str:
@@ -104,13 +114,11 @@ class Listener:
         return list(APPLICATIONS).index(self.application.noun)
 
 
-@dataclass(frozen=True)
 class Bout:
     """One measure under one condition, by setting."""
 
-    measure: Measure
-    condition: str
-    values: Mapping[str, Value]
+    def __init__(self, measure: Measure, condition: str, values: Mapping[str, Value]) -> None:
+        self.measure, self.condition, self.values = measure, condition, values
 
     @cached_property
     def standing(self) -> Standing:
@@ -157,14 +165,16 @@ class Bout:
         return min(math.log(max(high, least) / max(low, least)), 50.0)
 
 
-@dataclass(frozen=True)
 class Heard(Bout):
     """A contest whose measure somebody feels."""
 
-    listener: Listener
+    def __init__(
+        self, measure: Measure, condition: str, values: Mapping[str, Value], listener: Listener
+    ) -> None:
+        super().__init__(measure, condition, values)
+        self.listener = listener
 
 
-@dataclass(frozen=True)
 class Board:
     """All points, by setting and condition.
 
@@ -180,10 +190,14 @@ class Board:
         Who counts alone: nouns of applications, or traffic entries.
     """
 
-    points: Sequence[Point]
-    declared: Sequence[str] = ()
-    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
-    feels: Sequence[str] = ()
+    def __init__(
+        self,
+        points: Sequence[Point],
+        declared: Sequence[str],
+        kinds: Mapping[str, str],
+        feels: Sequence[str],
+    ) -> None:
+        self.points, self.declared, self.kinds, self.feels = points, declared, kinds, feels
 
     @cached_property
     def settings(self) -> list[str]:
@@ -223,7 +237,7 @@ class Board:
             nouns = {s: n for s, n in nouns.items() if s in self.feels or n in self.feels}
         counts = list(nouns.values())
         return [
-            Listener(subject, APPLICATIONS[noun], counts.count(noun) == 1)
+            Listener(subject, APPLICATIONS[noun], is_only=counts.count(noun) == 1)
             for subject, noun in nouns.items()
         ]
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from sojourn.errors import plain
 from sojourn.headline.felt import APPLICATIONS, application_of
 from sojourn.headline.said import BigNumber, Headline, number
 from sojourn.metrics import words_of
 
-__all__ = ["Effect", "Moved", "headline_of_changes", "headline_of_trial"]
+__all__ = ["Effect", "Moved", "headline_of_changes", "headline_of_frame", "headline_of_trial"]
 
 _MINUS = "−"
 
@@ -87,6 +89,28 @@ def headline_of_changes(
         ),
         cautions=(caution,) if one_seed else (),
     )
+
+
+def headline_of_frame(rows: Sequence[Mapping[str, Any]]) -> Headline:
+    """Say what moved by the rows of a comparison: subject, metric, unit, before, after and verdict of each."""
+    metrics: dict[str, list[str]] = {}
+    for row in rows:
+        metrics.setdefault(row["subject"], []).append(row["metric"])
+    changed = [row for row in rows if row["verdict"] in ("moved", "better", "worse", "one seed")]
+    moved = [
+        Moved(
+            plain(row["subject"]),
+            row["metric"],
+            row["unit"],
+            row["before"],
+            row["after"],
+            felt_by(metrics[row["subject"]], row["metric"]),
+        )
+        for row in changed
+    ]
+    one_seed = bool(changed) and all(row["verdict"] == "one seed" for row in changed)
+    points = len({row.get("point") for row in rows})
+    return headline_of_changes(moved, len(rows), one_seed=one_seed, points=points)
 
 
 def _change(one: Moved) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sojourn.headline import words
 from sojourn.headline.alone import HARDLY, ONE_SEED, big_number
@@ -45,11 +45,11 @@ class Contest:
             found = self._turns(bouts)
         else:
             found = self._won(bouts, group)
-        found = replace(found, about=bouts[0].listener.words)
+        found = found.but(about=bouts[0].listener.words)
         if one_seed:
-            found = replace(found, winner=(), cautions=(*found.cautions, ONE_SEED))
+            found = found.but(winner=(), cautions=(*found.cautions, ONE_SEED))
             if found.kind != "none":
-                found = replace(found, sentence=f"{found.sentence} {ONE_SEED}")
+                found = found.but(sentence=f"{found.sentence} {ONE_SEED}")
         return found
 
     def _speaking(self) -> list[Heard]:
@@ -216,8 +216,7 @@ class Contest:
             text, kind = f"{text}; {trade[0]}", "trade"
             cells += trade[1]
         if cost:
-            own = kind == "good" or len(names) > 1
-            text = f"{text}. {cost}" if own else f"{text}{cost}"
+            text = f"{text}. {cost}" if len(names) > 1 else f"{text}{cost}"
         cautions: tuple[str, ...] = ()
         text += "."
         told = [one for one in bouts if one.tells_apart]
@@ -318,7 +317,7 @@ class Contest:
                 continue
             best, own = other.values[gaining[0]], other.values[losing[0]]
             ratio = words.times(own, best)
-            if ratio < HARDLY:
+            if ratio < HARDLY or own.place <= best.place:  # nobody feels it
                 continue
             text = words.gains(other.listener, gaining[0], best, own)
             found.append((own.place - best.place, ratio, text, [best.cell, own.cell]))

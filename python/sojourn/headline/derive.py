@@ -6,12 +6,13 @@ Deviations: none known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-
 from sojourn.headline.alone import gone, only, rates, run
 from sojourn.headline.board import Board
 from sojourn.headline.said import Headline, Point
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["headline_of"]
 
@@ -71,7 +72,7 @@ def headline_of(
         return None
     if board.missing and many_settings:
         left = gone(len(board.missing))
-        found = replace(
-            found, sentence=f"{found.sentence} {left}", cautions=(*found.cautions, left)
-        )
-    return replace(found, grades=board.grades)
+        found = found.but(sentence=f"{found.sentence} {left}", cautions=(*found.cautions, left))
+    if found.sentence.startswith(("a ", "an ", "the ")):
+        found = found.but(sentence=f"{found.sentence[0].upper()}{found.sentence[1:]}")
+    return found.but(grades=board.grades)

@@ -9,9 +9,14 @@ a live video is graded by its stalls alone, as no metric says how far it is behi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+TYPE_CHECKING = (
+    False  # as type checkers read it; the modules typing and dataclasses would take their time
+)
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal
+
+    Way = Literal["delay", "score", "load", "stall", "loss"]
 
 __all__ = [
     "APPLICATIONS",
@@ -20,8 +25,8 @@ __all__ = [
     "LOSS_LIMITS",
     "Application",
     "Measure",
-    "Way",
     "application_of",
+    "told_metrics",
 ]
 
 GRADES = "ABCDF"
@@ -40,10 +45,7 @@ LATE = {
 }
 """Of packets that are lost or late, the metric of those late; of frames, where `late` counts both, of those lost."""
 
-Way = Literal["delay", "score", "load", "stall", "loss"]
 
-
-@dataclass(frozen=True)
 class Measure:
     """Something that people feel, in each direction in which they may.
 
@@ -61,11 +63,17 @@ class Measure:
         How sentences speak of it: `delay`, `score`, `load`, `stall` or `loss`.
     """
 
-    names: tuple[tuple[str, str], ...]
-    unit: str
-    limits: tuple[float, float, float, float]
-    tag: str
-    way: Way = "delay"
+    __slots__ = ("limits", "names", "tag", "unit", "way")
+
+    def __init__(
+        self,
+        names: tuple[tuple[str, str], ...],
+        unit: str,
+        limits: tuple[float, float, float, float],
+        tag: str,
+        way: Way = "delay",
+    ) -> None:
+        self.names, self.unit, self.limits, self.tag, self.way = names, unit, limits, tag, way
 
     @property
     def more_is_better(self) -> bool:
@@ -87,7 +95,6 @@ class Measure:
         return sum(not value <= limit for limit in self.limits)
 
 
-@dataclass(frozen=True)
 class Application:
     """What people feel of a kind of application, most telling first.
 
@@ -101,9 +108,12 @@ class Application:
         Packets or frames that are lost or too late.
     """
 
-    noun: str
-    measures: tuple[Measure, ...]
-    loss: Measure | None = None
+    __slots__ = ("loss", "measures", "noun")
+
+    def __init__(
+        self, noun: str, measures: tuple[Measure, ...], loss: Measure | None = None
+    ) -> None:
+        self.noun, self.measures, self.loss = noun, measures, loss
 
     @property
     def all_measures(self) -> tuple[Measure, ...]:
@@ -198,3 +208,23 @@ def application_of(metrics: Sequence[str], kind: str = "") -> str:
         if metric in known:
             return noun
     return ""
+
+
+def told_metrics() -> list[str]:
+    """Return all metrics that a headline may need."""
+    felt = {
+        name
+        for application in APPLICATIONS.values()
+        for measure in application.all_measures
+        for name, _ in measure.names
+    }
+    telling = {
+        "frames",
+        "frames_downstream",
+        "live_latency",
+        "underflow",
+        "pages_completed",
+        "pages_unfinished",
+    }
+    rates = {"goodput", "goodput_downstream", "late", "rtt_mean"}
+    return sorted(felt | set(LATE.values()) | telling | rates)

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+
+TYPE_CHECKING = (
+    False  # as type checkers read it; the modules typing and dataclasses would take their time
+)
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypedDict, Unpack
+
+    class Parts(TypedDict, total=False):
+        """What of a headline may be said anew."""
+
+        sentence: str
+        kind: str
+        about: str
+        grades: Mapping[str, str]
+        big: BigNumber | None
+        winner: tuple[str, ...]
+        runner_up: str
+        cost: str
+        cautions: tuple[str, ...]
+        cells: tuple[Cell, ...]
+
 
 __all__ = [
     "BigNumber",
@@ -23,7 +42,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
 class Point:
     """One point of a study, or a run.
 
@@ -39,35 +57,43 @@ class Point:
         Of the point, for whoever looks a number up.
     """
 
-    setting: str
-    values: Mapping[tuple[str, str], Mapping[int, float]]
-    condition: str = ""
-    name: str = ""
+    __slots__ = ("condition", "name", "setting", "values")
+
+    def __init__(
+        self,
+        setting: str,
+        values: Mapping[tuple[str, str], Mapping[int, float]],
+        condition: str = "",
+        name: str = "",
+    ) -> None:
+        self.setting, self.values, self.condition, self.name = setting, values, condition, name
+
+    def __repr__(self) -> str:
+        """Show everything."""
+        return f"Point({self.setting!r}, {self.values!r}, {self.condition!r}, {self.name!r})"
 
 
-@dataclass(frozen=True)
 class Cell:
     """Where a number of a sentence stands in `summary.csv`: its mean is the number before rounding."""
 
-    setting: str
-    condition: str
-    subject: str
-    metric: str
-    value: float
-    text: str
+    __slots__ = ("condition", "metric", "setting", "subject", "text", "value")
+
+    def __init__(
+        self, setting: str, condition: str, subject: str, metric: str, value: float, text: str
+    ) -> None:
+        self.setting, self.condition, self.subject = setting, condition, subject
+        self.metric, self.value, self.text = metric, value, text
 
 
-@dataclass(frozen=True)
 class BigNumber:
-    """The number that a page sets large."""
+    """The number that a page sets large, its unit, and what it is in words: `game, P99, round trip`."""
 
-    text: str
-    unit: str
-    what: str
-    """What it is, in words: `game, P99, round trip`."""
+    __slots__ = ("text", "unit", "what")
+
+    def __init__(self, text: str, unit: str, what: str) -> None:
+        self.text, self.unit, self.what = text, unit, what
 
 
-@dataclass(frozen=True)
 class Headline:
     """What came of the runs, in a sentence, with all that it rests on.
 
@@ -94,20 +120,45 @@ class Headline:
         Where its measured numbers stand.
     """
 
-    sentence: str
-    kind: str
-    about: str = ""
-    grades: Mapping[str, str] = field(default_factory=dict[str, str])
-    big: BigNumber | None = None
-    winner: tuple[str, ...] = ()
-    runner_up: str = ""
-    cost: str = ""
-    cautions: tuple[str, ...] = ()
-    cells: tuple[Cell, ...] = ()
+    def __init__(
+        self,
+        sentence: str,
+        kind: str,
+        *,
+        about: str = "",
+        grades: Mapping[str, str] | None = None,
+        big: BigNumber | None = None,
+        winner: tuple[str, ...] = (),
+        runner_up: str = "",
+        cost: str = "",
+        cautions: tuple[str, ...] = (),
+        cells: tuple[Cell, ...] = (),
+    ) -> None:
+        self.sentence, self.kind, self.about, self.big = sentence, kind, about, big
+        self.grades: Mapping[str, str] = grades or {}
+        self.winner, self.runner_up = winner, runner_up
+        self.cost, self.cautions, self.cells = cost, cautions, cells
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same."""
+        return isinstance(other, Headline) and self.as_json() == other.as_json()
+
+    def __hash__(self) -> int:
+        """Go by the sentence."""
+        return hash(self.sentence)
+
+    def __repr__(self) -> str:
+        """Show the sentence."""
+        return f"<Headline: {self.sentence}>"
+
+    def but(self, **parts: Unpack[Parts]) -> Headline:
+        """Return the same with other parts."""
+        known: dict[str, Any] = {**vars(self), **parts}
+        return Headline(**known)
 
     def worded(self, sentence: str) -> Headline:
         """Return the same in a study's own words."""
-        return replace(self, sentence=sentence, kind="own", cells=())
+        return self.but(sentence=sentence, kind="own", cells=())
 
     def as_json(self) -> dict[str, Any]:
         """Return what `--json` prints."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 
 from sojourn.headline.board import Listener, Value
 from sojourn.headline.felt import GRADES
 from sojourn.headline.said import amount, digits, many, named, possessive, together
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "beside",

@@ -13,11 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from sojourn.answers.figure import Figure
+from sojourn.answers.modules import what_failed
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.report_content import StudyParts
-from sojourn.answers.reporting import declared_parts
+from sojourn.answers.reporting import declared_parts, failure, notes_of
 from sojourn.answers.view import StudyView
 from sojourn.declarations.answers import declares_answers
+from sojourn.headline.said import Headline
 from sojourn.report import generic, page
 from sojourn.report.drawing_files import Drawers
 from sojourn.report.files import (
@@ -27,6 +29,7 @@ from sojourn.report.files import (
     write_table,
     write_text,
 )
+from sojourn.report.first import headline_of_result
 from sojourn.study.result import ReportSummary, StudyResult
 from sojourn.study.write import write_summary
 
@@ -65,8 +68,9 @@ def study_parts(
     """
     study = OpenStudy.of_result(result)
     if not declares_answers(study.definition):
-        return _generic_parts(view, on_figure)
+        return _headed(result, _generic_parts(view, on_figure))
     parts = declared_parts(study, view, on_figure)
+    parts = _headed(result, parts)
     if parts.tables or (study.definition.source and parts.figures):
         return parts  # what a document prints is what its study shows
     if not parts.figures:
@@ -94,6 +98,23 @@ def study_parts(
     )
 
 
+def _headed(result: StudyResult, parts: StudyParts) -> StudyParts:
+    """Put the headline first: in the study's own words if it has some, which rest on numbers of the same result."""
+    derived: Headline | None = None
+    try:
+        derived = headline_of_result(result)
+    except Exception as error:  # a result may be anybody's, with any values
+        table = failure("The headline", what_failed(error))
+        parts = replace(parts, plain_tables=(*parts.plain_tables, table))
+    if not parts.notes:
+        parts = replace(parts, notes=notes_of(OpenStudy.of_result(result)))
+    own = parts.headline
+    if own is None:
+        return replace(parts, headline=derived)
+    headline = own if derived is None else derived.worded(own.sentence)
+    return replace(parts, headline=headline, headlines=parts.headlines[1:])
+
+
 def _generic_parts(view: StudyView, on_figure: Callable[[Figure], None] | None) -> StudyParts:
     parts = generic.parts(view)
     if on_figure is not None:
@@ -116,7 +137,7 @@ def summary_of(parts: StudyParts) -> ReportSummary:
             "fails": count["fails"],
             "not_run": count["not-run"],
         }
-    return ReportSummary(comparison, claims)
+    return ReportSummary(comparison, claims, parts.headline)
 
 
 def _write_tables(directory: Path, parts: StudyParts) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.digits import significant
+from sojourn.headline.felt import application_of
 from sojourn.metrics import words_of
 from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
@@ -16,7 +19,13 @@ from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
 from sojourn.study.result import StudyResult
 
-__all__ = ["comparison_table", "comparisons_of", "frame_table", "write_comparison_page"]
+__all__ = [
+    "by_effect",
+    "comparison_table",
+    "comparisons_of",
+    "effect_table",
+    "write_comparison_page",
+]
 
 
 def comparisons_of(result: StudyResult, *, most: int = 4) -> list[LabelComparison]:
@@ -101,16 +110,86 @@ def _range(low: float | None, high: float | None) -> str:
     return f"{significant(low, 3, sign=True)} to {significant(high, 3, sign=True)}"
 
 
-def frame_table(frame: pl.DataFrame, *, name: str, title: str, caption: str) -> PlainTable:
-    """Return a frame as a table of a page, column by column."""
-    rows = [
-        tuple(
-            PlainCell(significant(value) if isinstance(value, float | None) else str(value))
-            for value in row
+SMALLEST = {"ms": 0.1, "s": 1e-3, "%": 0.05, "Mb/s": 0.01}
+"""Values below which a change by many times is nothing, by unit. chosen: nobody feels or misses as little."""
+
+_LINKS = ("upstream", "downstream")
+
+
+def by_effect(
+    frame: pl.DataFrame, first: Sequence[str]
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return changes as people read them: by who they happen to, the largest effect first.
+
+    Parameters
+    ----------
+    frame
+        Of `compare_results` or `compare_labels`.
+    first
+        Columns that tell rows apart, in front.
+
+    Returns
+    -------
+    tuple
+        Headings and rows. People come before transfers, and these before links; of each, what is
+        neither better nor worse comes last, and before that what was next to nothing.
+    """
+    rows = frame.to_dicts()
+    metrics: dict[str, list[str]] = {}
+    for row in rows:
+        metrics.setdefault(row["subject"], []).append(row["metric"])
+    ranks = {
+        subject: 2 if subject in _LINKS else 0 if application_of(names) else 1
+        for subject, names in metrics.items()
+    }
+    order = list(metrics)
+
+    def place(row: dict[str, Any]) -> tuple[Any, ...]:
+        least = SMALLEST.get(row["unit"], 1e-9)
+        before, after = abs(row["before"]), abs(row["after"])
+        factor = abs(math.log(max(after, least) / max(before, least)))
+        neutral = not quantity_of(row["metric"], row["unit"]).better
+        who = ranks[row["subject"]], order.index(row["subject"])
+        return *who, neutral, before <= least, -factor
+
+    told = [
+        (
+            *(str(row[name]) for name in first),
+            row["subject"],
+            words_of(row["metric"]),
+            _with_unit(row["before"], row["unit"]),
+            _with_unit(row["after"], row["unit"]),
+            _with_unit(
+                row["difference"], "points" if row["unit"] == "%" else row["unit"], sign=True
+            ),
+            _percent(row),
+            row["verdict"],
         )
-        for row in frame.iter_rows()
+        for row in sorted(rows, key=place)
     ]
-    return PlainTable(name, title, caption, tuple(frame.columns), tuple(rows))
+    headings = (*first, "who", "what", "before", "after", "difference", "change", "verdict")
+    return headings, told
+
+
+def _with_unit(value: float, unit: str, *, sign: bool = False) -> str:
+    return f"{significant(value, 3, sign=sign)} {unit}".strip()
+
+
+def _percent(row: dict[str, Any]) -> str:
+    """Return a change in percent; a share changes by points, and next to nothing by no percent."""
+    before = abs(row["before"])
+    if row["unit"] == "%" or before <= SMALLEST.get(row["unit"], 0.0):
+        return "–"
+    return f"{100 * row['difference'] / before:+.0f} %"
+
+
+def effect_table(
+    frame: pl.DataFrame, first: Sequence[str], *, name: str, title: str, caption: str
+) -> PlainTable:
+    """Return changes by effect as a table of a page."""
+    headings, rows = by_effect(frame, first)
+    cells = tuple(tuple(PlainCell(text) for text in row) for row in rows)
+    return PlainTable(name, title, caption, headings, cells)
 
 
 def write_comparison_page(

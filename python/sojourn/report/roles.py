@@ -48,8 +48,8 @@ class Roles:
     result
         The study's result.
     compete
-        The label whose values compete: of those that vary and have few enough values, the first whose values are
-        names. Amounts (a rate, a distance) are conditions, unless nothing else varies. Where labels do not tell
+        The label whose values compete: the declared one, or of those that vary and have few enough values, the first
+        whose values are names. Amounts (a rate, a distance) are conditions, unless nothing else varies. Where labels do not tell
         points apart, points compete themselves.
     conditions
         The other labels that vary.
@@ -60,8 +60,8 @@ class Roles:
     conditions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, result: StudyResult) -> Roles:
-        """Give the labels of a result their roles."""
+    def of(cls, result: StudyResult, compare: str = "") -> Roles:
+        """Give the labels of a result their roles; `compare` is what competes, whatever the study says."""
         points = result.points
         varying = [label for label in result.labels if points[label].n_unique() > 1]
         if not varying or points.select(varying).is_duplicated().any():
@@ -70,7 +70,10 @@ class Roles:
         if not few:
             return cls(result, POINT)
         names = [label for label in few if not points.schema[label].is_numeric()]
-        compete = (names or few)[0]
+        own = result.definition
+        wanted = compare or own.compare or (own.winners.compare if own.winners else "")
+        declared = [label for label in varying if label == wanted]
+        compete = (declared or names or few)[0]
         return cls(result, compete, tuple(label for label in varying if label != compete))
 
     @cached_property

@@ -17,7 +17,7 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.digits import significant
 from sojourn.errors import RecordError, plain
-from sojourn.headline import LINKS, headline_rows
+from sojourn.headline import LINKS, headline_of_run, headline_rows
 from sojourn.metrics import delay_causes, words_of
 from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
@@ -75,7 +75,8 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
             title=_title(manifest),
             facts=_facts(manifest),
             damages=damages,
-            headline=_metric_table(headline_rows(metrics), "What matters most"),
+            headline=headline_of_run(metrics, scenario),
+            matters=_metric_table(headline_rows(metrics), "What matters most"),
             figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
             packets=packets,
             all_metrics=_metric_table(metrics, "All metrics"),

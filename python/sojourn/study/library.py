@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,13 +123,22 @@ def load_study(name_or_path: str) -> Study:
     return Study(path, definition, base_path, _load_base(path, base_path), builtin)
 
 
-def with_settings(study: Study, settings: Sequence[str]) -> Study:
+def with_settings(
+    study: Study, settings: Sequence[str], tell: Callable[[str], None] = lambda _: None
+) -> Study:
     """Lay `a.b.c=V` settings over the base scenario; what overlays say stays theirs.
+
+    Parameters
+    ----------
+    study, settings
+        What is changed, and by what.
+    tell
+        Is told which settings change no point; these are left out.
 
     Raises
     ------
     UsageError
-        If a setting is not of that form, has no place in the scenario, or changes no point.
+        If a setting is not of that form, or has no place in the scenario.
     """
     for setting in settings:
         changed = replace(
@@ -138,10 +147,11 @@ def with_settings(study: Study, settings: Sequence[str]) -> Study:
             settings=(*study.settings, setting),
         )
         if [point.text for point in study.points()] == [point.text for point in changed.points()]:
-            raise UsageError(
-                f"--set {setting}: no point changes by it",
-                "all have that value already, from the base scenario or from an overlay",
+            tell(
+                f"--set {setting} changes nothing: all points have that value already, from the base scenario or "
+                "from an overlay"
             )
+            continue
         study = changed
     return study
 

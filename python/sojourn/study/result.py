@@ -14,6 +14,7 @@ from typing import Any, Self
 import polars as pl
 
 from sojourn.errors import RecordError, nearest, plain
+from sojourn.headline.said import Headline
 from sojourn.on_disk import check_listed, read_listing, read_table, shape
 from sojourn.study.definition import SUMMARY_COLUMNS, StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
@@ -49,6 +50,8 @@ class ReportSummary:
     """Printed cells by verdict: match, miss, unjudged."""
     claims: dict[str, dict[str, int]] = field(default_factory=_uses)
     """Claims by use (gate, unit, report) and verdict: holds, fails, not_run."""
+    headline: Headline | None = None
+    """What the page says first."""
 
 
 @dataclass(frozen=True, repr=False)

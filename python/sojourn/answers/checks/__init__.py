@@ -15,7 +15,8 @@ from sojourn.answers.checks.names import Names
 from sojourn.answers.checks.values import TWO_WAY, Values
 from sojourn.answers.open_study import OpenStudy
 from sojourn.declarations.answers import declares_answers
-from sojourn.errors import Problem, ScenarioError, StudyError
+from sojourn.errors import Problem, ScenarioError, StudyError, nearest
+from sojourn.headline.felt import APPLICATIONS
 from sojourn.scenario import Scenario
 from sojourn.study.expand import Point
 from sojourn.study.files import companions, is_inside
@@ -55,11 +56,30 @@ def _problems(names: Names, traffic: Mapping[str, Mapping[str, str]]) -> Iterato
     yield from _files(names)
     for name, measure in names.own.measures.items():
         yield from values.measure(f"measures.{name}", measure)
+    yield from _first_sentence(names, traffic)
     yield from claims.problems()
     yield from claims.headlines()
     yield from drawn.tables()
     yield from drawn.figures()
     yield from drawn.averages()
+
+
+def _first_sentence(names: Names, traffic: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
+    """Find what the headline cannot be about."""
+    own = names.own
+    yield from names.label("compare", own.compare)
+    every = [value for values in names.labels.values() for value in values]
+    values = names.labels.get(own.compare) if own.compare else every
+    if own.baseline and values is not None and own.baseline not in values:
+        hint = nearest(own.baseline, values)
+        yield names.problem("baseline", f'no point has a label "{own.baseline}"', hint)
+    known = list(
+        dict.fromkeys([*APPLICATIONS, *(name for one in traffic.values() for name in one)])
+    )
+    for number, name in enumerate(own.feels, 1):
+        if name not in known:
+            message = f'"{name}" is no application and no traffic entry'
+            yield names.problem(f"feels[{number}]", message, nearest(name, known))
 
 
 def _files(names: Names) -> Iterator[Problem]:
@@ -74,7 +94,8 @@ def _files(names: Names) -> Iterator[Problem]:
 
 def unanswerable(study: Study, points: list[Point]) -> list[Problem]:
     """Return what is wrong with what the study declares about its answers, if it declares anything."""
-    if not declares_answers(study.definition):
+    own = study.definition
+    if not (declares_answers(own) or own.compare or own.baseline or own.feels):
         return []
     traffic = _traffic(points)
     try:

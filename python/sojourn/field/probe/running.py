@@ -14,7 +14,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.errors import EnvironmentFailure, UsageError, plain
 from sojourn.field.probe.own_tests import file_of
 from sojourn.field.probe.plan import HomePlan, announce, refresh, title_at
 from sojourn.field.probe.schedule import next_slot
@@ -79,6 +79,7 @@ def measure(
         with tempfile.TemporaryDirectory(dir=spool.unfinished) as folder:
             title = title_at(settings, plan or HomePlan(), datetime.now(UTC))
             command = flent_command(settings, file_of(test, Path(folder)), Path(folder), title)
+            said = ""
             try:
                 ended = subprocess.run(
                     command,
@@ -88,15 +89,26 @@ def measure(
                     check=False,
                 )
                 failure = f"ended with {ended.returncode}" if ended.returncode else ""
+                said = _last_words(ended.stderr) or _last_words(ended.stdout)
             except subprocess.TimeoutExpired:
                 failure = "did not end"
             files = sorted(Path(folder).rglob("*.flent*"))
             if failure or not files:
-                say(f"{test}: flent {failure or 'wrote no file'}")
+                say(f"{test}: flent {failure or 'wrote no file'}{said and f': {said}'}")
             for file in files:
                 spool.add(file)
                 found += 1
     return found
+
+
+def _last_words(output: bytes) -> str:
+    """Return the last line that a program wrote, if it wrote any."""
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines()]
+    return plain(next((line for line in reversed(lines) if line), ""))[:MOST_WORDS]
+
+
+MOST_WORDS = 300
+"""Characters of what a program said that are told. chosen: a line or two."""
 
 
 def once(settings: ProbeSettings, say: Callable[[str], None]) -> Report:

@@ -1,0 +1,175 @@
+"""`sojourn home`: one household, today's modem and what could be set instead, without a file."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sojourn.cli.arguments import Parser
+    from sojourn.home import Household
+    from sojourn.study.result import ReportSummary, StudyResult
+
+__all__ = ["arguments", "execute"]
+
+ACCESSES = ("docsis31", "docsis30", "dsl", "fibre")
+FASTEST_MBPS = 10_000.0
+MOST_UPLOADS = 64
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.epilog = (
+        "Compares today's modem, the recommended buffer, queue management in the modem, low latency where the access "
+        "has it, and fair queueing in a router in front, beside uploads and a download. Example: sojourn home --down 200 "
+        "--up 20 --access docsis31"
+    )
+    rate = _rate()
+    parser.option("--down", "MBPS", "Rate downstream, Mb/s.", type=rate, required=True)
+    parser.option("--up", "MBPS", "Rate upstream, Mb/s.", type=rate, required=True)
+    parser.option(
+        "--access", "KIND", "docsis31, docsis30, dsl or fibre.", choices=ACCESSES, required=True
+    )
+    parser.option(
+        "--for",
+        "WHO",
+        "Who counts, of game, call, web and video (game,call,web).",
+        default="game,call,web",
+        dest="feels",
+    )
+    parser.option(
+        "--uploads", "N", "Uploads at a time (1).", type=whole_number(1, MOST_UPLOADS), default=1
+    )
+    parser.flag("--explain", "Also write the study that is run, to go on with.")
+    parser.option("--out", "DIR", "New directory for the result (default: below results/).")
+    parser.option("--store", "DIR", "Where finished runs are kept.")
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
+    """Run the study of a household, and say what to set."""
+    from pathlib import Path
+
+    from sojourn.cli.console import note, print_json
+    from sojourn.home import Household, lines_to_set, setting_of
+
+    home = Household(
+        options.access, options.down, options.up, _feels(options.feels), options.uploads
+    )
+    explained = _explain(home) if options.explain else None
+    out, summary = _run(home, options.out and Path(options.out), options.store)
+    headline = summary.headline
+    best = headline.winner[0] if headline and headline.winner else ""
+    lines = lines_to_set(home, setting_of(best)) if best else ""
+    if options.json:
+        print_json(
+            {
+                "headline": None if headline is None else headline.as_json(),
+                "set": lines,
+                "out": str(out),
+                "study": None if explained is None else str(explained),
+            }
+        )
+        return
+    if headline is not None:
+        print(headline.sentence)
+    if lines:
+        print(f"\nTo set for {best}:\n{lines}")
+    if explained is not None:
+        note(f"study: {explained}")
+    note(f"report: {out}/report.html")
+
+
+def _rate() -> Callable[[str], float]:
+    def read(text: str) -> float:
+        from argparse import ArgumentTypeError
+
+        try:
+            value = float(text)
+        except ValueError:
+            raise ArgumentTypeError(f"{text!r} is no number of Mb/s") from None
+        if not 0.1 <= value <= FASTEST_MBPS:
+            raise ArgumentTypeError(f"{text} is out of range: 0.1 to {FASTEST_MBPS:g} Mb/s")
+        return value
+
+    return read
+
+
+def _feels(text: str) -> tuple[str, ...]:
+    """Read who counts.
+
+    Raises
+    ------
+    UsageError
+        If somebody is not known.
+    """
+    from sojourn.errors import UsageError, nearest
+    from sojourn.home import APPLICATIONS
+
+    words = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    for word in words:
+        if word not in APPLICATIONS:
+            hint = nearest(word, list(APPLICATIONS)) or f"one or more of {', '.join(APPLICATIONS)}"
+            raise UsageError(f'--for: "{word}" is not known', hint)
+    if not words:
+        raise UsageError("--for names nobody", f"one or more of {', '.join(APPLICATIONS)}")
+    return words
+
+
+def _explain(home: Household) -> Path:
+    """Write the study below the current directory."""
+    from pathlib import Path
+
+    from sojourn.home import study_files
+    from sojourn.output import refuse_used, writing
+
+    folder = Path(home.name)
+    refuse_used(folder)
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
+        for name, text in study_files(home).items():
+            (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def _run(home: Household, out: Path | None, store: str | None) -> tuple[Path, ReportSummary]:
+    """Make the runs and the page."""
+    import tempfile
+    from pathlib import Path
+
+    from sojourn import report
+    from sojourn.answers.checks import unanswerable
+    from sojourn.home import study_files
+    from sojourn.output import refuse_used
+    from sojourn.store import Store
+    from sojourn.study.library import load_study
+    from sojourn.study.plan import RunOptions, make_plan
+    from sojourn.study.progress import StudyProgress
+    from sojourn.study.runner import available_cores, run_study
+
+    if out is not None:
+        refuse_used(out)
+    summaries: list[ReportSummary] = []
+
+    def finish(result: StudyResult) -> None:
+        summaries.append(report.build(result))
+
+    with tempfile.TemporaryDirectory() as directory:
+        for name, text in study_files(home).items():
+            (Path(directory) / name).write_text(text, encoding="utf-8")
+        plan = make_plan(
+            load_study(str(Path(directory) / "study.toml")), RunOptions(), unanswerable
+        )
+        outcome = run_study(
+            plan,
+            Store(store),
+            out=out,
+            jobs=available_cores(),
+            progress=StudyProgress(f"{available_cores()} threads"),
+            finish=finish,
+        )
+    return outcome.directory, summaries[0]

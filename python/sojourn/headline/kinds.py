@@ -1,0 +1,43 @@
+"""Kinds of applications in scenario files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+__all__ = ["kinds_in"]
+
+
+def kinds_in(*documents: Mapping[str, Any]) -> dict[str, str]:
+    """Return the kinds of applications in scenario files and overlays, by traffic entry.
+
+    Examples
+    --------
+    >>> kinds_in(
+    ...     {"traffic": [{"name": "a", "app": "voice"}]},
+    ...     {"traffic": {"b": {"app": {"kind": "web"}}}},
+    ... )
+    {'a': 'voice', 'b': 'web'}
+    """
+    return {name: kind for document in documents for name, kind in _kinds(document)}
+
+
+def _kinds(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for entry in _tables(document.get("traffic")):
+        app: Any = entry.get("app")
+        kind = cast("dict[str, Any]", app).get("kind") if isinstance(app, dict) else app
+        if isinstance(kind, str) and "name" in entry:
+            yield str(entry["name"]), kind
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    """Return a list of tables; tables by name have it as their key."""
+    if isinstance(value, dict):
+        named = cast("dict[str, Any]", value)
+        return [
+            {"name": name, **cast("dict[str, Any]", one)}
+            for name, one in named.items()
+            if isinstance(one, dict)
+        ]
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]

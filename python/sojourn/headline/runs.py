@@ -1,0 +1,58 @@
+"""The headline of a single run: from the rows of its metrics and the text of its scenario."""
+
+from __future__ import annotations
+
+from sojourn.headline.derive import headline_of
+from sojourn.headline.felt import application_of
+from sojourn.headline.said import Headline, Point
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Row = tuple[str, str, float, str]
+
+__all__ = ["headline_of_run"]
+
+
+def headline_of_run(rows: Iterable[Row], scenario: str = "") -> Headline | None:
+    """Say in one sentence what came of a run; nothing if nobody felt or got anything.
+
+    Parameters
+    ----------
+    rows
+        Subject, metric, value and unit.
+    scenario
+        Text of its scenario, which tells games from other streams.
+
+    Examples
+    --------
+    >>> headline_of_run([("upload", "goodput", 9.42, "Mb/s")]).sentence
+    'The upload gets 9.4 Mb/s.'
+    """
+    values = {(subject, metric): {0: value} for subject, metric, value, _ in rows if value == value}
+    return headline_of([Point("", values)], kinds=_kinds_of_streams(values, scenario))
+
+
+def _kinds_of_streams(values: Iterable[tuple[str, str]], scenario: str) -> dict[str, str]:
+    """Return kinds of applications; the text is read only if something may be a game or another stream."""
+    metrics: dict[str, list[str]] = {}
+    for subject, metric in values:
+        metrics.setdefault(subject, []).append(metric)
+    unclear = [
+        names
+        for names in metrics.values()
+        if "goodput" in names
+        and "connections" not in names
+        and application_of(names) in ("", "game")
+    ]
+    if not scenario or not unclear:
+        return {}
+    import tomllib
+
+    from sojourn.headline.kinds import kinds_in
+
+    try:
+        return kinds_in(tomllib.loads(scenario))
+    except ValueError:  # a damaged copy
+        return {}

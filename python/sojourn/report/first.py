@@ -1,0 +1,108 @@
+"""The headline of a study's result: its points as `sojourn.headline` takes them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from sojourn.answers.selection import Points
+from sojourn.errors import plain
+from sojourn.headline.derive import headline_of
+from sojourn.headline.felt import told_metrics
+from sojourn.headline.kinds import kinds_in
+from sojourn.headline.said import Headline, Point, amount
+from sojourn.report.roles import Roles
+from sojourn.study.expand import labels_of_points
+from sojourn.study.result import StudyResult
+
+__all__ = ["headline_of_result", "points_of"]
+
+MOST_POINTS = 400
+"""Points up to which a headline is derived. chosen: no sentence is true of more, and pages shall not wait for it."""
+
+
+def headline_of_result(
+    result: StudyResult, compare: str = "", baseline: str = ""
+) -> Headline | None:
+    """Say in one sentence what came of a study; nothing if it is too large for one, or nobody feels anything.
+
+    Parameters
+    ----------
+    result
+        The study's result.
+    compare, baseline
+        Label whose values compete, and the value that others are measured by; as the study says if left out.
+
+    Examples
+    --------
+    >>> result = StudyResult.load("results/low-latency/latest")  # doctest: +SKIP
+    >>> headline_of_result(result).sentence  # doctest: +SKIP
+    """
+    if result.points.height > MOST_POINTS:
+        return None
+    definition = result.definition
+    roles = Roles.of(result, compare)
+    baseline = baseline or definition.baseline
+    words = Points([], definition.labels)
+    declared = dict.fromkeys(
+        str(labels[roles.compete])
+        for labels in labels_of_points(definition).values()
+        if roles.compete in labels
+    )
+    settings = [_name(roles, words, value) for value in (*declared, *roles.competitors)]
+    return headline_of(
+        points_of(result, roles, words),
+        settings=list(dict.fromkeys(settings)),
+        kinds=kinds_of(result),
+        noun=plain(roles.compete.replace("_", " ")) if any(map(amount, settings)) else "",
+        baseline=_name(roles, words, baseline) if baseline else "",
+        feels=definition.feels,
+    )
+
+
+def points_of(result: StudyResult, roles: Roles, words: Points) -> list[Point]:
+    """Return the points of a result with what sentences may tell of them."""
+    wanted = result.metrics.filter(pl.col("metric").is_in(told_metrics()))
+    values: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
+    columns = ("point", "subject", "metric", "seed", "value")
+    for point, subject, metric, seed, value in wanted.select(columns).iter_rows():
+        of_point = values.setdefault(point, {})
+        if value is not None:
+            of_point.setdefault((plain(subject), metric), {})[seed] = value
+    found: list[Point] = []
+    for cell, points in roles.cells.items():
+        condition = _condition(roles, words, cell)
+        for competitor, point in points.items():
+            name = _name(roles, words, competitor)
+            found.append(Point(name, values.get(point, {}), condition, point))
+    return found
+
+
+def _name(roles: Roles, words: Points, competitor: str) -> str:
+    """Return what a sentence calls a setting."""
+    own = words.words(roles.compete, competitor)
+    return plain(own.name or own.short or own.title or roles.name(competitor))
+
+
+def _condition(roles: Roles, words: Points, cell: tuple[str, ...]) -> str:
+    """Return what a sentence calls all that does not compete."""
+    told: list[str] = []
+    for label, value in zip(roles.conditions, cell, strict=True):
+        own = words.words(label, value)
+        name = own.name or own.short or own.title or roles.words(label, value)
+        told.append(name if " " in name else f"{label.replace('_', ' ')} {name}")
+    return plain(" and ".join(told))
+
+
+def kinds_of(result: StudyResult) -> dict[str, str]:
+    """Return the kinds of applications of a result's scenarios, by traffic entry, as far as its files say them."""
+    documents: list[Mapping[str, Any]] = list(result.definition.overlays.values())
+    try:
+        base = result.study_folder / result.definition.scenario
+        documents.insert(0, tomllib.loads(base.read_text(encoding="utf-8")))
+    except (OSError, ValueError):  # the metrics say most of it
+        pass
+    return kinds_in(*documents)

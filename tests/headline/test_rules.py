@@ -1,0 +1,211 @@
+"""The rules of the headline, one by one."""
+
+import pytest
+
+from headline.points import (
+    DOWNLOAD,
+    PAGE,
+    ROUND_TRIP,
+    SCORE,
+    UPLOAD,
+    around,
+    one,
+    point,
+)
+from sojourn.headline.derive import headline_of
+from sojourn.headline.felt import APPLICATIONS, GAME, GRADES
+from sojourn.headline.runs import headline_of_run
+from sojourn.headline.said import Headline, Point, number
+
+
+def said(points: list[Point], **how: object) -> Headline:
+    found = headline_of(points, **how)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    assert found is not None
+    return found
+
+
+def games(*delays: float, half: float = 0.1) -> list[Point]:
+    names = ("drop-tail", "PIE", "RED", "FQ-CoDel")
+    return [
+        point(name, {ROUND_TRIP: around(delay, half, place)})
+        for place, (name, delay) in enumerate(zip(names, delays, strict=False))
+    ]
+
+
+def test_ratios_are_said_as_people_say_them() -> None:
+    assert ", hardly better than drop-tail's 26 ms." in said(games(26.0, 24.0)).sentence
+    assert (
+        "keeps the game at 20 ms where drop-tail needs 30 (P99" in said(games(30.0, 20.0)).sentence
+    )
+    assert ", twice as good as drop-tail's 40 ms." in said(games(40.0, 20.0)).sentence
+    assert ", 8 times better than drop-tail's 80 ms." in said(games(80.0, 10.0)).sentence
+
+
+def test_no_change_of_a_delay_is_said_in_percent() -> None:
+    for worse in (23.0, 30.0, 41.0, 400.0):
+        assert "%" not in said(games(worse, 20.0)).sentence
+
+
+def test_a_third_digit_is_told_where_it_is_known() -> None:
+    assert (number(446.0, 9.0), number(446.0, 15.0), number(249.3)) == ("446", "450", "249")
+    assert (number(45.6), number(0.944), number(1.999)) == ("46", "0.94", "2")
+
+
+def test_a_delay_is_told_in_the_direction_in_which_it_is_worst() -> None:
+    rows = [("game", "delay_up_p99", 12.0, "ms"), ("game", "delay_down_p99", 80.0, "ms")]
+    rows.append(("game", "late", 0.0, "%"))
+    found = headline_of_run(rows)
+    assert found is not None
+    assert found.sentence == "The game waits 80 ms downstream (P99). Grade C."
+    turned = [
+        point(
+            "today",
+            {("game", "delay_up_p99"): around(250.0, 1.0), ("game", "loss_total"): around(0.0)},
+        ),
+        point(
+            "FQ upstream",
+            {("game", "delay_up_p99"): around(5.0), ("game", "delay_down_p99"): around(90.0, 1.0)},
+        ),
+    ]
+    assert "at 90 ms (P99, downstream)" in said(turned).sentence
+    assert "today's 250 ms upstream" in said(turned).sentence
+
+
+@pytest.mark.parametrize(("share", "is_told"), [(0.9, False), (1.0, True)])
+def test_losses_are_told_from_one_percent_on(share: float, is_told: bool) -> None:
+    rows = [("game", "delay_up_p99", 80.0, "ms"), ("game", "loss_total_up", share, "%")]
+    found = headline_of_run(rows)
+    assert found is not None
+    assert ("packets" in found.sentence) == is_told
+
+
+def test_losses_set_the_best_grade() -> None:
+    rows = [("game", "delay_up_p99", 5.0, "ms"), ("game", "loss_total_up", 12.0, "%")]
+    found = headline_of_run(rows)
+    assert found is not None
+    assert found.sentence.endswith("Grade D.")
+
+
+def with_rates(*rates: float, half: float = 0.02) -> list[Point]:
+    return [
+        point(name, {ROUND_TRIP: around(delay, 0.1, n), UPLOAD: around(rate, half, n)})
+        for n, (name, delay, rate) in enumerate(
+            zip(("drop-tail", "PIE"), (200.0, 10.0), rates, strict=True)
+        )
+    ]
+
+
+def test_a_cost_is_told_from_two_percent_on_and_only_if_it_is_clear() -> None:
+    assert "the upload loses 5 %" in said(with_rates(10.0, 9.5)).sentence
+    assert "upload loses" not in said(with_rates(10.0, 9.9)).sentence
+    assert "upload loses" not in said(with_rates(10.0, 9.5, half=3.0)).sentence
+    assert "at no cost" not in said(with_rates(10.0, 9.5, half=3.0)).sentence
+    assert said(with_rates(10.0, 9.95)).sentence.endswith(", at no cost to the upload.")
+
+
+def test_who_counts_may_be_declared() -> None:
+    values = {ROUND_TRIP: around(12.0, 0.5), PAGE: around(9.0, 0.1)}
+    other = {ROUND_TRIP: around(300.0, 0.5, 1), PAGE: around(1.5, 0.1, 1)}
+    points = [point("A", values), point("B", other)]
+    assert said(points).about == "the game"
+    assert said(points, feels=["page"]).about == "pages"
+
+
+def test_what_others_are_measured_by_may_be_declared() -> None:
+    assert "drop-tail's 80 ms" in said(games(80.0, 10.0, 40.0)).sentence
+    assert "RED's 40 ms" in said(games(80.0, 10.0, 40.0), baseline="RED").sentence
+
+
+def test_one_order_in_all_conditions_is_told_once() -> None:
+    points = [
+        point(name, {ROUND_TRIP: around(delay, 0.1, n)}, condition)
+        for condition, delays in (("20 ms", (60.0, 10.0)), ("100 ms", (300.0, 20.0)))
+        for n, (name, delay) in enumerate(zip(("today", "PIE"), delays, strict=True))
+    ]
+    assert said(points).sentence == (
+        "PIE keeps the game at 20 ms (P99, round trip), 15 times better than today's 300 ms. Best in both "
+        "conditions; the numbers are those at 100 ms."
+    )
+
+
+def test_an_order_that_turns_in_many_conditions_is_counted() -> None:
+    points = [
+        point(name, {ROUND_TRIP: around(delay, 0.1, n)}, f"{load} Mb/s")
+        for load, delays in enumerate([(10.0, 40.0)] * 3 + [(40.0, 10.0)])
+        for n, (name, delay) in enumerate(zip(("CoDel", "PIE"), delays, strict=True))
+    ]
+    assert said(points).sentence == (
+        "No setting is best for the game everywhere: of 4 conditions CoDel in 3 and PIE in 1."
+    )
+
+
+def test_a_missing_setting_is_told_beside_those_that_ran() -> None:
+    found = said(games(80.0, 10.0), settings=["drop-tail", "PIE", "CoDel"])
+    assert found.sentence.endswith(" One setting is missing.")
+    assert found.cautions == ("One setting is missing.",)
+
+
+def test_pages_that_never_come_are_the_worst() -> None:
+    values = {("page", "pages_unfinished"): around(1.0), ("page", "pages_completed"): around(0.0)}
+    found = said([point("today", values), point("PIE", {PAGE: around(1.5, 0.1)})])
+    assert found.winner == ("PIE",)
+    assert found.sentence == "PIE loads pages in 1.5 s where today loads none (median)."
+    assert found.grades["today"] == "F"
+
+
+def test_grades_of_seeds_that_differ_are_told_both() -> None:
+    found = said(
+        [point("A", {ROUND_TRIP: around(60.0, 4.0)}), point("B", {ROUND_TRIP: around(500.0, 4.0)})]
+    )
+    assert found.grades["A"] == "B to C"
+
+
+def test_a_grade_below_the_best_needs_an_interval_below_it() -> None:
+    wide = {1: 31.0, 2: 45.0}
+    found = said([point("A", {ROUND_TRIP: wide}), point("B", {ROUND_TRIP: {1: 500.0, 2: 510.0}})])
+    assert found.grades["A"] == "A to B"
+    assert GRADES[GAME.grade(38.0)] == "B"
+
+
+def test_of_two_like_grades_the_game_speaks() -> None:
+    assert next(iter(APPLICATIONS)) == "game"
+    rows = [("page", "page_load_time_median", 0.5, "s"), ("game", "delay_up_p99", 5.0, "ms")]
+    rows.append(("game", "late", 0.0, "%"))
+    found = headline_of_run(rows)
+    assert found is not None
+    assert found.sentence == "Nothing disturbs the game: 5 ms upstream (P99). Grade A."
+
+
+def test_streams_of_constant_rate_are_nobodys() -> None:
+    rows = [("meter", "delay_up_p99", 500.0, "ms"), ("meter", "goodput", 1.0, "Mb/s")]
+    rows += [("meter", "late", 90.0, "%")]
+    scenario = '[[traffic]]\nname = "meter"\napp = { kind = "constant-rate" }\n'
+    assert headline_of_run(rows, scenario) is None
+    found = headline_of_run(rows, scenario.replace("constant-rate", "game"))
+    assert found is not None
+    assert found.about == "the game"
+
+
+def test_nothing_felt_and_nothing_carried_is_nothing_said() -> None:
+    assert headline_of([]) is None
+    assert headline_of([point("", {("link", "utilisation"): one(0.5)})]) is None
+
+
+def test_settings_are_compared_by_what_transfers_get_if_nobody_waits() -> None:
+    points = [
+        point("PIE", {DOWNLOAD: around(90.0, 0.5)}),
+        point("drop-tail", {DOWNLOAD: around(45.0, 0.5, 1)}),
+    ]
+    assert said(points).sentence == (
+        "PIE gives the download twice drop-tail's rate (90 for 45 Mb/s)."
+    )
+    same = [point(name, {DOWNLOAD: around(90.0, 2.0, n)}) for n, name in enumerate(("A", "B"))]
+    assert said(same).sentence == "Nothing separates A and B for the download: 90 Mb/s."
+
+
+def test_a_call_is_told_by_its_delay_where_its_score_is_the_same() -> None:
+    points = [
+        point("A", {SCORE: around(4.4), ("call", "delay_up_p99"): around(20.0, 0.1)}),
+        point("B", {SCORE: around(4.39), ("call", "delay_up_p99"): around(90.0, 0.1, 1)}),
+    ]
+    assert "keeps the call at 20 ms (P99, upstream), 4.5 times better" in said(points).sentence

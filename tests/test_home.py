@@ -1,0 +1,112 @@
+"""`sojourn home`: a household without a file, against a study made by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from sojourn.home import ACCESSES, Household, lines_to_set, study_files
+from sojourn.provisioning import encode
+from sojourn.study.library import load_study
+from sojourn.study.result import StudyResult
+from support import CommandLine
+
+BY_HAND = """
+schema = 1
+name = "by-hand"
+scenario = "base.toml"
+seeds = 3
+
+[points.today]
+[points.short]
+overlays = ["short"]
+
+[overlays.short.access.upstream.queue]
+kind = "drop-tail"
+limit = "50 ms"
+[overlays.short.access.downstream.queue]
+kind = "drop-tail"
+limit = "50 ms"
+"""
+LINE = """
+schema = 1
+name = "line"
+duration = "20 s"
+traffic = [
+  { name = "game", app = { kind = "online-game", start_jitter = "33 ms" }, rtt = "15 ms", dscp = 45 },
+  { name = "upload", app = { kind = "bulk", start = "1 s", start_jitter = "1 s", lanes = 2 }, stack = "linux-cubic", rtt = "21 ms" },
+  { name = "download", app = { kind = "bulk", direction = "downstream", start = "1 s", start_jitter = "1 s" }, stack = "linux-cubic", rtt = "21 ms" },
+]
+record = { datagrams = false }
+
+[access.upstream]
+link = { kind = "serial", rate = "4 Mb/s", delay = "5 ms" }
+framing = { kind = "ptm", profile = "pppoe-ptm" }
+queue = { kind = "drop-tail", limit = "250 ms" }
+[access.downstream]
+link = { kind = "serial", rate = "16 Mb/s", delay = "5 ms" }
+framing = { kind = "ptm", profile = "pppoe-ptm" }
+queue = { kind = "drop-tail", limit = "250 ms" }
+"""
+
+
+def metrics(folder: Path, point: str) -> dict[tuple[int, str, str], float]:
+    rows = StudyResult.load(folder).metrics.to_dicts()
+    return {
+        (row["seed"], row["subject"], row["metric"]): row["value"]
+        for row in rows
+        if row["point"] == point
+    }
+
+
+def test_a_home_is_the_study_that_one_would_write_by_hand(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    asked = ("--down", "16", "--up", "4", "--access", "dsl", "--for", "game", "--uploads", "2")
+    done = sojourn("home", *asked, "--explain", "--out", "asked", "--json")
+    assert done.status == 0, done.stderr
+    (tmp_path / "study.toml").write_text(BY_HAND)
+    (tmp_path / "base.toml").write_text(LINE)
+    assert sojourn("study", "run", "study.toml", "--out", "hand", "--no-figures").status == 0
+    for ours, theirs in (("today", "today"), ("buffer", "short")):
+        assert metrics(tmp_path / "asked", ours) == metrics(tmp_path / "hand", theirs)
+    content = done.json()
+    page = (tmp_path / "asked" / "report.html").read_text(encoding="utf-8")
+    sentence = content["headline"]["sentence"]
+    assert sentence.replace("'", "&#39;") in page
+    assert page.index('class="headline"') < page.index("<nav")
+    assert content["set"]
+    again = sojourn("study", "run", content["study"], "--out", "again", "--no-figures", "--json")
+    assert again.status == 0, again.stderr
+    assert again.json()["headline"] == content["headline"]
+    assert again.json()["runs"]["computed"] == 0
+
+
+@pytest.mark.parametrize("access", list(ACCESSES))
+def test_each_access_makes_a_valid_study_and_lines_that_can_be_encoded(
+    access: str, tmp_path: Path
+) -> None:
+    home = Household(access, 200.0, 20.0, ("game", "call", "web", "video"), 3)
+    for name, text in study_files(home).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    points = load_study(str(tmp_path / "study.toml")).points()
+    assert [point.name for point in points] == home.settings
+    assert ("low-latency" in home.settings) == (access == "docsis31")
+    for setting in home.settings[1:]:
+        lines = lines_to_set(home, setting)
+        assert lines
+        if access.startswith("docsis") and setting != "FQ":
+            assert "buffer_control = { target = 125000 }" in lines  # 50 ms at 20 Mb/s
+            codes = [issue.code for issue in encode(f"schema = 1\n{lines}").issues]
+            assert not [code for code in codes if code.startswith("E-")]
+
+
+def test_a_home_that_cannot_be_is_wrong_usage(sojourn: CommandLine) -> None:
+    line = ("--down", "16", "--up", "4", "--access", "dsl")
+    for extra, message in (
+        (("--for", "gaem"), 'error: --for: "gaem" is not known\n  hint: did you mean "game"?'),
+        (("--uploads", "0"), "at least 1"),
+        (("--up", "0"), "out of range"),
+    ):
+        done = sojourn("home", *line, *extra)
+        assert done.status == 2
+        assert message in done.stderr
