@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sojourn.plots import draw
+from sojourn.plots import draw, styles
 from sojourn.plots.backends import mpl
 from sojourn.plots.box import box_of, box_panel
 from sojourn.plots.ccdf import TAIL, ccdf_panel
 from sojourn.plots.cdf import cdf, cdf_panel, steps
 from sojourn.plots.dots import DotRow, dot_panel
 from sojourn.plots.scatter import Pair, scatter_panel
-from sojourn.plots.spec import Axis, Bars, Dots, Line, Note, PlotSpec, Scale
+from sojourn.plots.spec import Axis, Bars, Box, Dots, Line, Note, PlotSpec, Scale
 from sojourn.plots.stack import stack_panel
 from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.stats.estimate import Estimate
@@ -188,3 +188,23 @@ def test_rows_of_dots_show_nothing_as_the_end_of_a_log_axis() -> None:
     assert dots.low is not None
     assert dots.low[0] == 0.001
     assert panel.x.ticks == ((0.001, "0"), (1.0, "1"))
+
+
+def test_few_values_are_dots_and_no_box() -> None:
+    few, many = np.array([1.0, 2.0, 9.0]), np.arange(8.0)
+    panel = box_panel([("few", "codel", few), ("many", "pie", many)], quantity="delta", unit="%")
+    dots, box = panel.marks
+    assert isinstance(dots, Dots)
+    assert dots.x.tolist() == [1.0, 2.0, 9.0]
+    assert isinstance(box, Box)
+
+
+def test_nothing_drawn_is_too_light_to_be_seen_on_white() -> None:
+    """Of all colours that figures use, none is as light as the yellow of Okabe and Ito (1.3:1)."""
+    for name in ("grant_wait", "yellow"):
+        channels = [int(styles.look_of(name).colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [
+            one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in channels
+        ]
+        luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        assert 1.05 / (luminance + 0.05) > 2.9, name

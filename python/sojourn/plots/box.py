@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sojourn.plots.spec import Axis, Box, Mark, Panel, Scale
+from sojourn.plots.spec import Axis, Box, Dots, Mark, Panel, Scale
 
 WHISKER = 1.5
 """Whiskers end at the last datum within this many interquartile ranges (Tukey 1977)."""
+
+LEAST = 5
+"""Fewer values are drawn one by one. chosen: a box of three shows five numbers of them."""
 
 
 def box_of(values: np.ndarray, at: float, look: str, label: str = "") -> Box:
@@ -38,13 +41,17 @@ def box_panel(
     title: str = "",
     with_counts: bool = True,
 ) -> Panel:
-    """One row per group of (label, look, values), the first on top; labels carry the sample size."""
+    """One row per group of (label, look, values), the first on top, as dots if there are few; labels carry the sample size."""
     marks: list[Mark] = []
     ticks: list[tuple[float, str]] = []
     shown = [group for group in groups if len(group[2])]
     for number, (label, look, values) in enumerate(shown):
         at = float(len(shown) - 1 - number)
-        marks.append(box_of(values, at, look, label))
+        if len(values) < LEAST:
+            y = np.full(len(values), at)
+            marks.append(Dots(np.asarray(values, dtype=float), y, look, label))
+        else:
+            marks.append(box_of(values, at, look, label))
         ticks.append((at, f"{label} (n={len(values)})" if with_counts else label))
     return Panel(
         x=Axis(quantity, unit, scale=scale),

@@ -233,9 +233,16 @@ def _figure(plot: spec.PlotSpec) -> Figure:
 def _legend_columns(labels: list[str], width: float) -> int:
     """Return how many entries of a legend stand beside each other: six at most, and what the width has room for."""
     size = mpl.rcParams["font.size"]
-    widest = max(map(len, labels)) * 0.62 * size + 5.5 * size  # its sign, and air
-    room = max(1, int(width / _MILLIMETRES_PER_INCH * _POINTS_PER_INCH / widest))
-    return -(-len(labels) // -(-len(labels) // min(6, room)))
+    room = width / _MILLIMETRES_PER_INCH * _POINTS_PER_INCH
+    rows = -(-len(labels) // 6)
+    while rows < len(labels):
+        columns = -(-len(labels) // rows)
+        # Entries go down the columns; each has its sign, and air, beside its letters.
+        parts = [labels[start : start + rows] for start in range(0, len(labels), rows)]
+        if sum((0.58 * max(map(len, part)) + 4.8) * size for part in parts) <= room:
+            return columns
+        rows += 1
+    return 1
 
 
 def _name(artists: Iterable[Artist | None], prefix: str) -> None:

@@ -59,6 +59,7 @@
       [...row.cells].forEach((cell, column) => {
         const printed = cell.classList.contains("print") ? ", printed" : "";
         if (column) cell.setAttribute("data-name", (names[column] || "") + printed);
+        if (column && cell.textContent.trim() === "–") cell.classList.add("none");
       });
     }
   }
