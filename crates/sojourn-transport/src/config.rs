@@ -17,8 +17,16 @@ pub use crate::congestion::prague::PragueConfig;
 pub use crate::congestion::reno::{Avoidance, RenoConfig};
 pub use crate::congestion::slow_start::SlowStartExit;
 use crate::habits::Habits;
-use sojourn_base::{BitRate, Ecn, Span};
-use sojourn_keys::{Key, OneOf, Visitor, bytes, choices, origin, parameters, words};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use sojourn_base::{BitRate, Bytes, Ecn, Span};
+use sojourn_keys::{
+    Content, Key, Mismatch, OneOf, Shape, Value, Visitor, Word, Words, bytes, choices, origin,
+    parameters, words,
+};
 
 /// Where the defaults of a stack's keys come from.
 const fn by_name() -> Key {
@@ -48,8 +56,8 @@ parameters! {
         maximum_segment_size: u32 = 1448, by_name().least("1 B").most("65535 B") => bytes;
         /// initial window in segments
         initial_window: u32 = 10, segments();
-        /// initial slow-start threshold
-        initial_threshold: InitialThreshold = InitialThreshold::Unlimited, by_name();
+        /// initial slow-start threshold: a size, or one of two words
+        initial_threshold: InitialThreshold = InitialThreshold::Unlimited, by_name().least("1 B").most("1 GB");
         /// what the peer is willing to receive, in segments; for ns-2 stacks the default is 16 times what the access link carries in 100 ms
         receive_window: u32 = AMPLE, segments();
         /// hold back a short segment while data are unacknowledged (RFC 896)
@@ -288,14 +296,80 @@ words! {
     }
 }
 
-words! {
-    /// The slow-start threshold of a new connection.
-    pub enum InitialThreshold {
-        /// the receive window (ns-2)
-        ReceiveWindow = "receive-window",
-        /// none (RFC 5681)
-        Unlimited = "unlimited",
+/// The slow-start threshold of a new connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialThreshold {
+    /// The receive window (ns-2).
+    ReceiveWindow,
+    /// None (RFC 5681).
+    Unlimited,
+    /// So many bytes, as 65,535 in ns-3 before 3.25.
+    Of(Bytes),
+}
+
+/// The words that an initial threshold may be instead of a size.
+const THRESHOLDS: &[Word<InitialThreshold>] = &[
+    Word {
+        name: "receive-window",
+        value: InitialThreshold::ReceiveWindow,
+        about: "the receive window (ns-2)",
+    },
+    Word {
+        name: "unlimited",
+        value: InitialThreshold::Unlimited,
+        about: "none (RFC 5681)",
+    },
+];
+
+/// A word or a size.
+impl Value for InitialThreshold {
+    fn read(&mut self, content: &Content, key: &Key) -> Result<(), Mismatch> {
+        let words = || THRESHOLDS.iter().map(|word| word.name);
+        if let Content::Text(text) = content
+            && words().any(|word| word == text)
+        {
+            let words = THRESHOLDS;
+            return Words { value: self, words }.read(content, key);
+        }
+        let mut size = Bytes::ZERO;
+        size.read(content, key).map_err(|mut mismatch| {
+            mismatch.hint = format!("{}, or {}", mismatch.hint, list(words()));
+            mismatch
+        })?;
+        *self = Self::Of(size);
+        Ok(())
     }
+
+    fn print(&self) -> String {
+        let mut value = *self;
+        match self {
+            Self::Of(size) => size.print(),
+            _ => Words {
+                value: &mut value,
+                words: THRESHOLDS,
+            }
+            .print(),
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        let words = THRESHOLDS.iter().rev();
+        words.fold(Bytes::ZERO.shape(), |shape, word| {
+            Shape::WordOr(word.name, Box::new(shape))
+        })
+    }
+
+    fn compare(&self, bound: &str) -> Option<Ordering> {
+        match self {
+            Self::Of(size) => size.compare(bound),
+            _ => None,
+        }
+    }
+}
+
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
+    words.join(" or ")
 }
 
 words! {
@@ -527,7 +601,8 @@ impl StackConfig {
     /// Source: ns-2.35 `codel.tcl` (window of its agents).
     #[must_use]
     pub fn with_access_rate(self, rate: BitRate) -> Self {
-        if self.initial_threshold == InitialThreshold::Unlimited || self.receive_window == AMPLE {
+        if self.initial_threshold != InitialThreshold::ReceiveWindow || self.receive_window == AMPLE
+        {
             return self;
         }
         let bytes = rate.bytes_in(Span::from_ms(100)).0.saturating_mul(16);

@@ -202,6 +202,13 @@ parameters! {
             // The draft bounds bursts to 250 us, which is one segment up to 48 Mb/s. chosen: one at any rate.
             pacing = Pacing::On(Pace { slow_start_gain: 2.0, avoidance_gain: 1.0, quantum: 1, unpaced: 0 });
         }
+        /// TCP Prague as the L4S team's kernel of August 2020 had it by default
+        ///
+        /// L4STeam/linux b256daed (module 0.5): round-trip independence is there and off, the first estimate of marking is
+        /// one, classic queues are not looked for; version 0.7 has independence on.
+        PRAGUE_2020 "prague-2020" from PRAGUE {
+            controller = ControllerConfig::of(&PragueConfig::LINUX_2020);
+        }
         /// BBR, version 1, on a Linux of today
         BBR1 "bbr1" from LINUX_RENO {
             controller = ControllerConfig::of(&Bbr1Config::BASE);

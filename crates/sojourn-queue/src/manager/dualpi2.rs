@@ -15,6 +15,7 @@ use crate::store::room::Room;
 use crate::store::two_queues::{Turns, TwoQueues};
 use crate::{Backlog, Held, QueueContext, QueueManager, Reason, Verdict};
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use sojourn_base::{Instant, Limit, Meta, PacketHandle, Packets, ServiceQueue, Span};
 use sojourn_keys::{origin, parameters, words};
@@ -26,6 +27,17 @@ words! {
         Weighted = "weighted",
         /// the packet that waits longest, low-latency ones as if they had come earlier by time_shift
         TimeShifted = "time-shifted",
+    }
+}
+
+words! {
+    /// Which packets count for the least number that must wait before a low-latency packet is marked for its own queue's
+    /// sake.
+    pub enum Counted {
+        /// those behind it when it leaves
+        Behind = "behind",
+        /// those before it when it arrives
+        AtArrival = "at-arrival",
     }
 }
 
@@ -55,6 +67,8 @@ parameters! {
         ///
         /// `Th_len`.
         least_packets: u32 = 1, origin("RFC 9332 appendix A.1").most("1000000");
+        /// when these packets are counted
+        counted: Counted = Counted::Behind, origin("RFC 9332 appendix A.1"), if |it| it.counted != Counted::Behind;
         /// two draws decide about each classic signal; else signals come evenly spaced
         random: bool = false, origin("RFC 9332 appendix A.1: no; Linux: yes");
         /// the delay under control is the longer one of both queues
@@ -80,6 +94,13 @@ parameters! {
             random = true;
             overload_aware = false;
             weight = 230;
+        }
+        /// the L4S team's kernel of August 2020: as linux, and only what found two packets at its arrival is marked
+        ///
+        /// L4STeam/linux near b256daed.
+        LINUX_2020 "linux-2020" from LINUX {
+            least_packets = 1;
+            counted = Counted::AtArrival;
         }
     }
 }
@@ -126,6 +147,8 @@ pub struct DualPi2Queue {
     low_latency: Recur,
     classic: Recur,
     update: Period,
+    /// With [`Counted::AtArrival`], of each packet of the low-latency queue: whether enough were before it.
+    enough: VecDeque<bool>,
 }
 
 /// What becomes of a packet that was taken from its queue.
@@ -153,6 +176,7 @@ impl DualPi2Queue {
             low_latency: Recur::default(),
             classic: Recur::default(),
             update: Period::new(config.law.update_interval),
+            enough: VecDeque::new(),
         }
     }
 
@@ -161,8 +185,16 @@ impl DualPi2Queue {
         &self.pi
     }
 
+    fn low_latency_packets(&self) -> u32 {
+        self.queues.backlog_of(ServiceQueue::LowLatency).packets.0
+    }
+
     /// What becomes of a packet of the low-latency queue, which has waited so long.
     fn judge_low_latency(&mut self, sojourn: Span) -> Fate {
+        let is_long = match self.config.counted {
+            Counted::Behind => self.low_latency_packets() > self.config.least_packets,
+            Counted::AtArrival => self.enough.pop_front().unwrap_or(false),
+        };
         let coupled = self.config.coupling * self.pi.base();
         if coupled >= 1.0 {
             // Overload: marks alone do not help any more, so drops are those of classic packets (RFC 9332 §2.5.1.1).
@@ -174,8 +206,7 @@ impl DualPi2Queue {
                 Fate::Send
             };
         }
-        let waiting = self.queues.backlog_of(ServiceQueue::LowLatency).packets.0;
-        let native = if waiting > self.config.least_packets {
+        let native = if is_long {
             self.config.ramp().likelihood(sojourn)
         } else {
             0.0
@@ -252,6 +283,10 @@ impl QueueManager for DualPi2Queue {
         let needed = meta.length.max(FULL_SIZE);
         if !self.room.fits(self.queues.backlog(), needed) {
             return refuse(packet, Reason::Overlimit, context);
+        }
+        if self.config.counted == Counted::AtArrival && queue == ServiceQueue::LowLatency {
+            self.enough
+                .push_back(self.low_latency_packets() > self.config.least_packets);
         }
         self.queues.push(packet);
         Verdict::Placed(queue)

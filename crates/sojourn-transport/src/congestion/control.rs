@@ -32,6 +32,7 @@ impl WindowControl {
         let threshold = match config.initial_threshold {
             InitialThreshold::ReceiveWindow => limit,
             InitialThreshold::Unlimited => f64::INFINITY,
+            InitialThreshold::Of(size) => size.0 as f64 / f64::from(config.maximum_segment_size),
         };
         let paced = matches!(config.pacing, Pacing::On(_));
         let controller = config.controller.build(&Connection {

@@ -29,6 +29,13 @@ parameters! {
         /// round trips after slow start before that begins
         transition: u32 = 4, origin("Linux tcp_prague").most("1000");
     }
+    profiles {
+        /// the L4S team's kernel of August 2020: no round-trip independence, first estimate of one
+        LINUX_2020 "linux-2020" {
+            initial_alpha = 1.0;
+            reference_round_trip = Span::ZERO;
+        }
+    }
 }
 
 impl ControllerKind for PragueConfig {
