@@ -26,6 +26,11 @@ pub trait ApplicationKind: Values<ApplicationConfig> {
         None
     }
 
+    /// Whether it waits for something to be complete: a file, a page, a piece of a video.
+    fn must_end(&self) -> bool {
+        self.datagrams().is_none()
+    }
+
     /// Connections or streams that it keeps open at the same time, at most.
     fn flows(&self) -> u64 {
         1

@@ -96,11 +96,15 @@ pub enum Reason {
     Overload,
     /// Random drop of a flow that does not answer (BLUE).
     Blue,
+    /// Lost on the line behind the queue, by a condition.
+    Disturbed,
+    /// More than a policer behind the queue lets through.
+    Policed,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Overlimit,
         Self::FatFlow,
         Self::Early,
@@ -108,6 +112,8 @@ impl Reason {
         Self::Target,
         Self::Overload,
         Self::Blue,
+        Self::Disturbed,
+        Self::Policed,
     ];
 
     /// The word used in records.
@@ -120,6 +126,8 @@ impl Reason {
             Self::Target => "target",
             Self::Overload => "overload",
             Self::Blue => "blue",
+            Self::Disturbed => "disturbed",
+            Self::Policed => "policed",
         }
     }
 }

@@ -36,6 +36,16 @@ impl RandomStream {
         (self.generator.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
+    /// The draw, uniform in [0, 1) with 53 bits, with this `address`: the same one whatever else is drawn. Addresses are a
+    /// stream of their own and a number in it; those of stream 0 are the draws of [`RandomStream::unit`].
+    pub fn unit_at(&self, (stream, number): (u64, u64)) -> f64 {
+        let mut other = self.clone();
+        other.generator.set_stream(stream);
+        // Two words of 32 bits a draw.
+        other.generator.set_word_pos(2 * u128::from(number));
+        other.unit()
+    }
+
     /// 64 uniform bits.
     pub fn bits(&mut self) -> u64 {
         self.generator.next_u64()
@@ -52,6 +62,17 @@ mod tests {
         assert_ne!(first(1, "a"), first(1, "b"));
         assert_ne!(first(1, "a"), first(2, "a"));
         assert_eq!(first(1, "a"), first(1, "a"));
+    }
+
+    #[test]
+    fn a_draw_with_an_address_is_the_same_whatever_else_is_drawn() {
+        let mut stream = Seed(1).stream("a");
+        let (third, other) = (stream.unit_at((0, 2)), stream.unit_at((7, 2)));
+        let drawn: [f64; 3] = core::array::from_fn(|_| stream.unit());
+        assert_eq!(drawn[2], third);
+        assert_eq!(stream.unit_at((7, 2)), other);
+        assert_ne!(other, third);
+        assert_ne!(stream.unit_at((7, 3)), other);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! anew with each seed.
 
 use sojourn_apps::End;
+use sojourn_base::Seed;
 use sojourn_base::flow_hash::{Address, FlowHash, FlowKey};
 
 /// Address of a subscriber: of home `home`, or of the only one.
@@ -19,6 +20,32 @@ pub(crate) fn client_address(home: Option<usize>) -> u32 {
             u32::from_be_bytes([10, high, low, 2])
         }
     }
+}
+
+/// 32-bit hash of what `end` sends through the subscriber's tunnel of this name: the tunnel's outer header.
+pub(crate) fn tunnel_hash(client: u32, name: &str, end: End, perturbation: u32) -> u32 {
+    // A peer of its own for each name; WireGuard's port at both ends.
+    const PORT: u16 = 51_820;
+    let [.., a, b, c, d] = Seed(0)
+        .stream(&format!("tunnel/{name}"))
+        .bits()
+        .to_be_bytes();
+    let (client, peer) = (
+        Address::V4(client),
+        Address::V4(u32::from_be_bytes([a, b, c, d])),
+    );
+    let (source, destination) = match end {
+        End::Client => (client, peer),
+        End::Server => (peer, client),
+    };
+    let key = FlowKey {
+        source,
+        destination,
+        protocol: 17,
+        source_port: PORT,
+        destination_port: PORT,
+    };
+    FlowHash::Murmur3.hash(&key, perturbation)
 }
 
 /// 32-bit hash of the flow that `end` sends: over a connection with the client's `port`, or the

@@ -186,6 +186,13 @@ impl Arena {
         PacketId { index, hop }
     }
 
+    /// A second packet like `id`, at the same hop and with the same delay so far.
+    pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
+        let index = id.index as usize;
+        let (packet, blocks, split) = (self.packets[index], self.blocks[index], self.splits[index]);
+        self.insert(id.hop, packet, &blocks, Some(split))
+    }
+
     /// Ends a packet's life; shows it, with the blocks of its segment if that has some, until the next one takes its
     /// place.
     #[inline]

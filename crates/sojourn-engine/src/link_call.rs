@@ -116,7 +116,7 @@ impl<R: Recorder> LinkContext for LinkCall<'_, R> {
         let id = PacketId::from(item);
         let packet = paths.packets.get(id);
         let traffic = paths.hops.of(id).traffic;
-        let behind_queue = loss.stage == Stage::TransmitQueue;
+        let behind_queue = loss.stage != Stage::Queue;
         paths.recorder.on_drop(&LinkDrop {
             at: self.now,
             link: self.port.link,
@@ -142,10 +142,10 @@ impl<R: Recorder> LinkContext for LinkCall<'_, R> {
                 direction,
                 length: Bytes(u64::from(packet.meta.length)),
                 sent_at,
-                fate: if behind_queue {
-                    Fate::LostBehindQueue
-                } else {
-                    Fate::LostInQueue
+                fate: match loss.stage {
+                    Stage::Queue => Fate::LostInQueue,
+                    Stage::TransmitQueue => Fate::LostBehindQueue,
+                    Stage::Line => Fate::LostOnLine,
                 },
                 marked: false,
                 lost_for: Some(loss.reason),
@@ -157,6 +157,22 @@ impl<R: Recorder> LinkContext for LinkCall<'_, R> {
 
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.port.streams[purpose as usize].unit()
+    }
+
+    fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
+        let stream = u64::from(lot) << 32 | u64::from(flow);
+        self.port.streams[Draw::Conditions as usize].unit_at((stream, number))
+    }
+
+    fn copy(&mut self, item: PacketHandle) -> Option<PacketHandle> {
+        let paths = &mut *self.paths;
+        let id = PacketId::from(item);
+        let Hop {
+            traffic, direction, ..
+        } = *paths.hops.of(id);
+        let length = Bytes(u64::from(paths.packets.get(id).meta.length));
+        paths.recorder.on_sent(traffic, direction, length);
+        Some(paths.packets.copy(id).into())
     }
 
     fn wants_delay(&self) -> bool {

@@ -18,7 +18,9 @@ use crate::link_call::{LinkCall, Port};
 use crate::paths::{Arrival, Hop, Hops, Over, Paths, PrivateWire};
 use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Meta, Seed, ServiceQueue};
-use sojourn_link::{AnyLink, Draw, Framing, LinkConfig, LinkCounters, Wire, WireConfig};
+use sojourn_link::{
+    AnyLink, ConditionConfig, Draw, Framing, LinkConfig, LinkCounters, Wire, WireConfig,
+};
 use sojourn_record::{
     COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Recorder, TrafficId, Waiting,
 };
@@ -71,13 +73,13 @@ impl<R: Recorder> Network<R> {
         &mut self,
         name: &str,
         direction: Direction,
-        (config, framing): (&LinkConfig, Framing),
+        (config, conditions, framing): (&LinkConfig, &[ConditionConfig], Framing),
         seed: Seed,
     ) -> LinkId {
         let stream = |purpose: Draw| seed.stream(&format!("link/{name}/{}", purpose.as_str()));
         let link = LinkId(number(self.links.len()));
         self.links.push(ManagedLink {
-            model: config.build(),
+            model: config.build_under(conditions),
             port: Port {
                 link,
                 direction,

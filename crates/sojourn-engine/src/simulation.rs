@@ -1,6 +1,6 @@
 //! One run: builds the world of a scenario and turns the crank until its time is over.
 
-use crate::address::{client_address, flow_hash};
+use crate::address::{client_address, flow_hash, tunnel_hash};
 use crate::application_call::ApplicationCall;
 use crate::event::Event;
 use crate::hop::HopId;
@@ -152,7 +152,11 @@ impl<R: Recorder> Simulation<R> {
             .iter()
             .map(|link| {
                 go_on()?;
-                let config = (&link.config.link, link.config.framing);
+                let config = (
+                    &link.config.link,
+                    &link.config.conditions[..],
+                    link.config.framing,
+                );
                 Ok(network.add_link(&link.subject, link.direction, config, seed))
             })
             .collect::<Result<_, _>>()?;
@@ -343,6 +347,9 @@ impl TrafficState {
         let perturbation = u32::from_be_bytes([a, b, c, d]);
         let servers = first_hops.len();
         let client = client_address(place.placed.home);
+        let tunnel = entry.tunnel.as_ref().map(|name| {
+            [End::Client, End::Server].map(|end| tunnel_hash(client, name, end, perturbation))
+        });
         Self {
             stack: entry
                 .stack
@@ -356,10 +363,12 @@ impl TrafficState {
             first_hops,
             streams: Draw::ALL.map(stream),
             ports: vec![PortPool::new(entry.ports); servers],
+            tunnel,
             datagram_hashes: (0..servers)
                 .map(|server| {
-                    [End::Client, End::Server]
-                        .map(|end| flow_hash((client, number), server, 0, end, false, perturbation))
+                    tunnel.unwrap_or([End::Client, End::Server].map(|end| {
+                        flow_hash((client, number), server, 0, end, false, perturbation)
+                    }))
                 })
                 .collect(),
             perturbation,

@@ -42,6 +42,8 @@ pub(crate) struct TrafficState {
     pub(crate) perturbation: u32,
     /// Address of the subscriber.
     pub(crate) client: u32,
+    /// What queues see of all flows instead, if they go through a tunnel.
+    pub(crate) tunnel: Option<[u32; 2]>,
 }
 
 /// An event of an application, on its way there.
@@ -146,7 +148,9 @@ impl<R: Recorder> World<R> {
             dscp: state.dscp,
             interest: state.interest,
             first_hops: state.first_hops[server],
-            flow_hashes: [hash(End::Client), hash(End::Server)],
+            flow_hashes: state
+                .tunnel
+                .unwrap_or_else(|| [hash(End::Client), hash(End::Server)]),
         });
         let generation = self.connections.in_slot(slot).generation;
         self.with_end(now, slot, generation, End::Client, |endpoint, call| {

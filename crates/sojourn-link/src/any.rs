@@ -9,7 +9,7 @@ use core::ops::Deref;
 use sojourn_base::{Instant, Meta, PacketHandle};
 
 /// A link that is called through a pointer, and calls its context through one.
-type Pointed = dyn for<'a> Transmit<dyn LinkContext + 'a>;
+pub(crate) type Pointed = dyn for<'a> Transmit<dyn LinkContext + 'a>;
 
 macro_rules! links {
     ($d:tt $($link:ident,)*) => {
@@ -32,6 +32,16 @@ macro_rules! links {
                 }
             }
         )*
+
+        impl AnyLink {
+            /// The same behind a pointer.
+            pub(crate) fn pointed(self) -> Box<Pointed> {
+                match self {
+                    $(Self::$link(link) => Box::new(link),)*
+                    Self::Other(link) => link,
+                }
+            }
+        }
 
         /// What can be asked of any link.
         impl Deref for AnyLink {

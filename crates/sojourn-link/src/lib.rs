@@ -12,6 +12,7 @@ extern crate alloc;
 extern crate std;
 
 mod any;
+pub mod conditions;
 pub mod config;
 pub mod docsis;
 pub mod docsis30;
@@ -33,6 +34,7 @@ pub mod token_bucket;
 pub mod wire;
 
 pub use any::AnyLink;
+pub use conditions::{ConditionConfig, Conditioned};
 pub use config::{
     CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, SerialConfig, ShapedConfig,
     ShaperConfig, SingleQueueConfig, WireConfig,
@@ -65,6 +67,8 @@ pub enum Stage {
     Queue,
     /// The transmit queue behind it (2012 modem only).
     TransmitQueue,
+    /// The line behind both, by [`conditions`].
+    Line,
 }
 
 /// One packet's way through a link.
@@ -140,16 +144,19 @@ pub enum Draw {
     RequestFrame,
     /// Time until the next impulse of noise on a DSL line.
     ImpulseGap,
+    /// What befalls packets behind the link; see [`LinkContext::luck`].
+    Conditions,
 }
 
 impl Draw {
     /// All purposes.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::QueueManager,
         Self::GrantSize,
         Self::GrantOffset,
         Self::RequestFrame,
         Self::ImpulseGap,
+        Self::Conditions,
     ];
 
     /// The word in the name of its random stream.
@@ -160,6 +167,7 @@ impl Draw {
             Self::GrantOffset => "grant_offset",
             Self::RequestFrame => "request_frame",
             Self::ImpulseGap => "impulse_gap",
+            Self::Conditions => "conditions",
         }
     }
 }
@@ -185,6 +193,17 @@ pub trait LinkContext {
     }
     /// A uniform draw in [0, 1) from the stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
+    /// The draw, uniform in [0, 1), that belongs to packet `number` of `flow` and to `lot`, whatever was drawn before;
+    /// [`conditions`] ask for it. A context without them need not have it.
+    fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
+        let _ = (flow, number, lot);
+        self.unit(Draw::Conditions)
+    }
+    /// A second packet like `item`, which the link delivers too; `None` where packets cannot be copied.
+    fn copy(&mut self, item: PacketHandle) -> Option<PacketHandle> {
+        let _ = item;
+        None
+    }
     /// Whether anybody looks at [`Passage::delay`].
     fn wants_delay(&self) -> bool {
         true

@@ -14,6 +14,7 @@
 //! time, only earlier; what is repeated is not hit by the same impulse again; nothing is given up, as if `delay_max`
 //! had no end.
 
+use crate::conditions::Rates;
 use crate::config::{ImpulseConfig, SerialConfig};
 use crate::queue_call::{Drain, QueueCall, run_timers};
 use crate::{DelayParts, Draw, Link, LinkContext, Passage, Transmit};
@@ -28,8 +29,8 @@ pub struct Serial<M: ?Sized = dyn QueueManager> {
     serializer: Serializer,
     delay: Span,
     interleaving: Span,
-    /// `None` on a quiet line.
-    noise: Option<Noise>,
+    /// `None` on a quiet line of constant rate.
+    unrest: Option<Box<Unrest>>,
     /// End of the last transmission.
     busy_until: Instant,
     /// The manager was asked at `busy_until` and had nothing.
@@ -53,7 +54,7 @@ impl<M: QueueManager + ?Sized> Serial<M> {
             serializer: Serializer::new(config.rate),
             delay: config.delay,
             interleaving: config.interleaving,
-            noise: Noise::new(config.impulses),
+            unrest: Noise::new(config.impulses).map(|noise| Unrest::of(Some(noise), None)),
             busy_until: Instant::ZERO,
             idle: false,
             may_wait: false,
@@ -70,6 +71,14 @@ impl<M: QueueManager + ?Sized> Serial<M> {
     /// If the rate is zero.
     pub fn set_rate(&mut self, rate: BitRate) {
         self.serializer = Serializer::new(rate);
+    }
+
+    /// The line has these rates from now on.
+    pub(crate) fn set_rates(&mut self, rates: Option<Rates>) {
+        if rates.is_some() {
+            let noise = self.unrest.take().and_then(|unrest| unrest.noise);
+            self.unrest = Some(Unrest::of(noise, rates));
+        }
     }
 
     /// The queue manager, for records.
@@ -152,9 +161,17 @@ impl<M: QueueManager + ?Sized> Serial<M> {
         self.idle = false;
         let mut serialisation = self.serializer.send(Bytes(packet.meta.length.into()));
         let mut pipeline = self.interleaving;
-        if let Some(noise) = &mut self.noise {
-            let (repeated, wait) = noise.meet(start, serialisation, context);
-            serialisation += repeated;
+        if let Some(unrest) = &mut self.unrest {
+            if let Some(rate) = unrest.rate(start) {
+                self.serializer = Serializer::new(rate);
+            }
+            let length = Bytes(packet.meta.length.into());
+            let Some((sent, wait)) = unrest.meet(start, length, serialisation, context) else {
+                // It stays on the line for ever.
+                self.busy_until = Instant::NEVER;
+                return;
+            };
+            serialisation = sent;
             pipeline += wait;
         }
         self.busy_until = start + serialisation;
@@ -168,6 +185,47 @@ impl<M: QueueManager + ?Sized> Serial<M> {
         let arrives_at = self.busy_until + pipeline + self.delay;
         let passage = Passage::of(&packet, start, arrives_at, delay);
         context.deliver(packet.item, &packet.meta, &passage);
+    }
+}
+
+/// What keeps a line from sending each packet in the time that its length takes.
+#[derive(Clone, Debug)]
+struct Unrest {
+    noise: Option<Noise>,
+    rates: Option<Rates>,
+}
+
+impl Unrest {
+    fn of(noise: Option<Noise>, rates: Option<Rates>) -> Box<Self> {
+        Box::new(Self { noise, rates })
+    }
+
+    /// The rate that the queue's manager takes the line to have from `now` on: the present one, or if that is zero the
+    /// one before.
+    fn rate(&self, now: Instant) -> Option<BitRate> {
+        let rate = self.rates.as_ref()?.at(now);
+        (rate > BitRate::ZERO).then_some(rate)
+    }
+
+    /// A packet takes the line from `start`, which would be for `serialisation` at a constant rate: how long it does
+    /// take the line, and how long it then waits to be handed on. `None` if it never leaves.
+    #[inline(never)] // few lines have any
+    fn meet(
+        &mut self,
+        start: Instant,
+        length: Bytes,
+        mut serialisation: Span,
+        context: &mut (impl LinkContext + ?Sized),
+    ) -> Option<(Span, Span)> {
+        if let Some(rates) = &self.rates {
+            let end = rates.end(start, length, context);
+            serialisation = (end < Instant::NEVER).then(|| end.saturating_since(start))?;
+        }
+        let Some(noise) = &mut self.noise else {
+            return Some((serialisation, Span::ZERO));
+        };
+        let (repeated, wait) = noise.meet(start, serialisation, context);
+        Some((serialisation + repeated, wait))
     }
 }
 
@@ -196,7 +254,6 @@ impl Noise {
 
     /// A packet takes the line from `start` for `serialisation`: how long its repetition takes the line, and how
     /// long it then waits to be handed on.
-    #[inline(never)] // few lines are noisy
     fn meet(
         &mut self,
         start: Instant,
@@ -335,14 +392,15 @@ mod tests {
     /// 1.5 ms and no other.
     fn arrivals_beside_one_impulse<const N: usize>(sent_at_ms: [u64; N]) -> [Passage; N] {
         let mut line = line(10_000);
-        line.noise = Some(Noise {
+        let noise = Noise {
             // Rare beyond what the run sees: with this seed the next is hours away.
             gap: Span::from_ms(100_000_000),
             length: Span::from_ms(1),
             retransmission: Span::from_ms(4),
             impulse: Some(Instant::from_us(500)),
             handed_on: Instant::ZERO,
-        });
+        };
+        line.unrest = Some(Unrest::of(Some(noise), None));
         let mut context = Collector::default();
         drive(
             &mut line,

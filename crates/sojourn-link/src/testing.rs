@@ -58,6 +58,11 @@ impl LinkContext for Collector {
         left.is_some()
     }
 
+    fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
+        let stream = u64::from(lot) << 32 | u64::from(flow);
+        self.streams[Draw::Conditions as usize].unit_at((stream, number))
+    }
+
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.draws[purpose as usize] += 1;
         self.streams[purpose as usize].unit()

@@ -360,7 +360,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         from "RFC 3168" [""] neither {
         "marked_packets" "packets marked"
     }
-    "of those dropped: did not fit; victims of another arrival, because their flow was the largest; drawn at the tail (PIE); average above a hard threshold; head of a queue whose delay stayed above target (CoDel); in place of a mark; drawn by BLUE (COBALT)"
+    "of those dropped: did not fit; victims of another arrival, because their flow was the largest; drawn at the tail (PIE); average above a hard threshold; head of a queue whose delay stayed above target (CoDel); in place of a mark; drawn by BLUE (COBALT); lost on the line by a condition; more than a policer lets through"
         from "" [""] neither {
         "dropped_overlimit" "packets dropped: overlimit"
         "dropped_fat_flow" "packets dropped: fat flow"
@@ -369,6 +369,8 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "dropped_target" "packets dropped: target"
         "dropped_overload" "packets dropped: overload"
         "dropped_blue" "packets dropped: blue"
+        "dropped_disturbed" "packets dropped: lost on the line"
+        "dropped_policed" "packets dropped: policed"
     }
     "of those marked, by the same reasons"
         from "" [""] neither {

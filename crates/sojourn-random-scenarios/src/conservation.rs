@@ -4,7 +4,7 @@
 
 use sojourn_base::report::Report;
 use sojourn_base::{BitRate, Bytes, Direction, Instant, Span};
-use sojourn_link::LinkConfig;
+use sojourn_link::{ConditionConfig, LinkConfig};
 use sojourn_record::{
     ColumnRecorder, ConnectionTotals, Datagram, Fate, FlowRow, LinkDrop, LinkId, LinkMark,
     LinkPassage, Recorder, SegmentArrival, TrafficId, Waiting,
@@ -21,8 +21,11 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// On this link; `None` if others decide about it, or nothing does.
-    pub fn on(link: &LinkConfig) -> Option<Self> {
+    /// On this link; `None` if others or conditions decide about it, or nothing does.
+    pub fn on(link: &LinkConfig, conditions: &[ConditionConfig]) -> Option<Self> {
+        if !conditions.is_empty() {
+            return None;
+        }
         let rate = link.drain_rate();
         let burst = link.allowance(Span::ZERO).filter(|_| link.is_steady())?;
         // What was requested in one interval and what was in the next may come with one grant after the other; what a MAP

@@ -140,7 +140,9 @@ fn judge_run(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Judged,
 /// Runs the scenario; nothing if that took too many events.
 fn attempt(scenario: &Scenario, trial: Trial<'_>, seed: u64) -> Result<Option<Judged>, String> {
     let links = scenario.topology().links;
-    let allowed = links.iter().map(|link| Allowed::on(&link.config.link));
+    let allowed = links
+        .iter()
+        .map(|link| Allowed::on(&link.config.link, &link.config.conditions));
     let columns = column_recorder(scenario, scenario.record);
     let recorder = Conservation::new(columns, allowed.collect());
     let looks = Cell::new(0);

@@ -119,6 +119,9 @@ impl Generator {
                 });
             }
         }
+        if dice.chance(0.4) {
+            add_conditions(&mut file, dice);
+        }
         if homes {
             file["home"] = json!([]);
             for number in 0..=dice.below(HOMES) {
@@ -347,6 +350,76 @@ fn settle(file: &mut Value, dice: &mut Dice<'_>, change: impl Fn(&mut Value, &mu
         }
     }
     panic!("one of many changes is valid");
+}
+
+/// Adds conditions to some directions of links, as far as they go with the others.
+fn add_conditions(file: &mut Value, dice: &mut Dice<'_>) {
+    let links = file["link"].as_array().map_or(0, Vec::len);
+    let mut places = vec!["/access".to_owned()];
+    places.extend((0..links).map(|number| format!("/link/{number}")));
+    for place in places {
+        for side in ["upstream", "downstream"] {
+            for _ in 0..dice.below(4) {
+                let mut changed = file.clone();
+                let Some(link) = changed.pointer_mut(&format!("{place}/{side}")) else {
+                    continue;
+                };
+                push(&mut link["conditions"], condition(dice));
+                if parse(&changed).is_some() {
+                    *file = changed;
+                }
+            }
+        }
+    }
+}
+
+/// A condition with one effect or two, at times within a run.
+fn condition(dice: &mut Dice<'_>) -> Value {
+    let mut condition = Map::new();
+    let mut time = |key: &str, dice: &mut Dice<'_>| {
+        let nanoseconds = dice.between(1e4, 3e9);
+        condition.insert(key.to_owned(), json!(format!("{nanoseconds} ns")));
+    };
+    if dice.chance(0.3) {
+        time("at", dice);
+    } else {
+        time("from", dice);
+        time("for", dice);
+        if dice.chance(0.3) {
+            time("every", dice);
+        }
+    }
+    for _ in 0..=dice.below(2) {
+        let share = dice.unit() * dice.unit();
+        let span = format!("{} ns", dice.between(1e3, 1e8));
+        let rate = format!("{} b/s", dice.between(1e4, 1e9));
+        let (key, value) = match dice.below(9) {
+            0 => (
+                "rate",
+                if dice.chance(0.2) {
+                    json!("0 b/s")
+                } else {
+                    json!(rate)
+                },
+            ),
+            1 => ("delay", json!(span)),
+            2 => ("loss", json!(share)),
+            3 => ("loss_every", json!(1 + dice.below(100))),
+            4 => ("jitter", json!(span)),
+            5 => ("reorder", json!(share)),
+            6 => ("duplicate", json!(share)),
+            7 => ("police", json!(rate)),
+            _ => ("hold", json!(span)),
+        };
+        condition.insert(key.to_owned(), value);
+        if key == "jitter" {
+            condition.insert("overtake".to_owned(), json!(dice.chance(0.5)));
+        }
+        if key == "hold" && dice.chance(0.5) {
+            condition.insert("hold_packets".to_owned(), json!(1 + dice.below(20)));
+        }
+    }
+    Value::Object(condition)
 }
 
 /// Adds to a list, which is there or not.

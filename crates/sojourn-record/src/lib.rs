@@ -187,6 +187,8 @@ pub enum Fate {
     LostInQueue,
     /// Behind it.
     LostBehindQueue,
+    /// On the line behind that, by a condition of the link.
+    LostOnLine,
 }
 
 /// A TCP segment that reached its destination.

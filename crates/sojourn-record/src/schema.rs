@@ -85,7 +85,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "length_bytes" ["B"] "IP packet"
         "sent_ns" ["ns"] "when it was sent"
         "arrived_ns" ["ns"] "when it arrived; missing if it was lost"
-        "lost_at" [""] "queue, or transmit_queue; missing if it arrived"
+        "lost_at" [""] "queue, transmit_queue, or the line behind them; missing if it arrived"
         causes
         "marked" [""] "1 if it arrived with a congestion mark, otherwise 0"
         "lost_for" [""] "reason of its loss, as in the table of signals; missing if it arrived"

@@ -113,7 +113,7 @@ impl FlowTallies {
         let tally = self.flows[flow][datagram.direction].get_or_insert_default();
         match datagram.fate {
             Fate::Arrived(at) => tally.on_arrival(at.saturating_since(datagram.sent_at)),
-            Fate::LostInQueue | Fate::LostBehindQueue => tally.on_loss(),
+            Fate::LostInQueue | Fate::LostBehindQueue | Fate::LostOnLine => tally.on_loss(),
         }
         if datagram.marked {
             tally.on_mark();

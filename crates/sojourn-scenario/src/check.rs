@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use sojourn_base::{Bytes, Direction, PerDirection};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection};
 
 use crate::keys::application;
 use crate::keys::network::{HomeDraft, MOST_HOMES};
@@ -17,6 +17,8 @@ use crate::reader::{Notes, join};
 use crate::topology::ACCESS;
 use sojourn_keys::nearest;
 use sojourn_keys::value::{Mismatch, quoted};
+use sojourn_link::SerialConfig;
+use sojourn_link::conditions::{condition_problems, stalls};
 use sojourn_record::HistogramValue;
 
 /// Notes everything that does not fit. What is wrong in itself already is not judged again.
@@ -41,6 +43,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
         check_servers(&entry, &path, notes);
         check_lengths(&entry, &path, notes);
         check_jitter(&entry, &path, notes);
+        check_stalls(draft, &entry, notes);
         check_application(draft, traffic, &path, notes);
         let copies = u64::from(entry.copies());
         flows = flows.saturating_add(traffic.application.flows().saturating_mul(copies));
@@ -208,6 +211,7 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
     if queue_is_read {
         check_histogram(&join(place, "latency_histogram"), config, notes);
     }
+    check_conditions(place, config, notes);
     let config = &config.link;
     let link_path = join(place, "link");
     if !notes.is_unreadable(&link_path) {
@@ -222,6 +226,51 @@ fn check_link(place: &str, config: &DirectedLink, notes: &mut Notes) {
         let rate = (!notes.is_doubtful(&link_path)).then(|| config.drain_rate());
         for (key, mismatch) in config.queue.problems_on(rate) {
             note(notes, &format!("{queue_path}.{key}"), mismatch);
+        }
+    }
+}
+
+/// Conditions go together, and with their link.
+fn check_conditions(place: &str, config: &DirectedLink, notes: &mut Notes) {
+    let path = join(place, "conditions");
+    if notes.is_doubtful(&path) {
+        return;
+    }
+    let is_serial = config.link.link.get::<SerialConfig>().is_some();
+    let rate_may_change = is_serial || notes.is_unreadable(&join(place, "link"));
+    for problem in condition_problems(&config.conditions, rate_may_change) {
+        note(
+            notes,
+            &format!("{path}[{}].{}", problem.index, problem.field),
+            Mismatch::new(problem.message, problem.hint),
+        );
+    }
+}
+
+/// What has to end does not cross a line that stands still for ever.
+fn check_stalls(draft: &Draft, entry: &Entry<'_>, notes: &mut Notes) {
+    let app = join(&entry.place(), "app");
+    if notes.is_doubtful(&app) || !entry.traffic.application.must_end() {
+        return;
+    }
+    for (place, _, link) in entry.links() {
+        let path = join(&place, "conditions");
+        let Some(since) = stalls(&link.conditions).filter(|_| !notes.is_doubtful(&path)) else {
+            continue;
+        };
+        let since = since.saturating_since(Instant::ZERO);
+        if since < draft.duration {
+            note(
+                notes,
+                &path,
+                Mismatch::new(
+                    format!(
+                        "the rate is zero from {since} on, and {} has transfers that must end",
+                        quoted(&entry.traffic.name)
+                    ),
+                    "from and for instead of at, or a later condition with a rate",
+                ),
+            );
         }
     }
 }

@@ -8,7 +8,7 @@
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
-use sojourn_link::{Framing, LinkConfig};
+use sojourn_link::{ConditionConfig, Framing, LinkConfig};
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
 
@@ -47,6 +47,8 @@ pub struct DirectedLink {
     pub framing: Framing,
     /// The latency histogram that its device keeps of each queue.
     pub latency_histogram: Option<LatencyHistogramConfig>,
+    /// What changes on it in the course of a run.
+    pub conditions: Vec<ConditionConfig>,
 }
 
 /// A link that several subscribers may share.
@@ -92,6 +94,8 @@ pub struct Traffic {
     pub ecn: Ecn,
     /// Which port a new connection has at the subscriber's end.
     pub ports: Ports,
+    /// The tunnel that hides its flows: all of one tunnel are one flow to queues.
+    pub tunnel: Option<String>,
 }
 
 words! {

@@ -114,15 +114,15 @@ impl Visitor for Printer {
     fn items(&mut self, key: Key, items: &mut dyn Items) {
         let tables = (0..items.count())
             .map(|index| {
-                // Paths of items carry their names, which the first key of each tells.
+                // Paths of items carry their names, which the first key of each tells, or else their numbers.
                 let mut probe = self.below(String::new());
                 items.keys(index, &mut probe);
-                let name = probe
-                    .values
-                    .first()
-                    .map_or("", |(_, name, _)| name.as_str());
-                let name = name.trim_matches('"').to_owned();
-                let mut table = self.below(join(&join(&self.path, key.name), &name));
+                let place = join(&self.path, key.name);
+                let place = match probe.values.first() {
+                    Some(("name", name, _)) => join(&place, name.trim_matches('"')),
+                    _ => format!("{place}[{index}]"),
+                };
+                let mut table = self.below(place);
                 items.keys(index, &mut table);
                 table
             })

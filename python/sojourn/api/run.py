@@ -97,7 +97,10 @@ class Run:
         from sojourn.api.plot import Plot
         from sojourn.report.single import run_figures
 
-        return {figure.plot.name: Plot.of(figure.plot) for figure in run_figures(dict(self.tables))}
+        return {
+            figure.plot.name: Plot.of(figure.plot)
+            for figure in run_figures(dict(self.tables), None, self.scenario.canonical())
+        }
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may be absent
         """Return the metrics as a frame of pandas."""

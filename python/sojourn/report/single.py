@@ -23,6 +23,7 @@ from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
 from sojourn.plots.stack import stack_panel
 from sojourn.plots.timeseries import Trace, timeseries_panel
+from sojourn.report.conditions import Condition, bands, conditions_of, notes
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.felt import felt
 from sojourn.report.files import write_text
@@ -63,7 +64,7 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
         damages.append(f"scenario.toml cannot be read: {plain(error)}")
         scenario = ""
     metrics = _metric_rows(tables["metrics"])
-    figures = run_figures(tables, damages)
+    figures = run_figures(tables, damages, scenario)
     folder = directory / "figures"
     folder.mkdir(exist_ok=True)
     packets = _kept(lambda: _packet_table(tables), "the table of packets", damages)
@@ -135,7 +136,9 @@ def _facts(manifest: dict[str, Any]) -> str:
     return f"{made}One run is one roll of the dice: a study repeats it with other seeds and gives intervals."
 
 
-def run_figures(tables: Tables, damages: list[str] | None = None) -> list[Figure]:
+def run_figures(
+    tables: Tables, damages: list[str] | None = None, scenario: str = ""
+) -> list[Figure]:
     """Return the figures that the tables of a run allow.
 
     Parameters
@@ -144,11 +147,13 @@ def run_figures(tables: Tables, damages: list[str] | None = None) -> list[Figure
         Record tables by name.
     damages
         Gets a sentence for each figure that they do not allow; such figures are errors if left out.
+    scenario
+        Its text; what changes on its links is drawn behind the figure over time.
     """
     looks = _looks(tables)
     parts: dict[str, Callable[[], list[Figure]]] = {
         "the figure of what people feel": lambda: list(felt(tables["metrics"])),
-        "the figure over time": lambda: list(_over_time(tables, looks)),
+        "the figure over time": lambda: list(_over_time(tables, looks, scenario)),
         "the figure of causes": lambda: list(_causes(tables)),
         "the figure of delays": lambda: list(_distributions(tables, looks)),
     }
@@ -239,7 +244,7 @@ def _packet_table(tables: Tables) -> PlainTable | None:
     )
 
 
-def _over_time(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
+def _over_time(tables: Tables, looks: dict[str, str], scenario: str) -> Iterator[Figure]:
     """Rate of each traffic entry, waiting time and losses of each link, side by side."""
     series, by_traffic = tables.get("series"), tables.get("traffic_series")
     if series is None or series.is_empty():
@@ -255,20 +260,20 @@ def _over_time(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
     }
     marks = any("marked_packets" in part for part in columns.values())
     time = np.arange(0, bins, group) * width
+    changes = {link: conditions_of(scenario, link, until) for link in LINKS}
     panels = [
-        timeseries_panel(
+        _rate_panel(
             [Trace(time, values, looks[name], name) for name, values in rates[link].items()],
-            quantity="rate",
-            unit="Mb/s",
-            title=f"{link}: rates",
-            until_s=until,
+            changes[link],
+            f"{link}: rates",
+            until,
         )
         for link in LINKS
     ]
     # What was empty all the time is left out, and is missed by nobody.
     for kind, least in (("sojourn", SHOWN_DELAY_MS), ("lost", SHOWN_PACKETS)):
         panels += [
-            _link_panel(kind, time, part, until, link)
+            _link_panel(kind, time, part, until, link, changes[link])
             for link, part in columns.items()
             if _reaches(least, part["longest" if kind == "sojourn" else "lost"], part)
         ]
@@ -286,7 +291,8 @@ def _over_time(tables: Tables, looks: dict[str, str]) -> Iterator[Figure]:
             description=f"Rate of each traffic entry, {what} over time, upstream left, downstream right.",
         ),
         f"Bins of {group * width:g} s. Rates are those that leave the queues; the wine-coloured curve is the longest "
-        "wait of a bin, the dashed one its mean.",
+        "wait of a bin, the dashed one its mean."
+        + (" Bands show when the link is different, and how." if any(changes.values()) else ""),
         "overview",
     )
 
@@ -318,16 +324,49 @@ def _reaches(least: float, values: np.ndarray, part: dict[str, np.ndarray]) -> b
     return max((float(one.max()) for one in (values, marks) if one.size), default=0.0) >= least
 
 
+def _rate_panel(
+    traces: list[Trace], changes: Sequence[Condition], title: str, until: float
+) -> Panel:
+    high = _top(traces) if changes else None
+    return timeseries_panel(
+        traces,
+        quantity="rate",
+        unit="Mb/s",
+        title=title,
+        until_s=until,
+        high=high,
+        bands=bands(changes, high or 0.0),
+        extras=notes(changes, high or 0.0),
+    )
+
+
+def _top(traces: Sequence[Trace]) -> float:
+    """Return the end of an axis above all curves, with room for words."""
+    return 1.25 * max((float(t.value.max()) for t in traces if t.value.size), default=1.0) or 1.0
+
+
 def _link_panel(
-    kind: str, time: np.ndarray, found: dict[str, np.ndarray], until: float, link: str
+    kind: str,
+    time: np.ndarray,
+    found: dict[str, np.ndarray],
+    until: float,
+    link: str,
+    changes: Sequence[Condition],
 ) -> Panel:
     if kind == "sojourn":
         traces = [
             Trace(time, found["longest"], "tail", "longest wait"),
             Trace(time, found["mean"], "median", "mean wait"),
         ]
+        high = _top(traces) if changes else None
         return timeseries_panel(
-            traces, quantity="queuing delay", unit="ms", until_s=until, title=f"{link}: waiting"
+            traces,
+            quantity="queuing delay",
+            unit="ms",
+            until_s=until,
+            title=f"{link}: waiting",
+            high=high,
+            bands=bands(changes, high or 0.0),
         )
     traces = [Trace(time, found["lost"], "limit", "lost", solid=True)]
     if "marked_packets" in found:

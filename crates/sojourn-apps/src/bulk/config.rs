@@ -143,6 +143,10 @@ impl ApplicationKind for BulkConfig {
         Box::new(Bulk::new(self))
     }
 
+    fn must_end(&self) -> bool {
+        self.file != FileSize::Endless
+    }
+
     fn flows(&self) -> u64 {
         u64::from(self.lanes)
     }

@@ -286,6 +286,7 @@ impl<M: QueueManager + ?Sized> SingleQueue<M> {
             serialisation,
             pipeline: Span::ZERO,
             wire: self.delay,
+            hold: Span::ZERO,
         }
     }
 

@@ -114,6 +114,7 @@ impl TransmitQueue {
             serialisation,
             pipeline: Span::ZERO,
             wire: self.delay,
+            hold: Span::ZERO,
         }
     }
 }

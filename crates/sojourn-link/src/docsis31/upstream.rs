@@ -550,6 +550,7 @@ impl<M: QueueManager + ?Sized> Upstream<M> {
             pipeline: prepared + self.timeline.decoding,
             serialisation: self.timeline.frame,
             wire: self.timeline.plant,
+            hold: Span::ZERO,
         }
     }
 

@@ -18,6 +18,8 @@ const fn metrics_of(reason: Reason) -> (&'static str, Option<&'static str>) {
         Reason::Target => ("dropped_target", Some("marked_target")),
         Reason::Overload => ("dropped_overload", None),
         Reason::Blue => ("dropped_blue", None),
+        Reason::Disturbed => ("dropped_disturbed", None),
+        Reason::Policed => ("dropped_policed", None),
     }
 }
 
@@ -35,7 +37,11 @@ pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, id: LinkId, sub
         let of_reason = |wanted: bool| {
             packets(&|signal, why, _| (signal == Signal::Mark) == wanted && why == reason)
         };
-        rows.add(subject, dropped, of_reason(false));
+        let count = of_reason(false);
+        // Few links have conditions.
+        if count > 0.0 || !matches!(reason, Reason::Disturbed | Reason::Policed) {
+            rows.add(subject, dropped, count);
+        }
         if let Some(marked) = marked {
             rows.add(subject, marked, of_reason(true));
         }

@@ -5,8 +5,9 @@
 
 use sojourn_base::{Direction, PerDirection};
 use sojourn_keys::{ItemsOf, Key, Parameter, Visitor, key, origin, parameters};
-use sojourn_link::Framing;
+use sojourn_link::conditions::config::CONDITIONS;
 use sojourn_link::framing::FRAMING;
+use sojourn_link::{ConditionConfig, Framing};
 
 use crate::keys::load::{self, LOADS, LoadDraft};
 use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
@@ -75,6 +76,7 @@ pub(crate) fn blank_link() -> DirectedLink {
         link: link::blank(),
         framing: Framing::BASE,
         latency_histogram: None,
+        conditions: Vec::new(),
     }
 }
 
@@ -101,6 +103,16 @@ fn directed_link_keys(config: &mut DirectedLink, visitor: &mut dyn Visitor) {
     }
     if let Some(histogram) = histogram {
         histogram.show(HISTOGRAM, visitor);
+    }
+    if !config.conditions.is_empty() || visitor.has("conditions") || visitor.is_exhaustive() {
+        visitor.items(
+            CONDITIONS,
+            &mut ItemsOf {
+                items: &mut config.conditions,
+                base: || ConditionConfig::BASE,
+                keys: ConditionConfig::keys,
+            },
+        );
     }
 }
 

@@ -41,6 +41,8 @@ parameters! {
         ecn: Ecn = Ecn::NotEct, origin("RFC 3168: not capable");
         /// which port a new connection has at the subscriber's end; flow queueing hashes it
         ports: Ports = Ports::Fresh, origin("RFC 6056: fresh");
+        /// name of the tunnel that its packets take: flow queueing sees all packets of a tunnel as one flow
+        tunnel: Option<String> = None, origin("chosen: none").or("none"), if |it| it.tunnel.is_some();
     }
 }
 
@@ -72,6 +74,7 @@ impl TrafficDraft {
             dscp: traffic.dscp,
             ecn: traffic.ecn,
             ports: traffic.ports,
+            tunnel: traffic.tunnel.clone(),
         }
     }
 
@@ -92,6 +95,7 @@ impl TrafficDraft {
             dscp: self.dscp,
             ecn: self.ecn,
             ports: self.ports,
+            tunnel: self.tunnel,
         }
     }
 }

@@ -21,12 +21,13 @@ impl Records {
             Fate::Arrived(_) => MISSING,
             Fate::LostInQueue => 0,
             Fate::LostBehindQueue => 1,
+            Fate::LostOnLine => 2,
         });
         let reasons = rows
             .iter()
             .map(|row| row.lost_for.map_or(MISSING, |reason| reason as i32));
         let all_reasons = Reason::ALL.map(|reason| reason.as_str().to_owned());
-        let places = ["queue".to_owned(), "transmit_queue".to_owned()];
+        let places = ["queue", "transmit_queue", "line"].map(str::to_owned);
         Table::new(
             "datagrams",
             [
@@ -237,9 +238,10 @@ impl Records {
             for direction in Direction::BOTH {
                 let sums = &delays[direction];
                 if sums.packets > 0 {
-                    // Few links have pipelines.
+                    // Few links have pipelines or slots.
                     let is_there = |cause: &Cause| {
-                        *cause != Cause::Pipeline || sums.total_ns[Cause::Pipeline as usize] > 0
+                        let is_rare = matches!(*cause, Cause::Pipeline | Cause::Hold);
+                        !is_rare || sums.total_ns[*cause as usize] > 0
                     };
                     for cause in Cause::ALL.into_iter().filter(is_there) {
                         rows.push((id, direction, cause, sums));
