@@ -22,7 +22,7 @@ LAYERS = """
     managers progress run_directory
     scenario store
     declarations engine notebook on_disk output plots settings
-    headline
+    headline schedule
     digits errors isolated memory messages stats toml_text version words
     metrics
 """

@@ -18,7 +18,8 @@ __all__ = ["apply_settings"]
 def apply_settings(text: str, settings: Sequence[str]) -> str:
     """Return a scenario's text with `a.b.c=V` settings in place, one after the other.
 
-    The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes.
+    The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes. Conditions of a link may be
+    `@FILE`, a table in CSV.
 
     Raises
     ------
@@ -42,6 +43,8 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
                 f"--set {setting}: not of the form a.b.c=V",
                 "for example: --set access.upstream.queue.target=10ms",
             )
+        if value.startswith("@") and path.strip().endswith("conditions"):
+            value = _table(value[1:])
         try:
             file, problems = file.with_setting(path, value)
         except UnicodeEncodeError:  # bytes of the command line that are no UTF-8
@@ -54,3 +57,16 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
             message = problems[0]["message"].removeprefix("cannot be set: ")
             raise UsageError(f"--set {setting}: {message}", problems[0]["hint"])
     return file.text()
+
+
+def _table(name: str) -> str:
+    from pathlib import Path
+
+    from sojourn.errors import UsageError, why
+    from sojourn.schedule import conditions_from_csv
+
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name} cannot be read: {why(error)}") from error
+    return conditions_from_csv(text, name)

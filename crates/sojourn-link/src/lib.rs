@@ -12,6 +12,7 @@ extern crate alloc;
 extern crate std;
 
 mod any;
+pub mod conditioned;
 pub mod conditions;
 pub mod config;
 pub mod docsis;
@@ -34,7 +35,8 @@ pub mod token_bucket;
 pub mod wire;
 
 pub use any::AnyLink;
-pub use conditions::{ConditionConfig, Conditioned};
+pub use conditioned::Conditioned;
+pub use conditions::ConditionConfig;
 pub use config::{
     CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, SerialConfig, ShapedConfig,
     ShaperConfig, SingleQueueConfig, WireConfig,

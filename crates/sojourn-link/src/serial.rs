@@ -14,7 +14,7 @@
 //! time, only earlier; what is repeated is not hit by the same impulse again; nothing is given up, as if `delay_max`
 //! had no end.
 
-use crate::conditions::Rates;
+use crate::conditions::timeline::Rates;
 use crate::config::{ImpulseConfig, SerialConfig};
 use crate::queue_call::{Drain, QueueCall, run_timers};
 use crate::{DelayParts, Draw, Link, LinkContext, Passage, Transmit};

@@ -1,7 +1,7 @@
 //! What a condition says at each time, and what a line of changing rate makes of a packet.
 
-use super::config::{ConditionConfig, Effect};
 use crate::LinkContext;
+use crate::conditions::config::{ConditionConfig, Effect};
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Instant, Span};
 

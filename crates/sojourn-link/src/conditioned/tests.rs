@@ -1,6 +1,7 @@
 //! Vectors worked out by hand, one for each effect.
 
 use super::*;
+use crate::conditions::{condition_problems, stalls};
 use crate::config::SerialConfig;
 use crate::testing::{Collector, packet};
 use alloc::vec::Vec;
