@@ -54,7 +54,12 @@ impl<M: QueueManager + ?Sized> Serial<M> {
             serializer: Serializer::new(config.rate),
             delay: config.delay,
             interleaving: config.interleaving,
-            unrest: Noise::new(config.impulses).map(|noise| Unrest::of(Some(noise), None)),
+            unrest: Noise::new(config.impulses).map(|noise| {
+                Box::new(Unrest {
+                    noise: Some(noise),
+                    rates: None,
+                })
+            }),
             busy_until: Instant::ZERO,
             idle: false,
             may_wait: false,
@@ -77,7 +82,7 @@ impl<M: QueueManager + ?Sized> Serial<M> {
     pub(crate) fn set_rates(&mut self, rates: Option<Rates>) {
         if rates.is_some() {
             let noise = self.unrest.take().and_then(|unrest| unrest.noise);
-            self.unrest = Some(Unrest::of(noise, rates));
+            self.unrest = Some(Box::new(Unrest { noise, rates }));
         }
     }
 
@@ -196,10 +201,6 @@ struct Unrest {
 }
 
 impl Unrest {
-    fn of(noise: Option<Noise>, rates: Option<Rates>) -> Box<Self> {
-        Box::new(Self { noise, rates })
-    }
-
     /// The rate that the queue's manager takes the line to have from `now` on: the present one, or if that is zero the
     /// one before.
     fn rate(&self, now: Instant) -> Option<BitRate> {
@@ -400,7 +401,10 @@ mod tests {
             impulse: Some(Instant::from_us(500)),
             handed_on: Instant::ZERO,
         };
-        line.unrest = Some(Unrest::of(Some(noise), None));
+        line.unrest = Some(Box::new(Unrest {
+            noise: Some(noise),
+            rates: None,
+        }));
         let mut context = Collector::default();
         drive(
             &mut line,
