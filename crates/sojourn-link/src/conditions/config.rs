@@ -216,6 +216,20 @@ impl ConditionConfig {
                 "jitter = \"5 ms\" beside it, or reorder",
             );
         }
+        if self.reorder.is_none() && self.reorder_by != Self::BASE.reorder_by {
+            tell(
+                "reorder_by",
+                String::from("there are no late packets whose delay it would be"),
+                "reorder = 0.01 beside it",
+            );
+        }
+        if self.police.is_none() && self.police_burst != Self::BASE.police_burst {
+            tell(
+                "police_burst",
+                String::from("there is no policer whose bucket it would be"),
+                "police = \"10 Mb/s\" beside it",
+            );
+        }
         if self.hold.len() > 2 {
             tell(
                 "hold",
