@@ -341,7 +341,7 @@ def _roundness(words: str) -> int:
 @cache
 def _advance(character: str, family: str) -> float:
     """Return how far a character moves the pen, over the size of the font."""
-    found = font_manager.findfont(font_manager.FontProperties(family=family))
+    found = font_manager.findfont(font_manager.FontProperties(family=[family]))
     font = font_manager.get_font(found)
     font.set_size(_SIZE, _POINTS_PER_INCH)
     glyph = font.load_char(ord(character), flags=LoadFlags.NO_HINTING)
