@@ -48,6 +48,7 @@ def test_the_trial_is_that_of_the_talk(study: Study) -> None:
     assert sum(name.startswith("trial/up-") for name in points) == 250
 
 
+@pytest.mark.slow
 def test_known_effects_lie_within_their_intervals_as_often_as_those_say() -> None:
     # K16-06: 93 to 97 % of 1000 draws; the plain interval, since these errors are independent.
     effects = {"2": 27.0, "3": 63.0}
