@@ -11,6 +11,8 @@
 //!
 //! Source: none; the rules are the project's own. Deviations: none known.
 
+use std::collections::BTreeSet;
+
 use sojourn_keys::content::{Content, Node, Position, Table};
 use sojourn_keys::{Mismatch, nearest};
 
@@ -101,16 +103,18 @@ fn merge(target: &mut Table, changes: impl IntoIterator<Item = (String, Node)>) 
     }
 }
 
-/// What changes the entries of a list whose entries all have names: tables by name, or entries with names.
+/// What changes the entries of a list whose entries all have names of their own: tables by name, or entries with
+/// names of their own. A list in which a name stands twice is replaced as a whole.
 fn entries_of(items: &[Node], change: &Content) -> Option<Vec<(String, Table)>> {
     let named = |item: &Node| match &item.content {
         Content::Table(entry) => name_of(entry).map(|name| (name, entry.clone())),
         _ => None,
     };
-    if items.is_empty() || !items.iter().all(|item| named(item).is_some()) {
+    let known: Vec<(String, Table)> = items.iter().map(named).collect::<Option<_>>()?;
+    if known.is_empty() || has_twins(&known) {
         return None;
     }
-    match change {
+    let changes: Vec<(String, Table)> = match change {
         Content::List(changes) => changes.iter().map(named).collect(),
         Content::Table(by_name) => by_name
             .iter()
@@ -120,7 +124,14 @@ fn entries_of(items: &[Node], change: &Content) -> Option<Vec<(String, Table)>> 
             })
             .collect(),
         _ => None,
-    }
+    }?;
+    (!has_twins(&changes)).then_some(changes)
+}
+
+/// Whether a name stands twice.
+fn has_twins(entries: &[(String, Table)]) -> bool {
+    let mut names = BTreeSet::new();
+    !entries.iter().all(|(name, _)| names.insert(name))
 }
 
 /// Merges entries by name; a new name adds one.

@@ -328,3 +328,15 @@ proptest! {
         let _ = file.validate();
     }
 }
+
+#[test]
+fn a_list_in_which_a_name_stands_twice_is_replaced_as_a_whole() {
+    let twins = "[[other]]\nname = \"a\"\nx = 1\n\n[[other]]\nname = \"a\"\ny = 2\n";
+    let (mut file, problems) = laid(twins);
+    assert_eq!(problems, []);
+    let once = file.text();
+    let again = Overlay::parse(twins).expect("the overlay is TOML");
+    assert_eq!(file.lay(&again), []);
+    assert_eq!(file.text(), once, "laying twice is laying once");
+    assert!(once.ends_with(twins), "{once}");
+}
