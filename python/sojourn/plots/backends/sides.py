@@ -350,7 +350,7 @@ def _advance(character: str, family: str) -> float:
 
 def _width(text: str, size: float) -> float:
     """Return the width of words in points; a whole line is measured by Matplotlib in the time of a hundred letters."""
-    (family,) = mpl.rcParams["font.family"]
+    family = mpl.rcParams["font.family"][0]
     return size * max(sum(_advance(one, family) for one in line) for line in text.split("\n"))
 
 
