@@ -42,7 +42,7 @@ def length(text: str) -> float:
 
     Examples
     --------
-    >>> length("88mm"), length("3.5 in"), round(length("8pt"), 3)
+    >>> length("88mm"), round(length("3.5 in"), 3), round(length("8pt"), 3)
     (88.0, 88.9, 2.822)
     """
     import argparse
