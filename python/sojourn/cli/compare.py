@@ -91,6 +91,8 @@ def _points(options: Namespace) -> bool:
     else:
         _warn_of_less(result)
         print(sentence)
+        if headline is not None:  # and value by value
+            print(found.headline)
         if not overall.is_empty():
             print()
             print_table(*by_effect(overall, [by]))
