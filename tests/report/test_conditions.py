@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from sojourn.api.run import run
-from sojourn.plots.spec import Band, Note
+from sojourn.plots.spec import Band, Note, Panel
 from sojourn.report.conditions import conditions_of, seconds
 from sojourn.report.single import run_figures
 from sojourn.scenario import Scenario
@@ -56,18 +57,22 @@ def test_units_of_a_canonical_scenario_are_known() -> None:
     )
 
 
+def over_time(tables: dict[str, pl.DataFrame], scenario: str) -> tuple[Panel, Panel]:
+    (figure,) = (f for f in run_figures(tables, None, scenario) if f.item == "over-time")
+    upstream, downstream, *_ = figure.plot.panels
+    return upstream, downstream
+
+
 def test_the_picture_of_a_run_has_a_band_and_words_for_each_condition() -> None:
     scenario = Scenario.parse(EXAMPLE.read_text("utf-8"))
     tables = dict(run(scenario).tables)
-    figure = run_figures(tables, None, scenario.canonical())[0]
-    upstream = figure.plot.panels[0]
+    upstream, downstream = over_time(tables, scenario.canonical())
     bands = [mark for mark in upstream.marks if isinstance(mark, Band)]
     assert [tuple(band.x) for band in bands] == [(15.0, 30.0), (36.0, 38.0), (45.0, 60.0)]
     assert all(np.all(band.high > band.low) for band in bands)
     words = [mark.text for mark in upstream.marks if isinstance(mark, Note)]
     assert words == ["5 Mb/s", "5 % lost", "slots of 20 ms"]
-    downstream = figure.plot.panels[1]
     assert not [mark for mark in downstream.marks if isinstance(mark, Band)]
     # Without a scenario the same figure has none.
-    plain = run_figures(tables)[0].plot.panels[0]
+    plain, _ = over_time(tables, "")
     assert not [mark for mark in plain.marks if isinstance(mark, Band)]
