@@ -78,7 +78,7 @@ def execute(options: Namespace) -> None:
     if headline is not None:
         print(headline.sentence)
     if lines:
-        print(f"\nTo set for {best}:\n{lines}")
+        print(f"\nTo set for {best}:\n{lines.rstrip()}")
     if explained is not None:
         note(f"study: {explained}")
     note(f"report: {out}/report.html")

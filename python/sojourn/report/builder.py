@@ -68,7 +68,11 @@ def study_parts(
     """
     study = OpenStudy.of_result(result)
     if not declares_answers(study.definition):
-        return _headed(result, _generic_parts(view, on_figure))
+        parts = _headed(result, _generic_parts(view, on_figure))
+        if parts.headline is None:
+            return parts
+        # The headline says what matters of the differences that stand in tables below.
+        return replace(parts, headlines=parts.headlines[:1] if parts.summary else ())
     parts = declared_parts(study, view, on_figure)
     parts = _headed(result, parts)
     if parts.tables or (study.definition.source and parts.figures):

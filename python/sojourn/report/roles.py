@@ -8,13 +8,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sojourn.headline import may_be_named
+from sojourn.headline.felt import APPLICATIONS, application_of
 from sojourn.plots import styles
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
@@ -126,7 +127,7 @@ class Roles:
         return {value: f"cycle-{place}" for place, value in enumerate(self.competitors)}
 
     def measures(self, most: int) -> list[Measured]:
-        """Return the measures that people ask for, those that differ most between competitors first.
+        """Return the measures that people ask for: what they feel first, then those that differ most between competitors.
 
         Measures in which nobody is better, and those that hardly differ, are left out.
         """
@@ -143,9 +144,15 @@ class Roles:
             .group_by(key, maintain_order=True)
             .agg(pl.col("spread").max())
         )
-        told = may_be_named(largest_values(summary))
+        largest = largest_values(summary)
+        told = may_be_named(largest)
+        felt = _felt(largest)
         found = [
-            ((subject, metric) not in told, -spread, Measured(subject, metric, unit))
+            (
+                (subject, metric) not in told,
+                ((subject, metric) not in felt, -spread),
+                Measured(subject, metric, unit),
+            )
             for subject, metric, unit, spread in spreads.iter_rows()
             if spread >= LEAST_DIFFERENCE and quantity_of(metric, unit).better
         ]
@@ -176,5 +183,20 @@ def _varied(ranked: Sequence[Measured]) -> Iterator[Measured]:
         yield from turns.get(turn, [])
 
 
-def _rank(one: tuple[bool, float, Measured]) -> float:
+def _rank(one: tuple[bool, tuple[bool, float], Measured]) -> tuple[bool, float]:
     return one[1]
+
+
+def _felt(largest: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
+    """Return the subjects and metrics by which applications are graded, each in its worse direction."""
+    metrics: dict[str, list[str]] = {}
+    for subject, metric in largest:
+        metrics.setdefault(subject, []).append(metric)
+    felt: set[tuple[str, str]] = set()
+    for subject, known in metrics.items():
+        application = APPLICATIONS.get(application_of(known))
+        for measure in application.measures if application else ():
+            ways = [(subject, name) for name, _ in measure.names if name in known]
+            if ways:
+                felt.add(max(ways, key=largest.__getitem__))
+    return felt
