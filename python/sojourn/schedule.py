@@ -42,7 +42,7 @@ def conditions_from_csv(text: str, name: str) -> str:
     '[{ at = "0 s", rate = "10 Mb/s" }, { at = "2.5 s", rate = "0 Mb/s" }]'
     """
     rows = csv.reader(io.StringIO(text, newline=""))
-    header = [cell.strip() for cell in next(rows, [])]
+    header = [cell.strip() for cell in next(rows, ())]
     unknown = [cell for cell in header if cell != "time_s" and cell not in COLUMNS]
     if "time_s" not in header or len(header) < 2 or unknown or len(set(header)) < len(header):
         raise UsageError(

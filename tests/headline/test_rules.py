@@ -1,5 +1,7 @@
 """The rules of the headline, one by one."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from headline.points import (
@@ -16,6 +18,8 @@ from sojourn.headline.derive import headline_of
 from sojourn.headline.felt import APPLICATIONS, GAME, GRADES
 from sojourn.headline.runs import headline_of_run
 from sojourn.headline.said import Headline, Point, number
+
+Values = Mapping[tuple[str, str], Mapping[int, float]]
 
 
 def said(points: list[Point], **how: object) -> Headline:
@@ -104,8 +108,8 @@ def test_a_cost_is_told_from_two_percent_on_and_only_if_it_is_clear() -> None:
 
 
 def test_who_counts_may_be_declared() -> None:
-    values = {ROUND_TRIP: around(12.0, 0.5), PAGE: around(9.0, 0.1)}
-    other = {ROUND_TRIP: around(300.0, 0.5, 1), PAGE: around(1.5, 0.1, 1)}
+    values: Values = {ROUND_TRIP: around(12.0, 0.5), PAGE: around(9.0, 0.1)}
+    other: Values = {ROUND_TRIP: around(300.0, 0.5, 1), PAGE: around(1.5, 0.1, 1)}
     points = [point("A", values), point("B", other)]
     assert said(points).about == "the game"
     assert said(points, feels=["page"]).about == "pages"

@@ -92,8 +92,9 @@ def study_parts(
     won, shown = generic.overview(view)
     own = {figure.plot.name for figure in parts.figures}
     more = tuple(figure for figure in shown if figure.plot.name not in own)
-    for figure in more if on_figure is not None else ():
-        on_figure(figure)
+    if on_figure is not None:
+        for figure in more:
+            on_figure(figure)
     return replace(
         parts,
         headlines=(*parts.headlines, *([won.sentence] if won and won.sentence else [])),

@@ -113,8 +113,8 @@ MOST_SETTINGS = 3
 def _title(manifest: dict[str, Any]) -> str:
     """Return what tells a run from others of its file: its name with what was set."""
     name = str(manifest.get("scenario", "A run"))
-    settings = manifest.get("settings", [])
-    if not isinstance(settings, list):
+    settings: list[object] = manifest.get("settings", [])
+    if not isinstance(settings, list):  # pyright: ignore[reportUnnecessaryIsInstance]  # a manifest may be anybody's
         return name
     told: list[str] = []
     for setting in settings[:MOST_SETTINGS]:
