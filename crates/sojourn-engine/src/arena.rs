@@ -186,10 +186,15 @@ impl Arena {
         PacketId { index, hop }
     }
 
-    /// A second packet like `id`, at the same hop and with the same delay so far.
+    /// A second packet like `id`, at the same hop and with the same delay so far. Of a datagram, applications hear of the
+    /// first only: they know its number.
     pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
         let index = id.index as usize;
-        let (packet, blocks, split) = (self.packets[index], self.blocks[index], self.splits[index]);
+        let (mut packet, blocks, split) =
+            (self.packets[index], self.blocks[index], self.splits[index]);
+        if let Body::Datagram { tag, .. } = &mut packet.body {
+            *tag = None;
+        }
         self.insert(id.hop, packet, &blocks, Some(split))
     }
 

@@ -783,6 +783,23 @@ fn a_frame_takes_its_own_packets_and_half_a_round_trip_over_a_line_at_rest() {
 }
 
 #[test]
+fn packets_of_frames_that_arrive_twice_count_once() {
+    let twice = "[access.upstream]\nconditions = [{ at = \"1 s\", duplicate = 0.5 }]";
+    let text = PICTURES.replace("[access.upstream]", twice);
+    let text = text.replace(
+        "[access.downstream]",
+        &twice.replace("upstream", "downstream"),
+    );
+    let records = records(&scenario(&text), 1);
+    for (traffic, direction) in [(0, Direction::Downstream), (1, Direction::Upstream)] {
+        let tally = records.frame_tally(TrafficId(traffic), direction);
+        let tally = tally.expect("it sends frames");
+        assert!(tally.frames() > 500, "{}", tally.frames());
+        assert_eq!((tally.lost(), tally.late()), (0, 0));
+    }
+}
+
+#[test]
 fn a_full_queue_makes_frames_late_in_its_direction_only() {
     let text = [
         PICTURES,
