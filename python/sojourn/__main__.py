@@ -3,7 +3,9 @@
 from sojourn.isolated import forget_current_directory
 
 if __name__ == "__main__":
-    forget_current_directory()
-    from sojourn.cli import main
-
+    try:
+        forget_current_directory()
+        from sojourn.cli import main
+    except KeyboardInterrupt:
+        raise SystemExit(3) from None  # as in `sojourn.errors.ExitStatus`
     main()

@@ -15,21 +15,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from sojourn.errors import RecordError, plain
+from sojourn.files import open_file, read_file
+from sojourn.memory import budget
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     import polars as pl
 
 __all__ = [
     "NUMBERS",
     "WORDS",
-    "check_listed",
     "digest_of",
     "list_files",
+    "open_listed",
     "read_listing",
     "read_table",
+    "read_text",
     "record_columns",
     "refuse_others",
     "shape",
+    "size_and_digest",
 ]
 
 WORDS = "words"
@@ -59,55 +65,79 @@ def list_files(directory: Path, files: Iterable[Path]) -> dict[str, dict[str, in
     """Return size and digest of files below a directory, by name."""
     listing: dict[str, dict[str, int | str]] = {}
     for path in sorted(files):
-        with path.open("rb") as content:
-            digest = hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16))
-        name = path.relative_to(directory).as_posix()
-        listing[name] = {"bytes": path.stat().st_size, "digest": digest.hexdigest()}
+        with open_file(path, root=directory) as file:
+            size, digest = size_and_digest(file)
+        listing[path.relative_to(directory).as_posix()] = {"bytes": size, "digest": digest}
     return listing
 
 
-def check_listed(path: Path, name: str, listing: Mapping[str, Any]) -> None:
-    """Make sure that a file is the one that was written; one that is not listed may be anything.
+def size_and_digest(file: BufferedReader) -> tuple[int, str]:
+    """Return size and digest of an open file, which is read to its end."""
+    digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+    return file.tell(), digest.hexdigest()
+
+
+def open_listed(directory: Path, name: str, listing: Mapping[str, Any]) -> BufferedReader:
+    """Open a file of a result, and make sure that it is the one that was written; one not listed may be anything.
 
     Parameters
     ----------
-    path
-        The file.
+    directory
+        The result.
     name
-        As which it is listed.
+        The file below it, as it is listed.
     listing
         What `list_files` has given.
 
     Raises
     ------
     RecordError
-        If it is another one, or not there.
+        If it is another one, not there, or no file.
     """
     listed = listing.get(name)
-    if not isinstance(listed, dict):
-        return
     try:
-        found = list_files(path.parent, [path])[path.name]
+        file = open_file(directory / name, root=directory)
+        if not isinstance(listed, dict):
+            return file
+        size, digest = size_and_digest(file)
+        file.seek(0)
     except OSError as error:
         raise RecordError(f"{name} cannot be read: {_why(error)}") from error
     expected = cast("dict[str, object]", listed)
-    if found["bytes"] != expected.get("bytes"):
-        wanted = expected.get("bytes")
-        raise RecordError(f"{name} has {found['bytes']} bytes instead of {plain(wanted)}")
-    if found["digest"] != expected.get("digest"):
+    if size != expected.get("bytes"):
+        file.close()
+        raise RecordError(f"{name} has {size} bytes instead of {plain(expected.get('bytes'))}")
+    if digest != expected.get("digest"):
+        file.close()
         raise RecordError(f"{name} is not the file that was written")
+    return file
 
 
-def read_listing(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
+def read_text(directory: Path, name: str) -> str:
+    """Read a text of a result.
+
+    Raises
+    ------
+    RecordError
+        If it cannot be read.
+    """
+    try:
+        return read_file(directory / name, root=directory).decode()
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{name} cannot be read: {_why(error)}") from error
+
+
+def read_listing(directory: Path, name: str) -> dict[str, Any]:
+    """Read a JSON object of a result.
 
     Raises
     ------
     RecordError
         If the file holds something else.
     """
+    path = directory / name
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_file(path, root=directory).decode())
     except RecursionError as error:
         raise RecordError(f"{path.name} is nested too deeply") from error
     except OSError as error:
@@ -143,33 +173,61 @@ def shape(content: Mapping[str, Any], kinds: Mapping[str, Any]) -> tuple[dict[st
     return kept, wrong
 
 
-def read_table(path: Path, needed: Iterable[str] = ()) -> pl.DataFrame:
-    """Read a Parquet file.
+def read_table(
+    directory: Path, name: str, listing: Mapping[str, Any], needed: Iterable[str] = ()
+) -> pl.DataFrame:
+    """Read a Parquet file of a result.
 
     Parameters
     ----------
-    path
-        The file.
+    directory
+        The result.
+    name
+        The file below it.
+    listing
+        What `list_files` has given; see `open_listed`.
     needed
         Columns that have to be there.
 
     Raises
     ------
     RecordError
-        If it is damaged, or its columns are not what their names say.
+        If it is not the file that was written, is damaged, needs more memory than there is, or its columns are not
+        what their names say.
     """
     import polars as pl
 
+    own = name.rpartition("/")[2]
     try:
-        table = pl.read_parquet(path, glob=False)
+        with open_listed(directory, name, listing) as file:
+            packed = pl.scan_parquet(file)
+            _refuse_larger(own, packed.select(pl.len()).collect().item(), packed.collect_schema())
+            file.seek(0)
+            table = pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise RecordError(f"{path.name} is damaged: {_why(error)}") from error
+        raise RecordError(f"{own} is damaged: {_why(error)}") from error
     except BaseException as error:
         if not isinstance(error, pl.exceptions.PanicException):
             raise
-        raise RecordError(f"{path.name} is damaged") from error
-    refuse_others(path.name, table.schema, needed)
+        raise RecordError(f"{own} is damaged") from error
+    refuse_others(own, table.schema, needed)
     return table
+
+
+def _refuse_larger(name: str, rows: int, schema: Mapping[str, pl.DataType]) -> None:
+    """Make sure that there is memory for a table.
+
+    Raises
+    ------
+    RecordError
+        If there is not.
+    """
+    if rows * len(schema) * LEAST_CELL > budget():
+        raise RecordError(f"{name} has {rows:,} rows, more than there is memory for")
+
+
+LEAST_CELL = 8
+"""Bytes that a number of a table takes in memory; a packed file says how many there are, not what they take."""
 
 
 def refuse_others(name: str, schema: Mapping[str, pl.DataType], needed: Iterable[str] = ()) -> None:

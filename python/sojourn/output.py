@@ -12,6 +12,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from sojourn.errors import EnvironmentFailure, UsageError
+from sojourn.files import read_file
 
 __all__ = ["dated", "new_directory", "owner", "owner_is_gone", "refuse_used", "writing"]
 
@@ -113,6 +114,8 @@ def new_directory(directory: Path, *, is_ours: bool = False) -> Generator[Path]:
 
 UNFINISHED = ".unfinished-"
 RESERVED = ".reserved"
+LONGEST_OWNER = 400
+"""Bytes of the name of a process. chosen: names of machines have at most 253."""
 
 
 def _sweep(parent: Path) -> None:
@@ -122,7 +125,7 @@ def _sweep(parent: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
     for path in parent.glob(f".*{RESERVED}"):
         with contextlib.suppress(OSError, ValueError):
-            if owner_is_gone(path.read_text(encoding="utf-8")):
+            if owner_is_gone(read_file(path, root=parent, most=LONGEST_OWNER).decode()):
                 path.unlink()
 
 

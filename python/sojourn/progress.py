@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 import time
 
+from sojourn.messages import visible
+
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
     from sojourn.notebook import NotebookBar
@@ -49,7 +51,7 @@ class RunProgress:
             return
         elapsed = now - self._began
         left = f", about {elapsed * (1 - share) / share:.0f} s left" if share > 0 else ""
-        text = f"{self._name}: {100 * share:.0f} % after {elapsed:.0f} s{left}"
+        text = f"{visible(self._name)}: {100 * share:.0f} % after {elapsed:.0f} s{left}"
         if self._notebook is not None:
             self._notebook.show(share, text)
             self._next = now + REDRAW_EVERY_S

@@ -3,29 +3,70 @@
 A store shows as `runs` (one row per run, from its `run.json`) and one view per record table, whose
 column `key` joins them. A result directory shows as `metrics`, `runs`, and the tables that were kept.
 
-A query reads, and reads no other files: it may come from somebody's page. `allow_files` lets it.
+A query reads, and reads no other files: it may come from somebody's page. What it asks about is opened here, and
+DuckDB is given the open files and no directory, so that there is none into which it could write. `allow_files` lets it
+do whatever DuckDB can.
 """
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from pathlib import Path
-from typing import Any, TypeVar
+from __future__ import annotations
 
-from sojourn.errors import MissingExtra, UsageError
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from sojourn.errors import EnvironmentFailure, MissingExtra, UsageError, plain, why
+from sojourn.files import folder_names, open_file
+from sojourn.memory import budget
 from sojourn.store import LAYOUT, default_directory
 
-__all__ = ["run_query"]
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+__all__ = ["Answer", "asked"]
 
 LOOK_S = 0.05
 """chosen: an interrupt ends a query within a fifth of a second, and looking so often costs nothing."""
 
+PATIENCE_S = 2.0
+"""How long an interrupted query may take to end. chosen: DuckDB takes milliseconds, where it can be interrupted."""
+
+BATCH = 1000
+"""Rows that are fetched at a time. chosen: takes less than a tenth of a second, and little memory."""
+
 _Answer = TypeVar("_Answer")
 
 
-def run_query(
+@dataclass(frozen=True)
+class Answer:
+    """What a query found."""
+
+    columns: list[str]
+    rows: Iterator[tuple[Any, ...]]
+    """Made while they are read; all of them need not fit into memory."""
+    left_out: list[str]
+    """Files that could not be read, with the reason."""
+
+
+@dataclass
+class _Table:
+    """The files behind one view."""
+
+    files: list[Path] = field(default_factory=list[Path])
+    source: str = ""
+    """How DuckDB reads them; `{files}` stands for their list."""
+
+
+@contextlib.contextmanager
+def asked(
     sql: str, directory: Path | None = None, *, allow_files: bool = False
-) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return column names and rows of a query.
+) -> Generator[Answer]:
+    """Ask, and give the answer for as long as the block lasts.
 
     Parameters
     ----------
@@ -49,74 +90,217 @@ def run_query(
     except ImportError as error:
         raise MissingExtra("`sojourn query`", "duckdb", "sql") from error
     directory = (directory if directory is not None else default_directory()).resolve()
-    damaged: list[str] = []
-    with duckdb.connect() as connection:
-        views = _result_views(directory) or _store_views(directory)
-        if not views:
-            raise UsageError(
-                f"{directory} holds no runs", "`sojourn run` and `sojourn study run` fill the store"
-            )
-        for name, definition in list(views.items()):
-            try:
-                connection.execute(f"create view {_identifier(name)} as {definition}")
-            except duckdb.Error:  # a damaged file: the others can be asked
-                del views[name]
-                damaged.append(name)
-        tables = f"tables: {', '.join(views)}"
-        if damaged:
-            tables += f"; damaged: {', '.join(damaged)}"
+    tables = _result_tables(directory) or _store_tables(directory)
+    if not tables:
+        raise UsageError(
+            f"{directory} holds no runs", "`sojourn run` and `sojourn study run` fill the store"
+        )
+    known = f"tables: {', '.join(map(plain, tables))}"
+    _allow_many()
+    with contextlib.ExitStack() as opened:
+        connection = opened.enter_context(duckdb.connect())
+        connection.execute("set enable_progress_bar = false")  # it would stand among the data
+        views = _Views(connection, directory, opened)
         try:
+            wanted = _named(connection, sql) & tables.keys() or tables.keys()
+            for name in tables:
+                if name in wanted:
+                    views.add(name, tables[name])
+            if views.damaged:
+                known += f"; damaged: {', '.join(map(plain, views.damaged))}"
             statements = connection.extract_statements(sql)
             if len(statements) != 1:
-                raise UsageError(f"{len(statements)} statements instead of one", tables)
+                raise UsageError(f"{len(statements)} statements instead of one", known)
             if not allow_files:
-                if statements[0].type not in (
-                    duckdb.StatementType.SELECT,
-                    duckdb.StatementType.EXPLAIN,
-                ):
-                    raise UsageError(
-                        "a query reads: select, describe, summarize or explain",
-                        "--allow-files lets it do more",
-                    )
-                _lock(connection, directory)
-
-            def answer() -> tuple[list[str], list[tuple[Any, ...]]]:
-                cursor = connection.execute(statements[0])
-                return [str(item[0]) for item in cursor.description or []], cursor.fetchall()
-
-            return _interruptible(connection, answer)
+                _refuse_writing(connection, sql, statements[0], duckdb)
+                views.lock()
+            yield _answer(connection, statements[0], views)
         except duckdb.PermissionException as error:
             raise UsageError(
                 "the query names a file outside of what it asks about",
                 "--allow-files lets it read and write other files",
+            ) from error
+        except duckdb.OutOfMemoryException as error:
+            raise EnvironmentFailure(
+                "the query needs more memory than there is", "ask for fewer rows, or group them"
             ) from error
         except duckdb.Error as error:
             if "pytz" in str(error):
                 raise UsageError(
                     "a time with a zone cannot be shown", "cast it, for example now()::timestamp"
                 ) from error
-            raise UsageError("\n  ".join(str(error).strip().splitlines()), tables) from error
+            lines = map(plain, views.named(str(error)).strip().splitlines())
+            raise UsageError("\n  ".join(lines), known) from error
 
 
-def _interruptible(connection: Any, ask: Callable[[], _Answer]) -> _Answer:  # noqa: ANN401
+def _answer(connection: Any, statement: Any, views: _Views) -> Answer:  # noqa: ANN401
+    thread = ThreadPoolExecutor(1)
+
+    def ask() -> list[str]:
+        cursor = connection.execute(statement)
+        return [str(item[0]) for item in cast("list[Any]", cursor.description or [])]
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        while batch := _interruptible(thread, connection, lambda: connection.fetchmany(BATCH)):
+            yield from batch
+
+    return Answer(_interruptible(thread, connection, ask), rows(), views.left_out)
+
+
+def _interruptible(
+    thread: ThreadPoolExecutor,
+    connection: Any,  # noqa: ANN401
+    ask: Callable[[], _Answer],
+) -> _Answer:
     """Ask in another thread, and look up now and then: signals go to threads of DuckDB, which do not tell Python's."""
-    with ThreadPoolExecutor(1) as thread:
-        asked = thread.submit(ask)
+    asked = thread.submit(ask)
+    try:
+        while wait([asked], timeout=LOOK_S).not_done:
+            pass
+    except KeyboardInterrupt:
+        for _ in range(int(PATIENCE_S / LOOK_S)):  # what reads a file of its own may never end
+            connection.interrupt()
+            if not wait([asked], timeout=LOOK_S).not_done:
+                break
+        raise
+    return asked.result()
+
+
+def _named(connection: Any, sql: str) -> set[str]:  # noqa: ANN401
+    """Return the tables that a query names; none if that cannot be told."""
+    import duckdb
+
+    if "query" in sql.lower():  # a function of DuckDB, which asks what a text says
+        return set()
+    with contextlib.suppress(duckdb.Error):
+        return set(connection.get_table_names(sql))
+    return set()
+
+
+def _refuse_writing(connection: Any, sql: str, statement: Any, duckdb: Any) -> None:  # noqa: ANN401
+    """Make sure that a statement only reads, also the one that is explained.
+
+    Raises
+    ------
+    UsageError
+        If it does not.
+    """
+    kinds = duckdb.StatementType
+    if statement.type == kinds.EXPLAIN:
+        explained = connection.extract_statements(_explained(sql, duckdb))
+        statement = explained[0] if len(explained) == 1 else statement
+    if statement.type != kinds.SELECT:
+        raise UsageError(
+            "a query reads: select, describe, summarize or explain",
+            "--allow-files lets it do more",
+        )
+
+
+def _explained(sql: str, duckdb: Any) -> str:  # noqa: ANN401 - DuckDB's types are incomplete
+    """Return what stands behind `explain`, `analyze` and options in brackets."""
+    text = sql.encode()
+    found = duckdb.tokenize(sql)
+    starts = [start for start, kind in found if kind != duckdb.token_type.comment]
+    words = [re.match(rb"\w+|.", text[start:]) for start in starts]
+    names = [word[0].lower() if word else b"" for word in words]
+    place = 0
+    while place < len(names):
+        if names[place] in (b"explain", b"analyze", b"analyse"):
+            place += 1
+        elif names[place : place + 1] == [b"("] and set(names[place + 1 : place + 2]) <= _OPTIONS:
+            while place < len(names) and names[place] != b")":
+                place += 1
+            place += 1
+        else:
+            return text[starts[place] :].decode()
+    return ""
+
+
+_OPTIONS = {b"analyze", b"analyse", b"format"}
+"""Words that `explain` takes in brackets."""
+
+
+class _Views:
+    """The views of a query: each over files that were opened for it."""
+
+    def __init__(self, connection: Any, directory: Path, opened: contextlib.ExitStack) -> None:  # noqa: ANN401
+        self.damaged: list[str] = []
+        self.left_out: list[str] = []
+        self._connection = connection
+        self._directory = directory
+        self._opened = opened
+        self._names: dict[str, str] = {}
+
+    def add(self, name: str, table: _Table) -> None:
+        """Make the view of a table; if none of its files can be read, it is damaged."""
+        import duckdb
+
+        places: dict[str, str] = {}
+        for path in table.files:
+            try:
+                file = self._opened.enter_context(open_file(path, root=self._directory))
+            except OSError as error:
+                _refuse_too_many(error)
+                own = plain(path.relative_to(self._directory))
+                self.left_out.append(f"{own}: {why(error)}; left out")
+                continue
+            place = _place(file)
+            places[place] = path.parent.name
+            self._names[place] = plain(path.relative_to(self._directory))
+        files = f"[{', '.join(map(_text, places))}]"
+        keys = f"[{', '.join(map(_text, places.values()))}]"
+        source = table.source.replace("{files}", files).replace("{keys}", keys)
         try:
-            while wait([asked], timeout=LOOK_S).not_done:
-                pass
-        except KeyboardInterrupt:
-            while wait([asked], timeout=LOOK_S).not_done:
-                connection.interrupt()
-            raise
-        return asked.result()
+            if not places:
+                raise duckdb.IOException(name)
+            self._connection.execute(f"create view {_identifier(name)} as {source}")
+        except duckdb.Error:  # a damaged file: the others can be asked
+            self.damaged.append(name)
+
+    def lock(self) -> None:
+        """Let statements read what was opened, and nothing else; there is no directory to write into."""
+        places = ", ".join(map(_text, self._names))
+        self._connection.execute(f"set allowed_paths = [{places}]")
+        self._connection.execute("set temp_directory = ''")
+        self._connection.execute(f"set memory_limit = '{budget()} B'")
+        self._connection.execute("set enable_external_access = false")
+        self._connection.execute("set lock_configuration = true")
+
+    def named(self, message: str) -> str:
+        """Return a message of DuckDB with the names of files."""
+        return _PLACE.sub(lambda found: self._names.get(found[0], found[0]), message)
 
 
-def _lock(connection: Any, directory: Path) -> None:  # noqa: ANN401 - DuckDB's types are incomplete
-    """Let statements read files below a directory only, and not change that."""
-    connection.execute(f"set allowed_directories = [{_text(directory)}]")
-    connection.execute("set enable_external_access = false")
-    connection.execute("set lock_configuration = true")
+_PLACE = re.compile("/dev/fd/[0-9]+")
+
+
+def _place(file: BufferedReader) -> str:
+    """Return the name of an open file, the same for all who open it: what it was opened as may be swapped meanwhile."""
+    return f"/dev/fd/{file.fileno()}"
+
+
+def _refuse_too_many(error: OSError) -> None:
+    """Say what to do if the system opens no more files.
+
+    Raises
+    ------
+    EnvironmentFailure
+        If that is what is wrong.
+    """
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        raise EnvironmentFailure(
+            "the store has more runs than files may be open at a time",
+            "a larger limit: ulimit -n, or limits.conf",
+        ) from error
+
+
+def _allow_many() -> None:
+    """Let this process open as many files as the system lets it."""
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _text(value: object) -> str:
@@ -127,36 +311,49 @@ def _identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _result_views(directory: Path) -> dict[str, str]:
-    if not (directory / "metrics.parquet").exists():
+def _result_tables(directory: Path) -> dict[str, _Table]:
+    names = ["metrics.parquet", "runs.parquet"]
+    if names[0] not in folder_names(directory):
         return {}
-    files = [directory / "metrics.parquet", directory / "runs.parquet"]
-    files += sorted((directory / "records").glob("*.parquet"))
+    names += [f"records/{name}" for name in folder_names(directory / "records", root=directory)]
+    source = "select * from read_parquet({files})"
     return {
-        file.stem: f"select * from read_parquet({_text(file)})" for file in files if file.exists()
+        Path(name).stem: _Table([directory / name], source)
+        for name in names
+        if name.endswith(".parquet") and os.path.lexists(directory / name)
     }
 
 
-def _store_views(directory: Path) -> dict[str, str]:
+def _store_tables(directory: Path) -> dict[str, _Table]:
+    tables: dict[str, _Table] = {}
     runs = directory / LAYOUT
-    tables = sorted({path.stem for path in runs.glob("??/*/*.parquet")})
-    if not tables:
+    for shelf in folder_names(runs, root=directory):
+        if len(shelf) != 2:
+            continue
+        for key in folder_names(runs / shelf, root=directory):
+            for name in folder_names(runs / shelf / key, root=directory):
+                table, _, suffix = name.rpartition(".")
+                table = "runs" if name == "run.json" else table
+                if suffix == "parquet" or name == "run.json":
+                    tables.setdefault(table, _Table()).files.append(runs / shelf / key / name)
+    if len(tables) < 2:
         return {}
-    views = {
-        "runs": (
-            "select key, seed, engine_version, statistics.simulated_s, statistics.wall_s, "
-            "statistics.packet_hops, statistics.events, "
-            'regexp_extract(scenario, \'name = "([^"]*)"\', 1) as scenario '
-            f"from read_json({_text(runs / '??' / '*' / 'run.json')}, "
-            "columns = {key: 'varchar', seed: 'ubigint', engine_version: 'varchar', "
-            "scenario: 'varchar', statistics: 'struct(simulated_s double, wall_s double, "
-            "packet_hops ubigint, events ubigint)'})"
-        )
-    }
-    for table in tables:
-        pattern = _text(runs / "??" / "*" / f"{table}.parquet")
-        views[table] = (
-            "select parse_path(filename)[-2] as key, * exclude (filename) "
-            f"from read_parquet({pattern}, filename = true, union_by_name = true)"
-        )
-    return views
+    for name, table in tables.items():
+        table.source = _RUNS if name == "runs" else _RECORDS
+    return {"runs": tables.pop("runs", _Table())} | dict(sorted(tables.items()))
+
+
+_RUNS = (
+    "select key, seed, engine_version, statistics.simulated_s, statistics.wall_s, "
+    "statistics.packet_hops, statistics.events, "
+    'regexp_extract(scenario, \'name = "([^"]*)"\', 1) as scenario '
+    "from read_json({files}, "
+    "columns = {key: 'varchar', seed: 'ubigint', engine_version: 'varchar', "
+    "scenario: 'varchar', statistics: 'struct(simulated_s double, wall_s double, "
+    "packet_hops ubigint, events ubigint)'})"
+)
+
+_RECORDS = (
+    "select map({files}, {keys})[filename] as key, * exclude (filename) "
+    "from read_parquet({files}, filename = true, union_by_name = true)"
+)

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import RecordError
-from sojourn.on_disk import check_listed, read_listing, read_table, shape
+from sojourn.files import folder_names, is_file
+from sojourn.on_disk import read_listing, read_table, shape
 
-__all__ = ["read_run"]
+__all__ = ["is_run", "read_run"]
 
 _MANIFEST: dict[str, Any] = {
     "scenario": str,
@@ -24,6 +25,13 @@ _MANIFEST: dict[str, Any] = {
     "files": dict[str, dict[str, Any]],
 }
 """Types of what is used of a manifest."""
+
+
+def is_run(directory: Path) -> bool:
+    """Whether a directory holds one run rather than a study."""
+    names = ("scenario.toml", "study.toml")
+    scenario, study = (is_file(directory / name, root=directory) for name in names)
+    return scenario and not study
 
 
 def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], list[str]]:
@@ -42,19 +50,19 @@ def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], 
     tables: dict[str, pl.DataFrame] = {}
     damages: list[str] = []
     try:
-        manifest, wrong = shape(read_listing(directory / "manifest.json"), _MANIFEST)
+        manifest, wrong = shape(read_listing(directory, "manifest.json"), _MANIFEST)
         if not {"simulated_s", "wall_s", "packet_hops"} <= set(manifest.get("statistics", {})):
             manifest.pop("statistics", None)
             wrong = sorted({*wrong, "statistics"})
         damages += [f"manifest.json: {key} is not what it should be" for key in wrong]
         listing = manifest.get("files", {})
-        names = {path.name for path in directory.glob("*.parquet")} | {"metrics.parquet"}
+        there = folder_names(directory)
+        names = {name for name in there if name.endswith(".parquet")} | {"metrics.parquet"}
         names |= {name for name in listing if Path(name).name == name}
         for name in sorted(names):
             try:
-                check_listed(directory / name, name, listing)
                 needed = ("subject", "metric", "value", "unit") if name == "metrics.parquet" else ()
-                tables[name.removesuffix(".parquet")] = read_table(directory / name, needed)
+                tables[name.removesuffix(".parquet")] = read_table(directory, name, listing, needed)
             except RecordError as error:
                 if name == "metrics.parquet":
                     raise

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import sojourn._engine as _engine
 from sojourn.errors import Problem, ScenarioError, UsageError, plain, why
+from sojourn.files import read_named
 from sojourn.notebook import table_html
 from sojourn.settings import apply_settings
 from sojourn.toml_text import parse_toml, toml_value
@@ -250,7 +251,7 @@ def read_text(path: str | Path) -> str:
         If it is not a text.
     """
     try:
-        return decoded(Path(path).read_bytes())
+        return decoded(read_named(Path(path)))
     except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
         if isinstance(error, UnicodeDecodeError):
             raise ScenarioError([Problem("", "not a UTF-8 text", file=str(path))]) from error

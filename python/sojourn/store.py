@@ -10,7 +10,6 @@ import contextlib
 import io
 import json
 import os
-import shutil
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -19,8 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import sojourn._engine as _engine
-from sojourn.errors import EnvironmentFailure, RecordError
-from sojourn.on_disk import digest_of
+from sojourn.errors import EnvironmentFailure, RecordError, plain, why
+from sojourn.files import (
+    folder_names,
+    make_folder,
+    move,
+    open_file,
+    read_file,
+    remove,
+    write_file,
+)
+from sojourn.on_disk import digest_of, size_and_digest
 from sojourn.output import owner, owner_is_gone
 
 if TYPE_CHECKING:
@@ -75,7 +83,7 @@ class Entry:
         """Return a record table."""
         import polars as pl
 
-        return pl.read_parquet(self.path(name))
+        return pl.read_parquet(self.path(name), glob=False)
 
 
 def pack(records: _engine.Records, key: str, seed: int, scenario: str) -> dict[str, bytes]:
@@ -145,10 +153,10 @@ class Store:
     def get(self, key: str) -> Entry | None:
         """Return the run of that key, whole and checked, or nothing."""
         directory = self._home(key)
-        if not directory.is_dir():
+        if not os.path.lexists(directory):
             return None
         try:
-            return Entry(directory, _verified(directory, key))
+            return Entry(directory, _verified(directory, key, self.directory))
         except (OSError, RecordError) as error:
             self._on_damage(f"run {key[:12]} in the store is damaged and will be repeated: {error}")
             return None
@@ -168,13 +176,13 @@ class Store:
         home = self._home(key)
         temporary = self._temporary_name(key)
         try:
-            temporary.mkdir(parents=True)
+            make_folder(temporary, root=self.directory)
             for name, content in files.items():
-                (temporary / name).write_bytes(content)
-            home.parent.mkdir(parents=True, exist_ok=True)
+                write_file(temporary / name, content, root=self.directory)
+            make_folder(home.parent, root=self.directory)
             self._publish(temporary, home, key)
         except OSError as error:
-            shutil.rmtree(temporary, ignore_errors=True)
+            remove(temporary, root=self.directory)
             reason = (error.strerror or str(error)).lower()
             raise EnvironmentFailure(
                 f"cannot write to the store {self.directory}: {reason}",
@@ -192,7 +200,7 @@ class Store:
         """
         probe = self._temporary_name("probe")
         try:
-            probe.mkdir(parents=True)
+            make_folder(probe, root=self.directory)
             probe.rmdir()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
@@ -205,9 +213,9 @@ class Store:
         """Remove what dead processes have left half-written; return how many folders that were."""
         removed = 0
         with contextlib.suppress(OSError):
-            for path in sorted(self._temporary.iterdir()):
-                if _is_abandoned(path):
-                    shutil.rmtree(path, ignore_errors=True)
+            for name in folder_names(self._temporary, root=self.directory):
+                if _is_abandoned(self._temporary / name):
+                    remove(self._temporary / name, root=self.directory)
                     removed += 1
         return removed
 
@@ -218,46 +226,52 @@ class Store:
         return self._temporary / f"{key[:16]}-{uuid.uuid4().hex[:8]}-{owner()}"
 
     def _publish(self, temporary: Path, home: Path, key: str) -> None:
+        root = self.directory
         try:
-            temporary.rename(home)
+            move(temporary, home, root=root)
         except OSError:
-            if not home.is_dir():
+            if not os.path.lexists(home):
                 raise
-            # Somebody was faster, or a damaged run is in the way.
+            # Somebody was faster, or something else is in the way: a damaged run, a file, a link.
             try:
-                _verified(home, key)
+                _verified(home, key, root)
             except (OSError, RecordError):
                 discarded = self._temporary_name(key)
-                home.rename(discarded)
+                move(home, discarded, root=root)
                 try:
-                    temporary.rename(home)
+                    move(temporary, home, root=root)
                 finally:
-                    shutil.rmtree(discarded, ignore_errors=True)
+                    remove(discarded, root=root)
             else:
-                shutil.rmtree(temporary, ignore_errors=True)
+                remove(temporary, root=root)
 
 
 def _ignore(_: str) -> None:
     """Say nothing about damage; the run is repeated all the same."""
 
 
-def _verified(directory: Path, key: str) -> dict[str, Any]:
+def _verified(directory: Path, key: str, root: Path) -> dict[str, Any]:
     """Return `run.json` after checking all that it lists."""
     try:
-        info: dict[str, Any] = json.loads((directory / "run.json").read_bytes())
+        info: dict[str, Any] = json.loads(read_file(directory / "run.json", root=root))
         expected = info.pop("digest")
         if info["key"] != key or _digest_of(info) != expected:
             raise RecordError("run.json has been changed")
         files: dict[str, dict[str, Any]] = info["files"]
         for name, listed in files.items():
-            content = (directory / name).read_bytes()
-            if len(content) != listed["bytes"]:
-                raise RecordError(f"{name} has {len(content)} bytes instead of {listed['bytes']}")
-            if digest_of(content) != listed["digest"]:
+            if Path(name).name != name:
+                raise RecordError("run.json names files elsewhere")
+            with open_file(directory / name, root=root) as file:
+                size, digest = size_and_digest(file)
+            if size != listed["bytes"]:
+                raise RecordError(f"{name} has {size} bytes instead of {plain(listed['bytes'])}")
+            if digest != listed["digest"]:
                 raise RecordError(f"{name} has been changed")
     except FileNotFoundError as error:
         raise RecordError(f"{Path(error.filename).name} is missing") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise RecordError(f"{Path(str(error.filename)).name}: {why(error)}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RecordError("run.json is not readable") from error
     return info
 
@@ -266,4 +280,4 @@ def _is_abandoned(path: Path) -> bool:
     """Whether the process that was writing there is gone."""
     if owner_is_gone(path.name.split("-", 2)[-1]):
         return True
-    return time.time() - path.stat().st_mtime > STALE_AFTER_S
+    return time.time() - path.lstat().st_mtime > STALE_AFTER_S

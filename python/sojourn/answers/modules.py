@@ -1,70 +1,183 @@
 """Python modules of studies: running them, what went wrong in them, and which may run.
 
-Who runs or checks a study runs its module. A result is different: it may come from somebody else, and what
-a user is given is read and not run. So a module of a result runs only if the same bytes were run here as
-part of a study before; its hash is kept beside the store.
+Who runs a study runs its module; who checks it reads it. A result is different: it may come from somebody else, and
+what a user is given is read and not run. So a module of a result runs only if the same bytes were run here as part of
+a study before; their hash is kept beside the store. What runs is always what was hashed: a module is read once, and no
+bytecode that lies beside it is looked at.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
 import hashlib
-import importlib.util
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any, cast
 
-from sojourn.errors import Problem, StudyError
+from sojourn.errors import Problem, StudyError, why
+from sojourn.files import read_file
 from sojourn.store import default_directory
 
-__all__ = ["is_trusted", "load_module", "trust", "what_failed"]
+__all__ = [
+    "Guarded",
+    "ModuleNames",
+    "is_trusted",
+    "load_module",
+    "names_in",
+    "read_module",
+    "trust",
+    "what_failed",
+]
 
 
-def _mark(module: Path) -> Path:
-    digest = hashlib.sha256(module.read_bytes()).hexdigest()
-    return default_directory().parent / "modules" / digest
+def read_module(path: Path, root: Path | None = None) -> bytes:
+    """Return the text of a module; `root` is the result that it came with.
+
+    Raises
+    ------
+    StudyError
+        If it cannot be read.
+    """
+    try:
+        return read_file(path, root=root)
+    except (OSError, ValueError) as error:
+        missing = isinstance(error, FileNotFoundError)
+        told = "no such Python file" if missing else why(error)
+        hint = "the path is relative to the study file"
+        raise StudyError([Problem("module", f"{path}: {told}", hint)]) from error
 
 
-def trust(module: Path) -> None:
+def _mark(source: bytes) -> Path:
+    return default_directory().parent / "modules" / hashlib.sha256(source).hexdigest()
+
+
+def trust(source: bytes) -> None:
     """Remember that a module was run here; where nothing can be written, nothing is remembered."""
     with contextlib.suppress(OSError):
-        mark = _mark(module)
+        mark = _mark(source)
         if not mark.exists():
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
 
 
-def is_trusted(module: Path) -> bool:
+def is_trusted(source: bytes) -> bool:
     """Whether these bytes were run here as part of a study before."""
     try:
-        return _mark(module).exists()
+        return _mark(source).exists()
     except OSError:
         return False
 
 
-def load_module(path: Path, study: str) -> ModuleType:
-    """Run the module of a study; it sees the package, and nothing else of its folder.
+def load_module(path: Path, source: bytes, study: str) -> ModuleType:
+    """Run the text of a study's module; it sees the package, and nothing else of its folder.
+
+    Parameters
+    ----------
+    path
+        Where it was read; what goes wrong is told with it.
+    source
+        Its text.
+    study
+        Name of the study.
 
     Raises
     ------
     StudyError
-        If it is not there or raises.
+        If it raises, or leaves the program.
     """
     name = f"sojourn_study_{study.replace('-', '_').replace('.', '_')}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.exists():
-        hint = "the path is relative to the study file"
-        raise StudyError([Problem("module", f"{path}: no such Python file", hint)])
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module  # dataclasses look their module up
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        exec(compile(source, str(path), "exec"), vars(module))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # `sys.exit` too: it would end the command as if all were done
         del sys.modules[name]
         hint = "the module runs before the simulations; test it with python"
         raise StudyError([Problem("module", what_failed(error, path.name), hint)]) from error
     return module
+
+
+class Guarded(dict[str, Any]):
+    """What a module holds, by name; no function of it ends the program, whatever it raises."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - anything
+        """Return a function of the module so that what it raises can be told."""
+        found = super().__getitem__(name)
+        return _guarded(found) if callable(found) else found
+
+
+def _guarded(function: Any) -> Any:  # noqa: ANN401 - any callable
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+        try:
+            found = function(*arguments, **named)
+            return list(cast("Iterator[Any]", found)) if isinstance(found, Iterator) else found
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # `sys.exit`, and exceptions that nobody expects
+            raise RuntimeError(what_failed(error)).with_traceback(error.__traceback__) from None
+
+    return call
+
+
+@dataclass(frozen=True)
+class ModuleNames:
+    """What a module calls its functions."""
+
+    known: frozenset[str] = frozenset()
+    has_others: bool = False
+    """Whether it may hold more than its text shows."""
+
+    @classmethod
+    def of(cls, functions: Mapping[str, Any]) -> ModuleNames:
+        """Return those of a module that was run."""
+        return cls(frozenset(name for name, found in functions.items() if callable(found)))
+
+
+def names_in(path: Path, source: bytes) -> ModuleNames:
+    """Return what the text of a module may call its functions, without running it.
+
+    Raises
+    ------
+    StudyError
+        If it is not Python.
+    """
+    try:
+        tree = ast.parse(source, str(path))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise StudyError([Problem("module", what_failed(error, path.name))]) from error
+    found: set[str] = set()
+    has_others = False
+    for node in _outer(tree.body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(one.asname or one.name).partition(".")[0] for one in node.names}
+            has_others |= any(one.name == "*" for one in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Name) and node.id in {"globals", "vars", "exec", "setattr"}:
+            has_others = True
+    return ModuleNames(frozenset(found), has_others)
+
+
+def _outer(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield what runs when the module does: all but the insides of functions and classes."""
+    waiting: list[ast.AST] = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
 
 
 def what_failed(error: BaseException, file: str = "") -> str:

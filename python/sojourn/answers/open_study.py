@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.answers.asking import Ask
-from sojourn.answers.modules import is_trusted, load_module, trust
+from sojourn.answers.modules import (
+    Guarded,
+    ModuleNames,
+    is_trusted,
+    load_module,
+    names_in,
+    read_module,
+    trust,
+)
 from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.tolerance import Rule, read_rules
 from sojourn.answers.view import StudyView
@@ -30,8 +38,8 @@ class OpenStudy:
     definition: StudyDefinition
     folder: Path
     points: Points
-    given: bool = False
-    """Whether it came with a result: its module runs only if it was run here before."""
+    root: Path | None = None
+    """The result that it came with, if it did: its module runs only if the same bytes were run here before."""
     published: bool = False
     """Whether it belongs to the package, whose tests hold the claims that it lists in `tests`."""
 
@@ -62,7 +70,7 @@ class OpenStudy:
             problems = [Problem(name, "lies outside the result") for name in outside]
             raise StudyError(problems)
         labelled = Points(points, definition.labels)
-        return cls(definition, result.study_folder, labelled, given=True)
+        return cls(definition, result.study_folder, labelled, root=result.directory)
 
     @cached_property
     def functions(self) -> Mapping[str, Any]:
@@ -76,21 +84,36 @@ class OpenStudy:
         if not self.definition.module:
             return {}
         path = self.folder / self.definition.module
-        if self.given and not is_trusted(path):
-            hint = "if you trust it, run or check the study once in its own folder"
+        source = read_module(path, root=self.root)
+        if self.root is not None and not is_trusted(source):
+            hint = "if you trust it, run the study once in its own folder"
             message = (
                 f"{path.name} came with the result; code that was never run here is not executed"
             )
             return _Refused(message, hint)
-        module = load_module(path, self.definition.name)
-        trust(path)
-        return vars(module)
+        module = load_module(path, source, self.definition.name)
+        trust(source)
+        return Guarded(vars(module))
+
+    @cached_property
+    def names(self) -> ModuleNames:
+        """What the study's module calls its functions: read, and not run.
+
+        Raises
+        ------
+        StudyError
+            If the module cannot be read.
+        """
+        if not self.definition.module:
+            return ModuleNames()
+        path = self.folder / self.definition.module
+        return names_in(path, read_module(path, root=self.root))
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """Tolerances of printed cells."""
         name = self.definition.tolerances
-        return read_rules(self.folder / name) if name else ()
+        return read_rules(self.folder / name, self.root) if name else ()
 
     def ask(self, view: StudyView) -> Ask:
         """Return the questions to one result."""

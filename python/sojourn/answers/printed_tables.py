@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from sojourn.answers.table import Cell, Column, ColumnGroup, Row, Table
 from sojourn.answers.tolerance import find_rule
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.answers import Measure, PrintedColumn, PrintedGroup, PrintedTable, Where
+from sojourn.files import read_file
 from sojourn.stats.estimate import (
     NOTHING,
     Estimate,
@@ -28,10 +30,10 @@ __all__ = ["printed_rows", "printed_table"]
 
 
 @cache
-def printed_rows(path: Path) -> tuple[dict[str, str], ...]:
-    """Rows of a file of printed values, as text."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return tuple(csv.DictReader(file))
+def printed_rows(path: Path, root: Path | None = None) -> tuple[dict[str, str], ...]:
+    """Rows of a file of printed values, as text; `root` is the result that it came with."""
+    content = read_file(path, root=root).decode()
+    return tuple(csv.DictReader(io.StringIO(content, newline="")))
 
 
 def printed_table(study: OpenStudy, ask: Ask, definition: PrintedTable) -> Table:
@@ -47,7 +49,7 @@ def printed_table(study: OpenStudy, ask: Ask, definition: PrintedTable) -> Table
             headings.setdefault(title, []).append(Column(name, metric, column.title))
         for value in values:
             row = study.points.name(definition.rows, value)
-            found = matching_row(study.folder / group.printed, group.match, row)
+            found = matching_row(study, group.printed, group.match, row)
             if found is None:
                 continue
             where: Where = {**definition.where, definition.rows: value}
@@ -75,10 +77,12 @@ def _title(study: OpenStudy, group: PrintedGroup) -> str:
     return study.points.title(label, value) if not isinstance(value, list) else label
 
 
-def matching_row(path: Path, match: Mapping[str, str], row: str) -> dict[str, str] | None:
-    """Return the first row of a file that says what `match` does, with `{row}` filled in."""
+def matching_row(
+    study: OpenStudy, name: str, match: Mapping[str, str], row: str
+) -> dict[str, str] | None:
+    """Return the first row of a study's file that says what `match` does, with `{row}` filled in."""
     wanted = {column: text.replace("{row}", row) for column, text in match.items()}
-    for found in printed_rows(path):
+    for found in printed_rows(study.folder / name, study.root):
         if all(found[column] == text for column, text in wanted.items()):
             return found
     return None

@@ -24,6 +24,7 @@ from sojourn.answers.view import NotRecorded, StudyView
 from sojourn.answers.winners import winners
 from sojourn.answers.word_tables import rated_table
 from sojourn.declarations.answers import Headline
+from sojourn.files import read_file
 from sojourn.headline.said import Headline as First
 
 __all__ = ["declared_parts", "failure", "notes_of"]
@@ -103,7 +104,7 @@ def notes_of(study: OpenStudy) -> str:
     """Return the notes that end a report; empty without any."""
     name = study.definition.notes
     try:
-        return (study.folder / name).read_text(encoding="utf-8") if name else ""
+        return read_file(study.folder / name, root=study.root).decode() if name else ""
     except (OSError, UnicodeDecodeError):
         return f"{name} cannot be read."
 

@@ -9,14 +9,15 @@ and not judged.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
 
+from sojourn.files import read_file
 from sojourn.stats.estimate import Estimate
+from sojourn.toml_text import parse_toml
 
 JUDGED_TRUST = frozenset("AB")
 """Trust grades whose printed numbers may judge us: confirmed by a second number (A), plausible (B)."""
@@ -145,15 +146,15 @@ class Rule:
         return f"{', '.join(part for part in (words, limits) if part)} ({self.claim})"
 
 
-def read_rules(path: Path) -> tuple[Rule, ...]:
-    """Read the rules of a study, in their order.
+def read_rules(path: Path, root: Path | None = None) -> tuple[Rule, ...]:
+    """Read the rules of a study, in their order; `root` is the result that they came with.
 
     Raises
     ------
     ValueError
         If a rule has an unknown key, no trust, or no limit at all.
     """
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    document = parse_toml(read_file(path, root=root).decode())
     rules: list[Rule] = []
     for number, entry in enumerate(document["rule"], 1):
         values: dict[str, Any] = {

@@ -67,12 +67,11 @@ def rated_table(study: OpenStudy, ask: Ask, definition: RatedTable) -> Table:
     """Set the printed words beside ours."""
     cells: dict[tuple[str, str, str], Cell] = {}
     rows: list[Row] = []
-    path = study.folder / definition.printed
     for row in definition.rows:
         key = f"{row.name}-{row.case}"
         rows.append(Row(key, row.label, row.description))
         for column in definition.columns:
-            printed = matching_row(path, {**row.match, **column.match}, "")
+            printed = matching_row(study, definition.printed, {**row.match, **column.match}, "")
             if printed is not None:
                 metric = column.metric or column.measure
                 word = printed[definition.word]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sojourn.errors import UsageError
+from sojourn.files import new_file, write_file
 from sojourn.plots.backends import mpl
 from sojourn.plots.spec import PlotSpec
 
@@ -47,8 +48,9 @@ class Plot(PlotSpec):
                 "use .svg, .pdf or .png",
             )
         if path.suffix == ".svg":
-            path.write_text(mpl.svg(self), encoding="utf-8")
+            write_file(path, mpl.svg(self))
         else:
             figure: Any = mpl.draw(self)  # its own annotations are incomplete
-            figure.savefig(path, dpi=200)
+            with new_file(path) as file:
+                figure.savefig(file, format=path.suffix[1:], dpi=200)
         return path

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.notebook import pandas_frame, table_html
+from sojourn.run_directory import is_run
 from sojourn.study import result
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def load_result(directory: str | Path) -> StudyResult | Run:
         If it is neither, or not complete.
     """
     directory = Path(directory)
-    if (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists():
+    if is_run(directory):
         from sojourn.api.run import Run
 
         return Run.load(directory)

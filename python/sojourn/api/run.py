@@ -17,6 +17,7 @@ from sojourn.engine import simulate
 from sojourn.errors import RecordError, ScenarioError, plain
 from sojourn.headline import Headline, headline_of_run, headline_rows
 from sojourn.notebook import in_notebook, pandas_frame, table_html
+from sojourn.on_disk import read_text
 from sojourn.progress import RunProgress
 from sojourn.run_directory import read_run
 from sojourn.scenario import Scenario, load_scenario
@@ -56,9 +57,9 @@ class Run:
         directory = Path(directory)
         manifest, tables, damages = read_run(directory)
         try:
-            scenario = Scenario.parse((directory / "scenario.toml").read_text("utf-8"))
+            scenario = Scenario.parse(read_text(directory, "scenario.toml"))
             seed, key, statistics = (manifest[name] for name in ("seed", "key", "statistics"))
-        except (OSError, ValueError, KeyError, ScenarioError) as error:
+        except (RecordError, ValueError, KeyError, ScenarioError) as error:
             raise RecordError(
                 f"{directory} does not hold a complete run: {plain(str(error).splitlines()[0])}",
                 "run the scenario again with --out",

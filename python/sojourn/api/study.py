@@ -6,6 +6,7 @@ import contextlib
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -99,7 +100,7 @@ class Study:
         """Show the points with their labels, or what is wrong."""
         try:
             with self._opened() as study:
-                plan = make_plan(study, RunOptions(), unanswerable)
+                plan = make_plan(study, RunOptions(), partial(unanswerable, is_run=False))
         except StudyError as error:
             rows = [(problem.path, problem.message, problem.hint) for problem in error.problems]
             return table_html(f"{self.name} is not valid", ("where", "what", "hint"), rows)

@@ -17,9 +17,16 @@ INTERRUPTED = 3  # as in `sojourn.errors.ExitStatus`, which is not loaded for he
 
 def main() -> None:
     """Run the command that the process was called with, and leave the process."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    status = run_command(sys.argv[1:])
-    status = max(status, _flush())
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _interrupt)
+        status = run_command(sys.argv[1:])
+        status = max(status, _flush())
+        # What was asked for is done; an interrupt that comes now comes too late to undo it.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+    except KeyboardInterrupt:  # before the command, or while it said how it ended
+        status = INTERRUPTED
     if status == INTERRUPTED:
         # At once: a run that has not noticed yet is not waited for, and nothing else is left to be put away.
         os._exit(status)
@@ -54,7 +61,14 @@ def _refused(error: OSError) -> int:
 
 
 def _interrupt(_signal: int, _frame: object) -> None:
+    """End the command; a second signal does not wait for what it puts away."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
     raise KeyboardInterrupt
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    os._exit(INTERRUPTED)
 
 
 def run_command(arguments: list[str]) -> int:
@@ -89,13 +103,14 @@ def run_command(arguments: list[str]) -> int:
         show_error(error)
         return error.exit_status
     except BaseException as error:
-        if (
-            type(error).__name__ != "PanicException"
-        ):  # of a library in Rust, which nobody can name without it
-            raise
         from sojourn.cli.console import show_error
-        from sojourn.errors import RecordError
+        from sojourn.errors import RecordError, RunError
 
-        failure = RecordError("a data file is so damaged that reading it crashed the reader")
+        name = type(error).__name__
+        if name == "PanicException":  # of a library in Rust, which nobody can name without it
+            failure = RecordError("a data file is so damaged that reading it crashed the reader")
+        else:  # `sys.exit` of somebody's module, which would pass for what was asked for
+            told = f"{name}: {error}" if str(error) else name
+            failure = RunError(f"the command was left before its end: {told}")
         show_error(failure)
         return failure.exit_status

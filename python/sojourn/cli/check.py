@@ -61,13 +61,18 @@ def _is_builtin(name: str) -> bool:
 
 
 def _check_study(name: str) -> str:
+    from functools import partial
+
     from sojourn.answers.checks import unanswerable
-    from sojourn.cli.console import show_warnings
+    from sojourn.cli.console import note, show_warnings
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
 
-    plan = make_plan(load_study(name), RunOptions(), unanswerable)
+    study = load_study(name)
+    plan = make_plan(study, RunOptions(), partial(unanswerable, is_run=False))
     show_warnings(plan.warnings)
+    if study.definition.module and not study.builtin:
+        note(f"{name}: its module {study.definition.module} was read and not run")
     return "study"
 
 

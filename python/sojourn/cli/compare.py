@@ -54,7 +54,7 @@ def execute(options: Namespace) -> int:
 
 
 def _points(options: Namespace) -> bool:
-    from sojourn.cli.console import print_json, print_table
+    from sojourn.cli.console import print_json, print_table, say
     from sojourn.report.comparison import by_effect, comparison_table, effect_table
     from sojourn.report.first import headline_of_result
     from sojourn.study.compare import compare_labels
@@ -90,9 +90,9 @@ def _points(options: Namespace) -> bool:
         )
     else:
         _warn_of_less(result)
-        print(sentence)
+        say(sentence)
         if headline is not None:  # and value by value
-            print(found.headline)
+            say(found.headline)
         if not overall.is_empty():
             print()
             print_table(*by_effect(overall, [by]))

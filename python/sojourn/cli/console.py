@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import sys
 
-from sojourn.messages import note
+from sojourn.messages import note, visible
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Iterator, Sequence
+    from typing import Any, TextIO
 
     from sojourn.errors import Problem, SojournError
 
 __all__ = [
     "format_number",
+    "hand_over",
     "note",
     "print_json",
+    "print_rows",
     "print_table",
+    "say",
     "show_error",
     "show_problems",
 ]
@@ -34,11 +37,11 @@ def _coloured(text: str, colour: str) -> str:
 
 def warn(text: str) -> None:
     """Say something on stderr that deserves attention."""
-    note(f"{_coloured('warning:', YELLOW)} {text}")
+    note(text, f"{_coloured('warning:', YELLOW)} ")
 
 
 def _complain(message: str, hint: str) -> None:
-    note(f"{_coloured('error:', RED)} {message}")
+    note(message, f"{_coloured('error:', RED)} ")
     if hint:
         note(f"  hint: {hint}")
 
@@ -66,11 +69,38 @@ def show_warnings(problems: Sequence[Problem]) -> None:
             note(f"  hint: {problem.hint}")
 
 
+def say(text: str) -> None:
+    """Print words to stdout, in which all signs can be seen."""
+    print(visible(text))
+
+
+def hand_over(text: object) -> None:
+    """Print data to stdout: to a program as they are, to a terminal so that all signs can be seen."""
+    for_reader(sys.stdout).write(f"{text}\n")
+
+
+class for_reader:
+    """A stream to which data are written: as they are, or with all signs to be seen if it is a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown = visible if stream.isatty() else str
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        return self._stream.write(self._shown(text))
+
+
 def print_json(content: dict[str, Any]) -> None:
     """Print one JSON object to stdout; what is not a number there becomes null."""
     import json
 
-    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    if not text.replace("\n", "").isprintable():  # within strings, where an escape says the same
+        text = "".join(
+            sign if sign == "\n" or sign.isprintable() else json.dumps(sign)[1:-1] for sign in text
+        )
+    print(text)
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -105,15 +135,26 @@ def format_number(value: float | None) -> str:
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print aligned columns to stdout; numbers to the right."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [
-        max(len(row[column]) for row in [list(headings), *cells]) for column in range(len(headings))
-    ]
+    print_rows(headings, iter(rows))
+
+
+MEASURED = 1000
+"""Rows that say how wide columns are. chosen: more are not looked through, and need not fit into memory."""
+
+
+def print_rows(headings: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
+    """Print aligned columns to stdout while rows come; the first ones say how wide columns are."""
+    from itertools import chain, islice
+
+    first = list(islice(rows, MEASURED))
+    titles = [_cell(title) for title in headings]
+    cells = [titles, *([_cell(value) for value in row] for row in first)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
     right = [
-        bool(rows) and all(isinstance(row[column], int | float | None) for row in rows)
-        for column in range(len(headings))
+        bool(first) and all(isinstance(row[column], int | float | None) for row in first)
+        for column in range(len(titles))
     ]
-    for row in [list(headings), *cells]:
+    for row in chain(cells, ([_cell(value) for value in row] for row in rows)):
         line = "  ".join(
             text.rjust(width) if flush else text.ljust(width)
             for text, width, flush in zip(row, widths, right, strict=True)
@@ -126,4 +167,5 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, float):
         return format_number(value)
-    return str(value)
+    text = str(value)
+    return text if text.isprintable() else visible(text).replace("\n", "\\n")

@@ -59,6 +59,7 @@ def length(text: str) -> float:
 
 def execute(options: Namespace) -> None:
     """Write a figure as SVG and PDF, or name all figures of a result."""
+    from sojourn.cli.console import hand_over
     from sojourn.errors import UsageError
     from sojourn.output import writing
     from sojourn.report.figure_files import figure_named, figures_of, write_figure
@@ -66,7 +67,7 @@ def execute(options: Namespace) -> None:
     figures = figures_of(options.directory)
     if options.name is None:
         for figure in figures:
-            print(f"{figure.item}\t{figure.title}")
+            hand_over(f"{figure.item}\t{figure.title}")
         return
     figure = figure_named(figures, options.name, str(options.directory))
     if (options.width or _LEAST) < _LEAST or (options.height or _LEAST) < _LEAST:
@@ -83,19 +84,17 @@ def execute(options: Namespace) -> None:
             titled=options.title,
         )
     for path in paths:
-        print(path)
+        hand_over(path)
 
 
 def _font(family: str, size: float | None) -> Font:
     """Return what the figure is written in."""
     from difflib import get_close_matches
 
-    from matplotlib import font_manager
-
     from sojourn.errors import UsageError
-    from sojourn.plots.backends.mpl import Font
+    from sojourn.plots.backends.mpl import Font, font_names
 
-    known = sorted(set(font_manager.get_font_names()))
+    known = font_names()
     if family not in known:
         close = get_close_matches(family, known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"such as {', '.join(known[:8])}"

@@ -22,13 +22,15 @@ def execute(options: Namespace) -> None:
     """Write the text form, from which `provision encode` makes the same octets."""
     from pathlib import Path
 
+    from sojourn.cli.console import hand_over
+    from sojourn.files import write_file
     from sojourn.output import writing
     from sojourn.provisioning.configuration import Configuration, read_octets
 
     text = Configuration(read_octets(options.file), docsis40=options.docsis40).text
     if options.out is None:
-        print(text, end="")
+        hand_over(text.removesuffix("\n"))
         return
     out = Path(options.out)
     with writing(out):
-        out.write_text(text, encoding="utf-8")
+        write_file(out, text)

@@ -30,6 +30,7 @@ def execute(options: Namespace) -> int:
     from sojourn.cli.console import note
     from sojourn.cli.provision_show import tell
     from sojourn.errors import ExitStatus
+    from sojourn.files import write_file
     from sojourn.output import writing
     from sojourn.provisioning import encode, read_secret
     from sojourn.scenario import read_text
@@ -39,7 +40,7 @@ def execute(options: Namespace) -> int:
     configuration = encode(text, secret, seal=options.seal or None, file=options.file)
     out = Path(options.out)
     with writing(out):
-        out.write_bytes(configuration.octets)
+        write_file(out, configuration.octets)
     issues = configuration.issues
     tell(issues, options.out)
     note(f"{options.out}: {len(configuration.octets)} octets")

@@ -57,6 +57,7 @@ def execute(options: Namespace) -> None:
 
     from sojourn.cli.console import note, print_json, print_table
     from sojourn.cli.provision_show import tell
+    from sojourn.files import write_file
     from sojourn.output import writing
     from sojourn.provisioning import decode, expand, read_secret, restate
     from sojourn.provisioning.expansion import parameter_rows
@@ -76,7 +77,7 @@ def execute(options: Namespace) -> None:
         restated = restate(configuration, tables, style=options.style, **choices)
         out = Path(options.out)
         with writing(out):
-            out.write_bytes(restated.octets)
+            write_file(out, restated.octets)
         note(f"{options.out}: {len(restated.octets)} octets")
     if options.json:
         issues = [asdict(issue) for issue in service.issues]

@@ -49,7 +49,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Expand the file twice, run both scenarios, and print what changes for the games."""
-    from sojourn.cli.console import note, print_json, print_table, warn
+    from sojourn.cli.console import note, print_json, print_table, say, warn
     from sojourn.cli.provision_show import tell
     from sojourn.provisioning import decode, read_secret
     from sojourn.provisioning.migration import migrate
@@ -91,7 +91,7 @@ def execute(options: Namespace) -> None:
         for direction, words in service.summary.items():
             note(f"{when}, {direction}: {words}")
     if migration.headline:
-        print(migration.headline)
+        say(migration.headline)
     shown = [(*row[:4], row[5], row[4]) for row in rows]
     print_table(("traffic", "metric", "before", "after", "unit", "before/after"), shown)
     if not options.no_figures:

@@ -7,6 +7,7 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from sojourn.cli.arguments import Parser
 
@@ -29,16 +30,23 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Ask the store, or one result, in SQL (DuckDB)."""
-    from sojourn.cli.console import print_table
-    from sojourn.query import run_query
+    from sojourn.cli.console import for_reader, print_rows, warn
+    from sojourn.query import asked
 
-    columns, rows = run_query(options.sql, options.store, allow_files=options.allow_files)
-    if options.csv:
+    with asked(options.sql, options.store, allow_files=options.allow_files) as answer:
+        for sentence in answer.left_out:
+            warn(sentence)
+        if not options.csv:
+            print_rows(answer.columns, answer.rows)
+            return
         import csv
         import sys
 
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
-    else:
-        print_table(columns, rows)
+        from sojourn.formulas import no_formula
+
+        def cells(row: Sequence[object]) -> list[object]:
+            return [no_formula(cell) if isinstance(cell, str) else cell for cell in row]
+
+        writer = csv.writer(for_reader(sys.stdout), lineterminator="\n")
+        writer.writerow(cells(answer.columns))
+        writer.writerows(map(cells, answer.rows))

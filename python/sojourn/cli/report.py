@@ -21,9 +21,10 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Rebuild tables, figures and the page of a result directory."""
-    from sojourn.cli.console import warn
+    from sojourn.cli.console import hand_over, warn
     from sojourn.output import writing
-    from sojourn.report.single import build_run_report, is_run
+    from sojourn.report.single import build_run_report
+    from sojourn.run_directory import is_run
 
     with writing(options.directory):
         if is_run(options.directory):
@@ -37,4 +38,4 @@ def execute(options: Namespace) -> None:
             damages = result.damages
     for sentence in damages:
         warn(f"{options.directory}: {sentence}; left out")
-    print(options.directory / "report.html")
+    hand_over(options.directory / "report.html")

@@ -19,6 +19,9 @@ __all__ = ["arguments", "execute"]
 
 LARGEST_SEED = 2**64 - 1
 
+LONGEST = 32 * 2**20
+"""Characters of a scenario that are read at once; of longer ones `sojourn.scenario` says what is wrong."""
+
 WORTH_KEEPING_PACKETS = 6e6
 """Runs whose links carry fewer packets are made again rather than kept.
 
@@ -141,16 +144,27 @@ def _scenario(file: str, settings: list[str]) -> tuple[_engine.Scenario, str]:
     from sojourn.settings import apply_settings
 
     try:
-        with open(file, encoding="utf-8") as text:  # noqa: PTH123 - pathlib takes its time
-            content = text.read()
-        content = apply_settings(content, settings) if settings else content
-        return _engine.Scenario.parse(content), content
+        with open(file, encoding="utf-8", opener=_opened) as text:
+            content = text.read(LONGEST)
+        if len(content) < LONGEST:
+            content = apply_settings(content, settings) if settings else content
+            return _engine.Scenario.parse(content), content
     except Exception:  # said properly below, with what takes its time to load
         pass
     from sojourn.scenario import load_scenario
 
     loaded = load_scenario(file, settings)
     return loaded.compiled, loaded.text
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a file; pipes are read below."""
+    import os
+    import stat
+
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib takes its time
+        raise OSError(path)
+    return os.open(path, flags)
 
 
 def _warn(file: str, scenario: _engine.Scenario) -> None:
@@ -198,6 +212,7 @@ def _new_place(name: str) -> str:
 def _write(finished: Run, out: str, settings: list[str], *, report: bool, is_ours: bool) -> None:
     from pathlib import Path
 
+    from sojourn.files import write_file
     from sojourn.on_disk import list_files
     from sojourn.output import new_directory, writing
     from sojourn.study.manifest import describe_machine, describe_source, write_json
@@ -217,7 +232,7 @@ def _write(finished: Run, out: str, settings: list[str], *, report: bool, is_our
     with new_directory(destination, is_ours=is_ours) as directory, writing(destination):
         for name, table in finished.tables.items():
             write_table(table, directory / f"{name}.parquet")
-        (directory / "scenario.toml").write_text(finished.scenario.text, encoding="utf-8")
+        write_file(directory / "scenario.toml", finished.scenario.text)
         manifest["files"] = list_files(directory, directory.glob("*.parquet"))
         write_json(directory / "manifest.json", manifest)
         if report:

@@ -22,6 +22,7 @@ def execute(options: Namespace) -> None:
 
     from sojourn.cli.console import note
     from sojourn.errors import UsageError
+    from sojourn.files import write_file
     from sojourn.output import new_directory, writing
     from sojourn.study.skeleton import SCENARIO, STUDY, check_name
 
@@ -31,8 +32,8 @@ def execute(options: Namespace) -> None:
         raise UsageError(f"{directory} is there already", "name a new directory")
     with new_directory(directory) as unfinished, writing(directory):
         study = STUDY.replace("NAME", directory.name)
-        (unfinished / "study.toml").write_text(study, encoding="utf-8")
-        (unfinished / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
+        write_file(unfinished / "study.toml", study)
+        write_file(unfinished / "scenario.toml", SCENARIO)
     note(f"change {directory}/scenario.toml and {directory}/study.toml to your question, then:")
     note(f"  sojourn study run {directory} --quick")
     print(directory / "study.toml")

@@ -144,7 +144,7 @@ def execute(options: Namespace) -> None:
 
 
 def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
-    from sojourn.cli.console import note
+    from sojourn.cli.console import hand_over, note
 
     note(
         f"{outcome.computed} runs computed, {outcome.reused} from the store; "
@@ -166,4 +166,4 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
                 f"claims, {use}{label}: {counts['holds']} hold, {counts['fails']} fail, "
                 f"{counts['not_run']} not run"
             )
-    print(outcome.directory / "report.html")
+    hand_over(outcome.directory / "report.html")

@@ -18,18 +18,20 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Show what a study runs."""
+    from functools import partial
+
     from sojourn.answers.checks import unanswerable
-    from sojourn.cli.console import print_table
+    from sojourn.cli.console import print_table, say
     from sojourn.study.library import load_study
     from sojourn.study.plan import RunOptions, make_plan
 
     study = load_study(options.name)
-    plan = make_plan(study, RunOptions(), unanswerable)
+    plan = make_plan(study, RunOptions(), partial(unanswerable, is_run=False))
     definition = study.definition
-    print(definition.title or definition.name)
+    say(definition.title or definition.name)
     for text in (definition.source, definition.summary.strip()):
         if text:
-            print(f"\n{text}")
+            say(f"\n{text}")
     first, last = plan.seeds[0], plan.seeds[-1]
     seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
     print(

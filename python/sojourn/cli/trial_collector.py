@@ -57,7 +57,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Collect uploads of probes, each exactly once, and show who reports."""
-    from sojourn.cli.console import note
+    from sojourn.cli.console import hand_over, note
     from sojourn.errors import MissingExtra, UsageError
 
     try:
@@ -104,7 +104,7 @@ def execute(options: Namespace) -> None:
             for probe in storage.probes():
                 last = f"{probe.last:%Y-%m-%d %H:%M}" if probe.last else "never"
                 revoked = "\trevoked" if probe.revoked else ""
-                print(f"{probe.name}\t{probe.uploads}\t{last}{revoked}")
+                hand_over(f"{probe.name}\t{probe.uploads}\t{last}{revoked}")
         elif options.action == "plan":
             _plan(storage, names, options.bootfile)
         elif options.action == "revoke":
@@ -113,7 +113,7 @@ def execute(options: Namespace) -> None:
         else:
             change = storage.add_probe if options.action == "add" else storage.renew_probe
             for name in names:
-                print(f"{name}\t{change(name)}")
+                hand_over(f"{name}\t{change(name)}")
     finally:
         storage.close()
 

@@ -40,8 +40,9 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Print a schedule as CSV: one row per test, three slots a day, both directions."""
-    from sojourn.cli.console import note
+    from sojourn.cli.console import hand_over, note
     from sojourn.field.design import schedule
+    from sojourn.formulas import without_formulas
 
     width = len(str(options.homes))
     table = schedule(
@@ -54,7 +55,7 @@ def execute(options: Namespace) -> None:
     )
     if options.order == "talk":
         note("week and treatment change together: this design cannot tell them apart")
-    print(table.write_csv(), end="")
+    hand_over(without_formulas(table).write_csv().removesuffix("\n"))
 
 
 def _day(text: str) -> date:

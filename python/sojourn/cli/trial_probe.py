@@ -28,7 +28,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> int:
     """Run Flent's tests on a schedule, keep what they wrote, and send it until the collector has it."""
-    from sojourn.cli.console import note
+    from sojourn.cli.console import note, say
     from sojourn.errors import ExitStatus
     from sojourn.field.probe import running
     from sojourn.field.probe.plan import refresh
@@ -40,7 +40,7 @@ def execute(options: Namespace) -> int:
         return ExitStatus.DONE
     if options.action == "plan":
         for period in refresh(settings, note).periods:
-            print(period.words(settings.spool))
+            say(period.words(settings.spool))
         return ExitStatus.DONE
     if options.action == "run":
         running.run_forever(settings, note)

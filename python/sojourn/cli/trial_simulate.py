@@ -111,10 +111,11 @@ def _treatment(text: str) -> tuple[str, dict[str, Any]]:
     from typing import cast
 
     from sojourn.errors import UsageError
+    from sojourn.toml_text import parse_toml
 
     name, equals, value = text.partition("=")
     try:
-        queue = tomllib.loads(f"queue = {value}")["queue"] if equals else None
+        queue = parse_toml(f"queue = {value}")["queue"] if equals else None
     except tomllib.TOMLDecodeError:
         queue = None
     if not name or not isinstance(queue, dict):

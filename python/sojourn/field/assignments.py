@@ -18,6 +18,7 @@ import polars as pl
 
 from sojourn.errors import Problem, StudyError, UsageError
 from sojourn.field.records import FieldTest
+from sojourn.files import read_named
 
 __all__ = ["LABEL_HINT", "SCHEDULE", "Assignments", "Period", "is_label", "read_schedule"]
 
@@ -157,7 +158,7 @@ def read_schedule(path: Path) -> pl.DataFrame:
     """
     hint = "what `trial design` prints"
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_named(path).decode("utf-8-sig")
         reader = csv.DictReader(text.splitlines())
         names = list(reader.fieldnames or ())
         if missing := [name for name in SCHEDULE if name not in names]:

@@ -66,7 +66,7 @@ class _File(BaseModel):
 
     version: int = 1
     metadata: _Metadata
-    x_values: list[Annotated[float, Field(allow_inf_nan=False)]]
+    x_values: list[Annotated[float, Field(ge=0, le=1e6)]]
     results: dict[str, list[float | None]]
 
 
@@ -176,7 +176,7 @@ def _series(content: _File, document: dict[str, Any]) -> list[FlentSeries]:
     found: list[FlentSeries] = []
     for name in names:
         values = np.asarray(content.results[name], dtype=float)
-        known = np.abs(values) <= LARGEST
+        known = (values >= 0) & (values <= LARGEST)
         grid = Samples(x[known], values[known])
         own = raw[name]
         samples = Samples(own.at - first, own.values, own.durations) if len(own) else grid
@@ -199,9 +199,10 @@ def _raw_samples(content: _File, document: dict[str, Any], name: str) -> Samples
 def _tool_mean(content: _File, name: str) -> float | None:
     meta = content.metadata.SERIES_META.get(name, {})
     value = meta.get("MEAN_VALUE")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LARGEST:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value / 1e6 if meta.get("UNITS") == "bits/s" else float(value)
+    unit = 1e6 if meta.get("UNITS") == "bits/s" else 1.0
+    return value / unit if 0 < value <= unit * LARGEST else None
 
 
 def _test(
@@ -277,7 +278,7 @@ def _throughput(
     stack = np.array([content.results[name] for name in many], dtype=float)[
         :, (x >= began) & (x <= ended)
     ]
-    known = np.abs(stack) <= LARGEST
+    known = (stack >= 0) & (stack <= LARGEST)
     steps = known.any(axis=0)
     totals = np.where(known, stack, 0.0).sum(axis=0)[steps] / known.sum(axis=0)[steps]
     grid = float(totals.mean()) if len(totals) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,13 +17,22 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.errors import RecordError, UsageError, plain
+from sojourn import files
+from sojourn.errors import RecordError, UsageError, plain, why
 from sojourn.field.flent import looks_like_flent, read_flent
 from sojourn.field.iperf3 import looks_like_iperf3, read_iperf3
 from sojourn.field.irtt import looks_like_irtt, read_irtt
 from sojourn.field.labels import Labelling
-from sojourn.field.reading import LARGEST_TEXT, Unreadable, document_of, read_document
+from sojourn.field.reading import (
+    LARGEST_FILE,
+    LARGEST_TEXT,
+    Unreadable,
+    document_of,
+    read_document,
+)
 from sojourn.field.records import SCHEMA, FieldTest, frame_of_tests
+from sojourn.formulas import no_formula, without_formulas
+from sojourn.on_disk import read_table
 from sojourn.output import new_directory
 
 __all__ = [
@@ -125,7 +135,7 @@ def import_files(
     for done, (path, name) in enumerate(paths, start=1):
         try:
             found = read_file(path, name)
-            first = seen.setdefault(hashlib.sha256(path.read_bytes()).digest(), name)
+            first = seen.setdefault(_digest(path), name)
             if first == name:
                 tests.extend(found)
             else:
@@ -136,6 +146,13 @@ def import_files(
     if labelling is not None:
         tests = labelling.apply(tests)
     return Imported(frame_of_tests(tests), len(paths), tuple(skipped))
+
+
+def _digest(path: Path) -> bytes:
+    try:
+        return hashlib.sha256(files.read_file(path, most=LARGEST_FILE)).digest()
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {why(error)}") from error
 
 
 def measurement_files(source: Path) -> list[tuple[Path, str]]:
@@ -170,9 +187,11 @@ def write_imported(imported: Imported, directory: Path, source: Path) -> None:
 
     with new_directory(directory) as unfinished:
         imported.tests.write_parquet(unfinished / TESTS)
-        imported.tests.write_csv(unfinished / "tests.csv")
-        with (unfinished / "skipped.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([("file", "reason"), *imported.skipped])
+        files.write_file(unfinished / "tests.csv", without_formulas(imported.tests).write_csv())
+        skipped = io.StringIO()
+        rows = [("file", "reason"), *imported.skipped]
+        csv.writer(skipped).writerows([no_formula(cell) for cell in row] for row in rows)
+        files.write_file(unfinished / "skipped.csv", skipped.getvalue())
         manifest = {
             "kind": "trial",
             "version": VERSION,
@@ -181,9 +200,7 @@ def write_imported(imported: Imported, directory: Path, source: Path) -> None:
             "tests": imported.tests.height,
             "skipped": len(imported.skipped),
         }
-        (unfinished / "manifest.json").write_text(
-            json.dumps(manifest, indent=2) + "\n", encoding="utf-8"
-        )
+        files.write_file(unfinished / "manifest.json", json.dumps(manifest, indent=2) + "\n")
 
 
 def read_imported(directory: Path) -> pl.DataFrame:
@@ -197,14 +214,14 @@ def read_imported(directory: Path) -> pl.DataFrame:
         If its table is damaged.
     """
     path = directory / TESTS
-    if not path.is_file():
+    if not path.exists():
         raise UsageError(
             f"{directory} holds no imported tests", "sojourn trial import PATH --out DIR"
         )
     try:
-        tests = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise RecordError(f"{path} is damaged", "import the files again") from error
+        tests = read_table(directory, TESTS, {})
+    except RecordError as error:
+        raise RecordError(f"{directory}: {error.message}", "import the files again") from error
     if tests.schema != SCHEMA:
         raise RecordError(
             f"{path} has other columns than a table of tests", "import the files again"

@@ -19,6 +19,7 @@ from typing import Any
 from sojourn.errors import Problem, StudyError, UsageError, nearest
 from sojourn.field.assignments import SCHEDULE, Assignments, read_schedule
 from sojourn.field.records import FieldTest
+from sojourn.files import read_named
 
 __all__ = ["Labelling", "Labels", "labels_of", "read_labels"]
 
@@ -91,7 +92,7 @@ def read_labels(path: Path) -> Labelling:
         Everything wrong with its rows.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_named(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the labels {path}", "a CSV file in UTF-8") from error
     if set(SCHEDULE) <= set(text.partition("\n")[0].strip().split(",")):

@@ -6,6 +6,7 @@ A probe's upload may be cut off, or made by somebody who wants our memory. Each 
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import json
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from pydantic import ValidationError
+
+from sojourn.files import read_file
 
 __all__ = [
     "LARGEST_FILE",
@@ -57,10 +60,10 @@ def read_document(path: Path) -> dict[str, Any]:
         If it is too large, cut off, no JSON, or no object.
     """
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB")
-        content = path.read_bytes()
+        content = read_file(path, most=LARGEST_FILE)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB") from error
         raise Unreadable(f"cannot be read: {_reason(error)}") from error
     return document_of(content)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,10 +9,14 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from sojourn.errors import RecordError
 from sojourn.field.analysis import Analysis
 from sojourn.field.figures import figures
 from sojourn.field.tables import headline, headlines, tables
 from sojourn.field.verdicts import read
+from sojourn.files import fresh_folder, read_file, write_file
+from sojourn.formulas import without_formulas
+from sojourn.on_disk import read_listing
 
 __all__ = ["effect_rows", "write_report"]
 
@@ -31,23 +33,21 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
         The page.
     """
     from sojourn.report.drawing_files import draw_files
-    from sojourn.report.files import write_plain, write_text
+    from sojourn.report.files import write_plain
     from sojourn.report.page import DrawnFigure, page_environment, style_sheet
     from sojourn.version import VERSION
 
     made = figures(analysis)
-    folders = {name: directory / name for name in ("tables", "figures")}
-    for folder in folders.values():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+    folders = {
+        name: fresh_folder(directory / name, root=directory) for name in ("tables", "figures")
+    }
     drawings = draw_files(made, folders["figures"])
     drawn = [DrawnFigure(figure, Markup(drawings[figure.item])) for figure in made]
     shown = tables(analysis)
     for table in shown:
         write_plain(folders["tables"] / f"{table.name}.csv", table)
-    pl.DataFrame(effect_rows(analysis), infer_schema_length=None).write_csv(
-        directory / "effects.csv"
-    )
+    effects = pl.DataFrame(effect_rows(analysis), infer_schema_length=None)
+    write_file(directory / "effects.csv", without_formulas(effects).write_csv())
     page = (
         page_environment()
         .get_template("trial.html")
@@ -66,7 +66,7 @@ def write_report(directory: Path, analysis: Analysis, tests: pl.DataFrame) -> Pa
         )
     )
     path = directory / "report.html"
-    write_text(path, page)
+    write_file(path, page)
     return path
 
 
@@ -114,19 +114,21 @@ def _doubtful(tests: pl.DataFrame) -> list[tuple[str, str, str, str]]:
 
 
 def _skipped(directory: Path) -> list[tuple[str, str]]:
-    path = directory / "skipped.csv"
-    if not path.is_file():
+    try:
+        content = read_file(directory / "skipped.csv", root=directory)
+        rows = pl.read_csv(content, columns=[0, 1], infer_schema=False).rows()
+    except (OSError, pl.exceptions.PolarsError):
         return []
-    return [(str(file), str(reason)) for file, reason in pl.read_csv(path).rows()]
+    return [(str(file), str(reason)) for file, reason in rows]
 
 
 def _provenance(
     directory: Path, analysis: Analysis, tests: pl.DataFrame, version: str
 ) -> list[tuple[str, str]]:
-    source = ""
-    manifest = directory / "manifest.json"
-    if manifest.is_file():
-        source = str(json.loads(manifest.read_text(encoding="utf-8")).get("source", ""))
+    try:
+        source = str(read_listing(directory, "manifest.json").get("source", ""))
+    except RecordError:
+        source = ""
     tools = ", ".join(sorted(tests["tool"].unique().to_list()))
     return [
         ("version", version),

@@ -35,6 +35,7 @@ from sojourn.field.population import (
     draw_homes,
     home_overlay,
 )
+from sojourn.files import write_file
 from sojourn.output import new_directory
 from sojourn.scenario import Scenario
 
@@ -185,7 +186,7 @@ def simulate_trial(
                 latency=around.latency * latency,
             )
             name, content = _file_of(scenario, test, around)
-            (unfinished / test.home.name / name).write_bytes(content)
+            write_file(unfinished / test.home.name / name, content)
 
         with ThreadPoolExecutor(jobs) as pool:
             try:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import sojourn._engine as _engine
-from sojourn.errors import Problem, ScenarioError, UsageError
+from sojourn.errors import Problem, ScenarioError, UsageError, plain, why
+from sojourn.files import read_named
 
 __all__ = [
     "SECRET_VARIABLE",
@@ -187,9 +188,9 @@ def read_octets(path: str | Path) -> bytes:
         If it cannot be read.
     """
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        return read_named(Path(path))
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        raise UsageError(f"{plain(path)}: {why(error)}") from error
 
 
 def read_secret(path: str | Path | None) -> bytes | None:

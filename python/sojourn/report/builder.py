@@ -6,7 +6,6 @@ years later.
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +18,7 @@ from sojourn.answers.report_content import StudyParts
 from sojourn.answers.reporting import declared_parts, failure, notes_of
 from sojourn.answers.view import StudyView
 from sojourn.declarations.answers import declares_answers
+from sojourn.files import fresh_folder, write_file
 from sojourn.headline.said import Headline
 from sojourn.report import generic, page
 from sojourn.report.drawing_files import Drawers
@@ -27,7 +27,6 @@ from sojourn.report.files import (
     write_comparison,
     write_plain,
     write_table,
-    write_text,
 )
 from sojourn.report.first import headline_of_result
 from sojourn.study.result import ReportSummary, StudyResult
@@ -45,7 +44,7 @@ def build_report(
     directory = result.directory
     expected = len(result.definition.figure) if figures else 0
     with drawers or Drawers(pdf=pdf, expected=expected) as drawers:
-        drawers.folder = _fresh(directory / "figures")
+        drawers.folder = fresh_folder(directory / "figures", root=directory)
         # Others draw from the first figure on; this process gathers the next, and all other numbers.
         parts = study_parts(result, view, drawers.draw if figures else None)
         if not figures:
@@ -55,7 +54,7 @@ def build_report(
         write_comparison(directory / "comparison.csv", parts.tables)
         write_claims(directory / "claims.csv", parts.claims)
         drawings = drawers.finish()
-    write_text(directory / "report.html", page.render(result, parts, drawings, drawn=figures))
+    write_file(directory / "report.html", page.render(result, parts, drawings, drawn=figures))
     return summary_of(parts)
 
 
@@ -146,17 +145,9 @@ def summary_of(parts: StudyParts) -> ReportSummary:
 
 
 def _write_tables(directory: Path, parts: StudyParts) -> None:
-    folder = _fresh(directory / "tables")
+    folder = fresh_folder(directory / "tables", root=directory)
     for table in parts.tables:
         write_table(folder / f"{table.item}.csv", table)
     plain = (*parts.plain_tables, *((parts.summary,) if parts.summary else ()))
     for table in plain:
         write_plain(folder / f"{table.name}.csv", table)
-
-
-def _fresh(folder: Path) -> Path:
-    """Return an empty folder; what an earlier report left in it goes."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    return folder

@@ -11,9 +11,9 @@ import polars as pl
 
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.digits import significant
+from sojourn.files import write_file
 from sojourn.headline.felt import application_of
 from sojourn.metrics import words_of
-from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.compare import LabelComparison, compare_labels
@@ -203,7 +203,7 @@ def write_comparison_page(
         If it cannot be written.
     """
     template = page_environment().get_template("comparison.html")
-    write_text(
+    write_file(
         path,
         template.render(title=title, headline=headline, tables=list(tables), style=style_sheet()),
     )

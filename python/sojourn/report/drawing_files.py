@@ -124,7 +124,7 @@ class Drawers:
         to, back = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         while (figure := self._waiting.get()) is not None:
             try:
-                pickle.dump((figure, self.folder.resolve(), self._pdf), to)
+                pickle.dump((figure, self.folder, self._pdf), to)
                 to.flush()
                 drawn = pickle.load(back)
             except (OSError, EOFError, ValueError, pickle.PickleError):
@@ -168,7 +168,7 @@ def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:
     from sojourn.report import drawing
 
     try:
-        text = mpl.save(figure.plot, folder, pdf=pdf)
+        text = mpl.save(figure.plot, folder, root=folder.parent, pdf=pdf)
     except (OSError, MemoryError):
         raise
     except Exception as error:  # values of 1e308 end a drawing in many ways
@@ -176,7 +176,7 @@ def _drawn(figure: Figure, folder: Path, *, pdf: bool) -> str:
 
         reason = f"{type(error).__name__}: {plain(error)[:100]}"
         instead = failed(figure.plot.name, figure.plot.title, reason)
-        text = mpl.save(instead.plot, folder, pdf=pdf)
+        text = mpl.save(instead.plot, folder, root=folder.parent, pdf=pdf)
     return drawing.inline(text, f"drawn-{figure.item}", figure.plot)
 
 

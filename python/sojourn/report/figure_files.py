@@ -24,11 +24,10 @@ def figures_of(directory: Path) -> list[Figure]:
     SojournError
         If the directory holds no result.
     """
-    from sojourn.report.single import is_run, run_figures
+    from sojourn.report.single import run_figures
+    from sojourn.run_directory import is_run, read_run
 
     if is_run(directory):
-        from sojourn.run_directory import read_run
-
         _, tables, _ = read_run(directory)
         return run_figures(tables, [])
     from sojourn.answers.view import StudyView

@@ -1,4 +1,4 @@
-"""CSV files of a report, and writing them so that nobody reads half of one."""
+"""CSV files of a report."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 from sojourn.answers.claims import JudgedClaim
 from sojourn.answers.report_content import PlainTable
 from sojourn.answers.table import Table
+from sojourn.files import write_file
+from sojourn.formulas import no_formula
 from sojourn.stats.estimate import Estimate
 
 COMPARISON_COLUMNS = (
@@ -28,13 +30,6 @@ COMPARISON_COLUMNS = (
 """Columns that other tools rely on."""
 
 CLAIM_COLUMNS = ("id", "use", "trust", "criterion", "ours", "verdict", "note")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file under a temporary name, then give it its own."""
-    temporary = path.with_name(f".{path.name}.partial")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 def number_text(value: float | None) -> str:
@@ -123,7 +118,7 @@ def write_table(path: Path, table: Table) -> None:
                 cell.verdict.value,
             ]
         rows.append(values)
-    _write(path, headings, rows)
+    _write(path, headings, rows, root=path.parent.parent)
 
 
 def write_plain(path: Path, table: PlainTable) -> None:
@@ -134,12 +129,16 @@ def write_plain(path: Path, table: PlainTable) -> None:
         f"{title}: {heading}" if title else heading
         for title, heading in zip(above, table.headings, strict=True)
     ]
-    _write(path, names, [[cell.text for cell in row] for row in table.rows])
+    rows = [[cell.text for cell in row] for row in table.rows]
+    _write(path, names, rows, root=path.parent.parent)
 
 
-def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def _write(
+    path: Path, headings: Sequence[str], rows: Iterable[Sequence[str]], *, root: Path | None = None
+) -> None:
+    """Write a CSV file; what lies in a folder of a result names the result as `root`."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    write_text(path, buffer.getvalue())
+    for row in (headings, *rows):
+        writer.writerow([no_formula(cell) for cell in row])
+    write_file(path, buffer.getvalue(), root=root)

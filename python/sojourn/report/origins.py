@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -11,7 +10,11 @@ from typing import Any, cast
 
 import sojourn._engine as _engine
 from sojourn.answers.report_content import Assumption
+from sojourn.errors import RecordError
+from sojourn.files import folder_names
+from sojourn.on_disk import read_text
 from sojourn.study.result import StudyResult
+from sojourn.toml_text import parse_toml
 
 __all__ = ["origins", "told"]
 
@@ -37,14 +40,14 @@ def origins(result: StudyResult, assumptions: Sequence[Assumption] = ()) -> Coun
     tells belongs to a profile with a name, such as a stack, and is documented with it.
     """
     found: dict[tuple[str, str, str], str] = {}
-    for path in sorted((result.directory / "scenarios").glob("**/*.toml")):
+    for name in folder_names(result.directory / "scenarios", root=result.directory):
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(result.directory, f"scenarios/{name}")
             complete = _engine.Scenario.parse(text).canonical()
-        except (OSError, ValueError):  # of an earlier version
+        except (RecordError, ValueError):  # of an earlier version
             continue
-        written = {place for place, _, _ in _values(tomllib.loads(text))}
-        for place, kind, value in _values(tomllib.loads(complete)):
+        written = {place for place, _, _ in _values(parse_toml(text))}
+        for place, kind, value in _values(parse_toml(complete)):
             key = re.sub(r"\d+", "NAME", place, count=1) if place.startswith("traffic.") else place
             key = re.sub(r"^access\.\w+", "access.DIRECTION", key)
             found[key, kind, value] = "study" if place in written else _origin(key, kind)

@@ -16,9 +16,11 @@ from markupsafe import Markup
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
 from sojourn.digits import significant
-from sojourn.errors import RecordError, plain
+from sojourn.errors import RecordError
+from sojourn.files import fresh_folder, write_file
 from sojourn.headline import LINKS, headline_of_run, headline_rows
 from sojourn.metrics import delay_causes, words_of
+from sojourn.on_disk import read_text
 from sojourn.plots.cdf import steps
 from sojourn.plots.spec import Axis, Line, Panel, PlotSpec, log_ticks
 from sojourn.plots.stack import stack_panel
@@ -26,22 +28,16 @@ from sojourn.plots.timeseries import Trace, timeseries_panel
 from sojourn.report.conditions import Condition, bands, conditions_of, notes
 from sojourn.report.drawing_files import draw_files
 from sojourn.report.felt import felt
-from sojourn.report.files import write_text
 from sojourn.report.page import page_environment, style_sheet
 from sojourn.run_directory import read_run
 
-__all__ = ["build_run_report", "is_run", "run_figures"]
+__all__ = ["build_run_report", "run_figures"]
 
 MOST_CURVES = 6  # chosen by eye; what sends less is drawn together as others
 OTHERS = "others"
 WIDEST_BINS = 600  # chosen: more bins than this are closer than the lines are wide
 
 Tables = dict[str, pl.DataFrame]
-
-
-def is_run(directory: Path) -> bool:
-    """Whether a directory holds one run rather than a study."""
-    return (directory / "scenario.toml").is_file() and not (directory / "study.toml").exists()
 
 
 def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
@@ -59,14 +55,13 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
     """
     manifest, tables, damages = read_run(directory)
     try:
-        scenario = (directory / "scenario.toml").read_text("utf-8")
-    except (OSError, ValueError) as error:
-        damages.append(f"scenario.toml cannot be read: {plain(error)}")
+        scenario = read_text(directory, "scenario.toml")
+    except RecordError as error:
+        damages.append(error.message)
         scenario = ""
     metrics = _metric_rows(tables["metrics"])
     figures = run_figures(tables, damages, scenario)
-    folder = directory / "figures"
-    folder.mkdir(exist_ok=True)
+    folder = fresh_folder(directory / "figures", root=directory)
     packets = _kept(lambda: _packet_table(tables), "the table of packets", damages)
     drawn = draw_files(figures, folder, pdf=pdf)
     page = (
@@ -86,7 +81,7 @@ def build_run_report(directory: Path, *, pdf: bool = False) -> list[str]:
             style=style_sheet(),
         )
     )
-    write_text(directory / "report.html", page)
+    write_file(directory / "report.html", page)
     return damages
 
 

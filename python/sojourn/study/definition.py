@@ -17,6 +17,7 @@ import sojourn._engine as _engine
 from sojourn.declarations.answers import Declarations
 from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import MOST_PROBLEMS, Problem, StudyError, UsageError, nearest, plain, why
+from sojourn.files import read_file
 from sojourn.scenario import decoded
 from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
 from sojourn.study.files import merge_includes
@@ -177,8 +178,15 @@ class _Complaint:
     hint: str = ""
 
 
-def load_definition(path: str | Path) -> StudyDefinition:
+def load_definition(path: str | Path, root: Path | None = None) -> StudyDefinition:
     """Read a study file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    root
+        The result that it came with, if it came with one; no link below that is followed.
 
     Raises
     ------
@@ -189,13 +197,15 @@ def load_definition(path: str | Path) -> StudyDefinition:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
+        data = read_file(path, root=root)
     except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
         raise UsageError(f"{plain(path)}: {why(error)}") from error
-    return parse_definition(data, str(path), path.parent)
+    return parse_definition(data, str(path), path.parent, root)
 
 
-def parse_definition(data: bytes, file: str = "", folder: Path | None = None) -> StudyDefinition:
+def parse_definition(
+    data: bytes, file: str = "", folder: Path | None = None, root: Path | None = None
+) -> StudyDefinition:
     """Check the text of a study file with the files that it includes; see `load_definition`."""
     try:
         document = parse_toml(decoded(data))
@@ -203,7 +213,7 @@ def parse_definition(data: bytes, file: str = "", folder: Path | None = None) ->
         raise StudyError([Problem("", "not a UTF-8 text", file=file)]) from error
     except tomllib.TOMLDecodeError as error:
         raise StudyError([_syntax_problem(error, file)]) from error
-    problems = merge_includes(document, folder, file)
+    problems = merge_includes(document, folder, file, root)
     definition = None
     try:
         definition = StudyDefinition.model_validate(document)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 import tomllib
 from pathlib import Path
 from typing import Any, cast
 
 from sojourn.declarations.answers import Declarations
 from sojourn.errors import Problem, plain, why
+from sojourn.files import is_file, make_folder, read_file, write_file
 from sojourn.scenario import decoded
 from sojourn.toml_text import parse_toml
 
 __all__ = ["companions", "copy_companions", "is_inside", "merge_includes", "study_folder_of"]
 
 
-def merge_includes(document: dict[str, Any], folder: Path | None, file: str) -> list[Problem]:
+def merge_includes(
+    document: dict[str, Any], folder: Path | None, file: str, root: Path | None = None
+) -> list[Problem]:
     """Add the tables of included files to a study's document; return what is wrong with them.
 
     Lists are appended, tables are merged by their keys, and no key may be given twice.
@@ -27,7 +29,7 @@ def merge_includes(document: dict[str, Any], folder: Path | None, file: str) -> 
     for name in cast("list[object]", names):
         path = folder / str(name)
         try:
-            included = parse_toml(decoded(path.read_bytes()))
+            included = parse_toml(decoded(read_file(path, root=root)))
         except tomllib.TOMLDecodeError as error:
             problems.append(Problem("include", f"{path} is not TOML: {error}", file=file))
             continue
@@ -86,11 +88,11 @@ def copy_companions(path: Path, definition: Declarations, directory: Path) -> No
         return
     for name in [path.name, *names]:
         target = directory / "study" / ("study.toml" if name == path.name else name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path.parent / name, target)
+        make_folder(target.parent, root=directory)
+        write_file(target, read_file(path.parent / name), root=directory)
 
 
 def study_folder_of(directory: Path) -> Path:
     """Return where the files of a result's study lie: beside the records if it needs no others."""
     folder = directory / "study"
-    return folder if (folder / "study.toml").exists() else directory
+    return folder if is_file(folder / "study.toml", root=directory) else directory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import sojourn._engine as _engine
 from sojourn.errors import Problem, StudyError, UsageError, nearest, plain, why
+from sojourn.files import read_file, write_file
 from sojourn.scenario import decoded
 from sojourn.settings import apply_settings
+from sojourn.toml_text import parse_toml
 
 if TYPE_CHECKING:
     from sojourn.study.definition import StudyDefinition
@@ -63,7 +64,7 @@ def builtin_names() -> list[str]:
 def builtin_title(name: str) -> str:
     """Return what a study of the package is called; nothing else of it is looked at."""
     content = (_home() / name / "study.toml").read_text(encoding="utf-8")
-    return str(tomllib.loads(content).get("title", ""))
+    return str(parse_toml(content).get("title", ""))
 
 
 def _recipes() -> Path:
@@ -78,17 +79,17 @@ def recipe_names() -> list[str]:
 def recipe_title(name: str) -> str:
     """Return the question that a recipe answers."""
     content = (_recipes() / f"{name}.toml").read_text(encoding="utf-8")
-    return str(tomllib.loads(content).get("title", ""))
+    return str(parse_toml(content).get("title", ""))
 
 
 def copy_recipe(name: str, directory: Path) -> None:
     """Write the study of a recipe and its scenario into a directory, as `study.toml` and `scenario.toml`."""
     text = (_recipes() / f"{name}.toml").read_text(encoding="utf-8")
-    scenario = str(tomllib.loads(text)["scenario"])
+    scenario = str(parse_toml(text)["scenario"])
     text = text.replace(f'scenario = "{scenario}"', 'scenario = "scenario.toml"')
-    (directory / "study.toml").write_text(text, encoding="utf-8")
+    write_file(directory / "study.toml", text)
     base = (_recipes() / scenario).read_text(encoding="utf-8")
-    (directory / "scenario.toml").write_text(base, encoding="utf-8")
+    write_file(directory / "scenario.toml", base)
 
 
 def load_study(name_or_path: str) -> Study:
@@ -161,7 +162,7 @@ def _load_base(study_path: Path, base_path: Path) -> str:
         return StudyError([Problem("scenario", message, hint, file=str(study_path))])
 
     try:
-        text = decoded(base_path.read_bytes())
+        text = decoded(read_file(base_path))
     except UnicodeDecodeError as error:
         raise fail(f"{base_path} is not a UTF-8 text") from error
     except (OSError, ValueError) as error:  # a path with a NUL is a ValueError

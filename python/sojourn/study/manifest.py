@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import sojourn._engine as _engine
+from sojourn.files import write_file
 from sojourn.study.plan import Plan
 from sojourn.version import VERSION
 
@@ -114,4 +115,4 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON file for people and programs."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_file(path, text + "\n")

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from sojourn.messages import note
+from sojourn.messages import note, visible
 from sojourn.progress import LINE_EVERY_S, notebook_bar
 from sojourn.study.workload import Workload
 
@@ -51,7 +51,7 @@ class StudyProgress:
         self._work = Workload(to_do)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""
-        self._name = plan.study.definition.name
+        self._name = visible(plan.study.definition.name)
         text = f"{self._name}: {_runs(len(to_do))} on {self._place}{store}"
         if self._notebook is not None:
             self._notebook.show(0.0, text)

@@ -14,8 +14,9 @@ from typing import Any, Self
 import polars as pl
 
 from sojourn.errors import RecordError, nearest, plain
+from sojourn.files import folder_names, open_file
 from sojourn.headline.said import Headline
-from sojourn.on_disk import check_listed, read_listing, read_table, shape
+from sojourn.on_disk import open_listed, read_listing, read_table, shape
 from sojourn.study.definition import SUMMARY_COLUMNS, StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
@@ -96,12 +97,10 @@ class StudyResult:
                 "give a directory that `sojourn study run` has written",
             )
         try:
-            manifest, wrong = shape(read_listing(directory / "manifest.json"), MANIFEST_KINDS)
+            manifest, wrong = shape(read_listing(directory, "manifest.json"), MANIFEST_KINDS)
             listing = manifest.get("files", {})
-            for name in ("metrics.parquet", "runs.parquet"):
-                check_listed(directory / name, name, listing)
-            metrics = _metrics(directory / "metrics.parquet")
-            runs, damages = _runs(directory / "runs.parquet")
+            metrics = _metrics(directory, listing)
+            runs, damages = _runs(directory, listing)
         except RecordError as error:
             raise RecordError(
                 f"{directory} is not a complete result directory: {error.message}",
@@ -111,7 +110,7 @@ class StudyResult:
         known = metrics.join(runs, on=["point", "seed"], how="semi", maintain_order="left")
         if known.height < metrics.height:
             damages.append("metrics.parquet has runs that runs.parquet does not have")
-        definition = load_definition(study_folder_of(directory) / "study.toml")
+        definition = load_definition(study_folder_of(directory) / "study.toml", root=directory)
         damaged = _damaged_tables(directory, listing)
         return cls(
             directory, definition, known, runs, manifest, (*damages, *damaged.values()), damaged
@@ -190,13 +189,15 @@ class StudyResult:
         path = self.directory / "records" / f"{table}.parquet"
         if table in self.damaged_tables:
             raise RecordError(self.damaged_tables[table])
-        if not path.exists():
+        try:
+            with open_file(path, root=self.directory) as file:
+                return pl.scan_parquet(file)  # which keeps a descriptor of its own
+        except OSError as error:
             raise RecordError(
                 f'the records of {self.directory} hold no table "{table}"',
                 nearest(table, self.tables())
                 or f'add "{table}" to `keep` in study.toml and run the study again',
-            )
-        return pl.scan_parquet(path, glob=False)
+            ) from error
 
 
 MANIFEST_KINDS: dict[str, Any] = {
@@ -213,7 +214,8 @@ MANIFEST_KINDS: dict[str, Any] = {
 
 
 def _kept_tables(directory: Path) -> list[str]:
-    return sorted(path.stem for path in (directory / "records").glob("*.parquet"))
+    names = folder_names(directory / "records", root=directory)
+    return [name.removesuffix(".parquet") for name in names if name.endswith(".parquet")]
 
 
 def _damaged_tables(directory: Path, listing: Mapping[str, Any]) -> dict[str, str]:
@@ -222,45 +224,47 @@ def _damaged_tables(directory: Path, listing: Mapping[str, Any]) -> dict[str, st
     folder = PurePosixPath("records")
     listed = {PurePosixPath(name).stem for name in listing if PurePosixPath(name).parent == folder}
     for table in sorted({*_kept_tables(directory), *listed}):
-        path = directory / "records" / f"{table}.parquet"
-        name = f"records/{path.name}"
+        name = f"records/{table}.parquet"
         try:
-            check_listed(path, name, listing)
-            if name not in listing:  # nobody says what it should be: it has to be read to know
-                read_table(path, ["point", "seed"])
+            if name in listing:
+                open_listed(directory, name, listing).close()
+            else:  # nobody says what it should be: it has to be read to know
+                read_table(directory, name, listing, ["point", "seed"])
         except RecordError as error:
             found[table] = error.message
     return found
 
 
-def _metrics(path: Path) -> pl.DataFrame:
-    table = read_table(path, METRICS_SCHEMA)
+def _metrics(directory: Path, listing: Mapping[str, Any]) -> pl.DataFrame:
+    name = "metrics.parquet"
+    table = read_table(directory, name, listing, METRICS_SCHEMA)
     try:
         return table.select(list(METRICS_SCHEMA)).cast(dict(METRICS_SCHEMA))  # pyright: ignore[reportArgumentType]
     except pl.exceptions.PolarsError as error:
-        raise RecordError(f"{path.name}: seeds are not whole numbers") from error
+        raise RecordError(f"{name}: seeds are not whole numbers") from error
 
 
-def _runs(path: Path) -> tuple[pl.DataFrame, list[str]]:
+def _runs(directory: Path, listing: Mapping[str, Any]) -> tuple[pl.DataFrame, list[str]]:
     """Read the table of runs; return it with the labels that can be used, and what is wrong with the others."""
-    table = read_table(path, RUNS_SCHEMA)
+    name = "runs.parquet"
+    table = read_table(directory, name, listing, RUNS_SCHEMA)
     try:
         table = table.cast(dict(RUNS_SCHEMA))  # pyright: ignore[reportArgumentType]
     except pl.exceptions.PolarsError as error:
-        raise RecordError(f"{path.name}: numbers are not whole where they count") from error
+        raise RecordError(f"{name}: numbers are not whole where they count") from error
     if table.is_empty():
-        raise RecordError(f"{path.name} holds no runs")
+        raise RecordError(f"{name} holds no runs")
     fixed = table.select(list(RUNS_SCHEMA))
     if (
         any(column.null_count() for column in fixed)
         or fixed.select("point", "seed").is_duplicated().any()
     ):
-        raise RecordError(f"{path.name} has a run without point or seed, or one of them twice")
-    labels = [name for name in table.columns if name not in RUNS_SCHEMA]
+        raise RecordError(f"{name} has a run without point or seed, or one of them twice")
+    labels = [label for label in table.columns if label not in RUNS_SCHEMA]
     wrong = [
-        name for name in labels if name in SUMMARY_COLUMNS or not _is_label(table.schema[name])
+        label for label in labels if label in SUMMARY_COLUMNS or not _is_label(table.schema[label])
     ]
-    damages = [f"{path.name}: {plain(name)} is no label" for name in wrong]
+    damages = [f"{name}: {plain(label)} is no label" for label in wrong]
     return table.drop(wrong), damages
 
 

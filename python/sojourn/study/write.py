@@ -7,13 +7,14 @@ Rows stand in the order of the plan and carry no wall-clock time (that is in `ru
 import io
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.errors import EnvironmentFailure
+from sojourn.files import new_file, read_file, write_file
+from sojourn.formulas import without_formulas
 from sojourn.on_disk import list_files
 from sojourn.store import Entry
 from sojourn.study.definition import StudyDefinition
@@ -58,15 +59,15 @@ def write_result(
     write_table(runs, directory / "runs.parquet")
     result = StudyResult(directory, definition, metrics, runs, manifest)
     _write_records(directory / "records", definition, finished)
-    shutil.copyfile(plan.study.path, directory / "study.toml")
+    write_file(directory / "study.toml", read_file(plan.study.path))
     copy_companions(plan.study.path, definition, directory)
     scenarios = directory / "scenarios"
     scenarios.mkdir()
     base = scenarios / plan.study.base_path.name
     if plan.study.settings:
-        base.write_text(plan.study.base, encoding="utf-8")
+        write_file(base, plan.study.base)
     else:
-        shutil.copyfile(plan.study.base_path, base)
+        write_file(base, read_file(plan.study.base_path))
     files = [
         path for folder in (directory, directory / "records") for path in folder.glob("*.parquet")
     ]
@@ -85,9 +86,7 @@ def write_summary(result: StudyResult) -> None:
     """
     directory, summary = result.directory, result.summary
     write_table(summary, directory / "summary.parquet")
-    temporary = directory / ".summary.csv.partial"
-    temporary.write_text(summary.write_csv(), encoding="utf-8")
-    temporary.replace(directory / "summary.csv")
+    write_file(directory / "summary.csv", without_formulas(summary).write_csv())
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
@@ -100,7 +99,7 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
     """
     buffer = io.BytesIO()
     table.write_parquet(buffer, compression="zstd", compression_level=COMPRESSION_LEVEL)
-    path.write_bytes(buffer.getbuffer())
+    write_file(path, buffer.getbuffer())
 
 
 def _metrics(study: str, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
@@ -171,13 +170,10 @@ def _write_records(
             continue
         try:
             # Streamed: the records of a long study need not fit into memory.
-            _rows_of(table, kept).select(
-                "point", "seed", pl.exclude("point", "seed", _FILE)
-            ).sink_parquet(
-                directory / f"{table}.parquet",
-                compression="zstd",
-                compression_level=COMPRESSION_LEVEL,
-            )
+            with new_file(directory / f"{table}.parquet") as file:
+                _rows_of(table, kept).select(
+                    "point", "seed", pl.exclude("point", "seed", _FILE)
+                ).sink_parquet(file, compression="zstd", compression_level=COMPRESSION_LEVEL)
         except pl.exceptions.ComputeError as error:
             raise EnvironmentFailure(
                 f'cannot write the records of table "{table}": {_why(error)}',

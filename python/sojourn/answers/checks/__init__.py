@@ -16,6 +16,7 @@ from sojourn.answers.checks.values import TWO_WAY, Values
 from sojourn.answers.open_study import OpenStudy
 from sojourn.declarations.answers import declares_answers
 from sojourn.errors import Problem, ScenarioError, StudyError, nearest
+from sojourn.files import is_file
 from sojourn.headline.felt import APPLICATIONS
 from sojourn.scenario import Scenario
 from sojourn.study.expand import Point
@@ -26,7 +27,11 @@ __all__ = ["TWO_WAY", "check_declarations", "unanswerable"]
 
 
 def check_declarations(
-    study: OpenStudy, traffic: Mapping[str, Mapping[str, str]], file: str
+    study: OpenStudy,
+    traffic: Mapping[str, Mapping[str, str]],
+    file: str,
+    *,
+    is_run: bool = True,
 ) -> None:
     """Check everything that a study declares about its answers.
 
@@ -38,13 +43,15 @@ def check_declarations(
         Kinds of the applications of each point, by the names of their traffic entries.
     file
         How problems call the study file.
+    is_run
+        Whether the study's module is run, or read.
 
     Raises
     ------
     StudyError
         If something is wrong; lists all of it.
     """
-    problems = list(_problems(Names(study, file), traffic))
+    problems = list(_problems(Names(study, file, is_run=is_run), traffic))
     if problems:
         raise StudyError(list(dict.fromkeys(problems)))
 
@@ -87,19 +94,22 @@ def _files(names: Names) -> Iterator[Problem]:
         path = names.study.folder / name
         if not is_inside(name):
             yield names.problem(name, "is outside the study's folder", "move it there")
-        elif not path.is_file() and name != names.own.module:
+        elif not is_file(path) and name != names.own.module:
             hint = "names are relative to the study file"
             yield names.problem(name, f"{path}: no such file", hint)
 
 
-def unanswerable(study: Study, points: list[Point]) -> list[Problem]:
-    """Return what is wrong with what the study declares about its answers, if it declares anything."""
+def unanswerable(study: Study, points: list[Point], *, is_run: bool = True) -> list[Problem]:
+    """Return what is wrong with what the study declares about its answers, if it declares anything.
+
+    Its module is run if `is_run`, and read otherwise.
+    """
     own = study.definition
     if not (declares_answers(own) or own.compare or own.baseline or own.feels):
         return []
     traffic = _traffic(points)
     try:
-        check_declarations(OpenStudy.of(study, points), traffic, str(study.path))
+        check_declarations(OpenStudy.of(study, points), traffic, str(study.path), is_run=is_run)
     except StudyError as error:
         return error.problems
     return []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+import io
+from collections.abc import Iterable, Iterator
 
+from sojourn.answers.modules import ModuleNames
 from sojourn.answers.open_study import OpenStudy
 from sojourn.declarations.base import Where
 from sojourn.errors import Problem, StudyError, nearest
+from sojourn.files import read_file
 
 __all__ = ["MEET", "Names"]
 
@@ -24,19 +26,23 @@ class Names:
         The study.
     file
         How problems call the study file.
+    is_run
+        Whether the study's module is run, or read.
     """
 
-    def __init__(self, study: OpenStudy, file: str) -> None:
+    def __init__(self, study: OpenStudy, file: str, *, is_run: bool) -> None:
         self.study = study
         self.own = study.definition
         self.labels = study.points.labels
         self._file = file
-        self._functions: Mapping[str, Any] | None = None
+        self._is_run = is_run
+        self._functions: ModuleNames | None = None
 
     def module(self) -> Iterator[Problem]:
         """Find what is wrong with the study's module."""
         try:
-            self._functions = self.study.functions
+            study = self.study
+            self._functions = ModuleNames.of(study.functions) if self._is_run else study.names
         except StudyError as error:
             for found in error.problems:
                 yield self.problem(found.path, found.message, found.hint)
@@ -53,8 +59,8 @@ class Names:
             yield self.problem(
                 path, f'there is no module to hold "{name}"', 'add: module = "study.py"'
             )
-        elif not callable(self._functions.get(name)):
-            known = [n for n, f in self._functions.items() if callable(f) and not n.startswith("_")]
+        elif name not in self._functions.known and not self._functions.has_others:
+            known = [known for known in self._functions.known if not known.startswith("_")]
             message = f'{self.own.module} has no function "{name}"'
             yield self.problem(path, message, nearest(name, known))
 
@@ -101,10 +107,11 @@ class Names:
     def columns(self, path: str, name: str, wanted: Iterable[str]) -> Iterator[Problem]:
         """Find columns that a printed file lacks."""
         file = self.study.folder / name
-        if not file.is_file():
+        try:
+            text = read_file(file).decode()
+        except (OSError, ValueError):
             return
-        with file.open(newline="", encoding="utf-8") as opened:
-            known = next(csv.reader(opened), list[str]())
+        known = next(csv.reader(io.StringIO(text, newline="")), list[str]())
         for column in wanted:
             if column not in known:
                 yield self.problem(path, f'{name} has no column "{column}"', nearest(column, known))

@@ -11,6 +11,7 @@ from sojourn.errors import EnvironmentFailure, UsageError, why
 from sojourn.field.collector.connections import MOST_CONNECTIONS, Listener, connection_class
 from sojourn.field.collector.storage import Storage
 from sojourn.field.importer import Imported, write_imported
+from sojourn.files import write_file
 
 __all__ = ["export", "serve"]
 
@@ -170,7 +171,7 @@ def export(storage: Storage, directory: Path) -> int:
     for probe, digest, name, content in storage.files():
         folder = files / _folder_of(probe)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{digest[:32]}-{_plain(name)[:150]}").write_bytes(content)
+        write_file(folder / f"{digest[:32]}-{_plain(name)[:150]}", content)
     return tests.height
 
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from sojourn.errors import Problem, StudyError, UsageError
 from sojourn.field.probe.own_tests import problems_of
+from sojourn.toml_text import parse_toml
 
 __all__ = ["ProbeSettings", "load_settings"]
 
@@ -93,7 +94,7 @@ def load_settings(path: Path) -> ProbeSettings:
         Everything wrong with it.
     """
     try:
-        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = parse_toml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}", "a file in TOML") from error
     try:

@@ -9,6 +9,7 @@ No window system and no global state is touched: figures are made directly, not 
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +18,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-import matplotlib as mpl
+# Before anything else of Matplotlib.
+from sojourn.plots.backends.library import DEFAULTS, mpl
+
+# isort: split
+
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -28,6 +34,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
 
+from sojourn.files import new_file, write_file
 from sojourn.plots import spec, styles
 from sojourn.plots.backends import labels
 from sojourn.plots.backends.sides import Side, add_sides, without_ligatures
@@ -94,7 +101,7 @@ def _set_up(font: Font) -> dict[str, Any]:
 @contextmanager
 def _settings(name: str, font: Font) -> Generator[None]:
     with (
-        mpl.rc_context(cast("Any", {**_set_up(font), "svg.hashsalt": name})),
+        mpl.rc_context(cast("Any", {**DEFAULTS, **_set_up(font), "svg.hashsalt": name})),
         np.errstate(all="ignore"),
         warnings.catch_warnings(),
     ):
@@ -116,8 +123,18 @@ def svg(plot: spec.PlotSpec) -> str:
         return _svg(_laid_out(plot), plot)
 
 
+def font_names() -> list[str]:
+    """Return the names of all fonts that Matplotlib finds."""
+    return sorted(set(font_manager.get_font_names()))
+
+
 def save(
-    plot: spec.PlotSpec, directory: Path, *, pdf: bool = False, font: Font | None = None
+    plot: spec.PlotSpec,
+    directory: Path,
+    *,
+    root: Path | None = None,
+    pdf: bool = False,
+    font: Font | None = None,
 ) -> str:
     """Write `<name>.svg` into a directory; return its text.
 
@@ -127,6 +144,8 @@ def save(
         What to draw.
     directory
         Where to.
+    root
+        The result around it, if it is one; no link below that is followed.
     pdf
         Also write `<name>.pdf`, with real fonts, as journals want it; takes as long again.
     font
@@ -135,7 +154,7 @@ def save(
     with _settings(plot.name, font or Font()):
         figure = _laid_out(plot)
         text = _svg(figure, plot)
-        (directory / f"{plot.name}.svg").write_text(text, encoding="utf-8")
+        write_file(directory / f"{plot.name}.svg", text, root=root)
         if not pdf:
             return text
         from matplotlib.backends.backend_pdf import (
@@ -144,10 +163,10 @@ def save(
 
         epoch = datetime(1970, 1, 1, tzinfo=UTC)  # equal plots give equal bytes
         figure.set_dpi(_POINTS_PER_INCH)
-        FigureCanvasPdf(figure).print_pdf(
-            directory / f"{plot.name}.pdf",
-            metadata={"Title": plot.title, "CreationDate": epoch, "ModDate": epoch},
-        )
+        with new_file(directory / f"{plot.name}.pdf", root=root) as file:
+            FigureCanvasPdf(figure).print_pdf(
+                file, metadata={"Title": plot.title, "CreationDate": epoch, "ModDate": epoch}
+            )
         return text
 
 
@@ -175,7 +194,11 @@ def _texts(figure: Figure) -> Iterator[Text]:
 def _svg(figure: Figure, plot: spec.PlotSpec) -> str:
     buffer = io.StringIO()
     FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Title": plot.title})
-    return buffer.getvalue()
+    return _NO_XML.sub("\ufffd", buffer.getvalue())
+
+
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Signs that no XML holds, and those that steer terminals: names are whoever ran it's."""
 
 
 def _figure(plot: spec.PlotSpec) -> Figure:

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, cast
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib import font_manager
+from matplotlib import font_manager, rcParams
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -295,7 +294,7 @@ class _Style:
     @classmethod
     def of(cls, kind: str) -> _Style:
         """Return what Matplotlib is set to, for `xtick` or `ytick`."""
-        rc: Any = mpl.rcParams
+        rc: Any = rcParams
         return cls(
             family=rc["font.family"],
             size=rc[f"{kind}.labelsize"],
@@ -350,7 +349,7 @@ def _advance(character: str, family: str) -> float:
 
 def _width(text: str, size: float) -> float:
     """Return the width of words in points; a whole line is measured by Matplotlib in the time of a hundred letters."""
-    family = mpl.rcParams["font.family"][0]
+    family = rcParams["font.family"][0]
     return size * max(sum(_advance(one, family) for one in line) for line in text.split("\n"))
 
 

@@ -1,0 +1,304 @@
+"""Files that may be anybody's: opened so that nothing waits, created so that nothing is written through a link.
+
+What is read is opened once, without waiting, and has to be a regular file of bounded size. What is written is created
+anew under a random name in a directory that is opened once, and then renamed. Where a directory came from somebody
+else, `root` names it, and no link below it is followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from io import BufferedReader
+    from pathlib import Path
+    from typing import IO
+
+__all__ = [
+    "LARGEST_TEXT",
+    "folder_names",
+    "fresh_folder",
+    "is_file",
+    "make_folder",
+    "move",
+    "new_file",
+    "open_file",
+    "read_file",
+    "read_named",
+    "remove",
+    "write_file",
+]
+
+LARGEST_TEXT = 32 * 2**20
+"""Bytes of a text or a JSON file. chosen: a manifest of 10,000 points has 4 MB; reading the largest takes a second."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_BELOW = _FOLDER | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+_KINDS = {
+    stat.S_IFDIR: "is a directory",
+    stat.S_IFLNK: "is a link",
+    stat.S_IFIFO: "is a pipe and no file",
+    stat.S_IFSOCK: "is a socket and no file",
+}
+
+
+def open_file(path: Path, *, root: Path | None = None, most: int | None = None) -> BufferedReader:
+    """Open a regular file for reading.
+
+    Parameters
+    ----------
+    path
+        The file.
+    root
+        A directory around it that may be somebody else's: no link below it is followed. Without one, links are
+        followed: the user has named the file.
+    most
+        Bytes that it may have.
+
+    Raises
+    ------
+    OSError
+        If it is not there, is something else, or is larger.
+    """
+    with _parent(path, root) as (parent, name):
+        # Devices are not even opened: some act when they are.
+        _refuse_others(os.stat(name, dir_fd=parent, follow_symlinks=root is None), path)
+        flags = _READ if root is None else _READ | os.O_NOFOLLOW
+        file = os.fdopen(os.open(name, flags, dir_fd=parent), "rb")
+    try:
+        found = os.fstat(file.fileno())
+        _refuse_others(found, path)
+        if most is not None:
+            _refuse_larger(found.st_size, most, path)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_file(path: Path, *, root: Path | None = None, most: int = LARGEST_TEXT) -> bytes:
+    """Return the content of a regular file; see `open_file`.
+
+    Raises
+    ------
+    OSError
+        If it is not there, is something else, or is larger.
+    """
+    with open_file(path, root=root, most=most) as file:
+        content = file.read(most + 1)
+    _refuse_larger(len(content), most, path)  # it may grow while it is read
+    return content
+
+
+def read_named(path: Path, *, most: int = LARGEST_TEXT) -> bytes:
+    """Return the content of what a user has named: a file, or an open pipe such as `/dev/stdin` or `/dev/fd/63`.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or is larger.
+    """
+    if path.parts[:2] not in (("/", "dev"), ("/", "proc")):  # a pipe with a name may wait for ever
+        return read_file(path, most=most)
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    _refuse_larger(len(content), most, path)
+    return content
+
+
+def is_file(path: Path, *, root: Path | None = None) -> bool:
+    """Whether there is a regular file; see `open_file`."""
+    try:
+        open_file(path, root=root).close()
+    except (OSError, ValueError):  # a name with a NUL is a ValueError
+        return False
+    return True
+
+
+def folder_names(path: Path, *, root: Path | None = None) -> list[str]:
+    """Return the names in a folder, in their order; none if it is no folder, or a link below `root`."""
+    with contextlib.suppress(OSError), _folder(path, root) as folder:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - of a descriptor
+    return []
+
+
+@contextlib.contextmanager
+def new_file(path: Path, *, root: Path | None = None) -> Generator[IO[bytes]]:
+    """Give a new file that gets its name when the block ends well; what had the name before is replaced.
+
+    Parameters
+    ----------
+    path
+        The file.
+    root
+        A directory around it that may be somebody else's: no link below it is followed. Without one the user has
+        named the file, and a pipe or a device takes what is written.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    if root is None and _is_outlet(path):
+        with path.open("wb") as file:
+            yield file
+        return
+    with _parent(path, root) as (parent, name):
+        temporary = f".{os.urandom(8).hex()}.partial"
+        descriptor = os.open(temporary, _CREATE, 0o666, dir_fd=parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+            os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=parent)
+            raise
+
+
+def write_file(path: Path, content: bytes | memoryview | str, *, root: Path | None = None) -> None:
+    """Write a file; see `new_file`. Texts are written as UTF-8.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    with new_file(path, root=root) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def make_folder(path: Path, *, root: Path) -> None:
+    """Make a folder below `root` with those around it, as far as they are not there; no link is one.
+
+    Raises
+    ------
+    OSError
+        If something else is in the way.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    made = root
+    for part in path.relative_to(root).parts:
+        made /= part
+        with _parent(made, root) as (parent, name), contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=parent)
+    with _folder(path, root):
+        return
+
+
+def fresh_folder(path: Path, *, root: Path) -> Path:
+    """Make an empty folder below `root`; whatever was there before goes, and a link goes without what it names.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made.
+    """
+    with _parent(path, root) as (parent, name):
+        with contextlib.suppress(FileNotFoundError):
+            _remove(name, parent)
+        os.mkdir(name, dir_fd=parent)
+    return path
+
+
+def remove(path: Path, *, root: Path) -> None:
+    """Remove whatever has a name below `root`, as far as the system allows; a link goes without what it names."""
+    with contextlib.suppress(OSError), _parent(path, root) as (parent, name):
+        _remove(name, parent)
+
+
+def _remove(name: str, parent: int) -> None:
+    import shutil
+
+    if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
+        shutil.rmtree(name, dir_fd=parent)  # which follows no link either
+    else:
+        os.unlink(name, dir_fd=parent)
+
+
+def move(source: Path, target: Path, *, root: Path) -> None:
+    """Rename something below `root`; no link around source or target is followed.
+
+    Raises
+    ------
+    OSError
+        If it cannot be renamed.
+    """
+    with _parent(source, root) as (begin, old), _parent(target, root) as (end, new):
+        os.rename(old, new, src_dir_fd=begin, dst_dir_fd=end)
+
+
+@contextlib.contextmanager
+def _parent(path: Path, root: Path | None) -> Generator[tuple[int, str]]:
+    """Give the directory of a file, opened, and the file's name in it."""
+    if path.name in ("", ".."):
+        raise OSError(errno.EISDIR, "is a directory", str(path))
+    with _folder(path.parent, root) as folder:
+        yield folder, path.name
+
+
+@contextlib.contextmanager
+def _folder(path: Path, root: Path | None) -> Generator[int]:
+    """Give a directory, opened; below `root` step by step, and through no link."""
+    folder = os.open(path if root is None else root, _FOLDER)
+    try:
+        for part in () if root is None else path.relative_to(root).parts:
+            if part == "..":
+                raise OSError(errno.EINVAL, "lies outside", str(path))
+            try:
+                inner = os.open(part, _BELOW, dir_fd=folder)
+            except OSError as error:
+                if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+                    raise
+                found = os.stat(part, dir_fd=folder, follow_symlinks=False)
+                _refuse_others(found, path)
+                raise NotADirectoryError(errno.ENOTDIR, "is no directory", str(path)) from error
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _is_outlet(path: Path) -> bool:
+    """Whether a user's own name is that of a pipe or a device, such as `/dev/stdout`."""
+    try:
+        kind = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(kind) or stat.S_ISCHR(kind)
+
+
+def _refuse_larger(size: int, most: int, path: Path) -> None:
+    """Make sure that a file is not too large.
+
+    Raises
+    ------
+    OSError
+        If it is.
+    """
+    if size > most:
+        raise OSError(errno.EFBIG, f"has more than {most} bytes", str(path))
+
+
+def _refuse_others(found: os.stat_result, path: Path) -> None:
+    """Make sure that what was found is a regular file.
+
+    Raises
+    ------
+    OSError
+        If it is not.
+    """
+    kind = stat.S_IFMT(found.st_mode)
+    if kind != stat.S_IFREG:
+        told = _KINDS.get(kind, "is a device and no file")
+        code = errno.EISDIR if kind == stat.S_IFDIR else errno.EINVAL
+        raise OSError(code, told, str(path))
