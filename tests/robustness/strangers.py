@@ -389,8 +389,8 @@ def one(world: World, command: str, dice: random.Random) -> tuple[str, str]:
     ):
         what.append(swapped)
         if not draws:  # what is written is as much, and takes a tenth of the time
-            stack.enter_context(mock.patch.object(mpl, "_laid_out", lambda _: None))
-            stack.enter_context(mock.patch.object(mpl, "_svg", lambda *_: SVG))
+            stack.enter_context(mock.patch.object(mpl, "_laid_out", return_value=None))
+            stack.enter_context(mock.patch.object(mpl, "_svg", return_value=SVG))
         try:
             status: int | str = run_command(arguments)
         except BaseException as error:

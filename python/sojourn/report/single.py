@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -108,9 +108,10 @@ MOST_SETTINGS = 3
 def _title(manifest: dict[str, Any]) -> str:
     """Return what tells a run from others of its file: its name with what was set."""
     name = str(manifest.get("scenario", "A run"))
-    settings: list[object] = manifest.get("settings", [])
-    if not isinstance(settings, list):  # pyright: ignore[reportUnnecessaryIsInstance]  # a manifest may be anybody's
+    given: object = manifest.get("settings", [])
+    if not isinstance(given, list):
         return name
+    settings = cast("list[object]", given)
     told: list[str] = []
     for setting in settings[:MOST_SETTINGS]:
         key, _, value = str(setting).partition("=")
