@@ -182,7 +182,12 @@ def test_a_burst_that_nobody_says_is_left_to_the_link() -> None:
     assert "burst" not in silent["link"]
     said = access(expand(encode(text + "max_traffic_burst = 250000\n")))
     assert said["downstream"]["link"]["burst"] == "250000 B"
-    document = {"schema": 1, "name": "x", "duration": "1 s", "traffic": traffic(1)}
+    document: dict[str, object] = {
+        "schema": 1,
+        "name": "x",
+        "duration": "1 s",
+        "traffic": traffic(1),
+    }
     document["access"] = {"upstream": silent, "downstream": said["downstream"]}
     assert scenario_warnings(tomli_w.dumps(document)) == []
 
