@@ -107,4 +107,12 @@ def test_the_sources_are_those_that_name_the_version_of_the_engine(built: Path) 
         for name in names:
             packed = sources.extractfile(f"{archive.name.removesuffix('.tar.gz')}/{name}")
             assert packed is not None
-            assert packed.read() == (ROOT / name).read_bytes(), name
+            content = (ROOT / name).read_bytes()
+            assert _but_members(packed.read()) == _but_members(content), name
+
+
+def _but_members(manifest: bytes) -> bytes:
+    """Leave out which crates are members, as the digest of the engine does: the archive has fewer."""
+    return b"".join(
+        line for line in manifest.splitlines(True) if not line.startswith(b"members = [")
+    )

@@ -58,12 +58,26 @@ pub(crate) fn digest(root: &Path, files: &[PathBuf], features: &[String]) -> io:
     for file in files {
         let name = file.strip_prefix(root).unwrap_or(file);
         add(name.to_string_lossy().as_bytes());
-        add(&fs::read(file)?);
+        let mut content = fs::read(file)?;
+        if name == Path::new("Cargo.toml") {
+            content = without_members(&content);
+        }
+        add(&content);
     }
     for feature in features {
         add(feature.as_bytes());
     }
     Ok(hasher.finalize().to_hex()[..12].to_owned())
+}
+
+/// A manifest of a workspace without its members: a source distribution has only those that the module is made of, and
+/// their files are added one by one.
+fn without_members(manifest: &[u8]) -> Vec<u8> {
+    let lines = manifest.split_inclusive(|byte| *byte == b'\n');
+    lines
+        .filter(|line| !line.starts_with(b"members = ["))
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 fn is_left_out(path: &Path) -> bool {

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from robustness.damage import forget_digests
-from sojourn.report.page import content_security_policy
+from sojourn.report.page import content_security_policy, script
 from sojourn.report.single import build_run_report
 from support import CommandLine, write_scenario
 
@@ -31,7 +31,8 @@ def test_texts_of_records_are_shown_and_not_run(sojourn: CommandLine, tmp_path: 
     forget_digests(tmp_path / "out")
     build_run_report(tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "<script" not in page
+    assert page.count("<script") == 1  # the page's own
+    assert f"<script>{script()}</script>" in page
     assert "&lt;script&gt;" in page
     for drawing in (tmp_path / "out" / "figures").glob("*.svg"):
         assert "<script" not in drawing.read_text()
@@ -50,7 +51,7 @@ def test_a_page_allows_its_own_style_sheets_and_nothing_else(
     assert f'content="{policy}"' in page
     assert "default-src 'none'" in policy
     sheets = re.findall(r"<style[^>]*>(.*?)</style>", page, re.DOTALL)
-    assert len(sheets) == 4  # the page's and three drawings'
+    assert len(sheets) == 5  # the page's and four drawings'
     for sheet in sheets:
         digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy

@@ -204,7 +204,7 @@ def test_the_command_writes_a_figure_with_the_width_that_is_asked_for(
     command = CommandLine(tmp_path)
     listed = command("figure", result.directory)
     assert [line.split("\t")[0] for line in listed.stdout.splitlines()] == [
-        *("share", "heatmap", "ratio", "tradeoff", "timeline", "cdf", "stack")
+        *("share", "heatmap", "ratio", "tradeoff", "timeline", "cdf", "stack", "sweep-rate")
     ]
     wide = ("--width", "88mm", "--font", "DejaVu Serif", "--font-size", "8pt", "--out", "paper")
     done = command("figure", result.directory, "tradeoff", *wide)

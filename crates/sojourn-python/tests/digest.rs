@@ -126,6 +126,9 @@ fn tests_and_pages_leave_the_digest_as_it_is() {
     ] {
         assert_eq!(copy.after(name, longer), before, "{name}");
     }
+    // As a source distribution has it.
+    let fewer = |text: &str| text.replacen(", \"examples/own-*\"]", "]", 1);
+    assert_eq!(copy.after("Cargo.toml", fewer), before, "members");
 }
 
 #[test]

@@ -70,6 +70,7 @@ _LOOKS: dict[str, Look] = {
     "pipeline": Look("#5b6675", (), "", ""),
     "serialisation": Look("#8390a0", (), "", ""),
     "wire": Look("#c0c8d1", (), "", ""),
+    "hold": Look("#661100", (), "", ""),
 }
 
 _CYCLE: tuple[Look, ...] = (
