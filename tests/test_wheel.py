@@ -96,7 +96,11 @@ def test_the_sources_are_those_that_name_the_version_of_the_engine(built: Path) 
         path
         for folder in (ROOT / "crates").glob("*")
         if folder.name
-        not in ("sojourn-benches", "sojourn-random-scenarios")  # no parts of the module
+        not in (
+            "sojourn-benches",
+            "sojourn-random-scenarios",
+            "sojourn-testkit",
+        )  # no parts of the module
         for kept in ("src/**/*", "data/**/*", "*.rs", "Cargo.toml")
         for path in folder.glob(kept)
         if path.is_file()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["no_formula", "without_formulas"]
 
-FORMULA = r"^\s*[=@+\-|%\t\r]"
+FORMULA = r"^\s*([=@+\-|\t\r]|%.)"
 """How a formula begins in a spreadsheet; blanks in front are skipped there."""
 
 NUMBER = r"^[+\-]?(\d[\d., ]*|\d*\.\d+)([eE][+\-]?\d+)?( ?[A-Za-zµ%°/·²³]+)*$"
