@@ -18,7 +18,7 @@ __all__ = ["no_formula", "without_formulas"]
 FORMULA = r"^\s*([=@+\-|\t\r]|%.)"
 """How a formula begins in a spreadsheet; blanks in front are skipped there."""
 
-NUMBER = r"^[+\-]?(\d[\d., ]*|\d*\.\d+)([eE][+\-]?\d+)?( ?[A-Za-zµ%°/·²³]+)*$"
+NUMBER = r"^[+\-]?(\d[\d., ]*|\d*\.\d+)([eE][+\-]?\d+)?( ?[A-Za-zµ%°/·²³]+)*( [+\-]?\d[\d.]*)?( \([A-Z]\d+-\d+\))?$"
 """A number, perhaps with a unit: it has a sign and is no formula."""
 
 
