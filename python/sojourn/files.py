@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_TEXT",
+    "allow_many",
     "folder_names",
     "fresh_folder",
     "is_file",
@@ -28,6 +29,7 @@ __all__ = [
     "move",
     "new_file",
     "open_file",
+    "place_of",
     "read_file",
     "read_named",
     "remove",
@@ -106,12 +108,26 @@ def read_named(path: Path, *, most: int = LARGEST_TEXT) -> bytes:
     OSError
         If it cannot be read, or is larger.
     """
-    if path.parts[:2] not in (("/", "dev"), ("/", "proc")):  # a pipe with a name may wait for ever
+    if not _is_open_already(path):
         return read_file(path, most=most)
     with path.open("rb") as file:
         content = file.read(most + 1)
     _refuse_larger(len(content), most, path)
     return content
+
+
+def place_of(file: BufferedReader) -> str:
+    """Return the name of an open file, the same for all who open it: what it was opened as may be swapped meanwhile."""
+    return f"/dev/fd/{file.fileno()}"
+
+
+def allow_many() -> None:
+    """Let this process open as many files as the system lets it."""
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def is_file(path: Path, *, root: Path | None = None) -> bool:
@@ -140,14 +156,14 @@ def new_file(path: Path, *, root: Path | None = None) -> Generator[IO[bytes]]:
         The file.
     root
         A directory around it that may be somebody else's: no link below it is followed. Without one the user has
-        named the file, and a pipe or a device takes what is written.
+        named the file, and `/dev/stdout` takes what is written.
 
     Raises
     ------
     OSError
         If it cannot be written.
     """
-    if root is None and _is_outlet(path):
+    if root is None and _is_open_already(path):
         with path.open("wb") as file:
             yield file
         return
@@ -268,13 +284,12 @@ def _folder(path: Path, root: Path | None) -> Generator[int]:
         os.close(folder)
 
 
-def _is_outlet(path: Path) -> bool:
-    """Whether a user's own name is that of a pipe or a device, such as `/dev/stdout`."""
-    try:
-        kind = path.stat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(kind) or stat.S_ISCHR(kind)
+def _is_open_already(path: Path) -> bool:
+    """Whether a user's own name is that of a pipe or a device of the system, such as `/dev/stdout` or `/dev/fd/63`.
+
+    Other pipes may wait for ever for somebody at their other end.
+    """
+    return path.parts[:2] in (("/", "dev"), ("/", "proc"))
 
 
 def _refuse_larger(size: int, most: int, path: Path) -> None:

@@ -18,15 +18,12 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from sojourn.errors import EnvironmentFailure, MissingExtra, UsageError, plain, why
-from sojourn.files import folder_names, open_file
+from sojourn.files import allow_many, folder_names, open_file, place_of
 from sojourn.memory import budget
 from sojourn.store import LAYOUT, default_directory
-
-if TYPE_CHECKING:
-    from io import BufferedReader
 
 __all__ = ["Answer", "asked"]
 
@@ -96,7 +93,7 @@ def asked(
             f"{directory} holds no runs", "`sojourn run` and `sojourn study run` fill the store"
         )
     known = f"tables: {', '.join(map(plain, tables))}"
-    _allow_many()
+    allow_many()
     with contextlib.ExitStack() as opened:
         connection = opened.enter_context(duckdb.connect())
         connection.execute("set enable_progress_bar = false")  # it would stand among the data
@@ -244,7 +241,7 @@ class _Views:
                 own = plain(path.relative_to(self._directory))
                 self.left_out.append(f"{own}: {why(error)}; left out")
                 continue
-            place = _place(file)
+            place = place_of(file)
             places[place] = path.parent.name
             self._names[place] = plain(path.relative_to(self._directory))
         files = f"[{', '.join(map(_text, places))}]"
@@ -274,11 +271,6 @@ class _Views:
 _PLACE = re.compile("/dev/fd/[0-9]+")
 
 
-def _place(file: BufferedReader) -> str:
-    """Return the name of an open file, the same for all who open it: what it was opened as may be swapped meanwhile."""
-    return f"/dev/fd/{file.fileno()}"
-
-
 def _refuse_too_many(error: OSError) -> None:
     """Say what to do if the system opens no more files.
 
@@ -292,15 +284,6 @@ def _refuse_too_many(error: OSError) -> None:
             "the store has more runs than files may be open at a time",
             "a larger limit: ulimit -n, or limits.conf",
         ) from error
-
-
-def _allow_many() -> None:
-    """Let this process open as many files as the system lets it."""
-    import resource
-
-    with contextlib.suppress(OSError, ValueError):
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _text(value: object) -> str:

@@ -4,16 +4,18 @@ Rows stand in the order of the plan and carry no wall-clock time (that is in `ru
 `metrics.parquet` has the same bytes for any number of jobs.
 """
 
+import contextlib
 import io
 import os
 import re
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.errors import EnvironmentFailure
-from sojourn.files import new_file, read_file, write_file
+from sojourn.files import allow_many, new_file, open_file, place_of, read_file, write_file
 from sojourn.formulas import without_formulas
 from sojourn.on_disk import list_files
 from sojourn.store import Entry
@@ -103,18 +105,30 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 
 
 def _metrics(study: str, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
-    rows = _rows_of("metrics", finished).select(
-        pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
-    )
-    return rows.collect().cast(dict(METRICS_SCHEMA)).rechunk()  # pyright: ignore[reportArgumentType]
+    with _rows_of("metrics", finished) as found:
+        rows = found.select(
+            pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
+        ).collect()
+    return rows.cast(dict(METRICS_SCHEMA)).rechunk()  # pyright: ignore[reportArgumentType]
 
 
-def _rows_of(table: str, finished: list[tuple[RunSpec, Entry]]) -> pl.LazyFrame:
-    """Return the rows of a table of all runs, in their order, with `point` and `seed` beside them.
+@contextlib.contextmanager
+def _rows_of(table: str, finished: list[tuple[RunSpec, Entry]]) -> Generator[pl.LazyFrame]:
+    """Give the rows of a table of all runs, in their order, with `point` and `seed` beside them.
 
     One scan of all files: a scan of each and a chain of them take twenty times as long.
     """
-    files = [str(entry.path(table)) for _, entry in finished]
+    allow_many()
+    with contextlib.ExitStack() as opened:
+        # Opened here, and by what was opened again: what has the name may be swapped for a pipe meanwhile.
+        places = [
+            place_of(opened.enter_context(open_file(entry.path(table), root=entry.directory)))
+            for _, entry in finished
+        ]
+        yield _joined(places, finished)
+
+
+def _joined(files: list[str], finished: list[tuple[RunSpec, Entry]]) -> pl.LazyFrame:
     runs = pl.LazyFrame(
         {
             _FILE: files,
@@ -170,10 +184,10 @@ def _write_records(
             continue
         try:
             # Streamed: the records of a long study need not fit into memory.
-            with new_file(directory / f"{table}.parquet") as file:
-                _rows_of(table, kept).select(
-                    "point", "seed", pl.exclude("point", "seed", _FILE)
-                ).sink_parquet(file, compression="zstd", compression_level=COMPRESSION_LEVEL)
+            with _rows_of(table, kept) as rows, new_file(directory / f"{table}.parquet") as file:
+                rows.select("point", "seed", pl.exclude("point", "seed", _FILE)).sink_parquet(
+                    file, compression="zstd", compression_level=COMPRESSION_LEVEL
+                )
         except pl.exceptions.ComputeError as error:
             raise EnvironmentFailure(
                 f'cannot write the records of table "{table}": {_why(error)}',
