@@ -1,0 +1,29 @@
+//! Time, as the loop sees it.
+
+use sojourn_base::{Instant, PerDirection};
+use std::io;
+
+/// Tells the time and waits for it.
+///
+/// The time never runs backwards. It begins wherever it likes: the pump counts from its first look. It is that of
+/// `CLOCK_MONOTONIC`, which stands still while the machine sleeps.
+pub trait Clock {
+    /// What time it is.
+    fn now(&self) -> Instant;
+
+    /// Waits until `until`, or until something can be read from a port or the emulation shall end, whichever is first; with
+    /// an `until` that is past it only looks. `until` is a time of this clock, [`Instant::NEVER`] if nothing is planned.
+    ///
+    /// # Errors
+    /// If the operating system cannot wait.
+    fn wait(&mut self, until: Instant) -> io::Result<Wake>;
+}
+
+/// Why a wait is over; none of it if the time has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wake {
+    /// Whether the port can be read that packets of each direction come from: upstream the inside, downstream the far end.
+    pub readable: PerDirection<bool>,
+    /// The emulation shall end: its command has ended, its time is over, or somebody has asked for it.
+    pub ended: bool,
+}

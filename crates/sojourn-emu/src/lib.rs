@@ -1,0 +1,24 @@
+//! The emulator: the links and queue managers of the simulator, unchanged, on the packets of an operating system.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`plan`] | [`Plan`]: what is emulated, with every default filled in |
+//! | [`clock`], [`port`] | what the loop needs of the world: the time, a wait, and where packets come from and go to |
+//! | [`segment`] | [`Offload`]: the header in which a kernel says what is left to do on a packet |
+//! | [`snapshot`] | what is seen of an emulation while it runs, and what is said of it at its end |
+//!
+//! The model core knows no descriptor and no time of day: it is tested with clocks and ports of a script. One thread
+//! moves all packets, both ways, so nothing is locked.
+#![deny(unsafe_code)]
+
+pub mod clock;
+pub mod plan;
+pub mod port;
+pub mod segment;
+pub mod snapshot;
+
+pub use clock::{Clock, Wake};
+pub use plan::{FarEnd, Plan};
+pub use port::{Ends, Port, PortCounters};
+pub use segment::{Gso, Offload};
+pub use snapshot::{DirectionView, Grade, Lateness, Snapshot, Stall, Summary};
