@@ -5,6 +5,7 @@
 //! | [`plan`] | [`Plan`]: what is emulated, with every default filled in |
 //! | [`clock`], [`port`] | what the loop needs of the world: the time, a wait, and where packets come from and go to |
 //! | [`segment`] | [`Offload`]: the header in which a kernel says what is left to do on a packet |
+//! | `linux` | what Linux has of it: namespaces, devices, priority |
 //! | [`snapshot`] | what is seen of an emulation while it runs, and what is said of it at its end |
 //!
 //! The model core knows no descriptor and no time of day: it is tested with clocks and ports of a script. One thread
@@ -12,6 +13,8 @@
 #![deny(unsafe_code)]
 
 pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod linux;
 pub mod plan;
 pub mod port;
 pub mod segment;

@@ -1,0 +1,23 @@
+//! The emulator on Linux: namespaces, devices, priority.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`holder`], [`inside`] | the processes that hold the namespaces and run what is inside |
+//! | [`namespace`], [`netlink`] | users, addresses, routes |
+//! | [`tun`], [`tun_port`] | devices, and the ends of the link over them |
+//! | [`monotonic`] | the clock |
+//! | [`priority`] | real-time priority |
+//! | [`mail`] | messages between processes |
+//! | [`error`] | what the system refuses, in words |
+
+pub mod error;
+pub mod holder;
+pub mod inside;
+pub mod mail;
+pub mod monotonic;
+pub mod namespace;
+pub mod netlink;
+pub mod priority;
+mod system;
+pub mod tun;
+pub mod tun_port;

@@ -1,0 +1,135 @@
+//! The clock of the system, and the wait for packets.
+
+use crate::clock::{Clock, Wake};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
+use sojourn_base::{Instant, PerDirection, Span};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// `CLOCK_MONOTONIC` since this was made, with what may end a wait.
+#[derive(Debug)]
+pub struct Monotonic<'a> {
+    began: TimeSpec,
+    /// First the sources of upstream packets, then those of downstream ones, then what ends the emulation.
+    polled: Vec<PollFd<'a>>,
+    sources: PerDirection<usize>,
+    ends_at: Instant,
+    spin: Span,
+}
+
+impl<'a> Monotonic<'a> {
+    /// A clock that starts now. What can be read from `enders` ends the emulation, as does the time `lasts`. The last
+    /// `spin` of each wait is spent looking at the clock.
+    pub fn new(
+        sources: &PerDirection<Vec<BorrowedFd<'a>>>,
+        enders: &[BorrowedFd<'a>],
+        lasts: Option<Span>,
+        spin: Span,
+    ) -> Self {
+        let all = sources.upstream.iter().chain(&sources.downstream);
+        Self {
+            began: time(),
+            polled: all
+                .chain(enders)
+                .map(|descriptor| PollFd::new(*descriptor, PollFlags::POLLIN))
+                .collect(),
+            sources: PerDirection {
+                upstream: sources.upstream.len(),
+                downstream: sources.downstream.len(),
+            },
+            ends_at: lasts.map_or(Instant::NEVER, |span| Instant::ZERO.saturating_add(span)),
+            spin,
+        }
+    }
+}
+
+fn time() -> TimeSpec {
+    clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock")
+}
+
+impl Clock for Monotonic<'_> {
+    fn now(&self) -> Instant {
+        let passed = time() - self.began;
+        let seconds = Span::from_s(passed.tv_sec().cast_unsigned());
+        Instant::ZERO
+            .saturating_add(seconds.saturating_add(Span::from_ns(passed.tv_nsec().cast_unsigned())))
+    }
+
+    fn wait(&mut self, until: Instant) -> io::Result<Wake> {
+        let until = until.min(self.ends_at);
+        loop {
+            let left = until.saturating_since(self.now());
+            // chosen: at most a minute, so that the number fits everywhere.
+            let nanos = left
+                .saturating_sub(self.spin)
+                .min(Span::from_s(60))
+                .as_ns()
+                .cast_signed();
+            let timeout = TimeSpec::new(nanos / 1_000_000_000, nanos % 1_000_000_000);
+            match ppoll(&mut self.polled, Some(timeout), None) {
+                Ok(0) if left > Span::ZERO && self.now() < until => {} // spins, or a minute is over
+                Ok(_) | Err(Errno::EINTR) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let (up, rest) = self.polled.split_at(self.sources.upstream);
+        let (down, enders) = rest.split_at(self.sources.downstream);
+        let any = |polled: &[PollFd<'_>]| polled.iter().any(|one| one.any() == Some(true));
+        Ok(Wake {
+            readable: PerDirection {
+                upstream: any(up),
+                downstream: any(down),
+            },
+            ended: any(enders) || self.now() >= self.ends_at,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_wait_lasts_until_its_time_and_no_less() {
+        for spin in [Span::ZERO, Span::from_us(60)] {
+            let sources = PerDirection {
+                upstream: vec![],
+                downstream: vec![],
+            };
+            let mut clock = Monotonic::new(&sources, &[], None, spin);
+            let until = clock.now().saturating_add(Span::from_ms(3));
+            assert_eq!(clock.wait(until).unwrap(), Wake::default());
+            assert!(clock.now() >= until);
+        }
+    }
+
+    #[test]
+    fn what_can_be_read_ends_a_wait_and_is_named() {
+        let (read, write) = nix::unistd::pipe().unwrap();
+        let (quiet, _kept) = nix::unistd::pipe().unwrap();
+        nix::unistd::write(&write, b"x").unwrap();
+        let sources = PerDirection {
+            upstream: vec![quiet.as_fd()],
+            downstream: vec![quiet.as_fd(), read.as_fd()],
+        };
+        let mut clock = Monotonic::new(&sources, &[quiet.as_fd()], None, Span::ZERO);
+        let wake = clock.wait(Instant::NEVER).unwrap();
+        assert!(!wake.readable.upstream && wake.readable.downstream && !wake.ended);
+    }
+
+    #[test]
+    fn the_emulation_ends_after_its_time() {
+        let sources = PerDirection {
+            upstream: vec![],
+            downstream: vec![],
+        };
+        let lasts = Some(Span::from_ms(2));
+        let mut clock = Monotonic::new(&sources, &[], lasts, Span::ZERO);
+        assert!(clock.wait(Instant::NEVER).unwrap().ended);
+        assert!(clock.now() >= Instant::ZERO.saturating_add(Span::from_ms(2)));
+    }
+}

@@ -1,0 +1,120 @@
+//! A TUN device as an end of the link.
+
+use crate::port::{Port, PortCounters};
+use crate::segment::Offload;
+use nix::sys::uio::writev;
+use nix::unistd::read;
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+/// Bytes of the longest unit: an IP packet of 16 bits' length with the header before it.
+const LONGEST: usize = Offload::BYTES + 65_535 + 1;
+
+/// Most parts of a unit that is written, its header included: a joined packet has one per segment and its headers.
+const MOST_PARTS: usize = 80;
+
+/// Reads and writes a device, and knows what it lost.
+#[derive(Debug)]
+pub struct TunPort {
+    device: OwnedFd,
+    name: &'static str,
+    /// `/proc/net/dev` of its namespace.
+    counters: File,
+    unit: Box<[u8]>,
+    /// Kept between two looks at the counters.
+    text: Box<[u8]>,
+}
+
+impl TunPort {
+    /// An end of the link over a device of this name, with the counters of its namespace.
+    pub fn new(device: OwnedFd, name: &'static str, counters: File) -> Self {
+        Self {
+            device,
+            name,
+            counters,
+            unit: vec![0; LONGEST].into_boxed_slice(),
+            text: vec![0; 4096].into_boxed_slice(),
+        }
+    }
+}
+
+impl AsFd for TunPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}
+
+impl Port for TunPort {
+    fn read_batch(
+        &mut self,
+        most: usize,
+        receive: &mut dyn FnMut(Offload, &[u8]),
+    ) -> io::Result<usize> {
+        let mut count = 0;
+        while count < most {
+            let length = match read(&self.device, &mut self.unit) {
+                Ok(length) => length,
+                Err(nix::Error::EAGAIN | nix::Error::EINTR) => break,
+                Err(error) => return Err(error.into()),
+            };
+            count += 1;
+            let Some((header, packet)) = self.unit[..length].split_first_chunk() else {
+                continue;
+            };
+            // What was not offered is not handed over: the kernel cuts it first.
+            if let Some(offload) = Offload::read(*header) {
+                receive(offload, packet);
+            }
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, offload: Offload, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let header = offload.to_bytes();
+        let mut all = [IoSlice::new(&[]); MOST_PARTS];
+        all[0] = IoSlice::new(&header);
+        all[1..=parts.len()].copy_from_slice(parts);
+        loop {
+            match writev(&self.device, &all[..=parts.len()]) {
+                Ok(_) => return Ok(()),
+                Err(nix::Error::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn counters(&mut self) -> PortCounters {
+        let length = self.counters.read_at(&mut self.text, 0).unwrap_or(0);
+        let text = std::str::from_utf8(&self.text[..length]).unwrap_or("");
+        PortCounters {
+            lost: dropped(text, self.name).unwrap_or(0),
+        }
+    }
+}
+
+/// Packets of a device in `/proc/net/dev` that its stack had to drop before anybody read them (proc_pid_net(5)).
+fn dropped(text: &str, device: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| {
+        let (name, numbers) = line.trim_start().split_once(':')?;
+        (name == device).then_some(numbers)
+    })?;
+    // Eight columns of what was received; then bytes, packets, errors, drops of what was sent.
+    line.split_whitespace().nth(11)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_drops_of_a_device_are_those_of_what_its_stack_sent() {
+        let text = "Inter-|   Receive                                                |  Transmit\n \
+                    face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n    \
+                    lo:       1       2    3    4    5     6          7         8        9      10   11   12   13    14      15         16\n  \
+                    sub0: 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36\n";
+        assert_eq!(dropped(text, "sub0"), Some(32));
+        assert_eq!(dropped(text, "sub"), None);
+    }
+}
