@@ -67,18 +67,6 @@ def test_a_build_says_what_was_noted_and_takes_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    "CHECK_HOT_PATHS" not in os.environ, reason="two release builds: CHECK_HOT_PATHS=1"
-)
-def test_builds_with_and_without_what_was_noted_give_the_same_bits() -> None:
-    done = subprocess.run(
-        ["tools/note-hot-paths", "--golden"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("the same bits") == 2
-
-
-@pytest.mark.slow
 def test_what_is_watched_runs() -> None:
     done = subprocess.run(
         [sys.executable, "tools/exercise-engine.py"],
