@@ -211,7 +211,7 @@ def test_downloads_are_measured_with_udp_pings_by_a_test_of_our_own(
         ("DATA_SETS = (", "no Python"),
         ("PLOTS = {}\n", "sets no DATA_SETS"),
         ("DATA_SETS = o([('Jitter', {'runner': 'ping'})])\n", "no series that is read here"),
-        ("x = 1\n" * 100_000, "larger than 256 KiB"),
+        ("x = 1\n" * 100_000, "has more than 262144 bytes"),
         (None, "cannot read"),
     ],
 )

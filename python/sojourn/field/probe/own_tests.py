@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sojourn.errors import Problem
 from sojourn.field.flent import is_series
+from sojourn.files import read_named
 
 __all__ = ["OWN", "file_of", "problems_of"]
 
@@ -40,7 +41,7 @@ def file_of(test: str, folder: Path) -> str:
     """
     text = OWN.get(test)
     if test.endswith(".conf"):
-        text = Path(test).read_text(encoding="utf-8")
+        text = read_named(Path(test), most=LARGEST).decode()
     if text is None:
         return test
     file = folder / f"{Path(test).stem}.conf"
@@ -51,12 +52,9 @@ def file_of(test: str, folder: Path) -> str:
 def problems_of(path: Path) -> Iterator[Problem]:
     """Yield what speaks against running a file, without running it."""
     try:
-        content = path.read_bytes()
+        content = read_named(path, most=LARGEST)
     except OSError as error:
         yield Problem("tests", f"cannot read {path}: {error.strerror}", "a .conf file of Flent")
-        return
-    if len(content) > LARGEST:
-        yield Problem("tests", f"{path} is larger than {LARGEST // 1024} KiB")
         return
     try:
         with warnings.catch_warnings():

@@ -19,6 +19,7 @@ from sojourn.field.assignments import is_label
 from sojourn.field.probe.settings import ProbeSettings
 from sojourn.field.probe.upload import client_of
 from sojourn.field.reading import Unreadable, first_problem, parse_document
+from sojourn.files import is_file, read_file, write_file
 
 __all__ = ["HomePlan", "PlannedPeriod", "announce", "read_plan", "refresh", "title_at"]
 
@@ -107,7 +108,7 @@ def refresh(
             plan = read_plan(answer.content)
             for period in plan.periods:
                 _fetch(client, settings.spool, period)
-            _replace(kept, answer.content)
+            write_file(kept, answer.content)
             return plan
         if answer.status_code != 404:  # a collector of an earlier version has none
             say(f"no plan: the collector answered {answer.status_code}")
@@ -116,7 +117,7 @@ def refresh(
     finally:
         client.close()
     try:
-        return read_plan(kept.read_bytes())
+        return read_plan(read_file(kept))
     except (OSError, Unreadable):
         return HomePlan()
 
@@ -126,13 +127,13 @@ def _fetch(client: Any, spool: Path, period: PlannedPeriod) -> None:  # noqa: AN
     if period.configuration is None:
         return
     file = modem_file(spool, period)
-    if file.is_file() and _digest(file.read_bytes()) == period.configuration:
+    if is_file(file) and _digest(read_file(file)) == period.configuration:
         return
     content: bytes = client.get(f"/configurations/{period.configuration}").content
     if len(content) > LARGEST_MODEM_FILE or _digest(content) != period.configuration:
         raise Unreadable(f"has another file for {period.treatment} than it names")
     file.parent.mkdir(parents=True, exist_ok=True)
-    _replace(file, content)
+    write_file(file, content)
 
 
 def modem_file(spool: Path, period: PlannedPeriod) -> Path:
@@ -153,16 +154,10 @@ def announce(
     period = plan.at(now or datetime.now(UTC))
     told = settings.spool / "announced"
     words = "" if period is None else period.words(settings.spool)
-    if words and not (told.is_file() and told.read_text(encoding="utf-8") == words):
+    if words and not (is_file(told) and read_file(told) == words.encode()):
         say(words)
-        _replace(told, words.encode())
+        write_file(told, words)
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from sojourn.errors import Problem, StudyError, UsageError
 from sojourn.field.probe.own_tests import problems_of
+from sojourn.files import read_named
 from sojourn.toml_text import parse_toml
 
 __all__ = ["ProbeSettings", "load_settings"]
@@ -73,7 +74,7 @@ class ProbeSettings(BaseModel):
             If its file cannot be read.
         """
         try:
-            token = self.token_file.read_text(encoding="utf-8").strip()
+            token = read_named(self.token_file).decode().strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(
                 f"cannot read the token in {self.token_file}", "what `collector add` printed"
@@ -94,7 +95,7 @@ def load_settings(path: Path) -> ProbeSettings:
         Everything wrong with it.
     """
     try:
-        document: dict[str, Any] = parse_toml(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = parse_toml(read_named(path).decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}", "a file in TOML") from error
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from sojourn.errors import EnvironmentFailure
+from sojourn.files import read_file
 
 __all__ = ["DISK", "Disk", "Spool"]
 
@@ -62,7 +63,7 @@ class _SystemDisk:
         return sorted(path for path in folder.iterdir() if path.is_file())
 
     def read(self, path: Path) -> bytes:
-        return path.read_bytes()
+        return read_file(path)
 
     def write(self, path: Path, content: bytes) -> None:
         path.unlink(missing_ok=True)
