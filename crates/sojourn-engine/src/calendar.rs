@@ -193,6 +193,32 @@ impl<E: Copy> Calendar<E> {
         Some((at, event))
     }
 
+    /// The next event and its time, if that is before `until`; what is later stays where it is.
+    pub(crate) fn pop_before(&mut self, until: Instant) -> Option<(Instant, E)> {
+        // Not to a bucket that begins later: the clock may stand still at `until`, and what is scheduled then may be
+        // earlier than what is there.
+        if self.near.is_empty() && beginning_of(self.first_bucket()?) < until {
+            self.refill();
+        }
+        if self.near.last()?.at < until {
+            self.pop()
+        } else {
+            None
+        }
+    }
+
+    /// Number of the first bucket that holds anything, in the wheel or beyond it.
+    fn first_bucket(&self) -> Option<u64> {
+        self.wheel
+            .first_held()
+            .or_else(|| self.far.first_at().map(bucket_of))
+    }
+
+    /// All events before `at` were taken: what is scheduled from now on is not before it.
+    pub(crate) fn wait_until(&mut self, at: Instant) {
+        self.now = self.now.max(at);
+    }
+
     /// Takes the next buckets that hold anything for the sorted list, which is empty.
     #[inline(never)] // small worlds have nothing there
     fn refill(&mut self) {
@@ -437,7 +463,7 @@ mod tests {
         /// list overflows; in steps of picoseconds, which stay in one bucket, up to some that leave the wheel.
         #[test]
         fn the_calendar_agrees_with_a_binary_heap(
-            steps in prop::collection::vec((0_u64..50, 0..3), 1..400),
+            steps in prop::collection::vec((0_u64..50, 0..3, 0_u64..100), 1..600),
             crowd in 0_u64..1500,
             spread in 1_u64..3000,
             unit_bits in 0_u32..37,
@@ -450,7 +476,7 @@ mod tests {
                 calendar.schedule(Instant::from_ps(at), number);
                 oracle.push(Reverse((at, number)));
             }
-            for (number, (delay, pops)) in (crowd..).zip(steps) {
+            for (number, (delay, pops, stop)) in (crowd..).zip(steps) {
                 // Some leave the unit: a timer among packets.
                 let delay = if number % 5 == 0 { delay << 38 } else { delay << unit_bits };
                 calendar.schedule(Instant::from_ps(now + delay), number);
@@ -459,6 +485,17 @@ mod tests {
                     let ours = calendar.pop().map(|(at, event)| (at.as_ps(), event));
                     prop_assert_eq!(ours, oracle.pop().map(|Reverse(entry)| entry));
                     now = ours.map_or(now, |(at, _)| at);
+                }
+                // Sometimes the clock stops on the way to the next event.
+                if stop < 50 {
+                    let until = now + (stop << unit_bits);
+                    let ours = calendar.pop_before(Instant::from_ps(until));
+                    let ours = ours.map(|(at, event)| (at.as_ps(), event));
+                    let due = oracle.peek().is_some_and(|Reverse((at, _))| *at < until);
+                    let theirs = if due { oracle.pop() } else { None };
+                    prop_assert_eq!(ours, theirs.map(|Reverse(entry)| entry));
+                    now = ours.map_or(until, |(at, _)| at);
+                    calendar.wait_until(Instant::from_ps(now));
                 }
             }
             while let Some((at, event)) = calendar.pop() {

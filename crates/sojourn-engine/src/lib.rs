@@ -3,7 +3,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `simulation` | [`run`]: build the world, handle events until the time is over |
+//! | `simulation` | [`run`]: build the world, handle events until the time is over; [`Simulation`]: piece by piece |
 //! | `world` | connections over the network |
 //! | `application_call`, `endpoint_call`, `link_call` | what applications, endpoints and links may ask and tell |
 //! | `network` | links, deliveries and wake-ups |
@@ -40,6 +40,7 @@ mod world;
 pub mod worlds;
 
 pub use simulation::{
-    Cancelled, Outcome, Progress, RunStatistics, column_recorder, run, run_watched,
+    Cancelled, Outcome, Progress, Reached, RunStatistics, Simulation, column_recorder, run,
+    run_watched,
 };
 pub use work::Interrupt;

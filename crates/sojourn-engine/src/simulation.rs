@@ -109,28 +109,59 @@ pub fn run_watched<R: Recorder>(
     is_cancelled: &dyn Fn(Progress) -> bool,
 ) -> Result<Outcome<R>, Cancelled> {
     let mut simulation = Simulation::new(scenario, seed, recorder, interrupt)?;
-    let end = Instant::ZERO.saturating_add(scenario.duration);
-    let events = simulation.run_until(end, is_cancelled)?;
-    simulation.finish(end);
-    let network = simulation.world.network;
-    let statistics = RunStatistics {
-        events,
-        packet_hops: network.packet_hops(),
-        in_flight: network.in_flight(),
-    };
-    Ok(Outcome {
-        recorder: network.paths.recorder,
-        statistics,
-    })
+    let end = simulation.end;
+    simulation.events = simulation.run_until(end, is_cancelled)?;
+    simulation.now = end;
+    Ok(simulation.finish())
 }
 
+/// Why [`Simulation::advance`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// All events before the time that was asked for are handled.
+    Until,
+    /// So many steps were made, or the run was interrupted; the time may stand anywhere before.
+    Steps,
+    /// All events before the end of the scenario are handled.
+    End,
+}
+
+/// A run that goes on when it is told to, and can be looked at in between. However its time is cut into pieces, it
+/// gives the bits of [`run`].
 #[derive(Debug)]
-struct Simulation<R> {
+pub struct Simulation<R> {
     world: World<R>,
     applications: Vec<Box<dyn Application>>,
+    now: Instant,
+    end: Instant,
+    events: u64,
 }
 
 impl<R: Recorder> Simulation<R> {
+    /// Builds the world of `scenario` and starts its applications.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `interrupt` was set meanwhile.
+    pub fn open(
+        scenario: &Scenario,
+        seed: Seed,
+        recorder: R,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Cancelled> {
+        let mut simulation = Self::new(scenario, seed, recorder, interrupt)?;
+        for index in 0..simulation.applications.len() {
+            simulation.with_application(Instant::ZERO, index, |application, call| {
+                application.start(Instant::ZERO, call);
+            });
+            if simulation.world.network.paths.work.is_interrupted() {
+                return Err(Cancelled);
+            }
+        }
+        simulation.tell_applications(Instant::ZERO);
+        simulation.world.schedule_sample(Instant::ZERO);
+        Ok(simulation)
+    }
+
     fn new(
         scenario: &Scenario,
         seed: Seed,
@@ -190,10 +221,98 @@ impl<R: Recorder> Simulation<R> {
         Ok(Self {
             world: World::new(network, traffic),
             applications,
+            now: Instant::ZERO,
+            end: Instant::ZERO.saturating_add(scenario.duration),
+            events: 0,
         })
     }
 
-    /// Handles all events before `end` and returns how many there were.
+    /// Handles the events before `until` and before the end of the scenario, but comes back after `steps`: events,
+    /// and what takes long within one. The count of steps is the same on every machine.
+    pub fn advance(&mut self, until: Instant, steps: u64) -> Reached {
+        let until = until.min(self.end);
+        let mut events = self.events;
+        let limit = self.steps().saturating_add(steps);
+        let reached = loop {
+            let Some((now, event)) = self.world.network.paths.calendar.pop_before(until) else {
+                self.world.network.paths.calendar.wait_until(until);
+                self.now = self.now.max(until);
+                break if until == self.end {
+                    Reached::End
+                } else {
+                    Reached::Until
+                };
+            };
+            events += 1;
+            self.world.network.paths.recorder.on_clock(now);
+            self.handle(now, event);
+            self.tell_applications(now);
+            if events + self.world.network.work() >= limit {
+                self.now = now;
+                break Reached::Steps;
+            }
+        };
+        self.events = events;
+        reached
+    }
+
+    /// The time that it has reached.
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// When the scenario is over.
+    pub const fn end(&self) -> Instant {
+        self.end
+    }
+
+    /// Steps so far: events, and what takes long within one.
+    pub fn steps(&self) -> u64 {
+        self.events + self.world.network.work()
+    }
+
+    /// Bytes that records, packets in flight and connections take.
+    pub fn bytes(&self) -> usize {
+        self.world.bytes()
+    }
+
+    /// What was recorded so far.
+    pub fn recorder(&self) -> &R {
+        &self.world.network.paths.recorder
+    }
+
+    /// The same, for a recorder that gives away what it has. It must not change what it wants to be told.
+    pub fn recorder_mut(&mut self) -> &mut R {
+        &mut self.world.network.paths.recorder
+    }
+
+    /// Ends the run at the time that it has reached.
+    pub fn finish(mut self) -> Outcome<R> {
+        let now = self.now;
+        for index in 0..self.applications.len() {
+            self.with_application(now, index, |application, call| {
+                application.finish(now, call);
+            });
+        }
+        self.world.finish();
+        self.world.network.record_macs(now);
+        self.world.network.paths.recorder.on_end(now);
+        let network = self.world.network;
+        let statistics = RunStatistics {
+            events: self.events,
+            packet_hops: network.packet_hops(),
+            in_flight: network.in_flight(),
+        };
+        Outcome {
+            recorder: network.paths.recorder,
+            statistics,
+        }
+    }
+
+    /// Starts the applications, handles all events before `end` and returns how many there were.
+    ///
+    /// Beside [`Simulation::open`] and [`Simulation::advance`], so that a run that nobody watches costs what it did: this
+    /// loop looks at no time before it takes an event, and its paths are among those that were noted as hot.
     fn run_until(
         &mut self,
         end: Instant,
@@ -275,17 +394,6 @@ impl<R: Recorder> Simulation<R> {
                 application.on_event(now, event.event, call);
             });
         }
-    }
-
-    fn finish(&mut self, now: Instant) {
-        for index in 0..self.applications.len() {
-            self.with_application(now, index, |application, call| {
-                application.finish(now, call);
-            });
-        }
-        self.world.finish();
-        self.world.network.record_macs(now);
-        self.world.network.paths.recorder.on_end(now);
     }
 
     fn with_application(

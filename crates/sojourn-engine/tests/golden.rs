@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The examples of the repository, shortened to what a debug build runs in a moment.
-const SCENARIOS: [&str; 7] = [
+pub(crate) const SCENARIOS: [&str; 7] = [
     "dumbbell-codel",
     "white2012-c04",
     "white2012-d02-bufferbloat",
@@ -29,6 +29,12 @@ const STUDIES: [&str; 1] = ["akhtar2013"];
 
 /// Rows that a study, which runs for hours, does not record.
 const MORE: [(&str, &str); 2] = [("record.objects", "true"), ("record.series", "100 ms")];
+
+/// The text of an example of the repository.
+pub(crate) fn read_example(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.toml"));
+    std::fs::read_to_string(&file).expect("the example exists")
+}
 
 fn tables(text: &str, settings: &[(&str, &str)]) -> Vec<Table> {
     let mut scenario =

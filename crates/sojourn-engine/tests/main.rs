@@ -2,6 +2,7 @@
 
 mod allocations;
 mod common_random_numbers;
+mod cuttings;
 mod fairness;
 mod golden;
 mod goodput;

@@ -268,6 +268,8 @@ pub trait Recorder {
     fn wants_flows(&self) -> bool {
         false
     }
+    /// The next event of a run that is watched: what is told until the next one is at this time.
+    fn on_clock(&mut self, now: Instant) {}
     /// A packet was handed to its first link.
     fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {}
     /// A packet leaves a link.
