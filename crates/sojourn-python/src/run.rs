@@ -8,10 +8,10 @@ use cpu_time::ThreadTime;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_apps::{BulkConfig, ConstantRateConfig, ProbeConfig};
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_engine::{Interrupt, Outcome, Progress, RunStatistics, column_recorder};
-use sojourn_metrics::run::{Datagrams, MetricRow, RunFacts, Watched, metric_rows, metric_table};
+use sojourn_live::facts::facts;
+use sojourn_metrics::run::{MetricRow, metric_rows, metric_table};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, mpsc};
@@ -317,56 +317,6 @@ fn gigabytes(bytes: u64) -> String {
         format!("{:.0} MB", bytes / 1e6)
     } else {
         format!("{:.1} GB", bytes / 1e9)
-    }
-}
-
-/// What the metrics need to know of the scenario.
-fn facts(scenario: &sojourn_scenario::Scenario) -> RunFacts {
-    let topology = scenario.topology();
-    let links = topology.links.iter();
-    RunFacts {
-        duration: scenario.duration,
-        allowance: links
-            .map(|link| link.config.link.allowance(scenario.duration))
-            .collect(),
-        datagrams: topology
-            .traffic
-            .iter()
-            .map(|placed| {
-                let application = &placed.entry.application;
-                let constant_rate = application.get::<ConstantRateConfig>();
-                if constant_rate.is_some_and(|config| config.is_call) {
-                    Datagrams::Call
-                } else if application.get::<ProbeConfig>().is_some()
-                    || application.datagrams().is_none()
-                {
-                    Datagrams::Messages
-                } else {
-                    Datagrams::Stream
-                }
-            })
-            .collect(),
-        lasted: topology
-            .traffic
-            .iter()
-            .map(|placed| {
-                let config = placed.entry.application.get::<BulkConfig>()?;
-                let stop = config.stop?;
-                (config.start < stop && stop <= scenario.duration)
-                    .then(|| stop.saturating_sub(config.start))
-            })
-            .collect(),
-        probes: topology
-            .traffic
-            .iter()
-            .map(|placed| {
-                let config = placed.entry.application.get::<ProbeConfig>()?;
-                Some(Watched {
-                    from: config.loaded_from,
-                    until: config.loaded_until.unwrap_or(scenario.duration),
-                })
-            })
-            .collect(),
     }
 }
 

@@ -1,0 +1,55 @@
+//! What metrics need to know of a scenario beside its records.
+
+use sojourn_apps::{BulkConfig, ConstantRateConfig, ProbeConfig};
+use sojourn_metrics::run::{Datagrams, RunFacts, Watched};
+use sojourn_scenario::Scenario;
+
+/// What the metrics need to know of `scenario`.
+pub fn facts(scenario: &Scenario) -> RunFacts {
+    let topology = scenario.topology();
+    let links = topology.links.iter();
+    RunFacts {
+        duration: scenario.duration,
+        allowance: links
+            .map(|link| link.config.link.allowance(scenario.duration))
+            .collect(),
+        datagrams: topology
+            .traffic
+            .iter()
+            .map(|placed| {
+                let application = &placed.entry.application;
+                let constant_rate = application.get::<ConstantRateConfig>();
+                if constant_rate.is_some_and(|config| config.is_call) {
+                    Datagrams::Call
+                } else if application.get::<ProbeConfig>().is_some()
+                    || application.datagrams().is_none()
+                {
+                    Datagrams::Messages
+                } else {
+                    Datagrams::Stream
+                }
+            })
+            .collect(),
+        lasted: topology
+            .traffic
+            .iter()
+            .map(|placed| {
+                let config = placed.entry.application.get::<BulkConfig>()?;
+                let stop = config.stop?;
+                (config.start < stop && stop <= scenario.duration)
+                    .then(|| stop.saturating_sub(config.start))
+            })
+            .collect(),
+        probes: topology
+            .traffic
+            .iter()
+            .map(|placed| {
+                let config = placed.entry.application.get::<ProbeConfig>()?;
+                Some(Watched {
+                    from: config.loaded_from,
+                    until: config.loaded_until.unwrap_or(scenario.duration),
+                })
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,557 @@
+//! The recorder of a run that is watched: column records as always, and series for the screen.
+//!
+//! It only reads. A run with a tap has the records of the run without.
+
+use crate::packets::Packets;
+use crate::series::{Column, Fold, Series, Subject};
+use sojourn_base::report::Report;
+use sojourn_base::{Bytes, Cause, Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
+use sojourn_record::{
+    ColumnRecorder, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, FlowRow, LinkDrop,
+    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId,
+    Waiting,
+};
+
+/// Bytes that wait in a managed queue.
+pub const BACKLOG: &[Column] = &[
+    Column::lasting("least_bytes", Fold::Least),
+    Column::lasting("most_bytes", Fold::Most),
+    Column::lasting("last_bytes", Fold::Last),
+];
+
+/// Time that packets spent in a managed queue, by when they left it; and what they were.
+pub const PASSAGES: &[Column] = &[
+    Column::new("sojourn_least_ms", Fold::Least),
+    Column::new("sojourn_most_ms", Fold::Most),
+    Column::new("sojourn_sum_ms", Fold::Sum),
+    Column::new("packets", Fold::Sum),
+    Column::new("bytes", Fold::Sum),
+];
+
+/// Packets lost and marked on a link.
+pub const SIGNALS: &[Column] = &[
+    Column::new("drops", Fold::Sum),
+    Column::new("marks", Fold::Sum),
+];
+
+/// What an entry sent over a link.
+pub const RATE: &[Column] = &[Column::new("bytes", Fold::Sum)];
+
+/// Delay of the packets of an entry, summed by cause, and how many arrived.
+pub const CAUSES: &[Column; Cause::ALL.len() + 1] = &{
+    let mut columns = [Column::new("packets", Fold::Sum); Cause::ALL.len() + 1];
+    let mut cause = 0;
+    while cause < Cause::ALL.len() {
+        columns[cause] = Column::new(Cause::ALL[cause].as_str(), Fold::Sum);
+        cause += 1;
+    }
+    columns
+};
+
+/// Bytes that reached applications.
+pub const GOODPUT: &[Column] = &[Column::new("bytes", Fold::Sum)];
+
+/// The sender of a connection.
+pub const SENDER: &[Column] = &[
+    Column::lasting("window_segments", Fold::Last),
+    Column::lasting("threshold_segments", Fold::Last),
+    Column::lasting("flight_segments", Fold::Last),
+    Column::lasting("round_trip_ms", Fold::Last),
+];
+
+/// What a listener or player has, of packets one by one.
+pub const EXPERIENCE: &[Column] = &[
+    Column::new("score", Fold::Last),
+    Column::new("delay_mean_ms", Fold::Last),
+    Column::new("delay_most_ms", Fold::Last),
+];
+
+/// Bins of delays by cause and of senders are so many times as wide as those of links.
+const COARSE: u64 = 10;
+
+/// Time between two values of what a listener or player has.
+const EXPERIENCE_EVERY: Span = Span::from_ms(100);
+
+/// What a listener judges by (specification of the page, 5.2).
+const SCORE_WINDOW: Span = Span::from_s(10);
+
+/// What a player feels (as above).
+const LAG_WINDOW: Span = Span::from_s(1);
+
+/// Connections that have a series at most. chosen: more curves than a picture can show.
+const MOST_CONNECTIONS: usize = 64;
+
+/// Drops and marks that are kept one by one; of more, only the counts of bins (specification of the page, 5.2).
+pub const MOST_TICKS: usize = 20_000;
+
+/// A drop or a mark.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tick {
+    /// When.
+    pub at: Instant,
+    /// On which link.
+    pub link: u16,
+    /// Whose packet.
+    pub traffic: u16,
+    /// It was marked, not lost.
+    pub is_mark: bool,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A link or entry, as the tap has to know it.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Name in records.
+    pub name: String,
+    /// Of an entry: its packets are looked at one by one.
+    pub is_stream: bool,
+    /// Of an entry: it is a call, which has a score.
+    pub is_call: bool,
+}
+
+/// The recorder of a session.
+#[derive(Debug)]
+pub struct Tap {
+    columns: ColumnRecorder,
+    now: Instant,
+    end: Instant,
+    bin: Span,
+    sample_interval: Span,
+    links: Vec<Watched>,
+    traffic: Vec<Watched>,
+    series: Vec<Series>,
+    /// Where in `series` those of an entry or link stand; `NONE` if there is none yet.
+    rates: Vec<Vec<usize>>,
+    causes: Vec<PerDirection<usize>>,
+    goodput: Vec<PerDirection<usize>>,
+    /// Connection and series.
+    senders: Vec<(u32, Direction, usize)>,
+    packets: Vec<Packets>,
+    /// Of each of `packets`, its series.
+    experiences: Vec<usize>,
+    experienced_ns: u64,
+    ticks: Vec<Tick>,
+    ticks_left_out: u64,
+}
+
+/// No series yet.
+const NONE: usize = usize::MAX;
+
+/// Series of a link, in the order in which they are made.
+const PER_LINK: usize = 3;
+
+impl Tap {
+    /// A tap before `columns`, for a run until `end` with these links and entries.
+    pub fn new(
+        columns: ColumnRecorder,
+        links: Vec<Watched>,
+        traffic: Vec<Watched>,
+        bin: Span,
+        end: Instant,
+    ) -> Self {
+        let mut series = Vec::new();
+        for link in &links {
+            for (kind, columns) in [
+                ("backlog", BACKLOG),
+                ("passages", PASSAGES),
+                ("signals", SIGNALS),
+            ] {
+                let subject = Subject::Link(link.name.clone());
+                series.push(Series::new(kind, subject, columns, bin, end));
+            }
+        }
+        for link in 0..links.len() {
+            // Empty until told otherwise.
+            series[link * PER_LINK].put(Instant::ZERO, &[0.0; 3]);
+        }
+        let sample_interval = columns
+            .sample_interval()
+            .unwrap_or_else(|| bin.saturating_mul(COARSE));
+        Self {
+            rates: vec![vec![NONE; links.len()]; traffic.len()],
+            causes: vec![
+                PerDirection {
+                    upstream: NONE,
+                    downstream: NONE
+                };
+                traffic.len()
+            ],
+            goodput: vec![
+                PerDirection {
+                    upstream: NONE,
+                    downstream: NONE
+                };
+                traffic.len()
+            ],
+            senders: Vec::new(),
+            packets: Vec::new(),
+            experiences: Vec::new(),
+            experienced_ns: 0,
+            ticks: Vec::new(),
+            ticks_left_out: 0,
+            now: Instant::ZERO,
+            columns,
+            end,
+            bin,
+            sample_interval,
+            links,
+            traffic,
+            series,
+        }
+    }
+
+    /// The series so far; a new one joins at the end.
+    pub fn series(&self) -> &[Series] {
+        &self.series
+    }
+
+    /// The name of an entry and how it is watched.
+    pub fn entry(&self, traffic: u16) -> &Watched {
+        &self.traffic[usize::from(traffic)]
+    }
+
+    /// Names of the entries, in the order of their numbers.
+    pub fn entry_names(&self) -> impl Iterator<Item = &String> {
+        self.traffic.iter().map(|entry| &entry.name)
+    }
+
+    /// Names of the links, in the order of their numbers.
+    pub fn link_names(&self) -> impl Iterator<Item = &String> {
+        self.links.iter().map(|link| &link.name)
+    }
+
+    /// Brings all series up to `now`, with their pyramids.
+    pub fn build(&mut self, now: Instant) {
+        self.experience(now);
+        for series in &mut self.series {
+            series.build(now);
+        }
+    }
+
+    /// Drops and marks in the order of time, and how many were left out.
+    pub fn ticks(&self) -> (&[Tick], u64) {
+        (&self.ticks, self.ticks_left_out)
+    }
+
+    /// The flows whose packets are looked at one by one.
+    pub fn packets(&self) -> &[Packets] {
+        &self.packets
+    }
+
+    /// The records of the run.
+    pub fn into_columns(self) -> ColumnRecorder {
+        self.columns
+    }
+
+    fn coarse(&self) -> Span {
+        self.bin.saturating_mul(COARSE)
+    }
+
+    fn join(&mut self, series: Series) -> usize {
+        self.series.push(series);
+        self.series.len() - 1
+    }
+
+    fn new_for_entry(
+        &mut self,
+        kinds: [&'static str; 2],
+        traffic: TrafficId,
+        direction: Direction,
+        columns: &'static [Column],
+        width: Span,
+    ) -> usize {
+        let subject = Subject::Traffic(self.traffic[usize::from(traffic.0)].name.clone());
+        self.join(Series::new(
+            kinds[direction as usize],
+            subject,
+            columns,
+            width,
+            self.end,
+        ))
+    }
+
+    #[inline]
+    fn add_delay(&mut self, traffic: TrafficId, direction: Direction, split: &DelaySplit) {
+        let mut place = self.causes[usize::from(traffic.0)][direction];
+        if place == NONE {
+            let kinds = ["causes_up", "causes_down"];
+            place = self.new_for_entry(kinds, traffic, direction, CAUSES, self.coarse());
+            self.causes[usize::from(traffic.0)][direction] = place;
+        }
+        if let Some(row) = self.series[place].at(self.now) {
+            for (cell, cause) in row.iter_mut().zip(Cause::ALL) {
+                *cell += milliseconds(split.get(cause));
+            }
+            row[Cause::ALL.len()] += 1.0;
+        }
+    }
+
+    fn add_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: u64) {
+        let mut place = self.goodput[usize::from(traffic.0)][direction];
+        if place == NONE {
+            let kinds = ["goodput_up", "goodput_down"];
+            place = self.new_for_entry(kinds, traffic, direction, GOODPUT, self.coarse());
+            self.goodput[usize::from(traffic.0)][direction] = place;
+        }
+        if let Some([sum]) = self.series[place].at(self.now) {
+            *sum += bytes as f32;
+        }
+    }
+
+    fn tick(&mut self, tick: Tick) {
+        let column = usize::from(tick.is_mark);
+        if let Some(row) = self.series[usize::from(tick.link) * PER_LINK + 2].at(tick.at) {
+            row[column] += 1.0;
+        }
+        if self.ticks.len() < MOST_TICKS {
+            self.ticks.push(tick);
+        } else {
+            self.ticks_left_out += 1;
+        }
+    }
+
+    /// What listeners and players have, up to `now`.
+    fn experience(&mut self, now: Instant) {
+        let step = EXPERIENCE_EVERY.as_ns();
+        while self.experienced_ns + step <= now.as_ns() {
+            self.experienced_ns += step;
+            let at_ns = self.experienced_ns;
+            // The bin that ends then.
+            let bin = Instant::from_ns(at_ns - step);
+            for (packets, series) in self.packets.iter().zip(&self.experiences) {
+                let is_call = self.traffic[usize::from(packets.traffic)].is_call;
+                let score = if is_call {
+                    packets.score(at_ns, SCORE_WINDOW)
+                } else {
+                    None
+                };
+                let lag = packets.lag(at_ns, LAG_WINDOW);
+                let row = [score, lag.map(|lag| lag.0), lag.map(|lag| lag.1)];
+                self.series[*series].put(bin, &row.map(|value| value.map_or(f32::NAN, narrow)));
+            }
+        }
+    }
+
+    /// Keeps a packet whose entry is looked at packet by packet.
+    fn keep(&mut self, datagram: &Datagram) {
+        let known = |flow: &Packets| {
+            (flow.traffic, flow.flow, flow.direction)
+                == (datagram.traffic.0, datagram.flow, datagram.direction)
+        };
+        let place = match self.packets.iter().position(known) {
+            Some(place) => place,
+            None if self.packets.len() < MOST_CONNECTIONS => {
+                let kinds = ["experience_up", "experience_down"];
+                let (traffic, direction) = (datagram.traffic, datagram.direction);
+                let width = EXPERIENCE_EVERY;
+                let series = self.new_for_entry(kinds, traffic, direction, EXPERIENCE, width);
+                self.experiences.push(series);
+                self.packets.push(Packets::of(datagram));
+                self.packets.len() - 1
+            }
+            None => return,
+        };
+        self.packets[place].add(datagram);
+    }
+}
+
+fn milliseconds(span: Span) -> f32 {
+    span.as_ps() as f32 * 1e-9
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "for a screen")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+/// What a datagram carries beside the application's bytes: IPv4 and UDP headers (RFC 791, RFC 768).
+const DATAGRAM_HEADERS: u64 = 28;
+
+impl Recorder for Tap {
+    fn wants_delays(&self) -> bool {
+        true
+    }
+
+    fn bytes(&self) -> usize {
+        let series: usize = self.series.iter().map(Series::bytes).sum();
+        let packets = self.packets.iter();
+        let packets: usize = packets
+            .map(|flow| flow.sent.capacity() * size_of::<crate::packets::Packet>())
+            .sum();
+        self.columns.bytes() + series + packets + self.ticks.capacity() * size_of::<Tick>()
+    }
+
+    fn wants_waiting(&self) -> bool {
+        true
+    }
+
+    fn wants_flows(&self) -> bool {
+        self.columns.wants_flows()
+    }
+
+    #[inline]
+    fn on_clock(&mut self, now: Instant) {
+        self.now = now;
+    }
+
+    fn on_sent(&mut self, traffic: TrafficId, direction: Direction, length: Bytes) {
+        self.columns.on_sent(traffic, direction, length);
+    }
+
+    #[inline]
+    fn on_passage(&mut self, direction: Direction, passage: &LinkPassage) {
+        self.columns.on_passage(direction, passage);
+        let (link, entry) = (usize::from(passage.link.0), usize::from(passage.traffic.0));
+        let at = passage.dequeued_at;
+        let sojourn = milliseconds(at.saturating_since(passage.entered_at));
+        let bytes = passage.charged.0 as f32;
+        if let Some([least, most, sum, packets, sent]) = self.series[link * PER_LINK + 1].at(at) {
+            *least = least.min(sojourn);
+            *most = most.max(sojourn);
+            *sum += sojourn;
+            *packets += 1.0;
+            *sent += bytes;
+        }
+        let mut place = self.rates[entry][link];
+        if place == NONE {
+            let names = [&self.traffic[entry].name, &self.links[link].name];
+            let [traffic, over] = names.map(Clone::clone);
+            let subject = Subject::TrafficOnLink(traffic, over);
+            place = self.join(Series::new("rate", subject, RATE, self.bin, self.end));
+            self.rates[entry][link] = place;
+        }
+        if let Some([sum]) = self.series[place].at(at) {
+            *sum += bytes;
+        }
+    }
+
+    fn on_drop(&mut self, drop: &LinkDrop) {
+        self.columns.on_drop(drop);
+        self.tick(Tick {
+            at: drop.at,
+            link: drop.link.0,
+            traffic: drop.traffic.0,
+            is_mark: false,
+            reason: drop.reason,
+        });
+    }
+
+    fn on_mark(&mut self, mark: &LinkMark) {
+        self.columns.on_mark(mark);
+        self.tick(Tick {
+            at: mark.at,
+            link: mark.link.0,
+            traffic: mark.traffic.0,
+            is_mark: true,
+            reason: mark.reason,
+        });
+    }
+
+    fn on_score(&mut self, score: &LinkScore) {
+        self.columns.on_score(score);
+    }
+
+    fn on_estimate(&mut self, link: LinkId, queue: ServiceQueue, delay: Span) {
+        self.columns.on_estimate(link, queue, delay);
+    }
+
+    #[inline]
+    fn on_waiting(&mut self, now: Instant, link: LinkId, waiting: Waiting) {
+        self.columns.on_waiting(now, link, waiting);
+        let bytes = waiting.bytes.0 as f32;
+        if let Some([least, most, last]) = self.series[usize::from(link.0) * PER_LINK].at(now) {
+            *least = least.min(bytes);
+            *most = most.max(bytes);
+            *last = bytes;
+        }
+    }
+
+    fn on_datagram(&mut self, datagram: &Datagram) {
+        self.columns.on_datagram(datagram);
+        if matches!(datagram.fate, sojourn_record::Fate::Arrived(_)) {
+            let (traffic, direction) = (datagram.traffic, datagram.direction);
+            self.add_delay(traffic, direction, &datagram.split);
+            let payload = datagram.length.0.saturating_sub(DATAGRAM_HEADERS);
+            self.add_goodput(traffic, direction, payload);
+        }
+        if self.traffic[usize::from(datagram.traffic.0)].is_stream {
+            self.keep(datagram);
+        }
+    }
+
+    #[inline]
+    fn on_segment(&mut self, arrival: &SegmentArrival<'_>) {
+        self.columns.on_segment(arrival);
+        if arrival.payload > Bytes::ZERO {
+            self.add_delay(arrival.traffic, arrival.direction, arrival.split);
+        }
+    }
+
+    fn on_goodput(&mut self, traffic: TrafficId, direction: Direction, bytes: Bytes) {
+        self.columns.on_goodput(traffic, direction, bytes);
+        self.add_goodput(traffic, direction, bytes.0);
+    }
+
+    fn on_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {
+        self.columns.on_connection(traffic, connection);
+    }
+
+    fn on_flow(&mut self, row: &FlowRow) {
+        self.columns.on_flow(row);
+    }
+
+    fn on_report(&mut self, traffic: TrafficId, report: Report<'_>) {
+        self.columns.on_report(traffic, report);
+    }
+
+    fn sample_interval(&self) -> Option<Span> {
+        Some(self.sample_interval)
+    }
+
+    fn on_sample(&mut self, sample: &ConnectionSample) {
+        if self.columns.sample_interval().is_some() {
+            self.columns.on_sample(sample);
+        }
+        let who = (sample.connection, sample.direction);
+        let known = self
+            .senders
+            .iter()
+            .find(|sender| (sender.0, sender.1) == who);
+        let place = match known {
+            Some(sender) => sender.2,
+            None if self.senders.len() < MOST_CONNECTIONS => {
+                let name = self.traffic[usize::from(sample.traffic.0)].name.clone();
+                let subject = Subject::Connection(name, sample.connection);
+                let width = self.sample_interval;
+                let place = self.join(Series::new("sender", subject, SENDER, width, self.end));
+                self.senders.push((who.0, who.1, place));
+                place
+            }
+            None => return,
+        };
+        let milliseconds = sample.round_trip.map_or(f32::NAN, milliseconds);
+        self.series[place].put(
+            sample.at,
+            &[
+                narrow(sample.window),
+                sample.threshold.map_or(f32::NAN, narrow),
+                sample.flight as f32,
+                milliseconds,
+            ],
+        );
+    }
+
+    fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {
+        self.columns.on_mac(link, counters);
+    }
+
+    fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {
+        self.columns.on_service_flow(link, queue, counters);
+    }
+
+    fn on_end(&mut self, now: Instant) {
+        self.columns.on_end(now);
+        self.build(now);
+    }
+}
