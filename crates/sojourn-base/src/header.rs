@@ -5,6 +5,14 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketHandle(pub u64);
 
+/// Number of a link, in one direction. A lone subscriber's access link is 0 upstream and 1 downstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub u16);
+
+/// Number of an entry in the scenario's traffic list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TrafficId(pub u16);
+
 /// The two-bit ECN field of RFC 3168.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {

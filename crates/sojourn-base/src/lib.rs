@@ -44,7 +44,7 @@ pub mod time;
 pub use delay::{Cause, DelayParts};
 pub use direction::{Direction, PerDirection};
 pub use flow_hash::{Address, FlowHash, FlowKey};
-pub use header::{Ecn, Meta, PacketHandle, Reason, ServiceQueue, SubFlow};
+pub use header::{Ecn, LinkId, Meta, PacketHandle, Reason, ServiceQueue, SubFlow, TrafficId};
 pub use limit::Limit;
 pub use random::{RandomStream, Seed};
 pub use rate::{BitRate, Serializer, WholeBytes};

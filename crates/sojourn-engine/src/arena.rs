@@ -1,48 +1,11 @@
 //! Packets in flight: a slab with 32-bit handles and a free list, so that steady state allocates
 //! nothing.
 
-use crate::hop::HopId;
-use sojourn_base::{Instant, Meta, PacketHandle};
+use sojourn_base::{Instant, Meta};
+use sojourn_link::PacketId;
+use sojourn_link::network::HopId;
 use sojourn_record::DelaySplit;
 use sojourn_transport::{Flags, SackBlocks, Segment};
-
-/// Handle of a packet in flight, with what links ask of it: of thousands in flight few are in a cache, and
-/// a link passes one on without looking at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PacketId {
-    index: u32,
-    /// Where it is on its route.
-    pub(crate) hop: HopId,
-}
-
-impl PacketId {
-    /// The packet after this hop.
-    pub(crate) const fn one_hop_on(self) -> Self {
-        Self {
-            hop: self.hop.next(),
-            ..self
-        }
-    }
-}
-
-/// What queues and links hold of it.
-impl From<PacketId> for PacketHandle {
-    #[inline]
-    fn from(id: PacketId) -> Self {
-        Self(u64::from(id.index) << 32 | u64::from(id.hop.number()))
-    }
-}
-
-impl From<PacketHandle> for PacketId {
-    #[expect(clippy::cast_possible_truncation, reason = "the halves of the handle")]
-    #[inline]
-    fn from(PacketHandle(halves): PacketHandle) -> Self {
-        Self {
-            index: (halves >> 32) as u32,
-            hop: HopId::new(halves as u32),
-        }
-    }
-}
 
 /// What is stored of a packet until it arrives: a line of a cache, since that of a packet which arrives was
 /// last touched when it was sent.

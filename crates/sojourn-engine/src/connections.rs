@@ -2,9 +2,9 @@
 
 use crate::calendar::Calendar;
 use crate::event::Event;
-use crate::hop::HopId;
 use sojourn_apps::{ConnectionId, End, Interest};
 use sojourn_base::{Direction, Instant};
+use sojourn_link::network::HopId;
 use sojourn_transport::{TcpEndpoint, Timer};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `simulation` | [`run`]: build the world, handle events until the time is over; [`Simulation`]: piece by piece |
 //! | `world` | connections over the network |
-//! | `application_call`, `endpoint_call`, `link_call` | what applications, endpoints and links may ask and tell |
-//! | `network` | links, deliveries and wake-ups |
-//! | `paths` | routes, wires, and the packets on them |
+//! | `application_call`, `endpoint_call` | what applications and endpoints may ask and tell |
+//! | `network` | the packets on links and wires, which are [`sojourn_link::Network`] |
+//! | `paths` | what links ask of the engine: packets, calendar, records |
 //! | `connections` | endpoint pairs in reusable slots, lazily rescheduled timers |
 //! | `calendar` | the event queue |
 //! | `arena` | packets in flight |
@@ -27,9 +27,6 @@ mod calendar;
 mod connections;
 mod endpoint_call;
 mod event;
-mod event_line;
-mod hop;
-mod link_call;
 pub mod memory;
 mod network;
 mod paths;

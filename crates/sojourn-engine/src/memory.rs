@@ -4,6 +4,7 @@
 //! queue without limit, rows of transfers) is not foreseen; the run is measured while it goes on.
 
 use sojourn_apps::{ConstantRateConfig, Distribution};
+use sojourn_link::network::route_bytes;
 use sojourn_record::{
     COUNTED_AND_TABLE, DEVICE_HISTOGRAM_BYTES, Datagram, HISTOGRAM_BYTES, LINK_BIN_BYTES,
     SERVICE_BIN_BYTES, TRAFFIC_BIN_BYTES,
@@ -11,7 +12,6 @@ use sojourn_record::{
 use sojourn_scenario::{Scenario, Topology};
 
 use crate::connections::CONNECTION_BYTES;
-use crate::paths::route_bytes;
 
 /// One thing that a run keeps, and what it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

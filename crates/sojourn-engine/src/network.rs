@@ -1,101 +1,48 @@
-//! Links, the packets in them, and the events that move them.
-//!
-//! A route is one direction between a subscriber and one server: a list of hops, each over a link with a
-//! queue, which routes share, or over a wire, which is the server's own. Upstream the wire is the last hop,
-//! downstream the first.
-//!
-//! What a link has announced stands on its line and is an event when it arrives, because it then enters
-//! another link. The wire behind a link is the exception: nothing else enters it, so a packet's way over it
-//! is worked out when the link announces it, if the link announces in order of arrival. Each line has one pending event, for its first packet, and each
-//! link one pending wake-up: the calendar stays small at any rate.
+//! The packets of a run on its links and wires.
 
-use crate::arena::{Arena, Packet, PacketId};
+use crate::arena::{Arena, Packet};
 use crate::calendar::Calendar;
-use crate::event::Event;
-use crate::event_line::EventLine;
-use crate::hop::HopId;
-use crate::link_call::{LinkCall, Port};
-use crate::paths::{Arrival, Hop, Hops, Over, Paths, PrivateWire};
+use crate::paths::Paths;
 use crate::work::{Interrupt, Work};
-use sojourn_base::{Bytes, Direction, Instant, Meta, Seed, ServiceQueue};
-use sojourn_link::{
-    AnyLink, ConditionConfig, Draw, Framing, LinkConfig, LinkCounters, Wire, WireConfig,
-};
-use sojourn_record::{
-    COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Recorder, TrafficId, Waiting,
-};
+use sojourn_base::{Bytes, Direction, Instant, Seed};
+use sojourn_link::network::{Arrival, HopId};
+use sojourn_link::{ConditionConfig, Framing, LinkConfig, LinkCounters, WireConfig};
+use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Recorder, TrafficId};
 use sojourn_transport::SackBlocks;
 
-/// A link with a queue, in one direction.
-#[derive(Debug)]
-struct ManagedLink {
-    model: AnyLink,
-    port: Port,
-    /// Time of the pending wake-up event.
-    wakeup_at: Instant,
-    /// When the model wants to be called: not before the pending wake-up, and later if its plans have
-    /// changed since.
-    wanted_at: Instant,
-    /// Last queue length that the recorder knows.
-    waiting: Waiting,
-}
-
-/// All links of a run.
+/// All links and wires of a run, with what is on them.
 #[derive(Debug)]
 pub(crate) struct Network<R> {
-    /// In the order of their numbers.
-    links: Vec<ManagedLink>,
+    links: sojourn_link::Network,
     pub(crate) paths: Paths<R>,
-    record_waiting: bool,
-    packet_hops: u64,
 }
 
 impl<R: Recorder> Network<R> {
     pub(crate) fn new(recorder: R, interrupt: Interrupt) -> Self {
         Self {
-            links: Vec::new(),
-            record_waiting: recorder.wants_waiting(),
+            links: sojourn_link::Network::new(recorder.wants_waiting()),
             paths: Paths {
-                wires: Vec::new(),
-                hops: Hops::default(),
                 packets: Arena::default(),
                 calendar: Calendar::new(),
                 record_delays: recorder.wants_delays(),
                 recorder,
                 work: Work::watched(interrupt),
             },
-            packet_hops: 0,
         }
     }
 
-    /// Adds an idle link, whose random streams are called after `name`.
+    /// See [`sojourn_link::Network::add_link`].
     pub(crate) fn add_link(
         &mut self,
         name: &str,
         direction: Direction,
-        (config, conditions, framing): (&LinkConfig, &[ConditionConfig], Framing),
+        config: (&LinkConfig, &[ConditionConfig], Framing),
         seed: Seed,
     ) -> LinkId {
-        let stream = |purpose: Draw| seed.stream(&format!("link/{name}/{}", purpose.as_str()));
-        let link = LinkId(number(self.links.len()));
-        self.links.push(ManagedLink {
-            model: config.build_under(conditions),
-            port: Port {
-                link,
-                direction,
-                framing,
-                streams: Draw::ALL.map(stream),
-                line: EventLine::new(),
-            },
-            wakeup_at: Instant::NEVER,
-            wanted_at: Instant::NEVER,
-            waiting: Waiting::default(),
-        });
-        link
+        self.links.add_link(name, direction, config, seed)
     }
 
-    /// Adds a route over `links`, in the order in which its packets meet them, and over `wire` at the
-    /// server's end. Its first hop is what [`Network::send`] wants to know.
+    /// See [`sojourn_link::Network::add_route`].
     pub(crate) fn add_route(
         &mut self,
         traffic: TrafficId,
@@ -103,55 +50,26 @@ impl<R: Recorder> Network<R> {
         links: &[LinkId],
         wire: WireConfig,
     ) -> HopId {
-        let paths = &mut self.paths;
-        let first = HopId::new(number(paths.hops.0.len()));
-        let last_link = links.last().map(|link| &self.links[usize::from(link.0)]);
-        let follows_a_link = direction == Direction::Upstream
-            && last_link.is_some_and(|link| link.model.keeps_order());
-        paths.wires.push(PrivateWire {
-            wire: Wire::new(wire),
-            line: EventLine::new(),
-            hops: if follows_a_link { 2 } else { 1 },
-        });
-        let wire = Over::Wire {
-            wire: number(paths.wires.len() - 1),
-            at_once: follows_a_link,
-        };
-        let links = links.iter().map(|link| Over::Link(*link));
-        let hops: Vec<Over> = match direction {
-            Direction::Upstream => links.chain([wire, Over::End]).collect(),
-            Direction::Downstream => [wire].into_iter().chain(links).chain([Over::End]).collect(),
-        };
-        paths.hops.0.extend(hops.into_iter().map(|over| Hop {
-            over,
-            direction,
-            traffic,
-        }));
-        first
+        self.links.add_route(traffic, direction, links, wire)
     }
 
     /// Tells the recorder what the MACs have counted by `end`.
     pub(crate) fn record_macs(&mut self, end: Instant) {
-        for number in 0..self.links.len() {
-            let link = LinkId(self::number(number));
-            self.call_link(end, link, |model, call| model.settle(end, call));
-        }
-        for (number, link) in (0..).zip(&self.links) {
-            let recorder = &mut self.paths.recorder;
-            if let Some(counters) = link.model.counters() {
-                recorder.on_mac(LinkId(number), &mac_counters(&counters));
+        self.links.settle(end, &mut self.paths);
+        let recorder = &mut self.paths.recorder;
+        for (link, counters, flows) in self.links.counters() {
+            if let Some(counters) = counters {
+                recorder.on_mac(link, &mac_counters(&counters));
             }
-            let flows = link.model.service_flow_counters();
-            let queues = [ServiceQueue::Classic, ServiceQueue::LowLatency];
-            for (queue, counters) in queues.into_iter().zip(flows.iter().flatten()) {
-                recorder.on_service_flow(LinkId(number), queue, &mac_counters(counters));
+            for (queue, counters) in flows {
+                recorder.on_service_flow(link, queue, &mac_counters(&counters));
             }
         }
     }
 
     /// Packets delivered by links so far.
     pub(crate) const fn packet_hops(&self) -> u64 {
-        self.packet_hops
+        self.links.packet_hops()
     }
 
     /// Bytes that records and packets in flight take.
@@ -184,84 +102,27 @@ impl<R: Recorder> Network<R> {
     ) {
         let meta = packet.meta;
         let paths = &mut self.paths;
-        let hop = *paths.hops.at(first);
+        let hop = self.links.hop(first);
         let length = Bytes(u64::from(meta.length));
         paths.recorder.on_sent(hop.traffic, hop.direction, length);
         let id = paths.packets.insert(first, packet, blocks, split);
-        self.enter(now, id, hop.over, meta);
-    }
-
-    /// A packet that has come to the hop of `id` enters what carries it over.
-    #[inline]
-    fn enter(&mut self, now: Instant, id: PacketId, over: Over, meta: Meta) {
-        match over {
-            Over::Link(link) => self.enter_link(now, link, id, meta),
-            Over::Wire { wire, .. } => {
-                self.paths.carry(wire, now, id, meta.length);
-            }
-            Over::End => unreachable!("a packet at its end is received"),
-        }
+        self.links.enter(now, id, meta, paths);
     }
 
     /// A wake-up event of a link is due.
     pub(crate) fn on_wakeup(&mut self, now: Instant, link: LinkId) {
-        let state = &mut self.links[usize::from(link.0)];
-        if state.wakeup_at != now {
-            return; // an earlier wake-up has been scheduled since
-        }
-        state.wakeup_at = Instant::NEVER;
-        let is_wanted = state.wanted_at <= now;
-        self.call_link(now, link, |model, call| {
-            if is_wanted {
-                model.wake(now, call)
-            } else {
-                model.next_wakeup()
-            }
-        });
+        self.links.on_wakeup(now, link, &mut self.paths);
     }
 
     /// A delivery event of a wire is due: returns a packet at the end of its route; the caller asks again
-    /// until there is none. Others enter their next link.
+    /// until there is none.
     pub(crate) fn take_from_wire(&mut self, now: Instant, wire: u32) -> Option<Arrival> {
-        loop {
-            let state = &mut self.paths.wires[wire as usize];
-            let event = Event::WireDelivery { wire };
-            let id = state.line.take(now, event, &mut self.paths.calendar)?;
-            self.packet_hops += state.hops;
-            if let Some(arrived) = self.go_on(now, id) {
-                return Some(arrived);
-            }
-        }
+        self.links.take_from_wire(now, wire, &mut self.paths)
     }
 
     /// A delivery event of a link is due: as [`Network::take_from_wire`].
     pub(crate) fn take_from_link(&mut self, now: Instant, link: LinkId) -> Option<Arrival> {
-        loop {
-            let state = &mut self.links[usize::from(link.0)];
-            let event = Event::LinkDelivery { link };
-            let id = state.port.line.take(now, event, &mut self.paths.calendar)?;
-            self.packet_hops += 1;
-            if let Some(arrived) = self.go_on(now, id) {
-                return Some(arrived);
-            }
-        }
-    }
-
-    /// A packet has made its hop: returns it if that was the last one.
-    #[inline]
-    fn go_on(&mut self, now: Instant, id: PacketId) -> Option<Arrival> {
-        let id = id.one_hop_on();
-        let hop = *self.paths.hops.of(id);
-        if hop.over == Over::End {
-            return Some(Arrival {
-                id,
-                direction: hop.direction,
-                traffic: hop.traffic,
-            });
-        }
-        let meta = self.paths.packets.get(id).meta;
-        self.enter(now, id, hop.over, meta);
-        None
+        self.links.take_from_link(now, link, &mut self.paths)
     }
 
     /// Tells the recorder what arrived, and takes it out of the network; shows it with the SACK blocks of its segment
@@ -272,80 +133,14 @@ impl<R: Recorder> Network<R> {
         self.paths.packets.remove(arrival.id)
     }
 
-    /// The sub-flow of a flow on the route that begins with `first`, in the first queue there whose manager
-    /// has any.
+    /// See [`sojourn_link::Network::sub_flow`].
     pub(crate) fn sub_flow(&self, first: HopId, flow_hash: u32, dscp: u8) -> Option<u32> {
-        let meta = Meta {
-            flow_hash,
-            dscp,
-            ..Meta::default()
-        };
-        self.paths.hops.0[first.index()..]
-            .iter()
-            .take_while(|hop| hop.over != Over::End)
-            .find_map(|hop| match hop.over {
-                Over::Link(link) => {
-                    let model = &self.links[usize::from(link.0)].model;
-                    model.sub_flow(&meta)
-                }
-                Over::Wire { .. } | Over::End => None,
-            })
+        self.links.sub_flow(first, flow_hash, dscp)
     }
 
     /// Whether packets shall carry the split of their delay.
     pub(crate) const fn records_delays(&self) -> bool {
         self.paths.record_delays
-    }
-
-    fn enter_link(&mut self, now: Instant, link: LinkId, id: PacketId, mut meta: Meta) {
-        self.call_link(now, link, |model, call| {
-            // The packet keeps its own length: what this link charges is no business of the next one.
-            meta.length = call.port.framing.charged(meta.length);
-            model.arrive(now, meta, id.into(), call)
-        });
-    }
-
-    /// Calls a link, which says when it wants to be called next; then schedules that, and follows its queue length.
-    #[inline]
-    fn call_link(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        action: impl FnOnce(&mut AnyLink, &mut LinkCall<'_, R>) -> Instant,
-    ) {
-        let state = &mut self.links[usize::from(link.0)];
-        let mut call = LinkCall {
-            now,
-            port: &mut state.port,
-            paths: &mut self.paths,
-        };
-        let next = action(&mut state.model, &mut call);
-        state.wanted_at = next;
-        if next < state.wakeup_at {
-            debug_assert!(next >= now, "a link wants to be woken in the past");
-            state.wakeup_at = next;
-            self.paths.calendar.schedule(next, Event::Wakeup { link });
-        }
-        if self.record_waiting {
-            state.record_queue_length(now, link, &mut self.paths.recorder);
-        }
-    }
-}
-
-impl ManagedLink {
-    /// Tells the recorder how long the queue is, if that has changed.
-    #[inline(never)] // a call is short without it
-    fn record_queue_length<R: Recorder>(&mut self, now: Instant, link: LinkId, recorder: &mut R) {
-        let (backlog, staged) = (self.model.backlog(), self.model.staged());
-        let waiting = Waiting {
-            packets: backlog.packets,
-            bytes: backlog.bytes,
-            staged: staged.packets,
-        };
-        if waiting != self.waiting {
-            self.waiting = waiting;
-            recorder.on_waiting(now, link, waiting);
-        }
     }
 }
 
@@ -355,11 +150,4 @@ fn mac_counters(counters: &LinkCounters) -> MacCounters {
         granted: counters.granted,
         unused: counters.unused_grant,
     }
-}
-
-/// Number of a thing among others of its kind.
-fn number<N: TryFrom<usize>>(index: usize) -> N {
-    N::try_from(index)
-        .ok()
-        .expect("the scenario limits links and servers")
 }

@@ -1,91 +1,29 @@
-//! What lies around the links: routes, wires, and the packets on them.
+//! What links ask of the engine: the packets, the calendar, and what is written down.
 
-use crate::arena::{Arena, Body, PacketId};
+use crate::arena::{Arena, Body};
 use crate::calendar::Calendar;
 use crate::event::Event;
-use crate::event_line::EventLine;
-use crate::hop::HopId;
 use crate::work::Work;
-use sojourn_base::{Bytes, Direction, Ecn, Instant};
-use sojourn_link::{DelayParts, Wire};
+use sojourn_base::{Bytes, Ecn, Instant, Meta, Packets, ServiceQueue, Span};
+use sojourn_link::network::{Arrival, Place, Schedule};
+use sojourn_link::{
+    DelayParts, Loss, Mark, NetworkContext, NetworkEvent, PacketId, Passage, Stage,
+};
+use sojourn_queue::{Backlog, Score};
 use sojourn_record::{
-    Cause, Datagram, DelaySplit, Fate, LinkId, Recorder, SegmentArrival, TrafficId,
+    Cause, Datagram, DelaySplit, Fate, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore,
+    Recorder, SegmentArrival, Waiting,
 };
 
-/// Where a packet is on its way, and whose it is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hop {
-    pub(crate) over: Over,
-    pub(crate) direction: Direction,
-    pub(crate) traffic: TrafficId,
-}
-
-/// What carries a packet over a hop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// A link with a queue.
-    Link(LinkId),
-    /// A wire.
-    Wire {
-        /// Its number.
-        wire: u32,
-        /// It follows a link that keeps order.
-        at_once: bool,
-    },
-    /// Nothing: the route ends here.
-    End,
-}
-
-/// All hops of all routes.
-#[derive(Debug, Default)]
-pub(crate) struct Hops(pub(crate) Vec<Hop>);
-
-impl Hops {
-    #[inline]
-    pub(crate) fn at(&self, hop: HopId) -> &Hop {
-        &self.0[hop.index()]
-    }
-
-    #[inline]
-    pub(crate) fn of(&self, id: PacketId) -> &Hop {
-        self.at(id.hop)
-    }
-}
-
-/// A wire, in one direction: fast enough never to need management.
-#[derive(Debug)]
-pub(crate) struct PrivateWire {
-    pub(crate) wire: Wire,
-    pub(crate) line: EventLine,
-    /// Hops that a delivery ends: that over the link before, too, if there was no event between them.
-    pub(crate) hops: u64,
-}
-
-/// Bytes of the two ways between a subscriber and a server, over `links` links in all.
-pub(crate) const fn route_bytes(links: usize) -> usize {
-    // A wire and an end each beside the links.
-    2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
-}
-
-/// What lies around the links: routes, wires, packets, and the events that move them.
+/// What lies around the network: packets, the events that move them, and the records.
 #[derive(Debug)]
 pub(crate) struct Paths<R> {
-    pub(crate) wires: Vec<PrivateWire>,
-    pub(crate) hops: Hops,
     pub(crate) packets: Arena,
     pub(crate) calendar: Calendar<Event>,
     pub(crate) recorder: R,
     pub(crate) record_delays: bool,
     /// What was done within events.
     pub(crate) work: Work,
-}
-
-/// A packet at the end of its route.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) id: PacketId,
-    pub(crate) direction: Direction,
-    pub(crate) traffic: TrafficId,
 }
 
 impl<R: Recorder> Paths<R> {
@@ -150,28 +88,162 @@ impl<R: Recorder> Paths<R> {
             DelaySplit::default()
         }
     }
+}
 
-    /// A packet enters a wire, with its length in bytes.
-    #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "most callers have no use for the delay"
-    )]
-    pub(crate) fn carry(&mut self, wire: u32, now: Instant, id: PacketId, length: u32) {
-        let state = &mut self.wires[wire as usize];
-        let passage = state.wire.carry(now, length);
-        let event = Event::WireDelivery { wire };
-        state
-            .line
-            .announce(passage.arrives_at, id, event, &mut self.calendar);
-        if self.record_delays {
-            add_delay(self.packets.split_mut(id), &passage.delay);
-        }
+impl Schedule for Calendar<Event> {
+    #[inline]
+    fn schedule(&mut self, at: Instant, event: NetworkEvent) {
+        let event = match event {
+            NetworkEvent::WireDelivery { wire } => Event::WireDelivery { wire },
+            NetworkEvent::LinkDelivery { link } => Event::LinkDelivery { link },
+            NetworkEvent::Wakeup { link } => Event::Wakeup { link },
+        };
+        self.schedule(at, event);
     }
 }
 
-pub(crate) fn add_delay(split: &mut DelaySplit, delay: &DelayParts) {
-    for (cause, span) in delay.parts() {
-        split.add(cause, span);
+impl<R: Recorder> NetworkContext for Paths<R> {
+    type Calendar = Calendar<Event>;
+
+    #[inline]
+    fn calendar(&mut self) -> &mut Calendar<Event> {
+        &mut self.calendar
+    }
+
+    #[inline]
+    fn meta(&self, id: PacketId) -> Meta {
+        self.packets.get(id).meta
+    }
+
+    #[inline]
+    fn wants_delays(&self) -> bool {
+        self.record_delays
+    }
+
+    #[inline]
+    fn delayed(&mut self, id: PacketId, delay: &DelayParts) {
+        let split = self.packets.split_mut(id);
+        for (cause, span) in delay.parts() {
+            split.add(cause, span);
+        }
+    }
+
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a passage that nobody records need not be put together"
+    )]
+    fn passed(&mut self, _id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage) {
+        self.recorder.on_passage(
+            place.direction,
+            &LinkPassage {
+                link: place.link,
+                traffic: place.traffic,
+                length: Bytes(u64::from(length)),
+                charged: Bytes(u64::from(meta.length)),
+                entered_at: passage.entered_at,
+                dequeued_at: passage.dequeued_at,
+                arrives_at: passage.arrives_at,
+                queue: meta.queue,
+                sub_flow: passage.sub_flow.get(),
+            },
+        );
+    }
+
+    fn marked(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, mark: &Mark) {
+        self.packets.get_mut(id).meta.ecn = Ecn::Ce;
+        self.recorder.on_mark(&LinkMark {
+            at: now,
+            link: place.link,
+            traffic: place.traffic,
+            direction: place.direction,
+            length: Bytes(u64::from(meta.length)),
+            reason: mark.reason,
+            queue: meta.queue,
+            sub_flow: mark.sub_flow.get(),
+        });
+    }
+
+    fn dropped(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, loss: &Loss) {
+        let Place {
+            direction, traffic, ..
+        } = place;
+        let packet = self.packets.get(id);
+        let behind_queue = loss.stage != Stage::Queue;
+        self.recorder.on_drop(&LinkDrop {
+            at: now,
+            link: place.link,
+            traffic,
+            direction,
+            length: Bytes(u64::from(meta.length)),
+            behind_queue,
+            reason: loss.reason,
+            queue: meta.queue,
+            sub_flow: loss.sub_flow.get(),
+        });
+        if let Body::Datagram {
+            flow,
+            sequence,
+            sent_at,
+            ..
+        } = packet.body
+        {
+            self.recorder.on_datagram(&Datagram {
+                traffic,
+                flow,
+                sequence,
+                direction,
+                length: Bytes(u64::from(packet.meta.length)),
+                sent_at,
+                fate: match loss.stage {
+                    Stage::Queue => Fate::LostInQueue,
+                    Stage::TransmitQueue => Fate::LostBehindQueue,
+                    Stage::Line => Fate::LostOnLine,
+                },
+                marked: false,
+                lost_for: Some(loss.reason),
+                split: self.recorded_split(id),
+            });
+        }
+        self.packets.free(id);
+    }
+
+    fn scored(&mut self, now: Instant, _id: PacketId, place: Place, meta: &Meta, score: &Score) {
+        self.recorder.on_score(&LinkScore {
+            at: now,
+            link: place.link,
+            traffic: place.traffic,
+            direction: place.direction,
+            flow_hash: meta.flow_hash,
+            length: Bytes(u64::from(meta.length)),
+            score: score.score,
+            late: score.late,
+            sanctioned: score.sanctioned,
+        });
+    }
+
+    fn estimated(&mut self, link: LinkId, queue: ServiceQueue, delay: Span) {
+        self.recorder.on_estimate(link, queue, delay);
+    }
+
+    fn waiting(&mut self, now: Instant, link: LinkId, backlog: Backlog, staged: Packets) {
+        let waiting = Waiting {
+            packets: backlog.packets,
+            bytes: backlog.bytes,
+            staged,
+        };
+        self.recorder.on_waiting(now, link, waiting);
+    }
+
+    fn copy(&mut self, id: PacketId, place: Place) -> Option<PacketId> {
+        let length = Bytes(u64::from(self.packets.get(id).meta.length));
+        self.recorder
+            .on_sent(place.traffic, place.direction, length);
+        Some(self.packets.copy(id))
+    }
+
+    #[inline]
+    fn work(&mut self, units: u64) -> bool {
+        self.work.spend(units)
     }
 }

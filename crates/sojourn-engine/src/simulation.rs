@@ -3,7 +3,6 @@
 use crate::address::{client_address, flow_hash, tunnel_hash};
 use crate::application_call::ApplicationCall;
 use crate::event::Event;
-use crate::hop::HopId;
 use crate::network::Network;
 use crate::ports::PortPool;
 use crate::work::Interrupt;
@@ -11,6 +10,7 @@ use crate::world::{TrafficState, World};
 use sojourn_apps::{Application, Draw, End, Interest, ProbeConfig};
 use sojourn_base::{Direction, Instant, Seed, Span};
 use sojourn_link::WireConfig;
+use sojourn_link::network::HopId;
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{PlacedTraffic, Scenario};
 use sojourn_transport::StackConfig;

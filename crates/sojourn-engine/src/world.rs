@@ -5,13 +5,12 @@ use crate::arena::{Body, Packet};
 use crate::connections::{Awaited, Connections, NewConnection, direction_from};
 use crate::endpoint_call::{EndpointCall, surround};
 use crate::event::Event;
-use crate::hop::HopId;
 use crate::network::Network;
-use crate::paths::Arrival;
 use crate::ports::PortPool;
 use sojourn_apps as apps;
 use sojourn_apps::{ConnectionId, End};
 use sojourn_base::{Bytes, Direction, Ecn, Instant, Meta, RandomStream, ServiceQueue};
+use sojourn_link::network::{Arrival, HopId};
 use sojourn_record::{
     ConnectionSample, ConnectionTotals, DelaySplit, FlowConnection, FlowRow, Recorder, TrafficId,
 };

@@ -28,19 +28,10 @@ pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 
-pub use sojourn_base::Cause;
+pub use sojourn_base::{Cause, LinkId, TrafficId};
 
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
-
-/// Number of a link, in one direction. A lone subscriber's access link is 0 upstream and 1 downstream; names
-/// are those of [`RecordedLink`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LinkId(pub u16);
-
-/// Number of an entry in the scenario's traffic list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TrafficId(pub u16);
 
 /// One packet's delay from the application's write to its arrival, split by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,21 +1,19 @@
 //! What is on its way to an event: many packets, and one event for the first of them.
 
-use crate::arena::PacketId;
-use crate::calendar::Calendar;
-use crate::event::Event;
+use super::route::{NetworkEvent, PacketId, Schedule};
+use crate::Line;
 use sojourn_base::Instant;
-use sojourn_link::Line;
 
 /// Packets on their way to an event.
 #[derive(Debug)]
-pub(crate) struct EventLine {
+pub(super) struct EventLine {
     line: Line<PacketId>,
     /// Time of the pending event (or of the one that is being handled).
     pending_at: Instant,
 }
 
 impl EventLine {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             line: Line::default(),
             pending_at: Instant::NEVER,
@@ -24,12 +22,12 @@ impl EventLine {
 
     /// A packet arrives at `at`, which `event` tells.
     #[inline]
-    pub(crate) fn announce(
+    pub(super) fn announce(
         &mut self,
         at: Instant,
         id: PacketId,
-        event: Event,
-        calendar: &mut Calendar<Event>,
+        event: NetworkEvent,
+        calendar: &mut impl Schedule,
     ) {
         if at < self.pending_at {
             self.pending_at = at;
@@ -40,11 +38,11 @@ impl EventLine {
 
     /// The next packet that has arrived by `now`; without one, `event` tells when the next one does.
     #[inline]
-    pub(crate) fn take(
+    pub(super) fn take(
         &mut self,
         now: Instant,
-        event: Event,
-        calendar: &mut Calendar<Event>,
+        event: NetworkEvent,
+        calendar: &mut impl Schedule,
     ) -> Option<PacketId> {
         if self.pending_at != now {
             return None; // an earlier event took over

@@ -1,0 +1,216 @@
+//! What a link may ask and tell during one call, and what its network asks and tells of it.
+
+use super::Around;
+use super::event_line::EventLine;
+use super::route::{Hop, NetworkEvent, Over, PacketId, PrivateWire, Schedule};
+use crate::{DelayParts, Draw, Framing, LinkContext, Loss, Mark, Passage};
+use sojourn_base::{
+    Direction, Instant, LinkId, Meta, PacketHandle, Packets, RandomStream, ServiceQueue, Span,
+    TrafficId,
+};
+use sojourn_queue::{Backlog, Score};
+
+/// What stands around the model of a link.
+#[derive(Debug)]
+pub(super) struct Port {
+    pub(super) link: LinkId,
+    pub(super) direction: Direction,
+    pub(super) framing: Framing,
+    /// One for each purpose.
+    pub(super) streams: [RandomStream; Draw::ALL.len()],
+    /// What the link has announced, unless that is on a wire already.
+    pub(super) line: EventLine,
+}
+
+/// Where something happens to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The link.
+    pub link: LinkId,
+    /// Its direction.
+    pub direction: Direction,
+    /// Whose packets take the packet's route.
+    pub traffic: TrafficId,
+}
+
+/// The owner of a network: it keeps the packets, writes down what happens to them, and has the calendar.
+pub trait NetworkContext {
+    /// Where events are written down.
+    type Calendar: Schedule;
+
+    /// Where events are written down.
+    fn calendar(&mut self) -> &mut Self::Calendar;
+
+    /// What queues may know of a packet, with its length as an IP packet.
+    fn meta(&self, id: PacketId) -> Meta;
+
+    /// Whether [`NetworkContext::delayed`] shall be called.
+    fn wants_delays(&self) -> bool;
+
+    /// A packet takes so long for the next hop.
+    fn delayed(&mut self, id: PacketId, delay: &DelayParts);
+
+    /// A packet of `length` IP bytes leaves a link; `meta.length` is what it was charged.
+    fn passed(&mut self, id: PacketId, place: Place, length: u32, meta: &Meta, passage: &Passage);
+
+    /// A packet is marked: its owner rewrites its header, and what [`NetworkContext::meta`] tells of it.
+    fn marked(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, mark: &Mark);
+
+    /// A packet is lost; it is not told of again.
+    fn dropped(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, loss: &Loss);
+
+    /// Queue Protection has judged a packet.
+    fn scored(&mut self, now: Instant, id: PacketId, place: Place, meta: &Meta, score: &Score);
+
+    /// A queue manager has accepted a packet and expects that it will wait so long.
+    fn estimated(&mut self, link: LinkId, queue: ServiceQueue, delay: Span);
+
+    /// The queue of a link has changed; told if [`super::Network::new`] was asked to.
+    fn waiting(&mut self, now: Instant, link: LinkId, backlog: Backlog, staged: Packets);
+
+    /// A second packet like this one, at the same hop; `None` if there is no room for it.
+    fn copy(&mut self, id: PacketId, place: Place) -> Option<PacketId>;
+
+    /// See [`LinkContext::work`].
+    fn work(&mut self, units: u64) -> bool {
+        let _ = units;
+        true
+    }
+}
+
+/// The context of a link during one call.
+pub(super) struct LinkCall<'a, C> {
+    pub(super) now: Instant,
+    pub(super) port: &'a mut Port,
+    pub(super) around: &'a mut Around,
+    pub(super) context: &'a mut C,
+}
+
+impl<C> LinkCall<'_, C> {
+    fn place(&self, id: PacketId) -> Place {
+        Place {
+            link: self.port.link,
+            direction: self.port.direction,
+            traffic: self.around.hops.of(id).traffic,
+        }
+    }
+}
+
+impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a passage that nobody records need not be put together"
+    )]
+    fn deliver(&mut self, item: PacketHandle, meta: &Meta, passage: &Passage) {
+        let id = PacketId::from(item);
+        let at = passage.arrives_at;
+        let length = match self.port.framing {
+            Framing::Ip => meta.length,
+            _ => self.context.meta(id).length,
+        };
+        if self.context.wants_delays() {
+            self.context.delayed(id, &passage.delay);
+        }
+        let behind = id.one_hop_on();
+        let Hop { over, traffic, .. } = *self.around.hops.of(behind);
+        match over {
+            Over::Wire {
+                wire,
+                at_once: true,
+            } => carry(
+                &mut self.around.wires,
+                wire,
+                at,
+                behind,
+                length,
+                self.context,
+            ),
+            Over::Link(_) | Over::Wire { .. } | Over::End => {
+                let link = self.port.link;
+                let event = NetworkEvent::LinkDelivery { link };
+                let line = &mut self.port.line;
+                line.announce(at, id, event, self.context.calendar());
+            }
+        }
+        let place = Place {
+            link: self.port.link,
+            direction: self.port.direction,
+            traffic,
+        };
+        self.context.passed(id, place, length, meta, passage);
+    }
+
+    #[cold]
+    fn marked(&mut self, item: PacketHandle, meta: &Meta, mark: &Mark) {
+        let place = self.place(item.into());
+        self.context
+            .marked(self.now, item.into(), place, meta, mark);
+    }
+
+    fn scored(&mut self, item: PacketHandle, meta: &Meta, score: &Score) {
+        let place = self.place(item.into());
+        self.context
+            .scored(self.now, item.into(), place, meta, score);
+    }
+
+    fn estimated(&mut self, meta: &Meta, delay: Span) {
+        let link = self.port.link;
+        self.context.estimated(link, meta.queue, delay);
+    }
+
+    fn dropped(&mut self, item: PacketHandle, meta: &Meta, loss: &Loss) {
+        let place = self.place(item.into());
+        self.context
+            .dropped(self.now, item.into(), place, meta, loss);
+    }
+
+    fn unit(&mut self, purpose: Draw) -> f64 {
+        self.port.streams[purpose as usize].unit()
+    }
+
+    fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
+        let stream = u64::from(lot) << 32 | u64::from(flow);
+        self.port.streams[Draw::Conditions as usize].unit_at((stream, number))
+    }
+
+    fn copy(&mut self, item: PacketHandle) -> Option<PacketHandle> {
+        let place = self.place(item.into());
+        let copy = self.context.copy(item.into(), place)?;
+        Some(copy.into())
+    }
+
+    fn wants_delay(&self) -> bool {
+        self.context.wants_delays()
+    }
+
+    #[inline]
+    fn work(&mut self, units: u64) -> bool {
+        self.context.work(units)
+    }
+}
+
+/// A packet enters a wire, with its length in bytes.
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "most callers have no use for the delay"
+)]
+pub(super) fn carry(
+    wires: &mut [PrivateWire],
+    wire: u32,
+    now: Instant,
+    id: PacketId,
+    length: u32,
+    context: &mut impl NetworkContext,
+) {
+    let state = &mut wires[wire as usize];
+    let passage = state.wire.carry(now, length);
+    let event = NetworkEvent::WireDelivery { wire };
+    state
+        .line
+        .announce(passage.arrives_at, id, event, context.calendar());
+    if context.wants_delays() {
+        context.delayed(id, &passage.delay);
+    }
+}

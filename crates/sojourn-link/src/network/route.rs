@@ -1,0 +1,172 @@
+//! The way of packets: hops, wires, and what happens on them at an instant.
+
+use super::event_line::EventLine;
+use crate::Wire;
+use alloc::vec::Vec;
+use sojourn_base::{Direction, Instant, LinkId, PacketHandle, TrafficId};
+
+/// A hop of a route; the one after it has the next number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HopId(u32);
+
+impl HopId {
+    /// The hop with this number.
+    #[inline]
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// Its number.
+    #[inline]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Its place among all hops.
+    #[inline]
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The hop after it.
+    #[inline]
+    const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// Handle of a packet in flight, with what links ask of it: of thousands in flight few are in a cache, and
+/// a link passes one on without looking at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketId {
+    /// The owner's number for it.
+    pub index: u32,
+    /// Where it is on its route.
+    pub hop: HopId,
+}
+
+impl PacketId {
+    /// The packet after this hop.
+    #[inline]
+    pub(super) const fn one_hop_on(self) -> Self {
+        Self {
+            hop: self.hop.next(),
+            ..self
+        }
+    }
+}
+
+/// What queues and links hold of it.
+impl From<PacketId> for PacketHandle {
+    #[inline]
+    fn from(id: PacketId) -> Self {
+        Self(u64::from(id.index) << 32 | u64::from(id.hop.number()))
+    }
+}
+
+impl From<PacketHandle> for PacketId {
+    #[expect(clippy::cast_possible_truncation, reason = "the halves of the handle")]
+    #[inline]
+    fn from(PacketHandle(halves): PacketHandle) -> Self {
+        Self {
+            index: (halves >> 32) as u32,
+            hop: HopId::new(halves as u32),
+        }
+    }
+}
+
+/// Where a packet is on its way, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
+    /// What carries it on.
+    pub over: Over,
+    /// Where it goes.
+    pub direction: Direction,
+    /// Whose packets take this route.
+    pub traffic: TrafficId,
+}
+
+/// What carries a packet over a hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// A link with a queue.
+    Link(LinkId),
+    /// A wire.
+    Wire {
+        /// Its number.
+        wire: u32,
+        /// It follows a link that keeps order.
+        at_once: bool,
+    },
+    /// Nothing: the route ends here.
+    End,
+}
+
+/// All hops of all routes.
+#[derive(Debug, Default)]
+pub(super) struct Hops(pub(super) Vec<Hop>);
+
+impl Hops {
+    #[inline]
+    pub(super) fn at(&self, hop: HopId) -> &Hop {
+        &self.0[hop.index()]
+    }
+
+    #[inline]
+    pub(super) fn of(&self, id: PacketId) -> &Hop {
+        self.at(id.hop)
+    }
+}
+
+/// A wire, in one direction: fast enough never to need management.
+#[derive(Debug)]
+pub(super) struct PrivateWire {
+    pub(super) wire: Wire,
+    pub(super) line: EventLine,
+    /// Hops that a delivery ends: that over the link before, too, if there was no event between them.
+    pub(super) hops: u64,
+}
+
+/// Bytes of the two ways between a subscriber and a server, over `links` links in all.
+pub const fn route_bytes(links: usize) -> usize {
+    // A wire and an end each beside the links.
+    2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
+}
+
+/// A packet at the end of its route.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The packet.
+    pub id: PacketId,
+    /// Where it went.
+    pub direction: Direction,
+    /// Whose packets take this route.
+    pub traffic: TrafficId,
+}
+
+/// What happens in a network at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetworkEvent {
+    /// The first packet on a wire arrives.
+    WireDelivery {
+        /// Number of the wire.
+        wire: u32,
+    },
+    /// The first packet that a link has announced arrives.
+    LinkDelivery {
+        /// The link.
+        link: LinkId,
+    },
+    /// A link wants to be called.
+    Wakeup {
+        /// The link.
+        link: LinkId,
+    },
+}
+
+/// What a network writes its events into: what is scheduled for one instant happens in the order in which it was
+/// scheduled.
+pub trait Schedule {
+    /// `event` happens at `at`, which is not before the event that happens now.
+    fn schedule(&mut self, at: Instant, event: NetworkEvent);
+}
