@@ -151,3 +151,6 @@ fn mac_counters(counters: &LinkCounters) -> MacCounters {
         unused: counters.unused_grant,
     }
 }
+
+#[cfg(test)]
+mod tests;
