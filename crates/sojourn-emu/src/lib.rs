@@ -13,6 +13,7 @@
 #![deny(unsafe_code)]
 
 pub mod clock;
+pub mod headers;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod plan;

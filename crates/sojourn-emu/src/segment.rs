@@ -1,8 +1,19 @@
-//! What a kernel says beside a packet: which checksum is missing, and whether it stands for several segments.
+//! What a kernel says beside a packet, and superpackets: several segments of a flow that it hands over as one, which are cut
+//! into the packets that would have been on the wire.
 //!
-//! Source: Virtual I/O Device (VIRTIO) 1.2, 5.1.6 (`virtio_net_hdr`); `linux/virtio_net.h` for `VIRTIO_NET_HDR_GSO_UDP_L4`.
+//! Checksums of payload are neither made nor verified: each piece says that its own is missing, as the superpacket did.
+//!
+//! Source: Virtual I/O Device (VIRTIO) 1.2, 5.1.6 (`virtio_net_hdr`); `linux/virtio_net.h` for `VIRTIO_NET_HDR_GSO_UDP_L4`;
+//! RFC 9293, RFC 768, RFC 3168 6.1.2 (CWR).
 //! Deviations: without `num_buffers`, as TUN devices and packet sockets have it; words in the order of the machine (the
 //! legacy interface, their default).
+
+use crate::headers::{Packet, TcpFlags, TcpHeader, Transport, fold, sum_of};
+use sojourn_base::Address;
+
+/// Longest headers of a superpacket: link layer, IP with options or extension headers, TCP with options. chosen: what is
+/// longer is nothing that a kernel cuts.
+const LONGEST_HEADERS: usize = 256;
 
 /// How a superpacket is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,31 +110,130 @@ impl Offload {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_reads_back_from_its_bytes() {
+/// Hands each packet that `unit` stands for to `emit`: what is left to do on it, its headers, and its payload, which follows
+/// them. `link_header` bytes stand before the IP packet. A unit that is one packet, or that cannot be cut, is handed on as it
+/// is.
+pub fn cut(
+    unit: &[u8],
+    offload: Offload,
+    link_header: usize,
+    mut emit: impl FnMut(Offload, &[u8], &[u8]),
+) {
+    let Some((packet, payload_at)) = superpacket(unit, offload, link_header) else {
+        emit(offload, unit, &[]);
+        return;
+    };
+    let mut scratch = [0; LONGEST_HEADERS];
+    let headers = &mut scratch[..payload_at];
+    let whole = &unit[..link_header + packet.length];
+    let payload = &whole[payload_at..];
+    let size = usize::from(offload.segment_size);
+    let last = (payload.len() - 1) / size;
+    for (number, piece) in payload.chunks(size).enumerate() {
+        headers.copy_from_slice(&whole[..payload_at]);
+        let ip = &mut headers[link_header..];
+        write_lengths(ip, &packet, piece.len(), number);
+        let header = &mut ip[packet.transport_at..];
+        let checksum_offset = if let Transport::Tcp(tcp) = packet.transport {
+            write_tcp(header, &tcp, number * size, number == 0, number == last);
+            TCP_CHECKSUM
+        } else {
+            let length = half(header.len() + piece.len());
+            header[4..6].copy_from_slice(&length.to_be_bytes());
+            UDP_CHECKSUM
+        };
+        let sum = pseudo_header_sum(&packet, header.len() + piece.len());
+        let at = usize::from(checksum_offset);
+        header[at..at + 2].copy_from_slice(&sum.to_be_bytes());
         let offload = Offload {
             needs_checksum: true,
-            is_valid: false,
-            gso: Gso::Tcp6,
-            has_cwr: true,
-            header_length: 72,
-            segment_size: 1428,
-            checksum_start: 40,
-            checksum_offset: 16,
+            checksum_start: half(link_header + packet.transport_at),
+            checksum_offset,
+            ..Offload::default()
         };
-        let bytes = offload.to_bytes();
-        assert_eq!(bytes[..2], [1, 0x84]);
-        assert_eq!(Offload::read(bytes), Some(offload));
-        assert_eq!(Offload::read([0; Offload::BYTES]), Some(Offload::default()));
-    }
-
-    #[test]
-    fn a_way_of_cutting_that_was_not_offered_is_refused() {
-        // 3 is fragmentation of UDP, which we never ask for.
-        assert_eq!(Offload::read([0, 3, 0, 0, 0, 0, 0, 0, 0, 0]), None);
+        emit(offload, headers, piece);
     }
 }
+
+/// Where the checksum stands in a TCP header.
+const TCP_CHECKSUM: u16 = 16;
+/// Where the checksum stands in a UDP header.
+const UDP_CHECKSUM: u16 = 6;
+
+/// A superpacket that can be cut, and where its payload begins.
+fn superpacket(unit: &[u8], offload: Offload, link_header: usize) -> Option<(Packet, usize)> {
+    let packet = Packet::read(unit.get(link_header..)?)?;
+    let is_v4 = matches!(packet.flow.source, Address::V4(_));
+    let payload_at = match (offload.gso, packet.transport) {
+        (Gso::Tcp4, Transport::Tcp(tcp)) if is_v4 => tcp.payload_at,
+        (Gso::Tcp6, Transport::Tcp(tcp)) if !is_v4 => tcp.payload_at,
+        (Gso::Udp, Transport::Udp) => packet.transport_at + 8,
+        _ => return None,
+    };
+    let size = usize::from(offload.segment_size);
+    let fits = link_header + payload_at <= LONGEST_HEADERS;
+    (fits && size > 0 && packet.length > payload_at + size)
+        .then_some((packet, link_header + payload_at))
+}
+
+/// Lengths of an IP header for a piece of so many bytes of payload, and on IPv4 its identification and checksum.
+fn write_lengths(ip: &mut [u8], packet: &Packet, payload: usize, number: usize) {
+    let length = ip.len() + payload;
+    match packet.flow.source {
+        Address::V4(_) => {
+            ip[2..4].copy_from_slice(&half(length).to_be_bytes());
+            let identification = u16::from_be_bytes([ip[4], ip[5]]).wrapping_add(half(number));
+            ip[4..6].copy_from_slice(&identification.to_be_bytes());
+            ip[10..12].fill(0);
+            let checksum = !fold(sum_of(&ip[..packet.transport_at], 0));
+            ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+        }
+        Address::V6(_) => ip[4..6].copy_from_slice(&half(length - 40).to_be_bytes()),
+    }
+}
+
+/// Sequence number and flags of a piece that begins after `before` bytes.
+fn write_tcp(header: &mut [u8], tcp: &TcpHeader, before: usize, is_first: bool, is_last: bool) {
+    let before = u32::try_from(before).expect("a packet is shorter than 2^32 bytes");
+    let sequence = tcp.sequence.wrapping_add(before);
+    header[4..8].copy_from_slice(&sequence.to_be_bytes());
+    let mut flags = tcp.flags;
+    if !is_first {
+        flags = flags.without(TcpFlags::CWR);
+    }
+    if !is_last {
+        flags = flags.without(TcpFlags::FIN.and(TcpFlags::PSH));
+    }
+    header[13] = flags.0;
+}
+
+/// The sum over the pseudo-header of a transport packet of so many bytes (RFC 9293 3.1, RFC 8200 8.1).
+fn pseudo_header_sum(packet: &Packet, length: usize) -> u16 {
+    let mut sum = u32::from(half(length)) + u32::from(packet.flow.protocol);
+    for address in [packet.flow.source, packet.flow.destination] {
+        sum = match address {
+            Address::V4(word) => sum_of(&word.to_be_bytes(), sum),
+            Address::V6(bits) => sum_of(&bits.to_be_bytes(), sum),
+        };
+    }
+    fold(sum)
+}
+
+/// A length or number in 16 bits, as headers have it.
+fn half(number: usize) -> u16 {
+    u16::try_from(number).expect("lengths of a packet that was read fit into its headers")
+}
+
+/// The checksum that is missing, made: what the kernel of a receiver would find right.
+#[cfg(test)]
+pub(crate) fn complete(packet: &mut [u8], offload: Offload) {
+    if offload.needs_checksum {
+        let start = usize::from(offload.checksum_start);
+        let checksum = !fold(sum_of(&packet[start..], 0));
+        let at = start + usize::from(offload.checksum_offset);
+        packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests;

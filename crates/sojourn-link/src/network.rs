@@ -16,12 +16,12 @@ mod call;
 mod event_line;
 mod route;
 
-pub use self::call::{NetworkContext, Place};
-pub use self::route::{Arrival, Hop, HopId, NetworkEvent, Over, PacketId, Schedule, route_bytes};
+pub use self::call::{NetworkContext, Place, route_bytes};
+pub use self::route::{Arrival, Hop, HopId, NetworkEvent, Over, PacketId, Schedule};
 
-use self::call::{LinkCall, Port, carry};
+use self::call::{LinkCall, Port, PrivateWire, carry};
 use self::event_line::EventLine;
-use self::route::{Hops, PrivateWire};
+use self::route::Hops;
 use crate::conditions::ConditionConfig;
 use crate::config::WireConfig;
 use crate::{AnyLink, Draw, Framing, Link, LinkConfig, LinkCounters, Wire};

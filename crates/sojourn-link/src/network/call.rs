@@ -2,8 +2,8 @@
 
 use super::Around;
 use super::event_line::EventLine;
-use super::route::{Hop, NetworkEvent, Over, PacketId, PrivateWire, Schedule};
-use crate::{DelayParts, Draw, Framing, LinkContext, Loss, Mark, Passage};
+use super::route::{Hop, NetworkEvent, Over, PacketId, Schedule};
+use crate::{DelayParts, Draw, Framing, LinkContext, Loss, Mark, Passage, Wire};
 use sojourn_base::{
     Direction, Instant, LinkId, Meta, PacketHandle, Packets, RandomStream, ServiceQueue, Span,
     TrafficId,
@@ -20,6 +20,21 @@ pub(super) struct Port {
     pub(super) streams: [RandomStream; Draw::ALL.len()],
     /// What the link has announced, unless that is on a wire already.
     pub(super) line: EventLine,
+}
+
+/// A wire, in one direction: fast enough never to need management.
+#[derive(Debug)]
+pub(super) struct PrivateWire {
+    pub(super) wire: Wire,
+    pub(super) line: EventLine,
+    /// Hops that a delivery ends: that over the link before, too, if there was no event between them.
+    pub(super) hops: u64,
+}
+
+/// Bytes of the two ways between a subscriber and a server, over `links` links in all.
+pub const fn route_bytes(links: usize) -> usize {
+    // A wire and an end each beside the links.
+    2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
 }
 
 /// Where something happens to a packet.

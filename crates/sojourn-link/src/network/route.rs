@@ -1,7 +1,5 @@
 //! The way of packets: hops, wires, and what happens on them at an instant.
 
-use super::event_line::EventLine;
-use crate::Wire;
 use alloc::vec::Vec;
 use sojourn_base::{Direction, Instant, LinkId, PacketHandle, TrafficId};
 
@@ -116,21 +114,6 @@ impl Hops {
     pub(super) fn of(&self, id: PacketId) -> &Hop {
         self.at(id.hop)
     }
-}
-
-/// A wire, in one direction: fast enough never to need management.
-#[derive(Debug)]
-pub(super) struct PrivateWire {
-    pub(super) wire: Wire,
-    pub(super) line: EventLine,
-    /// Hops that a delivery ends: that over the link before, too, if there was no event between them.
-    pub(super) hops: u64,
-}
-
-/// Bytes of the two ways between a subscriber and a server, over `links` links in all.
-pub const fn route_bytes(links: usize) -> usize {
-    // A wire and an end each beside the links.
-    2 * size_of::<PrivateWire>() + (links + 4) * size_of::<Hop>()
 }
 
 /// A packet at the end of its route.
