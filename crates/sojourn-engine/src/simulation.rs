@@ -133,6 +133,8 @@ pub struct Simulation<R> {
     world: World<R>,
     applications: Vec<Box<dyn Application>>,
     now: Instant,
+    /// When measuring begins, if that is still to come.
+    warm_up_ends: Option<Instant>,
     end: Instant,
     events: u64,
 }
@@ -222,6 +224,9 @@ impl<R: Recorder> Simulation<R> {
             world: World::new(network, traffic),
             applications,
             now: Instant::ZERO,
+            warm_up_ends: (Span::ZERO < scenario.measured_from
+                && scenario.measured_from < scenario.duration)
+                .then(|| Instant::ZERO.saturating_add(scenario.measured_from)),
             end: Instant::ZERO.saturating_add(scenario.duration),
             events: 0,
         })
@@ -234,7 +239,12 @@ impl<R: Recorder> Simulation<R> {
         let mut events = self.events;
         let limit = self.steps().saturating_add(steps);
         let reached = loop {
-            let Some((now, event)) = self.world.network.paths.calendar.pop_before(until) else {
+            let bound = self.warm_up_ends.unwrap_or(until).min(until);
+            let Some((now, event)) = self.world.network.paths.calendar.pop_before(bound) else {
+                if bound < until {
+                    self.begin_measuring();
+                    continue;
+                }
                 self.world.network.paths.calendar.wait_until(until);
                 self.now = self.now.max(until);
                 break if until == self.end {
@@ -254,6 +264,13 @@ impl<R: Recorder> Simulation<R> {
         };
         self.events = events;
         reached
+    }
+
+    /// Ends the warm-up, if it has not ended yet.
+    fn begin_measuring(&mut self) {
+        if let Some(from) = self.warm_up_ends.take() {
+            self.world.begin_measuring(from);
+        }
     }
 
     /// The time that it has reached.
@@ -331,9 +348,14 @@ impl<R: Recorder> Simulation<R> {
         let mut events = 0;
         let mut bytes = 0;
         let (mut look_at, mut looks) = (STEPS_PER_LOOK, 0_u64);
+        let mut stop = self.warm_up_ends.unwrap_or(end);
         while let Some((now, event)) = self.world.network.paths.calendar.pop() {
-            if now >= end {
-                break;
+            if now >= stop {
+                self.begin_measuring();
+                stop = end;
+                if now >= end {
+                    break;
+                }
             }
             events += 1;
             let steps = events + self.world.network.work();
@@ -352,6 +374,7 @@ impl<R: Recorder> Simulation<R> {
             self.handle(now, event);
             self.tell_applications(now);
         }
+        self.begin_measuring(); // if nothing happened any more
         Ok(events)
     }
 

@@ -359,7 +359,27 @@ impl<R: Recorder> World<R> {
         }
     }
 
+    /// Tells the recorder what has been counted so far, and that measuring begins.
+    pub(crate) fn begin_measuring(&mut self, now: Instant) {
+        for slot in self.connections.open_slots() {
+            let (traffic, totals) = self.connection_totals(slot);
+            let recorder = &mut self.network.paths.recorder;
+            recorder.on_open_connection(traffic, &totals);
+        }
+        self.network.record_macs(now);
+        self.network.paths.recorder.on_measure(now);
+    }
+
     fn record_connection(&mut self, slot: u32, ended_at: Option<Instant>) {
+        let (traffic, totals) = self.connection_totals(slot);
+        self.network.paths.recorder.on_connection(traffic, &totals);
+        if self.network.paths.recorder.wants_flows() {
+            self.record_flows_of_connection(slot, ended_at);
+        }
+    }
+
+    /// Whose a connection is, and the counters of both its ends.
+    fn connection_totals(&mut self, slot: u32) -> (TrafficId, ConnectionTotals) {
         let connection = self.connections.in_slot(slot);
         let mut totals = ConnectionTotals::default();
         for (end, comes) in connection
@@ -373,11 +393,7 @@ impl<R: Recorder> World<R> {
             totals.timeouts += statistics.timeouts;
             totals.connect_retries += statistics.syn_retransmissions;
         }
-        let traffic = TrafficId(connection.traffic);
-        self.network.paths.recorder.on_connection(traffic, &totals);
-        if self.network.paths.recorder.wants_flows() {
-            self.record_flows_of_connection(slot, ended_at);
-        }
+        (TrafficId(connection.traffic), totals)
     }
 
     fn record_flows_of_connection(&mut self, slot: u32, ended_at: Option<Instant>) {

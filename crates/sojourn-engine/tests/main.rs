@@ -6,6 +6,7 @@ mod cuttings;
 mod fairness;
 mod golden;
 mod goodput;
+mod measured;
 mod paths;
 mod queueing_theory;
 mod rates;

@@ -8,10 +8,13 @@ use sojourn_scenario::Scenario;
 pub fn facts(scenario: &Scenario) -> RunFacts {
     let topology = scenario.topology();
     let links = topology.links.iter();
+    let from = scenario.measured_from;
+    let measured = scenario.duration.saturating_sub(from);
     RunFacts {
         duration: scenario.duration,
+        from,
         allowance: links
-            .map(|link| link.config.link.allowance(scenario.duration))
+            .map(|link| link.config.link.allowance(measured))
             .collect(),
         datagrams: topology
             .traffic
@@ -36,8 +39,8 @@ pub fn facts(scenario: &Scenario) -> RunFacts {
             .map(|placed| {
                 let config = placed.entry.application.get::<BulkConfig>()?;
                 let stop = config.stop?;
-                (config.start < stop && stop <= scenario.duration)
-                    .then(|| stop.saturating_sub(config.start))
+                let start = config.start.max(from);
+                (start < stop && stop <= scenario.duration).then(|| stop.saturating_sub(start))
             })
             .collect(),
         probes: topology

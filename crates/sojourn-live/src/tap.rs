@@ -550,6 +550,14 @@ impl Recorder for Tap {
         self.columns.on_service_flow(link, queue, counters);
     }
 
+    fn on_open_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {
+        self.columns.on_open_connection(traffic, connection);
+    }
+
+    fn on_measure(&mut self, now: Instant) {
+        self.columns.on_measure(now);
+    }
+
     fn on_end(&mut self, now: Instant) {
         self.columns.on_end(now);
         self.build(now);

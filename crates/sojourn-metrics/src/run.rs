@@ -28,14 +28,23 @@ use sojourn_record::{
 pub struct RunFacts {
     /// How long the run was.
     pub duration: Span,
-    /// Bytes that each link would have let through in that time at most, in the order of their numbers.
+    /// When measuring began.
+    pub from: Span,
+    /// Bytes that each link would have let through from then on at most, in the order of their numbers.
     pub allowance: Vec<Option<Bytes>>,
     /// What the datagrams of each traffic entry are, in the order of the scenario.
     pub datagrams: Vec<Datagrams>,
-    /// Of each traffic entry, how long it lasted if it ended before the run.
+    /// Of each traffic entry, how long it lasted while it was measured, if it ended before the run.
     pub lasted: Vec<Option<Span>>,
     /// Of each traffic entry that is a probe, what it watched.
     pub probes: Vec<Option<Watched>>,
+}
+
+impl RunFacts {
+    /// How long was measured.
+    fn measured(&self) -> Span {
+        self.duration.saturating_sub(self.from)
+    }
 }
 
 /// The load that a probe watches.
@@ -117,7 +126,11 @@ fn traffic_metrics(
         let counters = &counters[direction];
         rows.add(name, metrics[0], counters.forwarded_bytes as f64 / 1e3);
         let bits = counters.goodput_bytes as f64 * 8.0;
-        rows.add(name, metrics[1], bits / 1e6 / facts.duration.as_secs_f64());
+        rows.add(
+            name,
+            metrics[1],
+            bits / 1e6 / facts.measured().as_secs_f64(),
+        );
         rows.add(name, metrics[2], counters.marks_received as f64);
     }
     for (direction, names) in [
@@ -157,6 +170,7 @@ fn traffic_metrics(
         .pages()
         .iter()
         .filter_map(|(traffic, page)| (*traffic == id).then_some(page))
+        .filter(|page| page.started_at >= Instant::ZERO.saturating_add(facts.from))
         .collect();
     if !pages.is_empty() {
         page_metrics(rows, facts, name, &pages);

@@ -25,6 +25,7 @@ fn metrics_of(
     recorder.on_end(Instant::from_ms(10_000));
     let facts = RunFacts {
         duration: Span::from_ms(10_000),
+        from: Span::ZERO,
         allowance: vec![None; 2],
         datagrams: vec![what; 2],
         lasted: vec![None; 2],
@@ -483,6 +484,7 @@ fn a_probe_has_its_numbers_without_rows_of_transfers() {
     recorder.on_end(Instant::from_s(30));
     let facts = RunFacts {
         duration: Span::from_s(30),
+        from: Span::ZERO,
         allowance: vec![None; 2],
         datagrams: vec![Datagrams::Messages],
         lasted: vec![None],

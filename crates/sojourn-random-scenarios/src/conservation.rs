@@ -211,6 +211,14 @@ impl Recorder for Conservation {
         self.columns.on_report(traffic, report);
     }
 
+    fn on_open_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {
+        self.columns.on_open_connection(traffic, connection);
+    }
+
+    fn on_measure(&mut self, now: Instant) {
+        self.columns.on_measure(now);
+    }
+
     fn on_end(&mut self, now: Instant) {
         self.columns.on_end(now);
     }

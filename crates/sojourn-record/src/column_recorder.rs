@@ -135,6 +135,8 @@ struct LinkRecords {
     mac: Option<MacCounters>,
     /// And of each of its service flows.
     service_flows: Vec<(ServiceQueue, MacCounters)>,
+    /// Both, when measuring began.
+    warm_up: (Option<MacCounters>, Vec<(ServiceQueue, MacCounters)>),
     /// What its Queue Protection did.
     protection: ProtectionTally,
     /// What its device counts.
@@ -164,6 +166,10 @@ impl LinkRecords {
 #[derive(Debug)]
 pub struct ColumnRecorder {
     config: RecordConfig,
+    /// What began before is not counted.
+    measured_from: Instant,
+    /// Of each traffic entry, what the connections that were open then had counted.
+    open_at_warm_up: Vec<ConnectionTotals>,
     traffic_names: Vec<String>,
     counters: Vec<PerDirection<TrafficCounters>>,
     delays: Vec<PerDirection<DelaySums>>,
@@ -227,10 +233,13 @@ impl ColumnRecorder {
             bins: config.series.map(Bins::new),
             mac: None,
             service_flows: Vec::new(),
+            warm_up: (None, Vec::new()),
             protection: ProtectionTally::default(),
         });
         Self {
             config,
+            measured_from: Instant::ZERO,
+            open_at_warm_up: vec![ConnectionTotals::default(); entries],
             counters: vec![PerDirection::default(); entries],
             delays: vec![PerDirection::default(); entries],
             access_delay: vec![PerDirection::default(); entries],
@@ -273,6 +282,28 @@ impl ColumnRecorder {
         Records { recorder: self }
     }
 
+    /// Takes off what connections and MACs, which tell of all their time, had counted when measuring began.
+    fn take_off_warm_up(&mut self) {
+        for (counters, open) in self.counters.iter_mut().zip(&self.open_at_warm_up) {
+            let all = &mut counters.upstream;
+            all.retransmissions -= open.retransmissions;
+            all.timeouts -= open.timeouts;
+            all.connect_retries -= open.connect_retries;
+            for direction in Direction::BOTH {
+                counters[direction].marks_received -= open.marks_received[direction];
+            }
+        }
+        for link in &mut self.links {
+            let (mac, flows) = &link.warm_up;
+            if let (Some(counted), Some(earlier)) = (&mut link.mac, mac) {
+                *counted = counted.since(earlier);
+            }
+            for ((_, counted), (_, earlier)) in link.service_flows.iter_mut().zip(flows) {
+                *counted = counted.since(earlier);
+            }
+        }
+    }
+
     fn counters(&mut self, traffic: TrafficId, direction: Direction) -> &mut TrafficCounters {
         &mut self.counters[usize::from(traffic.0)][direction]
     }
@@ -307,7 +338,9 @@ impl Recorder for ColumnRecorder {
         // Named one by one, so that a list that is added is not forgotten here.
         let Self {
             config: _,
+            measured_from: _,
             // These have their size from the start on.
+            open_at_warm_up: _,
             traffic_names: _,
             counters: _,
             delays: _,
@@ -507,14 +540,18 @@ impl Recorder for ColumnRecorder {
         let of = usize::from(traffic.0);
         match report {
             Report::Transfer(transfer) => {
-                self.transfer_tallies[of].add(transfer);
+                if transfer.started_at >= self.measured_from {
+                    self.transfer_tallies[of].add(transfer);
+                }
                 if self.config.transfers || self.samplers[of] {
                     self.transfers.push((traffic, *transfer));
                 }
             }
             Report::Page(page) => self.pages.push((traffic, *page)),
             Report::Object(object) => {
-                self.object_tallies[of].add(object);
+                if object.started_at >= self.measured_from {
+                    self.object_tallies[of].add(object);
+                }
                 if self.config.objects {
                     self.objects.push((traffic, *object));
                 }
@@ -524,6 +561,7 @@ impl Recorder for ColumnRecorder {
                 self.live_seconds.push((traffic, *second));
             }
             Report::Chunk(_) | Report::LiveSecond(_) => {}
+            Report::Frame(frame) if frame.captured_at < self.measured_from => {}
             Report::Frame(frame) => self.frame_tallies[of][frame.direction]
                 .get_or_insert_default()
                 .add(frame),
@@ -550,8 +588,48 @@ impl Recorder for ColumnRecorder {
         flows.push((queue, *counters));
     }
 
+    fn on_open_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {
+        let open = &mut self.open_at_warm_up[usize::from(traffic.0)];
+        open.retransmissions += connection.retransmissions;
+        open.timeouts += connection.timeouts;
+        open.connect_retries += connection.connect_retries;
+        for direction in Direction::BOTH {
+            open.marks_received[direction] += connection.marks_received[direction];
+        }
+    }
+
+    fn on_measure(&mut self, now: Instant) {
+        self.count_all_passed();
+        self.measured_from = now;
+        // Rows and series keep the warm-up, which pictures show; so do the sessions of players, which are one each.
+        self.counters.fill_with(PerDirection::default);
+        self.delays.fill_with(PerDirection::default);
+        self.access_delay.fill_with(PerDirection::default);
+        self.datagram_tallies.fill_with(FlowTallies::default);
+        self.transfer_tallies.fill_with(TransferTally::default);
+        self.frame_tallies.fill_with(PerDirection::default);
+        self.object_tallies.fill_with(ObjectTally::default);
+        self.protection.fill_with(PerDirection::default);
+        self.signals = SignalCounts::default();
+        for link in &mut self.links {
+            if self.config.occupancy || link.bins.is_some() {
+                link.clock.forget(now, &mut link.bins);
+            }
+            link.totals = LinkTotals::default();
+            link.sojourn = None;
+            link.protection = ProtectionTally::default();
+            link.device = link
+                .link
+                .latency_histogram
+                .clone()
+                .map(DeviceHistograms::boxed);
+            link.warm_up = (link.mac.take(), core::mem::take(&mut link.service_flows));
+        }
+    }
+
     fn on_end(&mut self, now: Instant) {
         self.count_all_passed();
+        self.take_off_warm_up();
         for link in &mut self.links {
             if self.config.occupancy || link.bins.is_some() {
                 link.clock.finish(now, &mut link.bins);

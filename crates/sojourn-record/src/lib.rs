@@ -287,15 +287,20 @@ pub trait Recorder {
     fn on_flow(&mut self, row: &FlowRow) {}
     /// An application tells of its work.
     fn on_report(&mut self, traffic: TrafficId, report: Report<'_>) {}
+    /// Measuring begins: what was counted so far belongs to the warm-up. What the MACs of links and open connections
+    /// have counted since their beginning is told right before, as at the end.
+    fn on_measure(&mut self, now: Instant) {}
+    /// Right before measuring begins: the counters of a connection that is open.
+    fn on_open_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {}
     /// How often every connection shall be looked at; `None` for never.
     fn sample_interval(&self) -> Option<Span> {
         None
     }
     /// One end of a connection was looked at.
     fn on_sample(&mut self, sample: &ConnectionSample) {}
-    /// The run ends: what the MAC of a link has counted.
+    /// Measuring begins, or the run ends: what the MAC of a link has counted.
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {}
-    /// The run ends: what the MAC of a link has counted of the service flow of one queue, if it has several.
+    /// The same: what the MAC of a link has counted of the service flow of one queue, if it has several.
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {}
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
@@ -348,6 +353,18 @@ pub struct MacCounters {
     pub granted: Bytes,
     /// Bytes of grants for which there was nothing to send.
     pub unused: Bytes,
+}
+
+impl MacCounters {
+    /// What was counted after `earlier`.
+    #[must_use]
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        Self {
+            requested: self.requested - earlier.requested,
+            granted: self.granted - earlier.granted,
+            unused: self.unused - earlier.unused,
+        }
+    }
 }
 
 /// Records nothing.

@@ -167,6 +167,12 @@ impl QueueClock {
         }
     }
 
+    /// Forgets the time spent at each length; bins keep theirs.
+    pub(crate) fn forget(&mut self, now: Instant, bins: &mut Option<Bins<LinkBin>>) {
+        self.change(now, self.waiting, bins);
+        self.occupancy_ns.clear();
+    }
+
     /// The queue was as it is until now, all of the time in the bin under way.
     #[inline]
     fn book(&mut self, now_ns: u64) {

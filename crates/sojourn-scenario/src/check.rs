@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use sojourn_base::{Bytes, Direction, Instant, PerDirection};
+use sojourn_base::{Bytes, Direction, Instant, PerDirection, Span};
 
 use crate::keys::application;
 use crate::keys::network::{HomeDraft, MOST_HOMES};
@@ -33,6 +33,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     check_either(draft, notes);
     check_names(draft, notes);
     check_series(draft, notes);
+    check_measured(draft, notes);
     let mut flows = 0_u64;
     let mut servers = 0_u64;
     let mut entries = 0_u64;
@@ -100,6 +101,16 @@ fn note(notes: &mut Notes, path: &str, mismatch: Mismatch) {
     let table = path.rsplit_once('.').map_or("", |(table, _)| table);
     if !notes.is_doubtful(path) && !notes.is_unreadable(table) {
         notes.problem(path, mismatch);
+    }
+}
+
+/// A run must outlast its warm-up.
+fn check_measured(draft: &Draft, notes: &mut Notes) {
+    let (from, duration) = (draft.measured_from, draft.duration);
+    if from >= duration && from > Span::ZERO && !notes.is_doubtful("duration") {
+        let message = format!("the run of {duration} is over before measuring begins");
+        let hint = "a longer duration, or an earlier measure.from";
+        note(notes, "measure.from", Mismatch::new(message, hint));
     }
 }
 

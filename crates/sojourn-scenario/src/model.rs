@@ -19,6 +19,8 @@ pub struct Scenario {
     pub name: String,
     /// How much time is simulated.
     pub duration: Span,
+    /// When measuring begins: metrics are about what happens from then on.
+    pub measured_from: Span,
     /// Seed of the first run.
     pub seed: Seed,
     /// Number of runs that the file asks for, with consecutive seeds.

@@ -24,6 +24,7 @@ pub(crate) const SCHEMA: u32 = 1;
 pub(crate) struct Draft {
     name: String,
     pub(crate) duration: Span,
+    pub(crate) measured_from: Span,
     seed: Seed,
     seed_count: u32,
     pub(crate) access: PerDirection<DirectedLink>,
@@ -45,6 +46,7 @@ impl Default for Draft {
         Self {
             name: String::new(),
             duration: Span::ZERO,
+            measured_from: Span::ZERO,
             seed: Seed(1),
             seed_count: 1,
             access: network::blank_access(),
@@ -64,6 +66,7 @@ impl Draft {
         Self {
             name: scenario.name.clone(),
             duration: scenario.duration,
+            measured_from: scenario.measured_from,
             seed: scenario.seed,
             seed_count: scenario.seed_count,
             access: scenario.access.clone(),
@@ -98,6 +101,7 @@ impl Draft {
         Scenario {
             name: self.name,
             duration: self.duration,
+            measured_from: self.measured_from,
             seed: self.seed,
             seed_count: self.seed_count,
             access: self.access,
@@ -196,6 +200,22 @@ impl Draft {
         );
         if with_seeds {
             self.seed_keys(visitor);
+        }
+        // Only where it is asked for, so that scenarios without it are printed as ever.
+        if self.measured_from > Span::ZERO || visitor.has("measure") || visitor.is_exhaustive() {
+            visitor.table(key("measure", "which part of the run metrics are about", "chosen: all of it"), &mut |visitor| {
+                visitor.value(
+                    key(
+                        "from",
+                        "end of the warm-up: metrics count what happens from then on; rows and series keep all",
+                        "chosen: the start of the run",
+                    )
+                    .least("0 s")
+                    .most(LONGEST_RUN)
+                    .unit("s"),
+                    &mut self.measured_from,
+                );
+            });
         }
         let path = key(
             "path",
