@@ -13,9 +13,11 @@ import pytest
 
 from sojourn.answers.table import Cell
 from sojourn.answers.tolerance import Rule
+from sojourn.headline import Headline
+from sojourn.headline.said import BigNumber
 from sojourn.report import build
 from sojourn.report.files import CLAIM_COLUMNS, COMPARISON_COLUMNS
-from sojourn.report.page import MARKS, verdict_of
+from sojourn.report.page import MARKS, page_environment, verdict_of
 from sojourn.stats.estimate import Estimate
 from sojourn.study.result import ReportSummary
 from studies.synthetic import World
@@ -337,3 +339,27 @@ def test_who_wins_where_stands_before_verdicts(spoilt: Built) -> None:
         spoilt.html.index(words) for words in ("Who wins where", 'class="cards"', "<h2>Printed")
     ]
     assert places == sorted(places)
+
+
+def first_of(headline: Headline) -> list[str]:
+    """Return what a page shows of a headline, part by part."""
+    blocks = page_environment().get_template("parts.html").module
+    text = re.sub(r"<small>|</small>|</?strong>", "", str(vars(blocks)["first"](headline)))
+    return [part.strip() for part in re.split(r"<[^>]+>", text) if part.strip()]
+
+
+def test_the_number_and_the_grades_stand_below_the_sentence() -> None:
+    grades = {"today": "F", "PIE": "B to C", "<b>CoDel": "C", "LLD": "A"}
+    big = BigNumber("4.5", "ms", "game, P99, upstream")
+    headline = Headline("LLD wins.", "winner", grades=grades, big=big)
+    assert first_of(headline) == [
+        *("LLD wins.", "4.5 ms game, P99, upstream"),
+        *("A", "LLD", "B to C", "PIE", "C", "&lt;b&gt;CoDel", "F", "today"),
+    ]
+    assert headline.graded == "Grades: A LLD; B to C PIE; C <b>CoDel; F today."
+
+
+def test_what_competes_with_nothing_has_no_list_of_grades() -> None:
+    headline = Headline("Grade F.", "run", grades={"": "F"})
+    assert first_of(headline) == ["Grade F."]
+    assert not headline.graded

@@ -65,6 +65,7 @@ def _points(options: Namespace) -> bool:
     found = compare_labels(result, by, options.against)
     headline = headline_of_result(result, by, found.against)
     sentence = found.headline if headline is None else headline.sentence
+    graded = "" if headline is None else headline.graded
     overall, each = _shown(found.overall, show_all=show_all), _shown(found.each, show_all=show_all)
     if html is not None:
         details = effect_table(
@@ -75,7 +76,8 @@ def _points(options: Namespace) -> bool:
             caption="Paired by seed within each point; the largest effect first.",
         )
         title = f"{result.definition.title or result.name}: what {by} changes"
-        _write_page(html, title, _labelled(sentence, result), [comparison_table(found), details])
+        tables = [comparison_table(found), details]
+        _write_page(html, title, _labelled(sentence, result), tables, graded)
     if options.json:
         print_json(
             {
@@ -92,6 +94,8 @@ def _points(options: Namespace) -> bool:
         _warn_of_less(result)
         say(sentence)
         if headline is not None:  # and value by value
+            if graded:
+                say(graded)
             say(found.headline)
         if not overall.is_empty():
             print()
@@ -189,13 +193,15 @@ def _shown(table: pl.DataFrame, *, show_all: bool) -> pl.DataFrame:
     return table if show_all else table.filter(table["verdict"].is_in(list(CHANGED)))
 
 
-def _write_page(path: Path, title: str, headline: str, tables: list[PlainTable]) -> None:
+def _write_page(
+    path: Path, title: str, headline: str, tables: list[PlainTable], graded: str = ""
+) -> None:
     from sojourn.cli.console import note
     from sojourn.errors import EnvironmentFailure
     from sojourn.report.comparison import write_comparison_page
 
     try:
-        write_comparison_page(path, title=title, headline=headline, tables=tables)
+        write_comparison_page(path, title=title, headline=headline, graded=graded, tables=tables)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise EnvironmentFailure(f"cannot write {path}: {reason}") from error

@@ -77,6 +77,8 @@ def execute(options: Namespace) -> None:
         return
     if headline is not None:
         print(headline.sentence)
+        if headline.graded:
+            print(headline.graded)
     if lines:
         print(f"\nTo set for {best}:\n{lines.rstrip()}")
     if explained is not None:

@@ -153,6 +153,8 @@ def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:
     )
     if summary.headline is not None:
         note(summary.headline.sentence)
+        if summary.headline.graded:
+            note(summary.headline.graded)
     label = f" ({plan.reduced} run, not the study's verdict)" if plan.reduced else ""
     cells = summary.comparison
     if sum(cells.values()):

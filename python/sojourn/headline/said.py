@@ -160,6 +160,28 @@ class Headline:
         """Return the same in a study's own words."""
         return self.but(sentence=sentence, kind="own", cells=())
 
+    def by_grade(self) -> list[tuple[str, list[str]]]:
+        """Return the settings by grade, the best first; nothing if nothing competes."""
+        if len(self.grades) < 2:
+            return []
+        found: dict[str, list[str]] = {}
+        for setting, grade in self.grades.items():
+            found.setdefault(grade, []).append(setting)
+        return sorted(found.items(), key=lambda one: (one[0][-1], one[0]))
+
+    @property
+    def graded(self) -> str:
+        """The settings by grade, in a line; empty if nothing competes.
+
+        Examples
+        --------
+        >>> grades = {"today": "F", "PIE": "B to C", "CoDel": "C", "LLD": "A"}
+        >>> Headline("", "winner", grades=grades).graded
+        'Grades: A LLD; B to C PIE; C CoDel; F today.'
+        """
+        groups = [f"{grade} {together(names)}" for grade, names in self.by_grade()]
+        return f"Grades: {'; '.join(groups)}." if groups else ""
+
     def as_json(self) -> dict[str, Any]:
         """Return what `--json` prints."""
         big = self.big

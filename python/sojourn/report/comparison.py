@@ -193,7 +193,7 @@ def effect_table(
 
 
 def write_comparison_page(
-    path: Path, *, title: str, headline: str, tables: Sequence[PlainTable]
+    path: Path, *, title: str, headline: str, graded: str, tables: Sequence[PlainTable]
 ) -> None:
     """Write one self-contained HTML file.
 
@@ -205,5 +205,11 @@ def write_comparison_page(
     template = page_environment().get_template("comparison.html")
     write_file(
         path,
-        template.render(title=title, headline=headline, tables=list(tables), style=style_sheet()),
+        template.render(
+            title=title,
+            headline=headline,
+            graded=graded,
+            tables=list(tables),
+            style=style_sheet(),
+        ),
     )
