@@ -82,12 +82,13 @@ impl Holder {
             inside_counters: next().into(),
             far_counters: next().into(),
         };
+        let namespaces = descriptors.chain(answer(&holder)?.descriptors).collect();
         Ok(Self {
             mail: holder,
             inside,
             process,
             devices,
-            namespaces: descriptors.collect(),
+            namespaces,
         })
     }
 
@@ -178,6 +179,14 @@ fn hold(parent: Pid, mail: &Mail, inside: Mail, setup: &Setup, commands: &Comman
                     1
                 }
                 Ok(child) => {
+                    // There is such a namespace to be joined only with its first process.
+                    let Ok(processes) = File::open("/proc/thread-self/ns/pid_for_children") else {
+                        tell(mail, ("process", libc::EIO));
+                        return 1;
+                    };
+                    if mail.send("first", &[processes.as_fd()]).is_err() {
+                        return 1;
+                    }
                     let far = first.far;
                     drop(first.mail);
                     serve(mail, Pid::from_raw(child), &far)

@@ -1,5 +1,6 @@
 //! The first process inside: it shows its namespace, starts what runs there, and ends with the command.
 
+use super::error::Refused;
 use super::mail::Mail;
 use super::namespace::{Failed, map_user, named, number};
 use super::system;
@@ -16,7 +17,8 @@ use nix::unistd::{
 };
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 /// What runs inside.
 #[derive(Clone, Debug)]
@@ -243,7 +245,7 @@ fn become_command(inside: &Inside<'_>, command: &[CString], is_far: bool, first:
             dup2_stdin(&nothing).map_err(number("process"))?;
             dup2_stdout(&nothing).map_err(number("process"))?;
         } else if inside.commands.output_to_stderr {
-            dup2_stdout(std::io::stderr()).map_err(number("process"))?;
+            dup2_stdout(io::stderr()).map_err(number("process"))?;
         }
         take_user(inside.user, inside.is_mapped)?;
         dies_with(first)
@@ -251,12 +253,17 @@ fn become_command(inside: &Inside<'_>, command: &[CString], is_far: bool, first:
     if let Err(failed) = prepared() {
         return failed;
     }
+    replace(command, &inside.commands.environment)
+}
+
+/// Replaces this process by a command, for which signals do what they do in a new process; returns only what failed.
+fn replace(command: &[CString], environment: &[CString]) -> Failed {
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
     for signal in Signal::iterator() {
         system::set_handler(signal, &default);
     }
     let _ = SigSet::empty().thread_set_mask();
-    let Err(error) = execvpe(&command[0], command, &inside.commands.environment);
+    let Err(error) = execvpe(&command[0], command, environment);
     ("command", error as i32)
 }
 
@@ -273,6 +280,87 @@ pub(super) fn take_user((user, group): (u32, u32), is_mapped: bool) -> Result<()
         setuid(Uid::from_raw(user)).map_err(number("user"))?;
     }
     Ok(())
+}
+
+/// Runs a command in the namespaces of an emulation that somebody else holds, and returns its status, as a shell has it.
+///
+/// `namespaces` are users, mounts, network inside, network of the far end, processes; they are taken over.
+///
+/// # Errors
+/// What the system refuses, as a sentence.
+pub fn join(
+    namespaces: &[RawFd],
+    command: &[CString],
+    environment: &[CString],
+    is_far: bool,
+) -> Result<i32, Refused> {
+    let failed = |error: io::Error| Refused::failure(format!("cannot join: {error}"), "");
+    let namespaces = system::adopt(namespaces);
+    let [users, mounts, near, far, processes] = &namespaces[..] else {
+        return Err(Refused::failure("cannot join: this is no emulation", ""));
+    };
+    let caller = (
+        nix::unistd::getuid().as_raw(),
+        nix::unistd::getgid().as_raw(),
+    );
+    let network = if is_far { far } else { near };
+    let (mail, there) = Mail::pair().map_err(failed)?;
+    let enter = || -> Result<(), Failed> {
+        if caller.0 != 0 {
+            setns(users, CloneFlags::CLONE_NEWUSER).map_err(number("namespaces"))?;
+        }
+        setns(mounts, CloneFlags::CLONE_NEWNS).map_err(number("namespaces"))?;
+        setns(network, CloneFlags::CLONE_NEWNET).map_err(number("namespaces"))?;
+        setns(processes, CloneFlags::CLONE_NEWPID).map_err(number("namespaces"))
+    };
+    let here = nix::unistd::getpid();
+    let child = system::in_child(|| {
+        let work = || -> Result<i32, Failed> {
+            dies_with(here)?;
+            enter()?;
+            dies_with(here)?;
+            let run = || {
+                let taken = take_user(user_of_command(caller), caller.0 != 0);
+                let failed = match taken
+                    .and_then(|()| prctl::set_pdeathsig(Signal::SIGKILL).map_err(number("process")))
+                {
+                    Ok(()) => replace(command, environment),
+                    Err(failed) => failed,
+                };
+                tell(&there, failed);
+                127
+            };
+            let process = system::in_child(run).map_err(named("process"))?;
+            match waitpid(Pid::from_raw(process), None) {
+                Ok(WaitStatus::Exited(_, status)) => Ok(status),
+                Ok(WaitStatus::Signaled(_, signal, _)) => Ok(128 + signal as i32),
+                _ => Err(("process", libc::ECHILD)),
+            }
+        };
+        work().unwrap_or_else(|failed| {
+            tell(&there, failed);
+            127
+        })
+    });
+    let child = Pid::from_raw(child.map_err(failed)?);
+    drop(there);
+    // The other end closes with the last process that is no command.
+    if let Ok(Some(letter)) = mail.receive() {
+        let _ = waitpid(child, None);
+        let mut words = letter.text.splitn(3, '\t').skip(1);
+        let number = words.next().and_then(|word| word.parse().ok());
+        return Err(Refused::step(
+            words.next().unwrap_or(""),
+            number.unwrap_or(libc::EIO),
+        ));
+    }
+    match waitpid(child, None) {
+        Ok(WaitStatus::Exited(_, status)) => Ok(status),
+        _ => Err(Refused::failure(
+            "the command was lost with the emulation",
+            "",
+        )),
+    }
 }
 
 /// Tells the program which step failed.

@@ -5,12 +5,14 @@
 //! | [`holder`], [`inside`] | the processes that hold the namespaces and run what is inside |
 //! | [`namespace`], [`netlink`] | users, addresses, routes |
 //! | [`tun`], [`tun_port`] | devices, and the ends of the link over them |
+//! | [`far_port`], [`relay`] | the Internet behind the far end |
 //! | [`monotonic`] | the clock |
 //! | [`priority`] | real-time priority |
 //! | [`mail`] | messages between processes |
 //! | [`error`] | what the system refuses, in words |
 
 pub mod error;
+pub mod far_port;
 pub mod holder;
 pub mod inside;
 pub mod mail;
@@ -18,6 +20,7 @@ pub mod monotonic;
 pub mod namespace;
 pub mod netlink;
 pub mod priority;
+pub mod relay;
 mod system;
 pub mod tun;
 pub mod tun_port;

@@ -50,6 +50,11 @@ fn time() -> TimeSpec {
     clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock")
 }
 
+/// Whole seconds of the clock, for what is merely old.
+pub(super) fn seconds() -> u64 {
+    time().tv_sec().cast_unsigned()
+}
+
 impl Clock for Monotonic<'_> {
     fn now(&self) -> Instant {
         let passed = time() - self.began;

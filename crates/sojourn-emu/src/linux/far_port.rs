@@ -1,0 +1,87 @@
+//! The far end of the link: its device, and beside it the relay.
+
+use super::relay::is_relayed;
+use super::tun_port::TunPort;
+use crate::plan::FarEnd;
+use crate::port::{Port, PortCounters};
+use crate::segment::Offload;
+use nix::sys::socket::{MsgFlags, recv, sendmsg};
+use std::io::{self, IoSlice};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Bytes of the longest datagram of the relay, with its header.
+const LONGEST: usize = Offload::BYTES + 65_535;
+
+/// Most parts of a unit; the device has the same bound.
+const MOST_PARTS: usize = 80;
+
+/// Gives the relay what is the Internet's, and the device the rest.
+#[derive(Debug)]
+pub struct FarPort {
+    device: TunPort,
+    relay: Option<OwnedFd>,
+    far: Vec<FarEnd>,
+    unit: Box<[u8]>,
+}
+
+impl FarPort {
+    /// The far end over a device; `relay` is the socket to the relay, if there is an Internet.
+    pub fn new(device: TunPort, relay: Option<OwnedFd>, far: Vec<FarEnd>) -> Self {
+        Self {
+            device,
+            relay,
+            far,
+            unit: vec![0; LONGEST].into_boxed_slice(),
+        }
+    }
+}
+
+impl Port for FarPort {
+    fn read_batch(
+        &mut self,
+        most: usize,
+        receive: &mut dyn FnMut(Offload, &[u8]),
+    ) -> io::Result<usize> {
+        let mut count = self.device.read_batch(most, receive)?;
+        let Some(relay) = &self.relay else {
+            return Ok(count);
+        };
+        while count < most {
+            match recv(relay.as_raw_fd(), &mut self.unit, MsgFlags::MSG_DONTWAIT) {
+                Ok(length) if length > 0 => {
+                    count += 1;
+                    if let Some((header, packet)) = self.unit[..length].split_first_chunk()
+                        && let Some(offload) = Offload::read(*header)
+                    {
+                        receive(offload, packet);
+                    }
+                }
+                _ => break,
+            }
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, offload: Offload, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let Some(relay) = &self.relay else {
+            return self.device.write(offload, parts);
+        };
+        if !parts
+            .first()
+            .is_some_and(|first| is_relayed(first, &self.far))
+        {
+            return self.device.write(offload, parts);
+        }
+        let header = offload.to_bytes();
+        let mut all = [IoSlice::new(&[]); MOST_PARTS];
+        all[0] = IoSlice::new(&header);
+        all[1..=parts.len()].copy_from_slice(parts);
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        sendmsg::<()>(relay.as_raw_fd(), &all[..=parts.len()], &[], flags, None)?;
+        Ok(())
+    }
+
+    fn counters(&mut self) -> PortCounters {
+        self.device.counters()
+    }
+}
