@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::check::{self, PGS, asf_reference, examine};
 use crate::classifier::Classifier;
 use crate::file::{File, Tlv};
+use crate::flow_queue::{self, number_of};
 use crate::integrity::{Digest, Secret};
 use crate::issue::Issue;
 use crate::parameter::{
@@ -19,16 +20,10 @@ use crate::parameter::{
 };
 use crate::role::Role;
 use crate::service::{AggregateServiceFlow, Service, ServiceConfig, ServiceFlow};
-use crate::tables::{Docsis, Entry, Tables, Way};
+use crate::tables::{Entry, Tables, Way};
 use crate::text::rate_scale;
 use crate::tlv;
 
-/// Least default buffer of a low-latency service flow, in bytes (ns-3 model of DOCSIS).
-const LOW_LATENCY_BUFFER: u64 = 40_000;
-/// Milliseconds of its rate that the default buffer of a low-latency service flow holds (ns-3 model of DOCSIS).
-const LOW_LATENCY_MS: u64 = 10;
-/// Milliseconds of its rate that the default buffer of any other holds (ns-3 model of DOCSIS).
-const CLASSIC_MS: u64 = 100;
 /// Parameters of an expanded service flow that belong to the aggregate.
 const OF_THE_WHOLE: [Parameter; 5] = [
     Parameter::MaxSustainedRate,
@@ -167,8 +162,8 @@ impl<'a> Expander<'a> {
             let (members, alone): (Vec<&Tlv>, Vec<&Tlv>) = flows
                 .into_iter()
                 .partition(|flow| reference.is_some() && member_of(flow) == reference);
-            self.others
-                .extend(rest.iter().chain(&alone).map(|tlv| tlv.offset));
+            self.leave_out(rest, "aggregate", codes.aggregate);
+            self.leave_out(&alone, "service flow", codes.flow);
             return self.explicit(aggregate, &members, codes);
         }
         let Some((flow, rest)) = flows.split_first() else {
@@ -177,8 +172,20 @@ impl<'a> Expander<'a> {
                 .push(Issue::new("E-NO-SERVICE", message).about(codes.flow.to_string()));
             return None;
         };
-        self.others.extend(rest.iter().map(|tlv| tlv.offset));
+        self.leave_out(rest, "service flow", codes.flow);
         self.flow(flow, codes)
+    }
+
+    /// Remembers and tells what does not become part of the service.
+    fn leave_out(&mut self, tlvs: &[&Tlv], what: &str, code: u8) {
+        for tlv in tlvs {
+            let message = format!(
+                "a further {what} of this direction is left out: a modem is simulated with one"
+            );
+            self.issues
+                .push(Issue::new("W-LEFT-OUT", message).at(tlv.offset, code.to_string()));
+            self.others.push(tlv.offset);
+        }
     }
 
     /// A class of service of DOCSIS 1.0: one service flow each way.
@@ -604,8 +611,8 @@ impl<'a> Expander<'a> {
             self.issues
                 .push(Issue::new("E-SCHED-UNSUPPORTED", message).about("24.15"));
         }
-        let buffer = self.buffer(role, &parameters, way, rate);
-        let aqm = self.aqm(role, &parameters, way);
+        let buffer = flow_queue::buffer(self.file, role, &parameters, way, rate);
+        let aqm = flow_queue::aqm(self.file, self.tables, role, &parameters, way);
         ServiceFlow {
             role,
             reference,
@@ -613,132 +620,5 @@ impl<'a> Expander<'a> {
             buffer,
             aqm,
         }
-    }
-
-    /// The size of its buffer: target, else maximum, else TLV 68, else the default; between minimum and maximum.
-    fn buffer(
-        &self,
-        role: Role,
-        parameters: &Parameters,
-        way: Way,
-        rate: Option<u64>,
-    ) -> Option<Leaf> {
-        let said = |parameter| parameters.get(&parameter).cloned();
-        let own = number_of(parameters, Parameter::MaxSustainedRate).filter(|rate| *rate > 0);
-        let rate = own.or(rate).filter(|rate| *rate > 0);
-        let peak = number_of(parameters, Parameter::PeakTrafficRate).unwrap_or(0);
-        let modem = self
-            .file
-            .all(68)
-            .last()
-            .filter(|_| way == Way::Up && role != Role::LowLatency);
-        let for_ms = |rate: u64, ms: u64| {
-            let bytes = u128::from(rate / 8) * u128::from(ms) / 1000;
-            u64::try_from(bytes).unwrap_or(u64::MAX)
-        };
-        let leaf = |bytes, origin| Leaf {
-            value: Setting::Number(bytes),
-            unit: "B",
-            origin,
-        };
-        let buffer = said(Parameter::BufferTarget)
-            .or_else(|| said(Parameter::BufferMaximum))
-            .or_else(|| {
-                let rate = rate?;
-                if let Some((tlv, ms)) = modem.and_then(|tlv| Some((tlv, tlv.number()?))) {
-                    let origin = Origin::File {
-                        offset: tlv.offset,
-                        path: "68".to_owned(),
-                    };
-                    return Some(leaf(for_ms(rate, ms), origin));
-                }
-                Some(if role == Role::LowLatency {
-                    let bytes = for_ms(rate, LOW_LATENCY_MS).max(LOW_LATENCY_BUFFER);
-                    leaf(
-                        bytes,
-                        Origin::default_of(
-                            "10 ms at the rate, at least 40000 B (ns-3 model of DOCSIS)",
-                        ),
-                    )
-                } else {
-                    let bytes = for_ms(rate.max(peak), CLASSIC_MS);
-                    leaf(
-                        bytes,
-                        Origin::default_of(
-                            "100 ms at the rate, or the peak rate (ns-3 model of DOCSIS)",
-                        ),
-                    )
-                })
-            })?;
-        let Setting::Number(bytes) = buffer.value else {
-            return Some(buffer);
-        };
-        // A limit that holds the size is where the size is from; a minimum above the maximum counts.
-        let limit = |parameter| Some((number_of(parameters, parameter)?, said(parameter)?));
-        let least = limit(Parameter::BufferMinimum);
-        let most = limit(Parameter::BufferMaximum).filter(|(most, _)| bytes > *most);
-        let held = most.as_ref().map_or(bytes, |(most, _)| *most);
-        let least = least.filter(|(least, _)| held < *least);
-        Some(least.or(most).map_or(buffer, |(_, leaf)| leaf))
-    }
-
-    /// Its queue management in a word.
-    fn aqm(&self, role: Role, parameters: &Parameters, way: Way) -> Leaf {
-        let word = |word: &str, origin| Leaf {
-            value: Setting::Text(word.to_owned()),
-            unit: "",
-            origin,
-        };
-        let off = |why: &str| word("none", Origin::default_of(why));
-        let modem = self
-            .file
-            .all(76)
-            .last()
-            .filter(|tlv| tlv.number() == Some(1));
-        match way {
-            Way::Up if self.tables.cm_docsis == Docsis::D30 => {
-                return off("a DOCSIS 3.0 modem has no AQM");
-            }
-            Way::Up => {
-                if let Some(tlv) = modem {
-                    return word(
-                        "none",
-                        Origin::File {
-                            offset: tlv.offset,
-                            path: "76".to_owned(),
-                        },
-                    );
-                }
-            }
-            Way::Down if !self.tables.cmts_aqm => return off("this CMTS has no AQM"),
-            Way::Down => {}
-        }
-        if number_of(parameters, Parameter::AqmDisable) == Some(1) {
-            let leaf = &parameters[&Parameter::AqmDisable];
-            return word("none", leaf.origin.clone());
-        }
-        let algorithm = parameters.get(&Parameter::AqmAlgorithm);
-        match (number_of(parameters, Parameter::AqmAlgorithm), algorithm) {
-            (Some(1), Some(leaf)) => word("docsis-pie", leaf.origin.clone()),
-            (Some(2), Some(leaf)) => word("immediate", leaf.origin.clone()),
-            _ if role == Role::LowLatency => {
-                word("immediate", Origin::default_of("White 2019 §2.3"))
-            }
-            _ if way == Way::Up => word(
-                "docsis-pie",
-                Origin::default_of("RFC 8034; White 2019 §2.3"),
-            ),
-            _ => word(
-                "docsis-pie",
-                Origin::default_of("chosen: vendor specific downstream (White 2019 §2.3)"),
-            ),
-        }
-    }
-}
-
-fn number_of(parameters: &Parameters, parameter: Parameter) -> Option<u64> {
-    match parameters.get(&parameter)?.value {
-        Setting::Number(number) => Some(number),
-        _ => None,
     }
 }

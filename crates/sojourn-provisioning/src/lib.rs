@@ -13,6 +13,7 @@ mod classifier;
 mod diff;
 mod expand;
 mod file;
+mod flow_queue;
 mod from_service;
 mod histogram;
 mod integrity;

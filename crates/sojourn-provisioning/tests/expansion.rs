@@ -386,6 +386,28 @@ fn proactive_grants_above_their_share_are_told() {
 }
 
 #[test]
+fn what_a_modem_is_not_simulated_with_is_told() {
+    let flow = |kind: &str, reference: u8| {
+        format!(
+            "[[tlv]]\n[tlv.{kind}]\nservice_flow_reference = {reference}\nmax_sustained_rate = \"9 Mb/s\"\n"
+        )
+    };
+    let (up, down) = ("upstream_service_flow", "downstream_service_flow");
+    let alone = flow(up, 1) + &flow(down, 2);
+    assert!(!codes(&expanded(&written(&alone), &tables())).contains(&"W-LEFT-OUT"));
+    let file = written(&(alone + &flow(up, 3) + &flow(down, 4)));
+    let expansion = expanded(&file, &tables());
+    let offsets: Vec<usize> = expansion
+        .issues
+        .iter()
+        .filter(|issue| issue.code == "W-LEFT-OUT")
+        .filter_map(|issue| issue.offset)
+        .collect();
+    assert_eq!(offsets.len(), 2, "{:?}", expansion.issues);
+    assert_eq!(offsets, expansion.service.unwrap().others);
+}
+
+#[test]
 fn tables_are_read_with_everything_that_is_wrong() {
     let issues = Tables::read(
         "[cm]\nlldd = true\n[[aqp]]\nname = \"a name too long for this\"\n[[service_class]]\nname = \"a\"\n\
