@@ -1,16 +1,15 @@
 """`sojourn provision`: files are shown, written, compared and expanded, and what is wrong is told."""
 
 import doctest
+from html import unescape
 from pathlib import Path
 
-import polars as pl
 import pytest
 import tomli_w
 
 from sojourn.digits import significant
 from sojourn.errors import UsageError
 from sojourn.provisioning import Modem, decode, encode, expand
-from sojourn.provisioning.migration import Migration
 from sojourn.provisioning.scenarios import access, traffic
 from sojourn.scenario import check_scenario, scenario_warnings
 from support import CommandLine
@@ -124,42 +123,44 @@ def test_a_migration_cuts_the_tail_of_a_marked_game_at_least_fivefold(
     first = content["rows"][0]
     assert (first["traffic"], first["metric"]) == ("marked-upstream", "delay_p99")
     sentence = content["headline"]["sentence"]
-    assert sentence.startswith("The marked game's P99 upstream falls from ")
-    assert f"to {significant(first['after'], 2)} ms, " in sentence
+    assert sentence.startswith("The migrated service keeps the game marked-upstream at ")
+    assert f"at {significant(first['after'], 2)} ms (P99, upstream)" in sentence
     assert (tmp_path / "out" / "study.toml").is_file()
 
 
-def made_up(folder: Path, delays: dict[str, tuple[float, float]], seeds: int = 5) -> Migration:
-    """Return a migration with these P99, before and after, by traffic entry."""
-    folder.mkdir()
-    rows = [
-        (entry, "delay_p99", "ms", point, value)
-        for entry, values in delays.items()
-        for point, value in zip(("before", "after"), values, strict=True)
-    ]
-    columns = ["subject", "metric", "unit", "point", "value"]
-    pl.DataFrame(rows, schema=columns, orient="row").write_parquet(folder / "metrics.parquet")
-    service = expand(decode(NAMES, b"SOJOURN"), Path(TABLES).read_text(), modem="3.1")
-    return Migration(service, service, folder, [], seeds)
+def test_a_migration_is_told_as_on_its_page(sojourn: CommandLine, key: str, tmp_path: Path) -> None:
+    asked = ("provision", "simulate", NAMES, "--aqp", TABLES, "--secret", key, "--mix", "1")
+    asked += ("--duration", "5 s", "--seeds", "2", "--store", str(tmp_path / "store"))
+    said = sojourn(*asked, "--out", str(tmp_path / "a"))
+    assert said.status == 0, said.stderr
+    page = (tmp_path / "a" / "report.html").read_text()
+    first, grades = said.stderr.partition("report: ")[0].splitlines()[-2:]
+    content = sojourn(*asked, "--out", str(tmp_path / "b"), "--no-figures", "--json").json()
+    sentence = content["headline"]["sentence"]
+    assert sentence in (first, *said.stdout.splitlines())
+    assert sentence in unescape(page)
+    assert set(content["headline"]["grades"]) == {"today's service", "the migrated service"}
+    assert "Grades: " in said.stderr + said.stdout, grades
 
 
-def test_a_migration_says_first_what_the_marked_game_feels_in_the_worse_direction(
-    tmp_path: Path,
+def test_several_files_are_simulated_beside_each_other(
+    sojourn: CommandLine, key: str, tmp_path: Path
 ) -> None:
-    delays = {
-        "marked-upstream": (86.0, 0.71),
-        "marked-downstream": (0.8, 0.2),
-        "unmarked-upstream": (84.0, 70.0),
-    }
-    assert made_up(tmp_path / "a", delays).headline == (
-        "The marked game's P99 upstream falls from 86 to 0.71 ms, 121 times less; "
-        "the unmarked game's P99 upstream falls from 84 to 70 ms."
+    files = [str(CORPUS / f"own/{name}.cm") for name in ("names-100-20", "explicit-100-20")]
+    done = sojourn(
+        *("provision", "simulate", *files, "--aqp", TABLES, "--secret", key, "--mix", "1"),
+        *("--duration", "5 s", "--seeds", "2", "--no-figures", "--json"),
+        *("--out", str(tmp_path / "out"), "--store", str(tmp_path / "store")),
     )
-    worse = {"marked-downstream": (2.0, 9.0), "marked-upstream": (1.0, 1.0)}
-    assert made_up(tmp_path / "b", worse, seeds=1).headline == (
-        "The marked game's P99 downstream rises from 2 to 9 ms, 4.5 times more. "
-        "One seed: differences may be chance."
-    )
+    assert done.status == 0, done.stderr
+    content = done.json()
+    assert list(content["services"]) == ["names-100-20", "explicit-100-20"]
+    assert set(content["headline"]["grades"]) == {"names-100-20", "explicit-100-20"}
+    for row in content["rows"]:
+        assert list(row["values"]) == ["names-100-20", "explicit-100-20"]
+    twice = sojourn("provision", "simulate", files[0], files[0], "--secret", key)
+    assert twice.status == 2
+    assert "a file is named twice" in twice.stderr
 
 
 @pytest.mark.parametrize("mix", range(1, 11))

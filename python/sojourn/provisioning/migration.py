@@ -1,22 +1,33 @@
-"""A file before and after a migration: two services, two scenarios, one study of both."""
+"""Services beside each other: a file before and after a migration, or several files; one study of a point each."""
+
+from __future__ import annotations
 
 import itertools
-import math
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from sojourn.digits import significant
 from sojourn.provisioning.configuration import Configuration
 from sojourn.provisioning.expansion import DIRECTIONS, Modem, Service, expand
 from sojourn.provisioning.scenarios import access, says_burst, traffic
 
-__all__ = ["SEEDS", "Migration", "migrate", "study_files"]
+if TYPE_CHECKING:
+    from sojourn.headline import Headline
 
-Row = tuple[str, str, float, float, float, str]
+__all__ = [
+    "SEEDS",
+    "Simulated",
+    "Simulation",
+    "migrate",
+    "run_beside",
+    "services_of",
+    "study_files",
+]
 
 SHOWN = ("delay_p99", "delay_p50")
 """What is compared: the delay over the access link that is felt, and that of a typical packet."""
@@ -25,100 +36,105 @@ GAMES = ("marked", "unmarked")
 """Both games, the one that the migration is for first; each direction is a traffic entry of its own."""
 
 SEEDS = 5
-"""Runs before and after. chosen: as many as the recipes; one run is one roll of the dice."""
+"""Runs of each service. chosen: as many as the recipes; one run is one roll of the dice."""
+
+MIGRATION = {"before": "today's service", "after": "the migrated service"}
+"""How sentences call the services of one file before and after."""
 
 
 @dataclass(frozen=True)
-class Migration:
-    """What came of a file before and after a migration."""
+class Row:
+    """A measure of a game, by service."""
 
-    before: Service
-    after: Service
+    subject: str
+    metric: str
+    values: Mapping[str, float]
+    unit: str
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What came of services beside each other."""
+
+    services: Mapping[str, Service]
     out: Path
     """The result: report, metrics, scenarios."""
     notes: list[str]
     """What is simpler than it would be."""
-    seeds: int
-    """Runs before and after."""
 
-    @property
-    def headline(self) -> str:
-        """What customers notice: the P99 of both games in the direction that was worse before."""
-        felt = {row[0]: row for row in self.rows() if row[1] == SHOWN[0]}
-        told: list[str] = []
-        for game in GAMES:
-            ways = [row for name, row in felt.items() if name.startswith(f"{game}-")]
-            if not ways:
-                continue
-            name, _, before, after, ratio, unit = max(ways, key=lambda row: row[2])
-            way = name.partition("-")[2]
-            first, later = significant(before, 2), significant(after, 2)
-            change = f"{_verb(ratio)} from {first} to {later} {unit}{_times(ratio)}"
-            if first == later:
-                change = f"stays at {later} {unit}"
-            told.append(f"the {game} game's P99 {way} {change}")
-        if not told:
-            return ""
-        chance = " One seed: differences may be chance." if self.seeds == 1 else ""
-        text = "; ".join(told)
-        return f"{text[0].upper()}{text[1:]}.{chance}"
+    @cached_property
+    def headline(self) -> Headline | None:
+        """What the page says first."""
+        from sojourn.report.first import headline_of_result
+        from sojourn.study.result import StudyResult
+
+        return headline_of_result(StudyResult.load(self.out))
 
     def rows(self) -> list[Row]:
-        """Return one row per game and metric: before, after, and how many times less it is after.
+        """Return one row per game and metric, with the mean over seeds of each service.
 
-        Means over seeds; the marked game and its P99 come first.
+        The marked game and its P99 come first.
         """
         import polars as pl
 
         frame = pl.read_parquet(self.out / "metrics.parquet").filter(pl.col("metric").is_in(SHOWN))
         means = frame.group_by("subject", "metric", "unit", "point").agg(pl.col("value").mean())
-        values = {(r["subject"], r["metric"], r["point"]): r for r in means.iter_rows(named=True)}
+        found = {(r["subject"], r["metric"], r["point"]): r for r in means.iter_rows(named=True)}
         rows: list[Row] = []
         for game, metric, way in itertools.product(GAMES, SHOWN, DIRECTIONS):
             subject = f"{game}-{way}"
-            first, later = (values.get((subject, metric, when)) for when in ("before", "after"))
-            if first is not None and later is not None:
-                ratio = first["value"] / later["value"] if later["value"] else math.inf
-                rows.append((subject, metric, first["value"], later["value"], ratio, first["unit"]))
+            of_row = [found.get((subject, metric, name)) for name in self.services]
+            if all(one is not None for one in of_row):
+                values = [(one["value"], one["unit"]) for one in of_row if one is not None]
+                by_service = {
+                    name: value for name, (value, _) in zip(self.services, values, strict=True)
+                }
+                rows.append(Row(subject, metric, by_service, values[0][1]))
         return rows
 
 
-def _verb(ratio: float) -> str:
-    return "falls" if ratio > 1 else "rises"
-
-
-def _times(ratio: float) -> str:
-    """Say how many times less or more, from twice on."""
-    factor, word = (ratio, "less") if ratio > 1 else (1 / ratio if ratio else math.inf, "more")
-    return f", {significant(factor, 2)} times {word}" if 2 <= factor < math.inf else ""
-
-
 def study_files(
-    before: Service, after: Service, *, mix: int, duration: str, seeds: int
+    services: Mapping[str, Service],
+    *,
+    mix: int,
+    duration: str,
+    seeds: int,
+    names: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return a study of two points, `before` and `after`, as texts by file name."""
+    """Return a study of a point for each service, as texts by file name; `names` is how sentences call them."""
+    (first, service), *others = services.items()
     base: dict[str, Any] = {
         "schema": 1,
-        "name": "before",
+        "name": first,
         "duration": duration,
-        "access": access(before),
+        "access": access(service),
         "traffic": traffic(mix),
     }
+    is_migration = tuple(services) == tuple(MIGRATION)
+    what = "Before and after a migration" if is_migration else f"{len(services)} services"
     study: dict[str, Any] = {
         "schema": 1,
-        "name": "migration",
-        "title": f"Before and after a migration, traffic mix {mix} of White 2019",
-        "scenario": "before.toml",
+        "name": "migration" if is_migration else "services",
+        "title": f"{what}, traffic mix {mix} of White 2019",
+        "scenario": "scenario.toml",
+        "compare": "service",
+        "baseline": first,
         "seeds": {"first": 1, "count": seeds},
         "points": {
-            "before": {"overlays": [], "labels": {"service": "before"}},
-            "after": {"overlays": ["after"], "labels": {"service": "after"}},
+            name: {
+                "overlays": [] if name == first else [name],
+                "labels": {"service": name},
+            }
+            for name in services
         },
         "overlays": {
-            "after": {"remove": _paths(base["access"]), "access": access(after)},
+            name: {"remove": _paths(base["access"]), "access": access(other)}
+            for name, other in others
         },
     }
-    return {"before.toml": tomli_w.dumps(base), "study.toml": tomli_w.dumps(study)}
+    if names:
+        study["labels"] = {"service": {name: {"name": names[name]} for name in services}}
+    return {"scenario.toml": tomli_w.dumps(base), "study.toml": tomli_w.dumps(study)}
 
 
 def _paths(tables: dict[str, dict[str, Any]]) -> list[str]:
@@ -132,22 +148,33 @@ def _paths(tables: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
+@dataclass(frozen=True)
+class Simulation:
+    """How services are simulated: as the options of the command say."""
+
+    mix: int = 3
+    """Traffic mix of White 2019 Table 2, 1 to 10."""
+    duration: str = "60 s"
+    seeds: int = SEEDS
+    out: str | Path | None = None
+    """Where to write the result; a new place below `results` if left out."""
+    figures: bool = True
+    """Whether to draw the report."""
+    store: str | Path | None = None
+    """Where finished runs are kept; the user's own if left out."""
+
+
 def migrate(
     configuration: Configuration,
     tables: str = "",
     *,
-    mix: int = 3,
     before: Modem = "3.1",
     after: Modem = "3.1-lld",
-    duration: str = "60 s",
-    seeds: int = SEEDS,
-    out: str | Path | None = None,
-    figures: bool = True,
-    store: str | Path | None = None,
+    simulation: Simulation = Simulation(),
     allow_bad_mic: bool = False,
     downstream_without_modem: bool = False,
     file: str = "",
-) -> Migration:
+) -> Simulated:
     """Simulate a file before and after a migration to Low Latency DOCSIS.
 
     Before, the tables have no Aggregate QoS Profiles and the modem is of the kind `before`; after, they have them.
@@ -158,20 +185,10 @@ def migrate(
         The file.
     tables
         Service classes, Aggregate QoS Profiles and capabilities, as TOML.
-    mix
-        Traffic mix of White 2019 Table 2, 1 to 10.
     before, after
         Kinds of modem.
-    duration
-        Simulated time of a run.
-    seeds
-        Runs of each.
-    out
-        Where to write the result; a new place below `results` if left out.
-    figures
-        Whether to draw the report.
-    store
-        Where finished runs are kept; the user's own if left out.
+    simulation
+        How both are simulated.
     allow_bad_mic, downstream_without_modem, file
         As in `expand`.
 
@@ -180,9 +197,6 @@ def migrate(
     ProvisioningError
         With everything that is wrong with the file or the tables.
     """
-    from sojourn.api.study import Study
-    from sojourn.store import Store
-
     modems: tuple[tuple[Modem, bool], ...] = ((before, False), (after, True))
     services = [
         expand(
@@ -196,17 +210,73 @@ def migrate(
         )
         for modem, profiles in modems
     ]
-    files = study_files(services[0], services[1], mix=mix, duration=duration, seeds=seeds)
+    return run_beside(dict(zip(MIGRATION, services, strict=True)), simulation, MIGRATION)
+
+
+def run_beside(
+    services: Mapping[str, Service],
+    simulation: Simulation = Simulation(),
+    names: Mapping[str, str] | None = None,
+) -> Simulated:
+    """Simulate services beside each other; `names` is how sentences call them.
+
+    Raises
+    ------
+    UsageError
+        If a service cannot be simulated.
+    """
+    from sojourn.api.study import Study
+    from sojourn.store import Store
+
+    files = study_files(
+        services,
+        mix=simulation.mix,
+        duration=simulation.duration,
+        seeds=simulation.seeds,
+        names=names,
+    )
     with tempfile.TemporaryDirectory() as directory:
         for name, text in files.items():
             (Path(directory) / name).write_text(text, encoding="utf-8")
         result = Study.load(Path(directory) / "study.toml").run(
-            out=out, report=figures, store=None if store is None else Store(store)
+            out=simulation.out,
+            report=simulation.figures,
+            store=None if simulation.store is None else Store(simulation.store),
         )
     notes: list[str] = []
-    if not all(says_burst(service.content["upstream"]) for service in services):
+    if not all(says_burst(service.content["upstream"]) for service in services.values()):
         notes.append(
             "upstream has no maximum traffic burst (TLV 9): simulated with 100 ms at the rate; with the default of 3044 octets "
             "and MAPs 2 ms apart it would carry 12.2 Mb/s at most"
         )
-    return Migration(services[0], services[1], result.directory, notes, seeds)
+    return Simulated(services, result.directory, notes)
+
+
+def services_of(
+    files: Mapping[str, Configuration],
+    tables: str = "",
+    *,
+    modem: Modem = "3.1-lld",
+    allow_bad_mic: bool = False,
+    downstream_without_modem: bool = False,
+) -> dict[str, Service]:
+    """Return the service of each file by its name: that of its path, or the path where two have the same.
+
+    Raises
+    ------
+    ProvisioningError
+        With everything that is wrong with a file or the tables.
+    """
+    stems = [Path(path).stem for path in files]
+    are_words = len(set(stems)) == len(stems)
+    return {
+        stem if are_words else path: expand(
+            configuration,
+            tables,
+            modem=modem,
+            allow_bad_mic=allow_bad_mic,
+            downstream_without_modem=downstream_without_modem,
+            file=path,
+        )
+        for stem, (path, configuration) in zip(stems, files.items(), strict=True)
+    }
