@@ -59,12 +59,16 @@ def small(
                 point = f"{queue}-{load}"
                 runs.append({"point": point, "seed": seed, "queue": queue, "load": load})
                 values = {
-                    ("delay_up_p99", "ms"): 10.0 * (place + 1) * load + 0.01 * seed * (place + 1),
-                    ("loss_total", "%"): 3.0 + 0.01 * seed,
-                    ("goodput", "Mb/s"): 9.0 - 0.2 * place + 0.001 * seed,
-                    ("marks_received", ""): 0.0,
+                    ("game", "delay_up_p99", "ms"): 10.0 * (place + 1) * load
+                    + 0.01 * seed * (place + 1),
+                    ("game", "loss_total", "%"): 3.0 + 0.01 * seed,
+                    ("game", "goodput", "Mb/s"): 0.1 + 0.01 * place,
+                    ("upload", "goodput", "Mb/s"): 9.0 - 0.2 * place + 0.001 * seed,
+                    ("upload", "retransmissions", ""): 9.0 * (place + 1),
+                    ("upstream", "queue_delay_p99", "ms"): 90.0 * (place + 1),
+                    ("game", "marks_received", ""): 0.0,
                 }
-                rows += [("s", point, seed, "game", *key, value) for key, value in values.items()]
+                rows += [("s", point, seed, *key, value) for key, value in values.items()]
     return StudyResult(
         Path(),
         StudyDefinition.model_validate(STUDY),
@@ -100,9 +104,30 @@ def test_points_that_labels_do_not_tell_apart_compete_themselves() -> None:
     assert (roles.compete, roles.competitors) == ("point", ["a-1", "a-2", "b-1", "b-2"])
 
 
-def test_what_differs_most_stands_first_and_what_does_not_is_left_out() -> None:
-    measures = Roles.of(small(["a", "b"], [1, 2])).measures(6)
-    assert [measure.metric for measure in measures] == ["delay_up_p99", "goodput"]
+def test_what_is_felt_stands_first_then_what_it_costs_and_nothing_else() -> None:
+    found = Roles.of(small(["a", "b"], [1, 2])).measures(6)
+    # Losses are the same, and a link, which feels nothing, has no row though its queue differs as much.
+    assert [(one.subject, one.metric) for one in found] == [
+        ("game", "delay_up_p99"),
+        ("upload", "goodput"),
+    ]
+
+
+def test_who_does_not_count_has_no_row() -> None:
+    result = small(["a", "b"], [1, 2])
+    calls = result.metrics.filter(pl.col("metric") == "delay_up_p99").with_columns(
+        subject=pl.lit("call"), metric=pl.lit("mos"), unit=pl.lit("")
+    )
+    both = replace(result, metrics=pl.concat([result.metrics, calls]))
+    assert {one.subject for one in Roles.of(both).measures(6)} == {"call", "game", "upload"}
+    asked = replace(both, definition=StudyDefinition.model_validate({**STUDY, "feels": ["call"]}))
+    assert [one.subject for one in Roles.of(asked).measures(6)] == ["call", "upload"]
+
+
+def test_without_anybody_who_feels_or_pays_links_speak() -> None:
+    result = small(["a", "b"], [1, 2])
+    only = replace(result, metrics=result.metrics.filter(pl.col("subject") == "upstream"))
+    assert [one.metric for one in Roles.of(only).measures(6)] == ["queue_delay_p99"]
 
 
 def test_any_study_says_who_wins_where() -> None:
@@ -133,7 +158,7 @@ def test_one_seed_names_no_winner() -> None:
 def test_many_conditions_are_averaged() -> None:
     found = parts(StudyView(small(["a", "b"], range(1, 60))))
     assert found.summary is not None
-    assert [row[0].text[:8] for row in found.summary.rows] == ["game: 99", "game: go"]
+    assert [row[0].text[:8] for row in found.summary.rows] == ["game: 99", "upload: "]
     assert found.summary.rows[0][1].text == "300"
     assert "Mean over all other labels." in found.summary.caption
 
@@ -161,7 +186,7 @@ def test_a_sweep_takes_the_place_of_dots_and_further_labels_make_panels() -> Non
     metrics = pl.concat([result.metrics.with_columns(pl.col("point") + s) for s in ("x", "y")])
     (figure,) = parts(StudyView(replace(result, runs=runs, metrics=metrics))).figures
     titles = [panel.title.splitlines()[1] for panel in figure.plot.panels]
-    assert titles == ["site x", "site y"] * 2
+    assert titles == ["site x", "site y"] * 3
 
 
 def test_wide_tables_are_folded_and_zeros_are_named_in_the_caption() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sojourn.stats.estimate import Estimate
     from sojourn.stats.pairs import Standing
 
-__all__ = ["Board", "Bout", "Heard", "Listener", "Value", "mean"]
+__all__ = ["LEAST_RATE", "Board", "Bout", "Heard", "Listener", "Value", "mean"]
 
 LEAST_RATE = 0.05
 """Mb/s from which on a transfer is one that others are beside. chosen: acknowledgements and questions stay below."""

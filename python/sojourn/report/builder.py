@@ -70,8 +70,8 @@ def study_parts(
         parts = _headed(result, _generic_parts(view, on_figure))
         if parts.headline is None:
             return parts
-        # The headline says what matters of the differences that stand in tables below.
-        return replace(parts, headlines=parts.headlines[:1] if parts.summary else ())
+        # The headline says what matters of what stands in tables below.
+        return replace(parts, headlines=())
     parts = declared_parts(study, view, on_figure)
     parts = _headed(result, parts)
     if parts.tables or (study.definition.source and parts.figures):
@@ -96,7 +96,6 @@ def study_parts(
             on_figure(figure)
     return replace(
         parts,
-        headlines=(*parts.headlines, *([won.sentence] if won and won.sentence else [])),
         summary=won.table if won else None,
         figures=(*parts.figures, *more),
     )

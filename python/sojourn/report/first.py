@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from sojourn.answers.selection import Points
 from sojourn.errors import plain
 from sojourn.headline.derive import headline_of
 from sojourn.headline.felt import told_metrics
-from sojourn.headline.kinds import kinds_in
 from sojourn.headline.said import Headline, Point, amount
-from sojourn.report.roles import Roles
+from sojourn.report.roles import Roles, kinds_of
 from sojourn.study.expand import labels_of_points
 from sojourn.study.result import StudyResult
 
@@ -95,14 +90,3 @@ def _condition(roles: Roles, words: Points, cell: tuple[str, ...]) -> str:
         name = own.name or own.short or own.title or roles.words(label, value)
         told.append(name if " " in name else f"{label.replace('_', ' ')} {name}")
     return plain(" and ".join(told))
-
-
-def kinds_of(result: StudyResult) -> dict[str, str]:
-    """Return the kinds of applications of a result's scenarios, by traffic entry, as far as its files say them."""
-    documents: list[Mapping[str, Any]] = list(result.definition.overlays.values())
-    try:
-        base = result.study_folder / result.definition.scenario
-        documents.insert(0, tomllib.loads(base.read_text(encoding="utf-8")))
-    except (OSError, ValueError):  # the metrics say most of it
-        pass
-    return kinds_in(*documents)

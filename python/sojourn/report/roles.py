@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import itertools
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
 from sojourn.headline import may_be_named
-from sojourn.headline.felt import APPLICATIONS, application_of
+from sojourn.headline.board import LEAST_RATE
+from sojourn.headline.felt import APPLICATIONS, LOSS_LIMITS, application_of
+from sojourn.headline.kinds import kinds_in
 from sojourn.plots import styles
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["MOST_COMPETITORS", "Measured", "Roles", "largest_values"]
+__all__ = ["MOST_COMPETITORS", "Measured", "Roles", "kinds_of", "largest_values"]
 
 MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
@@ -129,7 +133,8 @@ class Roles:
     def measures(self, most: int) -> list[Measured]:
         """Return the measures that people ask for: what they feel first, then those that differ most between competitors.
 
-        Measures in which nobody is better, and those that hardly differ, are left out.
+        Measures in which nobody is better, and those that hardly differ, are left out. Where somebody feels or pays, as
+        headlines have it, what they feel comes first, then what they pay, and nothing else.
         """
         summary = self.result.summary.filter(pl.col("mean").is_finite()).join(self.points, on=POINT)
         key = ["subject", "metric", "unit"]
@@ -145,19 +150,21 @@ class Roles:
             .agg(pl.col("spread").max())
         )
         largest = largest_values(summary)
+        roles = _by_role(largest, kinds_of(self.result), self.result.definition.feels)
         told = may_be_named(largest)
-        felt = _felt(largest)
         found = [
             (
-                (subject, metric) not in told,
-                ((subject, metric) not in felt, -spread),
+                roles.get((subject, metric), 2 if (subject, metric) in told else 3),
+                -spread,
                 Measured(subject, metric, unit),
             )
             for subject, metric, unit, spread in spreads.iter_rows()
             if spread >= LEAST_DIFFERENCE and quantity_of(metric, unit).better
         ]
-        headlines = [one for one in found if not one[0]]
-        ranked = [one for *_, one in sorted(headlines or found, key=_rank)]
+        first = min((role for role, *_ in found), default=0)
+        # Those with a role; else those that a sentence may name; else whatever differs.
+        kept = [one for one in found if one[0] <= max(first, 1)]
+        ranked = [one for *_, one in sorted(kept, key=lambda one: one[:2])]
         return list(itertools.islice(_varied(ranked), most))
 
 
@@ -183,20 +190,52 @@ def _varied(ranked: Sequence[Measured]) -> Iterator[Measured]:
         yield from turns.get(turn, [])
 
 
-def _rank(one: tuple[bool, tuple[bool, float], Measured]) -> tuple[bool, float]:
-    return one[1]
+FELT, PAID = 0, 1
 
 
-def _felt(largest: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
-    """Return the subjects and metrics by which applications are graded, each in its worse direction."""
+def _by_role(
+    largest: Mapping[tuple[str, str], float], kinds: Mapping[str, str], feels: Sequence[str]
+) -> dict[tuple[str, str], int]:
+    """Return the measures by which applications are graded, each in its worse direction, and the rates of transfers."""
     metrics: dict[str, list[str]] = {}
     for subject, metric in largest:
         metrics.setdefault(subject, []).append(metric)
-    felt: set[tuple[str, str]] = set()
-    for subject, known in metrics.items():
-        application = APPLICATIONS.get(application_of(known))
-        for measure in application.measures if application else ():
-            ways = [(subject, name) for name, _ in measure.names if name in known]
-            if ways:
-                felt.add(max(ways, key=largest.__getitem__))
-    return felt
+    nouns = {
+        subject: application_of(known, kinds.get(subject, "")) for subject, known in metrics.items()
+    }
+    asked = any(one and one in feels for pair in nouns.items() for one in pair)
+    found: dict[tuple[str, str], int] = {}
+    for subject, noun in nouns.items():
+        application = APPLICATIONS.get(noun)
+        if application is None:
+            found |= dict.fromkeys(_paid(subject, metrics[subject], largest), PAID)
+            continue
+        if asked and subject not in feels and noun not in feels:
+            continue
+        for measure in application.all_measures:
+            ways = [(subject, name) for name, _ in measure.names if name in metrics[subject]]
+            worst = max(ways, key=largest.__getitem__, default=None)
+            if worst is not None and (measure.way != "loss" or largest[worst] >= LOSS_LIMITS[0]):
+                found[worst] = FELT
+    return found
+
+
+def _paid(
+    subject: str, known: Sequence[str], largest: Mapping[tuple[str, str], float]
+) -> list[tuple[str, str]]:
+    """Return the rate of a transfer in the direction of its data; nothing of what is none."""
+    rates = [(subject, name) for name in ("goodput", "goodput_downstream") if name in known]
+    rate = max(rates, key=largest.__getitem__, default=None)
+    is_transfer = not {"rtt_mean", "late"} & set(known)
+    return [rate] if rate is not None and is_transfer and largest[rate] >= LEAST_RATE else []
+
+
+def kinds_of(result: StudyResult) -> dict[str, str]:
+    """Return the kinds of applications of a result's scenarios, by traffic entry, as far as its files say them."""
+    documents: list[Mapping[str, Any]] = list(result.definition.overlays.values())
+    try:
+        base = result.study_folder / result.definition.scenario
+        documents.insert(0, tomllib.loads(base.read_text(encoding="utf-8")))
+    except (OSError, ValueError):  # the metrics say most of it
+        pass
+    return kinds_in(*documents)
