@@ -1,6 +1,6 @@
 //! Time, as the loop sees it.
 
-use sojourn_base::{Instant, PerDirection};
+use sojourn_base::{Instant, PerDirection, Span};
 use std::io;
 
 /// Tells the time and waits for it.
@@ -17,6 +17,17 @@ pub trait Clock {
     /// # Errors
     /// If the operating system cannot wait.
     fn wait(&mut self, until: Instant) -> io::Result<Wake>;
+
+    /// Processor time that this thread has taken so far; asked once a second. `None` where nobody tells.
+    fn busy(&mut self) -> Option<Span> {
+        None
+    }
+
+    /// Time that other machines have taken from this one so far, all its cores together; asked once a second. `None`
+    /// where nobody tells.
+    fn stolen(&mut self) -> Option<Span> {
+        None
+    }
 }
 
 /// Why a wait is over; none of it if the time has come.

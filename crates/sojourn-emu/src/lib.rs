@@ -12,17 +12,26 @@
 //! moves all packets, both ways, so nothing is locked.
 #![deny(unsafe_code)]
 
+pub mod classify;
 pub mod clock;
+mod emulated;
+mod flows;
+mod frame;
 pub mod headers;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod plan;
 pub mod port;
+pub mod pump;
 pub mod segment;
 pub mod snapshot;
+pub mod tcp_seen;
+mod witness;
 
+pub use classify::{Entry, Rule};
 pub use clock::{Clock, Wake};
-pub use plan::{FarEnd, Plan};
+pub use plan::{FarEnd, Plan, Refusal};
 pub use port::{Ends, Port, PortCounters};
+pub use pump::{Failure, Finished, Pump};
 pub use segment::{Gso, Offload};
 pub use snapshot::{DirectionView, Grade, Lateness, Snapshot, Stall, Summary};

@@ -181,6 +181,8 @@ pub struct ColumnRecorder {
     frame_tallies: Vec<PerDirection<Option<Box<FrameTally>>>>,
     object_tallies: Vec<ObjectTally>,
     datagrams: Vec<Datagram>,
+    /// Rows of datagrams beyond this are not kept.
+    most_datagrams: usize,
     pages: Vec<(TrafficId, Page)>,
     objects: Vec<(TrafficId, Object)>,
     chunks: Vec<(TrafficId, Chunk)>,
@@ -250,6 +252,7 @@ impl ColumnRecorder {
             frame_tallies: vec![PerDirection::default(); entries],
             object_tallies: vec![ObjectTally::default(); entries],
             datagrams: Vec::new(),
+            most_datagrams: usize::MAX,
             pages: Vec::new(),
             objects: Vec::new(),
             chunks: Vec::new(),
@@ -273,6 +276,14 @@ impl ColumnRecorder {
     #[must_use]
     pub fn with_samples_of(mut self, samplers: Vec<bool>) -> Self {
         self.samplers = samplers;
+        self
+    }
+
+    /// Keeps no more rows of datagrams than this: a run whose end nobody knows must not fill the memory. Their tallies count
+    /// all.
+    #[must_use]
+    pub const fn with_most_datagrams(mut self, most: usize) -> Self {
+        self.most_datagrams = most;
         self
     }
 
@@ -342,6 +353,7 @@ impl Recorder for ColumnRecorder {
             // These have their size from the start on.
             open_at_warm_up: _,
             traffic_names: _,
+            most_datagrams: _,
             counters: _,
             delays: _,
             object_tallies: _,
@@ -500,7 +512,7 @@ impl Recorder for ColumnRecorder {
             self.counters(datagram.traffic, datagram.direction)
                 .marks_received += 1;
         }
-        if self.config.datagrams {
+        if self.config.datagrams && self.datagrams.len() < self.most_datagrams {
             self.datagrams.push(*datagram);
         }
     }

@@ -302,6 +302,26 @@ pub const TABLES: &[TableSchema] = tables! {
         "packets" [""] "packets in the bin"
         "longest_ns" ["ns"] "longest delay of the queue, the same in all its rows"
     }
+    "emulation": "one second of an emulation: how well it kept time; no table of simulations" {
+        "until_ns" ["ns"] "end of the second, in model time"
+        "upstream_late_p50_ns" ["ns"] "how late upstream packets were written: the median; missing without packets"
+        "upstream_late_p99_ns" ["ns"] "what 99 % of them stay below; missing without packets"
+        "upstream_late_max_ns" ["ns"] "the largest; missing without packets"
+        "downstream_late_p50_ns" ["ns"] "how late downstream packets were written: the median; missing without packets"
+        "downstream_late_p99_ns" ["ns"] "what 99 % of them stay below; missing without packets"
+        "downstream_late_max_ns" ["ns"] "the largest; missing without packets"
+        "longest_gap_ns" ["ns"] "longest time between two passes of the loop"
+        "hidden_losses" [""] "packets lost outside the model"
+        "stalls" [""] "times that model time stood still, because the program did"
+        "busy" [""] "share of a core that the loop took; missing where nobody tells"
+        "stolen" [""] "share of the time that other machines took from this one; missing where nobody tells"
+    }
+    "emulation_lateness": "one bin of how late packets of an emulation were written" {
+        "direction" [""] "upstream or downstream"
+        "from_ns" ["ns"] "least lateness that falls into the bin"
+        "to_ns" ["ns"] "largest lateness that falls into the bin (3 %)"
+        "packets" [""] "packets in the bin"
+    }
 };
 
 /// The declaration of the table called `name`.

@@ -1,0 +1,147 @@
+//! Whose a packet is: the entries of the scenario that say which real packets are theirs, and three for the rest.
+//!
+//! The first entry that matches wins. What matches none is of `tcp`, `udp` or `other`.
+
+use crate::headers::{Packet, Transport};
+use sojourn_base::TrafficId;
+
+/// The entries for what no other one matches.
+pub const REST: [&str; 3] = ["tcp", "udp", "other"];
+
+/// An entry, and which packets are its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name: the subject of its records.
+    pub name: String,
+    /// Which packets are its own.
+    pub rule: Rule,
+}
+
+/// What a packet must be, of either direction; what is `None` does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// IP protocol number.
+    pub protocol: Option<u8>,
+    /// One of its ports.
+    pub port: Option<u16>,
+    /// Its DSCP.
+    pub dscp: Option<u8>,
+    /// Number of the far address that it goes to or comes from.
+    pub far: Option<usize>,
+}
+
+impl Rule {
+    fn matches(&self, packet: &Packet, far: usize) -> bool {
+        let flow = &packet.flow;
+        self.protocol.is_none_or(|wanted| wanted == flow.protocol)
+            && self
+                .port
+                .is_none_or(|wanted| wanted == flow.source_port || wanted == flow.destination_port)
+            && self.dscp.is_none_or(|wanted| wanted == packet.dscp)
+            && self.far.is_none_or(|wanted| wanted == far)
+    }
+}
+
+/// All entries.
+#[derive(Clone, Debug)]
+pub(crate) struct Classifier {
+    entries: Vec<Entry>,
+}
+
+impl Classifier {
+    pub(crate) fn new(entries: &[Entry]) -> Self {
+        Self {
+            entries: entries.to_vec(),
+        }
+    }
+
+    /// Names of all entries, those for the rest last.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let own = self.entries.iter().map(|entry| entry.name.clone());
+        own.chain(REST.map(str::to_owned)).collect()
+    }
+
+    /// Whose a packet is that goes to or comes from this far address; `None` stands for what is no IP packet.
+    pub(crate) fn traffic_of(&self, packet: Option<&Packet>, far: usize) -> TrafficId {
+        let own = packet.and_then(|packet| {
+            let entries = &mut self.entries.iter();
+            entries.position(|entry| entry.rule.matches(packet, far))
+        });
+        let rest = || {
+            let place = match packet.map(|packet| packet.transport) {
+                Some(Transport::Tcp(_)) => 0,
+                Some(Transport::Udp) => 1,
+                Some(Transport::Icmp | Transport::Other) | None => 2,
+            };
+            self.entries.len() + place
+        };
+        let number = own.unwrap_or_else(rest);
+        TrafficId(u16::try_from(number).expect("the scenario limits the traffic list"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_base::{Address, Ecn, FlowKey};
+
+    fn packet(protocol: u8, ports: (u16, u16), dscp: u8) -> Packet {
+        Packet {
+            length: 100,
+            flow: FlowKey {
+                source: Address::V4(1),
+                destination: Address::V4(2),
+                protocol,
+                source_port: ports.0,
+                destination_port: ports.1,
+            },
+            dscp,
+            ecn: Ecn::NotEct,
+            transport_at: 20,
+            transport: if protocol == 17 {
+                Transport::Udp
+            } else {
+                Transport::Other
+            },
+        }
+    }
+
+    #[test]
+    fn the_first_entry_that_matches_has_the_packet_in_both_directions() {
+        let entry = |name: &str, rule| Entry {
+            name: name.to_owned(),
+            rule,
+        };
+        let quic = Rule {
+            protocol: Some(17),
+            port: Some(443),
+            ..Rule::default()
+        };
+        let marked = Rule {
+            dscp: Some(46),
+            ..Rule::default()
+        };
+        let second = Rule {
+            far: Some(1),
+            ..Rule::default()
+        };
+        let entries = [
+            entry("quic", quic),
+            entry("voice", marked),
+            entry("second", second),
+        ];
+        let classifier = Classifier::new(&entries);
+        assert_eq!(
+            classifier.names(),
+            ["quic", "voice", "second", "tcp", "udp", "other"]
+        );
+        let number = |packet: &Packet, far| classifier.traffic_of(Some(packet), far).0;
+        assert_eq!(number(&packet(17, (443, 5), 46), 0), 0);
+        assert_eq!(number(&packet(17, (5, 443), 0), 1), 0);
+        assert_eq!(number(&packet(17, (5, 6), 46), 1), 1);
+        assert_eq!(number(&packet(17, (5, 6), 0), 1), 2);
+        assert_eq!(number(&packet(17, (5, 6), 0), 0), 4);
+        assert_eq!(number(&packet(50, (0, 0), 0), 0), 5);
+        assert_eq!(classifier.traffic_of(None, 0).0, 5);
+    }
+}
