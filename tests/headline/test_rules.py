@@ -120,6 +120,21 @@ def test_what_others_are_measured_by_may_be_declared() -> None:
     assert "RED's 40 ms" in said(games(80.0, 10.0, 40.0), baseline="RED").sentence
 
 
+def test_with_a_setting_of_one_s_own_all_that_the_best_beats_is_told() -> None:
+    own = ["PIE"]
+    found = said(games(150.0, 4.0, 8.0), own=own)
+    assert found.sentence == (
+        "PIE keeps the game at 4 ms where RED needs 8 and drop-tail 150 (P99, round trip)."
+    )
+    assert {cell.text for cell in found.cells} == {"4", "8", "150"}
+    loses = said(games(150.0, 8.0, 4.0), own=own).sentence
+    assert loses.startswith("RED keeps the game at 4 ms where PIE needs 8 and drop-tail 150")
+    tie = said(games(150.0, 4.0, 8.0, 4.0), own=own).sentence
+    assert tie.startswith("PIE and FQ-CoDel keep the game at 4 ms where RED needs 8 and drop-tail")
+    two = games(150.0, 4.0)
+    assert said(two, own=own).sentence == said(two).sentence
+
+
 def test_one_order_in_all_conditions_is_told_once() -> None:
     points = [
         point(name, {ROUND_TRIP: around(delay, 0.1, n)}, condition)

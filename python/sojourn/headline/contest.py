@@ -30,6 +30,8 @@ class Contest:
     board: Board
     noun: str
     baseline: str
+    own: Sequence[str] = ()
+    """Settings of the reader's own: with one of them in, all that is beaten is named."""
 
     def headline(self) -> Headline:
         """Return the sentence."""
@@ -211,7 +213,8 @@ class Contest:
         values = [bout.values[name] for name in names]
         text = self._first(bout, names, base, has_trade=bool(trade))
         kind = "good" if bout.measure.way == "score" else "winner"
-        cells = [*(value.cell for value in values), base.cell, *cost_cells]
+        beaten = [bout.values[name] for name in self._beaten(bout, names)] or [base]
+        cells = [*(value.cell for value in [*values, *beaten]), *cost_cells]
         if trade:
             text, kind = f"{text}; {trade[0]}", "trade"
             cells += trade[1]
@@ -241,6 +244,19 @@ class Contest:
     def _first(self, bout: Heard, names: list[str], base: Value, *, has_trade: bool) -> str:
         """Return the clause on the listener that speaks."""
         values = [bout.values[name] for name in names]
+        others = self._beaten(bout, names)
+        if others:
+            worst = bout.values[bout.sorted(names)[-1]]
+            first, *more = others
+            return words.where(
+                bout.listener,
+                named(names, self.noun),
+                worst,
+                first,
+                bout.values[first],
+                several=len(names) > 1,
+                more=[(name, bout.values[name]) for name in more],
+            )
         lost = self._lost(bout, names[0])
         beside = words.beside(self.board.active(bout.condition))
         if bout.measure.way == "score":
@@ -261,6 +277,11 @@ class Contest:
                 several=len(names) > 1,
             )
         return text
+
+    def _beaten(self, bout: Heard, names: Sequence[str]) -> list[str]:
+        """Return all that the best beat, best first, if they are named one by one."""
+        others = bout.sorted([name for name in bout.values if name not in names])
+        return others if len(others) > 1 and not set(self.own).isdisjoint(bout.values) else []
 
     def _lost(self, bout: Heard, name: str) -> str:
         measure = bout.listener.application.loss

@@ -25,6 +25,7 @@ def headline_of(
     noun: str = "",
     baseline: str = "",
     feels: Sequence[str] = (),
+    own: Sequence[str] = (),
 ) -> Headline | None:
     """Say in one sentence what came of runs.
 
@@ -42,6 +43,8 @@ def headline_of(
         The setting that others are measured by.
     feels
         Applications (`call`) or traffic entries that count alone.
+    own
+        Settings of the reader's own; if one competes, the best is compared with each of the others.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def headline_of(
     elif board.bouts:
         from sojourn.headline.contest import Contest
 
-        found = Contest(board, noun, baseline).headline()
+        found = Contest(board, noun, baseline, own).headline()
     else:
         found = run(board)
     if found is None:

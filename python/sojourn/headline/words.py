@@ -113,9 +113,14 @@ def where(
     *,
     is_tagged: bool = True,
     several: bool = False,
+    more: Sequence[tuple[str, Value]] = (),
 ) -> str:
-    """Return a clause of both values: `FQ-CoDel keeps the game at 12 ms where drop-tail needs 250 (P99, round trip)`."""
+    """Return a clause of both values: `FQ-CoDel keeps the game at 12 ms where drop-tail needs 250 (P99, round trip)`.
+
+    What `more` has follows: `where pie needs 15 and drop-tail 250`.
+    """
     way, who = value.measure.way, listener.words
+    losing = _and_others(beaten, more)
     s = "" if several else "s"
     end = tag(value) if is_tagged else ""
     if is_tagged and value.direction != beaten.direction and value.direction:
@@ -124,20 +129,30 @@ def where(
     else:
         who_text = f"{value.text} {value.measure.unit}"
     if way == "delay":
-        return f"{name} keep{s} {who} at {who_text} where {other} needs {beaten.text}{end}"
+        return f"{name} keep{s} {who} at {who_text} where {other} needs {losing}{end}"
     if way == "load":
-        needs = f"needs {beaten.text}" if math.isfinite(beaten.mean) else "loads none"
+        needs = f"needs {losing}" if math.isfinite(beaten.mean) else "loads none"
         return f"{name} load{s} {who} in {value.text} s where {other} {needs}{end}"
     if way == "score":
-        return f"{name} keep{s} {who} at MOS {value.text} where {other} gives {beaten.text}"
+        return f"{name} keep{s} {who} at MOS {value.text} where {other} gives {losing}"
     if way == "stall":
         verb = "stop" if several else "stops"
-        return f"{name} {verb} {who} {value.text} % of the time where {other} does {beaten.text}"
+        return f"{name} {verb} {who} {value.text} % of the time where {other} does {losing}"
     verb = "lose" if several else "loses"
     return (
         f"{name} {verb} {value.text} % of {whose(who, things(value))} where {other} loses "
-        f"{beaten.text}{end}"
+        f"{losing}{end}"
     )
+
+
+def _and_others(beaten: Value, more: Sequence[tuple[str, Value]]) -> str:
+    """Return a number, and those of others by their names: `15, red 40 and drop-tail 250`."""
+    parts = [beaten.text]
+    for name, value in more:
+        text = value.text if math.isfinite(value.mean) else "none"
+        where = f" {value.direction}" if value.direction != beaten.direction else ""
+        parts.append(f"{name} {text}{where}")
+    return together(parts)
 
 
 def _kind(value: Value) -> str:
