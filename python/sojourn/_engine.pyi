@@ -153,6 +153,10 @@ class Scenario:
     def is_prototype(self) -> bool:
         """Whether classes of this Python process decide in its queues."""
 
+    @property
+    def has_plugin(self) -> bool:
+        """Whether a plugin decides in its queues."""
+
     def key(self, seed: int) -> str:
         """Content hash (64 hexadecimal digits) of scenario, seed and engine version.
 
@@ -194,6 +198,15 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
 
 def add_manager(name: str, factory: Callable[..., object]) -> None:
     """Make a class of queue managers known to scenarios: `queue = { kind = "python", class = name }`."""
+
+def manager_calls() -> int:
+    """How often managers in Python have returned to the engine, over all runs of this process."""
+
+def add_plugin(name: str, digest: str, factory: Callable[..., object] | None = None) -> None:
+    """Make a plugin known to scenarios: `queue = { kind = "plugin", name = name }`.
+
+    Without a factory they are valid and have a key, and cannot run here.
+    """
 
 def run(
     scenario: Scenario,

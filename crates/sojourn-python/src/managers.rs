@@ -1,10 +1,12 @@
-//! Queue managers that are Python classes, for prototypes: the one place where Python sees packets.
+//! Queue managers that are Python classes, for prototypes and plugins: the one place where Python sees packets.
 //!
 //! A scenario asks for one by `queue = { kind = "python", class = "NAME" }`, after [`add_manager`] has made the class
-//! known. Packets stay here; Python holds a [`Packet`] for each and says what becomes of it. Whatever Python does, no
-//! packet is lost or doubled: after the first mistake the queue is first in, first out until the run ends.
+//! known, or by `queue = { kind = "plugin", name = "NAME" }` for a file of somebody's, after [`add_plugin`]. The digest of
+//! that file is part of the scenario, so that its runs have a key. Packets stay here; Python holds a [`Packet`] for each
+//! and says what becomes of it. Whatever Python does, no packet is lost or doubled: after the first mistake the queue is
+//! first in, first out until the run ends.
 //!
-//! Source: none; see `docs/decisions/0008-managers-in-python.md`. Deviations: none known.
+//! Source: none; see `docs/decisions/0008-managers-in-python.md` and `0012-plugins.md`. Deviations: none known.
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PySystemExit, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +17,7 @@ use sojourn_queue::{
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 pyo3::create_exception!(
@@ -30,6 +33,15 @@ static CLASSES: Mutex<BTreeMap<String, Py<PyAny>>> = Mutex::new(BTreeMap::new())
 thread_local! {
     /// What went wrong first in the run of this thread.
     static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Calls of managers that have returned.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// How often managers in Python have returned to the engine, over all runs of this process.
+#[pyfunction]
+fn manager_calls() -> u64 {
+    CALLS.load(Ordering::Relaxed)
 }
 
 /// Whether a manager of this thread's run has failed.
@@ -56,9 +68,62 @@ fn add_manager(name: String, factory: Py<PyAny>) {
     drop(replaced);
 }
 
+/// A file of somebody's that manages queues.
+struct Plugin {
+    /// SHA-256 of the file and of what else decides what it does.
+    digest: String,
+    /// What makes a manager; nothing in a process that only plans runs.
+    factory: Option<Py<PyAny>>,
+}
+
+/// Plugins by name; one may replace another of its name.
+static PLUGINS: Mutex<BTreeMap<String, Plugin>> = Mutex::new(BTreeMap::new());
+
+/// Make a plugin known to scenarios: `queue = { kind = "plugin", name = name }`. Without a factory they are valid and
+/// have a key, and cannot run here.
+#[pyfunction]
+#[pyo3(signature = (name, digest, factory=None))]
+fn add_plugin(name: String, digest: String, factory: Option<Py<PyAny>>) {
+    let mut plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let replaced = plugins.insert(name, Plugin { digest, factory });
+    drop(plugins); // before a class that goes may run code of its own
+    drop(replaced);
+}
+
 /// Whether a scenario, in canonical form, asks for a class of this process.
 pub fn asked_for_by(canonical: &str) -> bool {
     canonical.contains("kind = \"python\"") // quotes of names are escaped
+}
+
+/// Whether a scenario, in canonical form, asks for a plugin.
+pub fn plugin_asked_for_by(canonical: &str) -> bool {
+    canonical.contains("kind = \"plugin\"")
+}
+
+/// Where the class of a manager comes from.
+#[derive(Clone, Copy, Debug)]
+enum Origin {
+    /// Of this process.
+    Class,
+    /// Of a file.
+    Plugin,
+}
+
+impl Origin {
+    /// The class of that name.
+    fn factory(self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
+        match self {
+            Self::Class => {
+                let classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
+                classes.get(name).map(|class| class.clone_ref(py))
+            }
+            Self::Plugin => {
+                let plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+                let factory = plugins.get(name)?.factory.as_ref();
+                factory.map(|class| class.clone_ref(py))
+            }
+        }
+    }
 }
 
 /// Parameters of a manager written in Python.
@@ -88,15 +153,7 @@ impl Configured for PythonConfig {
 
 impl ManagerKind for PythonConfig {
     fn build(&self) -> Box<dyn QueueManager> {
-        Box::new(PythonQueue {
-            class: self.class.clone(),
-            manager: None,
-            failed: false,
-            waiting: BTreeMap::new(),
-            backlog: Backlog::default(),
-            arrivals: 0,
-            wishes: Wishes::default(),
-        })
+        Box::new(PythonQueue::new(Origin::Class, &self.class))
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
@@ -111,6 +168,87 @@ impl ManagerKind for PythonConfig {
                     known.join(", ")
                 ),
                 hint: "sojourn.add_manager(\"NAME\", CLASS)",
+            });
+        }
+    }
+}
+
+/// Parameters of a manager that is a plugin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PluginConfig {
+    name: String,
+    digest: String,
+}
+
+impl Configured for PluginConfig {
+    const KIND: &'static str = "plugin";
+    const ABOUT: &'static str = "a file of your own, given by `--plugin FILE`";
+
+    fn base() -> Self {
+        Self {
+            name: String::new(),
+            digest: String::new(),
+        }
+    }
+
+    fn keys(&mut self, visitor: &mut dyn Visitor) {
+        visitor.value(
+            key(
+                "name",
+                "name of the plugin, which follows from that of its file",
+                "no default",
+            )
+            .required("\"mine\""),
+            &mut self.name,
+        );
+        if self.digest.is_empty() {
+            let plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(plugin) = plugins.get(&self.name) {
+                self.digest.clone_from(&plugin.digest);
+            }
+        }
+        visitor.value(
+            key(
+                "digest",
+                "digest of the plugin",
+                "that of the file that is given",
+            ),
+            &mut self.digest,
+        );
+    }
+}
+
+impl ManagerKind for PluginConfig {
+    fn build(&self) -> Box<dyn QueueManager> {
+        Box::new(PythonQueue::new(Origin::Plugin, &self.name))
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        let plugins = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = plugins.get(&self.name);
+        if given.is_some_and(|plugin| plugin.digest != self.digest) {
+            problems.push(ConfigProblem {
+                field: "digest",
+                message: format!(
+                    "the plugin \"{}\" that was given is another file",
+                    self.name
+                ),
+                hint: "leave the key out, or give the file that it stands for",
+            });
+        }
+        if given.is_none() && self.digest.is_empty() {
+            let known: Vec<&str> = plugins.keys().map(String::as_str).collect();
+            problems.push(ConfigProblem {
+                field: "name",
+                message: match known.as_slice() {
+                    [] => format!("no plugin \"{}\" was given", self.name),
+                    known => format!(
+                        "no plugin \"{}\" was given; there is: {}",
+                        self.name,
+                        known.join(", ")
+                    ),
+                },
+                hint: "--plugin FILE, whose name is that of the file: mine.py or libmine.so",
             });
         }
     }
@@ -214,6 +352,7 @@ fn known(reason: &str) -> PyResult<Reason> {
 /// The running manager: packets and their order of arrival here, decisions in Python.
 #[derive(Debug)]
 struct PythonQueue {
+    origin: Origin,
     class: String,
     /// Made when it is first asked, because only then there is a random number for it.
     manager: Option<Py<PyAny>>,
@@ -225,15 +364,27 @@ struct PythonQueue {
 }
 
 impl PythonQueue {
+    fn new(origin: Origin, class: &str) -> Self {
+        Self {
+            origin,
+            class: class.into(),
+            manager: None,
+            failed: false,
+            waiting: BTreeMap::new(),
+            backlog: Backlog::default(),
+            arrivals: 0,
+            wishes: Wishes::default(),
+        }
+    }
+
     /// The object, made if need be with a `random.Random` that follows the seed of the run.
     fn manager(&mut self, py: Python<'_>, context: &mut dyn QueueContext) -> PyResult<Py<PyAny>> {
         if let Some(manager) = &self.manager {
             return Ok(manager.clone_ref(py));
         }
-        let classes = CLASSES.lock().unwrap_or_else(PoisonError::into_inner);
-        let factory = classes.get(&self.class).map(|class| class.clone_ref(py));
-        drop(classes);
-        let factory = factory.ok_or_else(|| PyValueError::new_err("the class was never added"))?;
+        let factory = self.origin.factory(py, &self.class);
+        let factory =
+            factory.ok_or_else(|| PyValueError::new_err("it was not given to this run"))?;
         let seed = context.unit();
         let random = py.import("random")?.call_method1("Random", (seed,))?;
         let manager = factory.call1(py, (random,))?;
@@ -255,6 +406,7 @@ impl PythonQueue {
             manager.call_method1(py, "enqueue", (packet, seconds(now)))?;
             Ok(())
         });
+        CALLS.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = told {
             self.fail(error);
         }
@@ -334,6 +486,7 @@ impl PythonQueue {
     /// What Python decides goes next.
     fn decided(&mut self, now: Instant, context: &mut dyn QueueContext) -> Option<Held> {
         let answer = self.ask(now, context);
+        CALLS.fetch_add(1, Ordering::Relaxed);
         let _ = self.obey(context);
         match answer {
             Err(error) => self.fail(error),
@@ -399,7 +552,14 @@ fn seconds(now: Instant) -> f64 {
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    static KIND: Once = Once::new();
+    KIND.call_once(|| {
+        sojourn_queue::add_manager::<PluginConfig>()
+            .expect("nobody else adds kinds to this module");
+    });
     module.add_class::<Packet>()?;
     module.add("ManagerFailed", module.py().get_type::<ManagerFailed>())?;
-    module.add_function(wrap_pyfunction!(add_manager, module)?)
+    module.add_function(wrap_pyfunction!(add_manager, module)?)?;
+    module.add_function(wrap_pyfunction!(manager_calls, module)?)?;
+    module.add_function(wrap_pyfunction!(add_plugin, module)?)
 }

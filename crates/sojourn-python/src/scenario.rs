@@ -84,6 +84,12 @@ impl Scenario {
         managers::asked_for_by(&self.inner.canonical())
     }
 
+    /// Whether a plugin decides in its queues.
+    #[getter]
+    fn has_plugin(&self) -> bool {
+        managers::plugin_asked_for_by(&self.inner.canonical())
+    }
+
     /// Content hash of scenario, seed and engine version; `ValueError` if it does not tell all that decides results.
     fn key(&self, seed: u64) -> PyResult<String> {
         if self.is_prototype() {
