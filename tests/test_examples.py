@@ -233,6 +233,55 @@ def test_managers_compete_with_the_buffers_of_their_documents(study: str) -> Non
         assert queue["limit"] == RECOMMENDED[queue["kind"]], (study, queue)
 
 
+def own_manager() -> str:
+    """Return the queue manager that the page for vendors has a reader save."""
+    page = (ROOT / "docs/recipes/vendor.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    return program
+
+
+@pytest.mark.slow
+def test_the_story_of_the_vendor_ends_with_the_sentence_that_its_page_prints(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "small_first.py").write_text(own_manager())
+    (command,) = [one for one in commands_of("docs/recipes/vendor.md") if "--plugin" in one]
+    done = sojourn(*command, "--no-figures", "--json")
+    assert done.status == 0, done.stderr
+    said = " ".join((ROOT / "docs/recipes/vendor.md").read_text().split())
+    printed = said.split("begins with who wins: > ")[1].split("upload.")[0]
+    sentence = done.json()["headline"]["sentence"]
+    assert sentence.split("upload.")[0] == printed
+    assert sentence.split("upload.")[0] in (tmp_path / "mine" / "report.html").read_text()
+
+
+def test_the_commands_for_plugins_work_as_the_guide_prints_them(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    import shlex
+
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler: plugins in C are not tested")
+    page = (ROOT / "docs/guides/bring-your-own-algorithm.md").read_text(encoding="utf-8")
+    (tmp_path / "my_manager.py").write_text(own_manager())
+    for included in re.findall(r"```{literalinclude} (\S+)", page):
+        shutil.copy(ROOT / "docs/guides" / included, tmp_path)
+    lines = re.findall(r"^\$ (.*)$", page, re.MULTILINE)
+    commands = [words for words in map(shlex.split, lines) if words[0] in ("cc", "sojourn")]
+    assert [words[0] for words in commands] == ["sojourn", "cc", "sojourn"]
+    sentences: list[str] = []
+    for words in commands:
+        if words[0] == "cc":
+            subprocess.run(words, cwd=tmp_path, check=True)
+            continue
+        shorter = ("--duration", "1 s", "--seeds", "2", "--no-figures", "--json")
+        done = sojourn(*words[1:], *shorter)
+        assert done.status == 0, (words, done.stderr)
+        sentences.append(done.json()["headline"]["sentence"])
+    # The library does what the class does, and is called after its own file.
+    assert sentences[0].replace("my-manager", "small") == sentences[1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "study"), RECIPES.items())
 def test_the_commands_of_a_recipe_work(
@@ -240,6 +289,8 @@ def test_the_commands_of_a_recipe_work(
 ) -> None:
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     commands = commands_of(f"docs/recipes/{page}.md")
+    if page == "vendor":
+        (tmp_path / "small_first.py").write_text(own_manager())
     runs = [command for command in commands if command[:2] == ["study", "run"]]
     assert {command[2] for command in runs} == {study}
     # Uploads and downloads of the household behind a cable modem begin after 5 and 10 s.

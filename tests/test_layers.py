@@ -19,6 +19,7 @@ LAYERS = """
     report
     answers
     study
+    plugins
     managers progress run_directory
     scenario store
     declarations engine notebook on_disk output plots settings

@@ -9,7 +9,7 @@ import sys
 __all__ = ["forget_current_directory", "python_command"]
 
 
-def python_command(statements: str) -> list[str]:
+def python_command(statements: str, *, is_repeatable: bool = False) -> list[str]:
     """Return the command of a Python process that runs statements, isolated from its directory.
 
     It finds modules where this process does.
@@ -18,9 +18,12 @@ def python_command(statements: str) -> list[str]:
     ----------
     statements
         Python, such as `from module import work; work()`.
+    is_repeatable
+        Whether `PYTHONHASHSEED` counts, which decides the order of sets. The caller clears the other variables.
     """
+    flags = ["-s", "-P"] if is_repeatable else ["-I"]
     paths = [path for path in sys.path if path]
-    return [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {paths!r}; {statements}"]
+    return [sys.executable, *flags, "-c", f"import sys; sys.path[:] = {paths!r}; {statements}"]
 
 
 def forget_current_directory() -> None:

@@ -100,7 +100,7 @@ class Scenario:
         if self.is_prototype:
             raise UsageError(
                 f"{self.name} has a queue manager written in Python, and its runs are not kept",
-                "run it by sojourn.run without a store; studies need kinds of the engine",
+                "run it by sojourn.run without a store, or put the class into a file: `sojourn study run --plugin FILE`",
             )
         return self.compiled.key(seed)
 
@@ -108,6 +108,11 @@ class Scenario:
     def is_prototype(self) -> bool:
         """Whether a class of this process manages a queue; see `sojourn.add_manager`."""
         return self.compiled.is_prototype
+
+    @property
+    def has_plugin(self) -> bool:
+        """Whether a plugin manages a queue; such runs are made in a process of their own."""
+        return self.compiled.has_plugin
 
     def __repr__(self) -> str:
         """Name the scenario and its length."""

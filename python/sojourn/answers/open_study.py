@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sojourn.answers.selection import LabelledPoint, Points
 from sojourn.answers.tolerance import Rule, read_rules
 from sojourn.answers.view import StudyView
 from sojourn.errors import Problem, StudyError
+from sojourn.study.competitors import with_competitors
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point, labels_of_points
 from sojourn.study.files import companions, is_inside
@@ -56,7 +57,10 @@ class OpenStudy:
     def of_result(cls, result: StudyResult) -> OpenStudy:
         """Open the study of a result: of the package if it came with it, else as it was run."""
         if result.builtin and result.name in builtin_names():
-            return cls.of(load_study(result.name))
+            study = load_study(result.name)
+            return cls.of(
+                replace(study, definition=with_competitors(study.definition, result.added))
+            )
         definition = result.definition
         # A claim is about all points, so those that were not run have to be known.
         labels = labels_of_points(definition)

@@ -16,9 +16,11 @@ from sojourn.answers.checks import unanswerable
 from sojourn.api.result import StudyResult
 from sojourn.errors import StudyError
 from sojourn.notebook import table_html
+from sojourn.plugins import read_plugin, try_plugins
 from sojourn.scenario import Scenario, read_text
 from sojourn.store import Store
 from sojourn.study import library, result
+from sojourn.study.competitors import with_plugins
 from sojourn.study.plan import RunOptions, make_plan
 from sojourn.study.runner import available_cores, run_study
 
@@ -124,6 +126,7 @@ class Study:
         out: str | Path | None = None,
         store: Store | None = None,
         report: bool = False,
+        plugins: Sequence[str | Path] = (),
     ) -> StudyResult:
         """Make the runs that the store lacks, and return the result; progress goes to stderr.
 
@@ -139,6 +142,8 @@ class Study:
             Where finished runs are kept; the user's own if left out.
         report
             Whether to write the report, too.
+        plugins
+            Files of queue managers of your own, as `--plugin` of `sojourn study run`; they are run.
 
         Raises
         ------
@@ -157,7 +162,11 @@ class Study:
 
                 build(finished)
 
-        with self._opened() as study:
+        own = [read_plugin(path) for path in plugins]
+        if own:
+            try_plugins(own)
+        with self._opened() as opened:
+            study = with_plugins(opened, own)
             plan = make_plan(study, RunOptions(tuple(points), seeds, duration, quick), unanswerable)
             outcome = run_study(
                 plan,

@@ -50,6 +50,14 @@ def arguments(parser: Parser) -> None:
         type=memory_size,
     )
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
+    parser.option(
+        "--plugin",
+        "FILE",
+        "A queue manager of your own, Python or a shared library, to compete with. It is run. May be repeated.",
+        action="append",
+        default=[],
+        dest="plugins",
+    )
     parser.flag("--quick", "Shorter runs and fewer seeds: a first look.")
     parser.flag("--no-figures", "Draw no figures: tables and verdicts only.")
     parser.flag("--pdf", "Also write each figure as PDF; doubles the time.")
@@ -69,18 +77,28 @@ def execute(options: Namespace) -> None:
 
     from sojourn.answers.checks import unanswerable
     from sojourn.cli.console import note, print_json, show_warnings, warn
-    from sojourn.errors import InterruptedRun
+    from sojourn.errors import InterruptedRun, UsageError
     from sojourn.output import refuse_used
+    from sojourn.plugins import read_plugin, try_plugins
     from sojourn.store import Store
+    from sojourn.study.competitors import with_plugins
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
     from sojourn.study.progress import StudyProgress
     from sojourn.study.runner import available_cores, run_study
 
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
-    study = with_settings(load_study(options.name), options.settings, note)
+    if options.plugins and options.cluster:
+        raise UsageError(
+            "--plugin and --cluster exclude each other", "a plugin runs on this machine"
+        )
+    plugins = [read_plugin(path) for path in options.plugins]
+    study = with_plugins(load_study(options.name), plugins)
+    study = with_settings(study, options.settings, note)
     plan = make_plan(study, wishes, unanswerable)
     show_warnings(plan.warnings)
+    if plugins:
+        try_plugins(plugins)
     out, cluster, quick = options.out, options.cluster, options.quick
     if out is not None:
         refuse_used(out)

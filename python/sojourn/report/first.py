@@ -55,6 +55,7 @@ def headline_of_result(
         noun=plain(roles.compete.replace("_", " ")) if any(map(amount, settings)) else "",
         baseline=_name(roles, words, baseline) if baseline else "",
         feels=definition.feels,
+        own=[_name(roles, words, name) for name in result.plugins],
     )
 
 

@@ -18,6 +18,9 @@ def _rows(result: StudyResult) -> Iterator[tuple[str, str]]:
     yield "study", f"{result.name}{f', {result.reduced} run' if result.reduced else ''}"
     options: dict[str, Any] = manifest.get("options") or {}
     yield "set", "; ".join(str(setting) for setting in options.get("settings") or ())
+    plugins: dict[str, dict[str, Any]] = manifest.get("plugins") or {}
+    for name, about in plugins.items():
+        yield f"plugin {name}", f"{about.get('file')}, SHA-256 {about.get('sha256')}"
     yield "source", result.definition.source
     yield "version", _text(manifest.get("version"))
     yield "engine", _text(manifest.get("engine_version"))

@@ -284,15 +284,25 @@ def _kind_in(value: object) -> str:
 def _name(value: object, *, is_only: bool) -> str:
     """Return a value as part of a point's name; a table by its kind, if it is the only one of the axis."""
     text = value if isinstance(value, str) else toml_value(value)
-    if isinstance(value, dict) and "kind" in value:
+    if plugin := _plugin_in(value):
+        text = plugin
+    elif isinstance(value, dict) and "kind" in value:
         table = cast("dict[str, object]", value)
         plain = [str(item) for item in table.values() if not isinstance(item, dict | list)]
         text = str(table["kind"]) if is_only else "-".join(plain)
     return re.sub(r"[^A-Za-z0-9.]+", "-", text.replace(" ", "").replace("/s", "ps")).strip("-.")
 
 
+def _plugin_in(value: object) -> str:
+    """Return the name of a plugin that a value asks for; empty if it is something else."""
+    table = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    return str(table.get("name", "")) if table.get("kind") == "plugin" else ""
+
+
 def _words(value: object) -> str:
     """Return a table with a kind as a label that can be read, such as `drop-tail, limit 256 KB`."""
+    if plugin := _plugin_in(value):
+        return plugin
     if not isinstance(value, dict) or "kind" not in value:
         return toml_value(cast("object", value))
     table = cast("dict[str, object]", value)

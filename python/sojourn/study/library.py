@@ -15,6 +15,7 @@ from sojourn.settings import apply_settings
 from sojourn.toml_text import parse_toml
 
 if TYPE_CHECKING:
+    from sojourn.plugins import Plugin
     from sojourn.study.definition import StudyDefinition
     from sojourn.study.expand import Point
 
@@ -44,6 +45,10 @@ class Study:
     """Whether it belongs to the package."""
     settings: tuple[str, ...] = ()
     """What the user laid over the base scenario."""
+    plugins: tuple[Plugin, ...] = ()
+    """Queue managers of the user's own."""
+    added: tuple[str, ...] = ()
+    """Names of those that the study does not ask for, and that compete all the same."""
 
     def points(self) -> list[Point]:
         """Return all points; see `expand`."""

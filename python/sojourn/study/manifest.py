@@ -99,6 +99,14 @@ def make_manifest(plan: Plan, *, started_at: datetime, measured: dict[str, Any])
         "machine": describe_machine(),
         "seeds": plan.seeds,
         "label_units": plan.study.definition.label_units(),
+        "plugins": {
+            plugin.name: {
+                "file": plugin.file,
+                "sha256": plugin.sha256,
+                "added": plugin.name in plan.study.added,
+            }
+            for plugin in plan.study.plugins
+        },
         **measured,
         "points": {
             item.point.name: {

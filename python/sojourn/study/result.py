@@ -17,6 +17,7 @@ from sojourn.errors import RecordError, nearest, plain
 from sojourn.files import folder_names, open_file
 from sojourn.headline.said import Headline
 from sojourn.on_disk import open_listed, read_listing, read_table, shape
+from sojourn.study.competitors import with_competitors
 from sojourn.study.definition import SUMMARY_COLUMNS, StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
 from sojourn.study.summary import summarise
@@ -111,6 +112,7 @@ class StudyResult:
         if known.height < metrics.height:
             damages.append("metrics.parquet has runs that runs.parquet does not have")
         definition = load_definition(study_folder_of(directory) / "study.toml", root=directory)
+        definition = with_competitors(definition, _added(manifest))
         damaged = _damaged_tables(directory, listing)
         return cls(
             directory, definition, known, runs, manifest, (*damages, *damaged.values()), damaged
@@ -153,6 +155,16 @@ class StudyResult:
         Verdicts have to say so.
         """
         return str(self.manifest.get("reduced", "quick" if self.quick else ""))
+
+    @property
+    def added(self) -> list[str]:
+        """Names of plugins that competed without being in the study's file."""
+        return _added(self.manifest)
+
+    @property
+    def plugins(self) -> list[str]:
+        """Names of the queue managers that were the user's own."""
+        return list(self.manifest.get("plugins", {}))
 
     @cached_property
     def labels(self) -> list[str]:
@@ -209,8 +221,15 @@ MANIFEST_KINDS: dict[str, Any] = {
     "machine": dict[str, Any],
     "points": dict[str, dict[str, Any]],
     "files": dict[str, dict[str, Any]],
+    "plugins": dict[str, dict[str, Any]],
 }
 """Types of what is used of a manifest."""
+
+
+def _added(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the names of plugins that competed without being in the study's file."""
+    plugins: Mapping[str, Mapping[str, Any]] = manifest.get("plugins", {})
+    return [name for name, about in plugins.items() if about.get("added") is True]
 
 
 def _kept_tables(directory: Path) -> list[str]:

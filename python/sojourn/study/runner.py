@@ -16,6 +16,7 @@ from typing import Protocol
 
 from sojourn.errors import EnvironmentFailure, RunError, SojournError
 from sojourn.output import dated, new_directory, writing
+from sojourn.plugins import PluginFailed
 from sojourn.store import Entry, Store
 from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
 from sojourn.study.manifest import make_manifest
@@ -186,7 +187,7 @@ def execute_plan(
         runs = (
             run_on_cluster(to_do, store, cluster)
             if cluster
-            else run_on_threads(to_do, store, jobs, memory)
+            else run_on_threads(to_do, store, jobs, memory, plan.study.plugins)
         )
         try:
             with contextlib.closing(runs):
@@ -197,6 +198,8 @@ def execute_plan(
                         failures.append(finished)
                     progress.advance(finished)
                     left -= 1
+                    if isinstance(finished.error, PluginFailed):
+                        raise _without(finished, left)
                     if on_last is not None and left == jobs:
                         on_last()
         finally:
@@ -204,6 +207,14 @@ def execute_plan(
     if failures:
         raise _failed(failures, len(plan.runs))
     return [entries[spec.key] for spec in plan.runs], len(to_do)
+
+
+def _without(item: Finished, left: int) -> PluginFailed:
+    """Return the failure of a plugin, which ends the study: without it there is nothing to compare."""
+    assert item.error is not None
+    what = f"{item.spec.point}, seed {item.spec.seed}: {item.error.message}"
+    kept = f"; {left} runs were not made, the others are in the store" if left else ""
+    return PluginFailed(f"{what}{kept}", item.error.hint)
 
 
 def _failed(failures: list[Finished], total: int) -> SojournError:

@@ -1,0 +1,258 @@
+"""A run with plugins: what the process does that has them.
+
+It reads one job from its standard input: a line of JSON and the plugins' files. It answers on its standard output:
+lines that say how far it is, and at the end what went wrong, or the files of the run. What plugins print goes elsewhere.
+
+The limits are for mistakes, not for malice: a plugin is a program of the user's, and could lift them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import IO, Any
+
+import sojourn._engine as _engine
+from sojourn.errors import SojournError
+from sojourn.plugins.file import Plugin
+
+__all__ = ["CALL_S", "factory_of", "main"]
+
+CALL_S = 3
+"""Seconds of computing that a call into a plugin may take.
+
+chosen: it takes some microseconds; where a queue of 10,000 packets is sorted at each, 1 ms.
+"""
+
+LARGEST_OUTPUT = 16 * 2**20
+"""Bytes that a plugin may print or write into any file. chosen: prints are for finding mistakes."""
+
+BUILD_ROOM = 256 * 2**20
+"""Bytes beside those of the run, for packing its tables. chosen: a long run takes some ten megabytes."""
+
+
+class _Wrong(Exception):
+    """What is wrong with a plugin."""
+
+
+def main() -> None:
+    """Do the job of the standard input."""
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # whatever prints, prints no answer
+        try:
+            answer, files = _work(answers)
+        except _Wrong as wrong:
+            answer, files = {"failed": str(wrong), "hint": "", "is_plugin": True}, {}
+        except SojournError as error:
+            answer, files = _failure(error), {}
+        _end_limit()
+        answers.write(json.dumps(answer).encode() + b"\n")
+        for content in files.values():
+            answers.write(content)
+    os._exit(0)  # threads and exits of a plugin keep nobody waiting
+
+
+def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    job: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    plugins = [
+        Plugin(one["name"], one["file"], sys.stdin.buffer.read(one["bytes"]))
+        for one in job["plugins"]
+    ]
+    from sojourn.engine import simulate
+    from sojourn.scenario import Scenario
+    from sojourn.store import pack
+
+    if job["scenario"] is not None:
+        importlib.import_module("polars")  # before the limits, which are the plugin's
+    _limit(job["memory"])
+    for plugin in plugins:
+        _guarded(plugin, lambda plugin=plugin: _load(plugin))
+    if job["scenario"] is None:
+        return {"files": {}}, {}
+    scenario = Scenario.parse(job["scenario"])
+    if scenario.key(job["seed"]) != job["key"]:
+        raise _Wrong("the process of the plugin has another version of Sojourn")
+    watch = _Watch(answers)
+    try:
+        records = simulate(scenario.compiled, job["seed"], watch=watch, memory=job["memory"])
+    except SystemExit as error:
+        raise _Wrong(f"the plugin left the program: {_said(error)}") from error
+    _end_limit()
+    files = pack(records, job["key"], job["seed"], scenario.canonical())
+    return {"files": {name: len(content) for name, content in files.items()}}, files
+
+
+def _failure(error: SojournError) -> dict[str, Any]:
+    """Return what is told of a run that failed: by its plugin, or otherwise."""
+    _, is_plugin, name = error.message.partition('failed: the queue manager "')
+    cause = error.__cause__
+    if not is_plugin or cause is None:
+        return {"failed": error.message, "hint": error.hint, "is_plugin": False}
+    name = name.partition('"')[0]
+    if type(cause).__name__ == "BadLibrary":
+        return {
+            "failed": f'the plugin "{name}" broke the rules: {cause}',
+            "hint": "",
+            "is_plugin": True,
+        }
+    told = f'the plugin "{name}" failed: {_said(cause)}'
+    return {"failed": told, "hint": _where(cause), "is_plugin": True}
+
+
+def _load(plugin: Plugin) -> None:
+    """Make a plugin known to scenarios of this process."""
+    factory = _library(plugin) if plugin.is_library else factory_of(plugin)
+    trial: Any = factory(Random(0))
+    missing = [word for word in ("enqueue", "dequeue") if not callable(getattr(trial, word, None))]
+    if missing:
+        raise _Wrong(
+            f'the plugin "{plugin.name}" has no method {" and no method ".join(missing)}: '
+            "it needs enqueue(self, packet, now) and dequeue(self, now)"
+        )
+    if plugin.is_library:
+        trial.close()
+    _engine.add_plugin(plugin.name, plugin.digest, factory)
+
+
+def _library(plugin: Plugin) -> Callable[[Random], object]:
+    from sojourn.plugins.library import BadLibrary, Library
+
+    with tempfile.NamedTemporaryFile(suffix=Path(plugin.file).suffix) as file:
+        file.write(plugin.content)  # what was hashed is what is loaded
+        file.flush()
+        try:
+            library = Library(file.name, plugin.name)
+        except BadLibrary as error:
+            raise _Wrong(str(error)) from error
+    return library.manager
+
+
+def factory_of(plugin: Plugin) -> Callable[[Random], object]:
+    """Run the file of a plugin in Python and return its class.
+
+    That is what it calls `manager`; else its only class with the methods of a queue manager.
+    """
+    module = ModuleType("sojourn_plugin")
+    module.__file__ = plugin.file
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    exec(compile(plugin.content, plugin.file, "exec"), vars(module))
+    named: object = vars(module).get("manager")
+    if callable(named):
+        return named
+    found = [
+        one
+        for one in vars(module).values()
+        if inspect.isclass(one)
+        and one.__module__ == module.__name__
+        and callable(getattr(one, "enqueue", None))
+        and callable(getattr(one, "dequeue", None))
+    ]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(one.__name__ for one in found)
+    told = f"{len(found)} classes with enqueue and dequeue: {names}" if found else "no such class"
+    raise _Wrong(
+        f'the plugin "{plugin.name}" has {told}; it needs one class with enqueue(self, packet, now) '
+        "and dequeue(self, now), or says which by: manager = CLASS"
+    )
+
+
+def _guarded(plugin: Plugin, load: Callable[[], None]) -> None:
+    """Load a plugin and say what it raised in a sentence."""
+    try:
+        load()
+    except _Wrong:
+        raise
+    except SyntaxError as error:
+        place = f"{plugin.file}:{error.lineno}"
+        raise _Wrong(f'the plugin "{plugin.name}" is not Python: {place}: {error.msg}') from error
+    except BaseException as error:  # `sys.exit` too
+        place = _where(error)
+        end = f" ({place})" if place else ""
+        raise _Wrong(f'the plugin "{plugin.name}" cannot be loaded: {_said(error)}{end}') from error
+
+
+def _said(error: BaseException) -> str:
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _where(error: BaseException | None) -> str:
+    """Return the line of the plugin in which it raised."""
+    if error is None:
+        return ""
+    frames = traceback.extract_tb(error.__traceback__)
+    here = str(Path(__file__).parent)
+    ours = [frame for frame in frames if not frame.filename.startswith((here, "<"))]
+    return f"{ours[-1].filename}:{ours[-1].lineno}, in {ours[-1].name}" if ours else ""
+
+
+class _Watch:
+    """Tells the parent how far the run is, and lets it compute on while calls of plugins return."""
+
+    def __init__(self, answers: IO[bytes]) -> None:
+        self.answers = answers
+        self.done: tuple[float, int] | None = None
+
+    def __call__(self, share: float) -> None:
+        done = share, _engine.manager_calls()
+        if done == self.done:
+            return
+        self.done = done
+        _grant(CALL_S)
+        try:
+            self.answers.write(json.dumps({"share": share}).encode() + b"\n")
+            self.answers.flush()
+        except OSError:  # nobody waits for this run any more
+            os._exit(1)
+
+
+def _limit(memory: int) -> None:
+    """Bound what this process may take, beyond what it has."""
+    if os.name != "posix":
+        return
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_OUTPUT, LARGEST_OUTPUT))
+    most = _data() + memory + BUILD_ROOM
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    _grant(CALL_S)
+
+
+def _grant(seconds: int) -> None:
+    """Let this process compute for so long from now; then the system ends it."""
+    if os.name != "posix":
+        return
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
+
+
+def _end_limit() -> None:
+    """Let this process compute as long as it likes: the plugin has done its part."""
+    if os.name == "posix":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def _data() -> int:
+    """Return how many bytes of memory this process has for itself."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as file:  # noqa: PTH123 - of the system
+            found = [line for line in file if line.startswith("VmData:")]
+        return int(found[0].split()[1]) * 1024
+    except (OSError, IndexError, ValueError):
+        return 2**32  # chosen: where the system does not tell, libraries have less

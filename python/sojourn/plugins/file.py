@@ -1,0 +1,85 @@
+"""The file of a plugin: what it is called, and the digest that stands for what it does."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import sojourn._engine as _engine
+from sojourn.errors import UsageError, plain, why
+from sojourn.files import read_file
+
+__all__ = ["LIBRARIES", "Plugin", "read_plugin"]
+
+LIBRARIES = (".so", ".dylib")
+"""Endings of shared libraries; other plugins are Python."""
+
+LARGEST = 256 * 2**20
+"""Bytes of a plugin. chosen: a library with all symbols has some ten megabytes."""
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A queue manager in a file."""
+
+    name: str
+    """What scenarios and tables call it."""
+    file: str
+    """Name of the file, without its folder."""
+    content: bytes
+    """The file as it was read; what runs is what was hashed."""
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it is a shared library and not Python."""
+        return self.file.endswith(LIBRARIES)
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def digest(self) -> str:
+        """What stands for it in the key of a run: the file, and what runs it."""
+        if self.is_library:
+            adapter = Path(__file__).with_name("library.py").read_bytes()
+            return f"{self.sha256} by {hashlib.sha256(adapter).hexdigest()[:16]}"
+        return f"{self.sha256} in Python {platform.python_version()}"
+
+    def announce(self) -> None:
+        """Let scenarios of this process ask for it; they cannot run here."""
+        _engine.add_plugin(self.name, self.digest)
+
+
+def read_plugin(path: str | Path) -> Plugin:
+    """Read the file of a plugin; nothing of it runs.
+
+    `my_manager.py` is called `my-manager`, `libmine.so` is `mine`.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, or its name is none for a queue manager.
+    """
+    path = Path(path)
+    if path.suffix not in (".py", *LIBRARIES):
+        raise UsageError(
+            f"--plugin {plain(path)}: neither Python nor a shared library",
+            f"the name of its file ends with .py, {' or '.join(LIBRARIES)}",
+        )
+    stem = path.stem.removeprefix("lib") if path.suffix in LIBRARIES else path.stem
+    name = stem.lower().replace("_", "-")
+    if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name) is None:
+        raise UsageError(
+            f'--plugin {plain(path)}: "{plain(name)}" is no name for a queue manager',
+            "up to 40 letters, digits and underscores in the name of the file",
+        )
+    try:
+        content = read_file(path, most=LARGEST)
+    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+        raise UsageError(f"--plugin {plain(path)}: {why(error)}") from error
+    return Plugin(name, path.name, content)

@@ -1,0 +1,229 @@
+"""Shared libraries as queue managers: the interface of `sojourn_plugin.h`, version 1.
+
+The library holds tickets and never packets, so it cannot lose one unseen: each ticket is checked off at each call.
+
+Source: `sojourn_plugin.h` beside this file. Deviations: none known.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure
+from random import Random
+from typing import Any
+
+from sojourn._engine import Packet
+
+__all__ = ["ABI", "REASONS", "BadLibrary", "Library"]
+
+ABI = 1
+"""Version of the interface."""
+
+REASONS = (
+    "overlimit",
+    "fat_flow",
+    "early",
+    "forced",
+    "target",
+    "overload",
+    "blue",
+    "disturbed",
+    "policed",
+)
+"""Reasons by their numbers in the interface; the words are those of the records."""
+
+ECN = {"not-ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
+"""The ECN field as on the wire."""
+
+
+class BadLibrary(Exception):
+    """A library that is no plugin, or breaks the rules; the text says how."""
+
+
+class _Meta(Structure):
+    _fields_ = (
+        ("length", ctypes.c_uint32),
+        ("flow_hash", ctypes.c_uint32),
+        ("mac_overhead", ctypes.c_uint16),
+        ("dscp", ctypes.c_uint8),
+        ("ecn", ctypes.c_uint8),
+        ("pure_ack", ctypes.c_uint8),
+        ("queue", ctypes.c_uint8),
+        ("pad", ctypes.c_uint8 * 2),
+    )
+
+
+_Told = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint8)
+_Unit = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p)
+
+
+class _Host(Structure):
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("user", ctypes.c_void_p),
+        ("dropped", _Told),
+        ("marked", _Told),
+        ("unit", _Unit),
+    )
+
+
+# A call keeps the lock of the interpreter: it is short, or the process is ended.
+_Create = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
+_Enqueue = ctypes.PYFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_uint64,
+    POINTER(_Meta),
+    ctypes.c_uint64,
+    POINTER(_Host),
+)
+_Dequeue = ctypes.PYFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_uint64,
+    POINTER(_Host),
+    POINTER(ctypes.c_uint64),
+)
+_Destroy = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _Table(Structure):
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("abi", ctypes.c_uint32),
+        ("create", _Create),
+        ("enqueue", _Enqueue),
+        ("dequeue", _Dequeue),
+        ("destroy", _Destroy),
+    )
+
+
+class Library:
+    """A loaded library.
+
+    Parameters
+    ----------
+    path
+        Where it lies.
+    name
+        What messages call it.
+
+    Raises
+    ------
+    BadLibrary
+        If it is no plugin of this interface.
+    """
+
+    def __init__(self, path: str, name: str) -> None:
+        self.name = name
+        try:
+            loaded = ctypes.CDLL(path)
+        except OSError as error:
+            told = str(error).removeprefix(path).removeprefix(": ")
+            raise BadLibrary(f'the plugin "{name}" cannot be loaded: {told}') from error
+        try:
+            table = loaded.sjq_plugin_v1
+        except AttributeError as error:
+            raise BadLibrary(f'the plugin "{name}" exports no sjq_plugin_v1') from error
+        table.restype, table.argtypes = POINTER(_Table), []
+        found = table()
+        if not found:
+            raise BadLibrary(f'the plugin "{name}": sjq_plugin_v1 returned no table')
+        self.calls: Any = found.contents
+        if self.calls.abi != ABI or self.calls.size < ctypes.sizeof(_Table):
+            raise BadLibrary(
+                f'the plugin "{name}" has version {self.calls.abi} of the interface in {self.calls.size} bytes; '
+                f"this is version {ABI} with {ctypes.sizeof(_Table)}"
+            )
+        for call in ("create", "enqueue", "dequeue", "destroy"):
+            if not getattr(self.calls, call):
+                raise BadLibrary(f'the plugin "{name}" has no {call}')
+        self.loaded = loaded
+
+    def manager(self, random: Random) -> Manager:
+        """Return a new queue of the library."""
+        return Manager(self, random)
+
+
+class Manager:
+    """One queue of a library, as the engine calls it."""
+
+    def __init__(self, library: Library, random: Random) -> None:
+        self._calls, self._random = library.calls, random
+        self._waiting: dict[int, Packet] = {}
+        self._tickets = 0
+        self._fault: BaseException | None = None
+        # Kept here: the library calls them as long as this manager lives.
+        self._host = _Host(
+            ctypes.sizeof(_Host), None, _Told(self._drop), _Told(self._mark), _Unit(self._unit)
+        )
+        self._state = self._calls.create(b"", 0)
+        if not self._state:
+            raise BadLibrary("create returned nothing")
+
+    def enqueue(self, packet: Packet, now: float) -> None:
+        """Offer a packet to the library."""
+        ticket = self._tickets
+        self._tickets += 1
+        self._waiting[ticket] = packet
+        meta = _Meta(packet.length, packet.flow, 0, packet.dscp, ECN[packet.ecn], packet.pure_ack)
+        answer = self._calls.enqueue(
+            self._state, round(now * 1e9), ctypes.byref(meta), ticket, ctypes.byref(self._host)
+        )
+        self._check()
+        if answer not in (0, 1):
+            raise BadLibrary(
+                f"enqueue returned {answer}, which is neither 0 (kept) nor 1 (refused)"
+            )
+        if (answer == 1) == (ticket in self._waiting):
+            said = "refused" if answer else "kept"
+            did = "did not drop it" if answer else "dropped it"
+            raise BadLibrary(f"enqueue said that ticket {ticket} is {said}, and {did}")
+
+    def dequeue(self, now: float) -> Packet | None:
+        """Ask the library what to send."""
+        ticket = ctypes.c_uint64()
+        answer = self._calls.dequeue(
+            self._state, round(now * 1e9), ctypes.byref(self._host), ctypes.byref(ticket)
+        )
+        self._check()
+        if answer not in (0, 1):
+            raise BadLibrary(f"dequeue returned {answer}, which is neither 0 (empty) nor 1 (one)")
+        if answer == 0:
+            return None
+        packet = self._waiting.pop(ticket.value, None)
+        if packet is None:
+            raise BadLibrary(f"dequeue returned ticket {ticket.value}, which does not wait here")
+        return packet
+
+    def close(self) -> None:
+        """Free what the library holds."""
+        self._calls.destroy(self._state)
+
+    def _drop(self, _: object, ticket: int, reason: int) -> None:
+        packet = self._waiting.pop(ticket, None)
+        if packet is None:
+            self._fail(f"ticket {ticket} was dropped, and does not wait here")
+        elif reason >= len(REASONS):
+            self._fail(f"ticket {ticket} was dropped for reason {reason}, which there is none of")
+        else:
+            packet.drop(REASONS[reason])
+
+    def _mark(self, _: object, ticket: int, reason: int) -> None:
+        packet = self._waiting.get(ticket)
+        if packet is None:
+            self._fail(f"ticket {ticket} was marked, and does not wait here")
+        elif reason >= len(REASONS):
+            self._fail(f"ticket {ticket} was marked for reason {reason}, which there is none of")
+        elif not packet.mark(REASONS[reason]):
+            self._fail(f"ticket {ticket} was marked, and its packet is not ECN-capable")
+
+    def _unit(self, _: object) -> float:
+        return self._random.random()
+
+    def _fail(self, what: str) -> None:
+        self._fault = self._fault or BadLibrary(what)
+
+    def _check(self) -> None:
+        if self._fault is not None:
+            raise self._fault

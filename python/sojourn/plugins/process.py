@@ -1,0 +1,237 @@
+"""Runs with plugins, each in a process of its own: what the parent does.
+
+A plugin may crash, compute for ever, take all memory or leave the program: the run fails in a sentence, and nothing
+else does. The process limits itself (see `sojourn.plugins.child`); here it is told what to run, and ended if it waits
+without computing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, cast
+
+import sojourn._engine as _engine
+from sojourn.engine import NOTICE_EVERY_S
+from sojourn.errors import InterruptedRun, RunError, plain
+from sojourn.isolated import python_command
+from sojourn.memory import budget
+from sojourn.plugins.child import CALL_S
+from sojourn.plugins.file import Plugin
+from sojourn.scenario import Scenario
+
+__all__ = ["MEMORY", "PluginFailed", "simulate_apart", "try_plugins"]
+
+PATIENCE_S = 60.0
+"""Seconds without a word from the process, after which it is ended.
+
+chosen: it speaks while calls return, many times a second; on a machine that is busy, somewhat less often.
+"""
+
+MEMORY = 2**30
+"""Bytes that a run with a plugin may take unless somebody says otherwise.
+
+chosen: a long run without rows takes 64 MB; to fill ten times as much takes a second.
+"""
+
+MOST_LINES = 10
+"""Lines that a failed plugin printed last and that are told. chosen: an exception of Python fits."""
+
+
+class PluginFailed(RunError):
+    """A plugin crashed, took too much, or broke the rules of a queue manager."""
+
+
+def try_plugins(plugins: Sequence[Plugin]) -> None:
+    """Load plugins in a process of their own and make a manager of each, so that what is wrong is told before runs begin.
+
+    Raises
+    ------
+    PluginFailed
+        If one cannot be loaded.
+    """
+    _ask({"scenario": None}, plugins, min(budget(), MEMORY), None, "could be loaded", 0.0)
+
+
+def simulate_apart(
+    scenario: Scenario,
+    seed: int,
+    plugins: Sequence[Plugin],
+    *,
+    cancel: _engine.CancelToken | None = None,
+    watch: Callable[[float], None] | None = None,
+    memory: int | None = None,
+) -> dict[str, bytes]:
+    """Make a run whose queues plugins manage; return its files as `sojourn.store.pack` does.
+
+    Parameters
+    ----------
+    scenario, seed
+        What to run.
+    plugins
+        Those that the scenario may ask for.
+    cancel
+        What stops it from another thread.
+    watch
+        Called with the share that is done.
+    memory
+        Bytes that the run may take, plugin and records together; a gigabyte if left out.
+
+    Raises
+    ------
+    PluginFailed
+        If a plugin failed.
+    RunError
+        If the run failed otherwise.
+    InterruptedRun
+        If `cancel` was used.
+    """
+    job = {"scenario": scenario.canonical(), "seed": seed, "key": scenario.key(seed)}
+    share = min(budget(), MEMORY) if memory is None else memory
+    return _ask(job, plugins, share, cancel, "came to its end", scenario.duration_s, watch)
+
+
+def _ask(
+    job: dict[str, Any],
+    plugins: Sequence[Plugin],
+    memory: int,
+    cancel: _engine.CancelToken | None,
+    aim: str,
+    duration_s: float,
+    watch: Callable[[float], None] | None = None,
+) -> dict[str, bytes]:
+    """Have a process do a job; `aim` says what it did not reach if it dies."""
+    listed = [{"name": p.name, "file": p.file, "bytes": len(p.content)} for p in plugins]
+    head = json.dumps({**job, "memory": memory, "plugins": listed}).encode()
+    with tempfile.TemporaryFile() as printed:
+        process = subprocess.Popen(
+            python_command("from sojourn.plugins.child import main; main()", is_repeatable=True),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=printed,
+            cwd="/",
+            env=_environment(),
+            start_new_session=True,  # an interrupt ends this process, which ends that one
+        )
+        try:
+            answer, share = _talk(process, head, plugins, cancel, watch)
+        finally:
+            process.kill()
+            _close(process)
+        if "files" in answer:
+            return cast("dict[str, bytes]", answer["files"])
+        if "failed" in answer:
+            kind = PluginFailed if answer.get("is_plugin") else RunError
+            raise kind(_plain_lines(str(answer["failed"])), _plain_lines(str(answer["hint"])))
+        names = " and ".join(f'"{plugin.name}"' for plugin in plugins)
+        past = f", past {share * duration_s:.3g} s of simulated time" if duration_s else ""
+        what = _end(process.returncode, answer, aim)
+        raise PluginFailed(f"the plugin {names} {what}{past}", _printed(printed))
+
+
+def _environment() -> dict[str, str]:
+    """Return variables under which the same input gives the same bits: hashes of texts follow none of the user's."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    alone = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return kept | alone | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _talk(
+    process: subprocess.Popen[bytes],
+    head: bytes,
+    plugins: Sequence[Plugin],
+    cancel: _engine.CancelToken | None,
+    watch: Callable[[float], None] | None,
+) -> tuple[dict[str, Any], float]:
+    """Hand the job over and listen; return the answer, or how it ended without one, and the share that was done."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(head + b"\n" + b"".join(plugin.content for plugin in plugins))
+        process.stdin.close()
+    except OSError:  # it died before: what it said last is read below
+        pass
+    share, text, is_over = 0.0, bytearray(), False
+    heard = time.monotonic()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while not is_over:
+            if cancel is not None and cancel.cancelled:
+                raise InterruptedRun("the run was interrupted")
+            if time.monotonic() - heard > PATIENCE_S:
+                return {"silent": True}, share
+            if not selector.select(NOTICE_EVERY_S):
+                continue
+            part = os.read(process.stdout.fileno(), 1 << 20)
+            heard, is_over = time.monotonic(), not part
+            text += part
+            while (end := text.find(b"\n")) >= 0:
+                line: dict[str, Any] = json.loads(bytes(text[:end]))
+                if "share" not in line:
+                    return _whole(line, bytes(text[end + 1 :]), process.stdout), share
+                share = float(line["share"])
+                del text[: end + 1]
+                if watch is not None:
+                    watch(share)
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:  # it closed its output and goes on
+        return {"silent": True}, share
+    return {}, share
+
+
+def _whole(line: dict[str, Any], start: bytes, rest: IO[bytes]) -> dict[str, Any]:
+    """Return an answer with the files that follow it; without, if they did not come."""
+    if "files" not in line:
+        return line
+    content = start + rest.read()
+    sizes: Mapping[str, int] = line["files"]
+    if len(content) != sum(sizes.values()):
+        return {}
+    files: dict[str, bytes] = {}
+    place = 0
+    for name, size in sizes.items():
+        files[name] = content[place : place + size]
+        place += size
+    return {"files": files}
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:  # what was not written will not be
+                continue
+    process.wait()
+
+
+def _end(status: int, answer: Mapping[str, Any], aim: str) -> str:
+    """Say how a process ended that gave no answer."""
+    if answer.get("silent"):
+        return f"said nothing for {PATIENCE_S:.0f} s and was ended"
+    if status == -signal.SIGXCPU:
+        return f"computed for {CALL_S} s in one call"
+    if status == -signal.SIGKILL:
+        return "was killed, perhaps for want of memory"
+    if status < 0:
+        return f"crashed: {signal.strsignal(-status)}"
+    return f"ended its process with status {status} before it {aim}"
+
+
+def _printed(file: IO[bytes]) -> str:
+    """Return what the process printed last, as a hint."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 8192))
+    lines = file.read().decode("utf-8", "replace").strip().splitlines()[-MOST_LINES:]
+    return "" if not lines else "it printed:\n" + "\n".join(f"  {plain(line)}" for line in lines)
+
+
+def _plain_lines(text: str) -> str:
+    return "\n".join(plain(line) for line in text.splitlines())
