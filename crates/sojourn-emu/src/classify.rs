@@ -2,8 +2,9 @@
 //!
 //! The first entry that matches wins. What matches none is of `tcp`, `udp` or `other`.
 
-use crate::headers::{Packet, Transport};
+use crate::headers::{ICMP, ICMP_V6, Packet, TCP, Transport, UDP};
 use sojourn_base::TrafficId;
+use sojourn_scenario::{MatchConfig, MatchedProtocol};
 
 /// The entries for what no other one matches.
 pub const REST: [&str; 3] = ["tcp", "udp", "other"];
@@ -17,23 +18,48 @@ pub struct Entry {
     pub rule: Rule,
 }
 
-/// What a packet must be, of either direction; what is `None` does not matter.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a packet must be, of either direction; what is `None` or `Any` does not matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// IP protocol number.
-    pub protocol: Option<u8>,
+    /// Its protocol.
+    pub protocol: MatchedProtocol,
     /// One of its ports.
     pub port: Option<u16>,
     /// Its DSCP.
     pub dscp: Option<u8>,
-    /// Number of the far address that it goes to or comes from.
+    /// Number of the far address, from 0, that it goes to or comes from.
     pub far: Option<usize>,
 }
 
 impl Rule {
+    /// Any packet.
+    pub const ANY: Self = Self {
+        protocol: MatchedProtocol::Any,
+        port: None,
+        dscp: None,
+        far: None,
+    };
+
+    /// As a file says it.
+    pub fn of(said: &MatchConfig) -> Self {
+        Self {
+            protocol: said.protocol,
+            port: said.port,
+            dscp: said.dscp,
+            far: said.far.map(|number| number as usize - 1),
+        }
+    }
+
     fn matches(&self, packet: &Packet, far: usize) -> bool {
         let flow = &packet.flow;
-        self.protocol.is_none_or(|wanted| wanted == flow.protocol)
+        let protocol = flow.protocol;
+        let is_wanted = match self.protocol {
+            MatchedProtocol::Any => true,
+            MatchedProtocol::Tcp => protocol == TCP,
+            MatchedProtocol::Udp => protocol == UDP,
+            MatchedProtocol::Icmp => [ICMP, ICMP_V6].contains(&protocol),
+        };
+        is_wanted
             && self
                 .port
                 .is_none_or(|wanted| wanted == flow.source_port || wanted == flow.destination_port)
@@ -113,17 +139,17 @@ mod tests {
             rule,
         };
         let quic = Rule {
-            protocol: Some(17),
+            protocol: MatchedProtocol::Udp,
             port: Some(443),
-            ..Rule::default()
+            ..Rule::ANY
         };
         let marked = Rule {
             dscp: Some(46),
-            ..Rule::default()
+            ..Rule::ANY
         };
         let second = Rule {
             far: Some(1),
-            ..Rule::default()
+            ..Rule::ANY
         };
         let entries = [
             entry("quic", quic),

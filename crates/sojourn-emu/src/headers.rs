@@ -10,10 +10,10 @@
 
 use sojourn_base::{Address, Ecn, FlowKey};
 
-const ICMP: u8 = 1;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-const ICMP_V6: u8 = 58;
+pub(crate) const ICMP: u8 = 1;
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
+pub(crate) const ICMP_V6: u8 = 58;
 
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;

@@ -30,7 +30,7 @@ mod witness;
 
 pub use classify::{Entry, Rule};
 pub use clock::{Clock, Wake};
-pub use plan::{FarEnd, Plan, Refusal};
+pub use plan::{FarEnd, Options, Plan, Refusal};
 pub use port::{Ends, Port, PortCounters};
 pub use pump::{Failure, Finished, Pump};
 pub use segment::{Gso, Offload};

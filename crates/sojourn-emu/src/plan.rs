@@ -1,10 +1,10 @@
 //! What is emulated.
 
-use crate::classify::Entry;
+use crate::classify::{Entry, REST, Rule};
 use crate::frame::MOST_FRAME_BYTES;
 use sojourn_base::{BitRate, Bytes, Direction, Limit, PerDirection, Seed, Span};
 use sojourn_record::RecordConfig;
-use sojourn_scenario::DirectedLink;
+use sojourn_scenario::{DirectedLink, Scenario};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -173,5 +173,240 @@ impl FarEnd {
             Ipv4Addr::new(100, 64, 0, last),
             Ipv6Addr::new(0xfd73, 0x6f6a, 0, 0, 0, 0, 0, last as u16),
         )
+    }
+}
+
+/// What a scenario does not say.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Base round trips in place of those of the scenario; empty for these.
+    pub round_trips: Vec<Span>,
+    /// Seed in place of that of the scenario.
+    pub seed: Option<Seed>,
+    /// Bytes of the link-layer header before each IP packet.
+    pub link_header: usize,
+}
+
+impl Plan {
+    /// What a scenario says of an emulation, and what should be told about it.
+    ///
+    /// # Errors
+    /// What only simulations have, or what is missing: the first of it.
+    pub fn of(scenario: &Scenario, options: &Options) -> Result<(Self, Vec<String>), Refusal> {
+        if !scenario.homes.is_empty() || !scenario.links.is_empty() {
+            return Err(Refusal {
+                message: "homes and links beside the access link are simulated, not emulated"
+                    .to_owned(),
+                hint: "leave out [[home]], [[link]] and path".to_owned(),
+            });
+        }
+        let emulate = &scenario.emulate;
+        let access = &scenario.access;
+        let propagation = access.upstream.propagation() + access.downstream.propagation();
+        let far = round_trips(scenario, &options.round_trips)?
+            .into_iter()
+            .zip(0..)
+            .map(|(rtt, number)| {
+                let (v4, v6) = FarEnd::addresses(number);
+                FarEnd {
+                    v4,
+                    v6,
+                    rtt,
+                    line_rate: emulate.line_rate,
+                }
+            });
+        let far: Vec<FarEnd> = far.collect();
+        if let Some(short) = far.iter().find(|far| far.rtt < propagation) {
+            return Err(Refusal {
+                message: format!(
+                    "a round trip of {} is shorter than the access link's propagation of {propagation}",
+                    short.rtt
+                ),
+                hint: format!("emulate.rtt = \"{propagation}\" at least"),
+            });
+        }
+        let (own, simulated): (Vec<_>, Vec<_>) = scenario
+            .traffic
+            .iter()
+            .partition(|it| it.matching.is_some());
+        let entries: Vec<Entry> = own
+            .into_iter()
+            .filter_map(|it| {
+                let name = it.name.clone();
+                Some(Entry {
+                    name,
+                    rule: Rule::of(&it.matching?),
+                })
+            })
+            .collect();
+        if let Some(taken) = entries.iter().find(|it| REST.contains(&&*it.name)) {
+            return Err(Refusal {
+                message: format!(
+                    "traffic.{}: an entry of this name is added for what matches no other",
+                    taken.name
+                ),
+                hint: "give it another name".to_owned(),
+            });
+        }
+        if let Some(entry) = entries.iter().find(|it| it.rule.far >= Some(far.len())) {
+            return Err(Refusal {
+                message: format!(
+                    "traffic.{}.match.far: there are {} far addresses",
+                    entry.name,
+                    far.len()
+                ),
+                hint: "emulate.rtt has one round trip for each".to_owned(),
+            });
+        }
+        let plan = Self {
+            access: access.clone(),
+            far,
+            mtu: emulate.mtu,
+            overhead: emulate.overhead,
+            seed: options.seed.unwrap_or(scenario.seed),
+            record: scenario.record,
+            entries,
+            link_header: options.link_header,
+        };
+        let mut told = Vec::new();
+        if !simulated.is_empty() {
+            let names: Vec<&str> = simulated.iter().map(|it| &*it.name).collect();
+            told.push(format!(
+                "simulated applications do not run here: {}",
+                names.join(", ")
+            ));
+        }
+        if plan.rate() > BitRate::from_mbps(1_000) {
+            told.push(format!(
+                "both rates together are {}: above 1 Gb/s nothing is promised",
+                plan.rate()
+            ));
+        }
+        Ok((plan, told))
+    }
+}
+
+/// Base round trips to the far addresses: as asked for, as the file says, or as all its entries have it.
+fn round_trips(scenario: &Scenario, asked: &[Span]) -> Result<Vec<Span>, Refusal> {
+    let said = if asked.is_empty() {
+        &scenario.emulate.round_trips
+    } else {
+        asked
+    };
+    let mut found = said.to_vec();
+    if found.is_empty() {
+        let servers = scenario.traffic.iter().flat_map(|it| &it.servers);
+        found.extend(servers.map(|server| server.rtt));
+        found.dedup();
+        if found.len() != 1 {
+            let message = if found.is_empty() {
+                "emulate.rtt is missing"
+            } else {
+                "emulate.rtt is missing, and traffic entries have several round-trip times"
+            };
+            return Err(Refusal {
+                message: message.to_owned(),
+                hint: "for instance rtt = \"20 ms\" below [emulate], or --rtt 20ms".to_owned(),
+            });
+        }
+    }
+    if found.len() > FarEnd::MOST {
+        return Err(Refusal {
+            message: format!("{} round trips, and so many far addresses", found.len()),
+            hint: format!("at most {}", FarEnd::MOST),
+        });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_scenario::ScenarioFile;
+
+    const LINK: &str = r#"
+schema = 1
+name = "line"
+duration = "10 s"
+[access.upstream]
+link = { kind = "serial", rate = "10 Mb/s", delay = "3 ms" }
+queue = { kind = "fq-codel" }
+[access.downstream]
+link = { kind = "serial", rate = "50 Mb/s", delay = "3 ms" }
+queue = { kind = "pie" }
+"#;
+
+    fn plan(more: &str, options: &Options) -> Result<(Plan, Vec<String>), Refusal> {
+        let file = ScenarioFile::parse(&format!("{LINK}{more}")).unwrap();
+        let scenario = file.validate_for_emulation().unwrap();
+        Plan::of(&scenario, options)
+    }
+
+    fn refused(more: &str) -> String {
+        plan(more, &Options::default()).unwrap_err().message
+    }
+
+    #[test]
+    fn round_trips_are_those_asked_for_or_said_or_common_to_all_entries() {
+        let said = "[emulate]\nrtt = [\"20 ms\", \"80 ms\"]\n";
+        let ms = |options: &Options, more: &str| -> Vec<u64> {
+            let (plan, _) = plan(more, options).unwrap();
+            plan.far
+                .iter()
+                .map(|far| far.rtt.as_ns() / 1_000_000)
+                .collect()
+        };
+        let none = Options::default();
+        assert_eq!(ms(&none, said), [20, 80]);
+        let asked = Options {
+            round_trips: vec![Span::from_ms(300)],
+            ..Options::default()
+        };
+        assert_eq!(ms(&asked, said), [300]);
+        let call = "[[traffic]]\nname = \"a\"\napp = \"voice\"\nrtt = \"40 ms\"\n";
+        assert_eq!(ms(&none, call), [40]);
+        let other = call.replace("\"a\"", "\"b\"").replace("40", "50");
+        assert!(refused(&format!("{call}{other}")).contains("several round-trip times"));
+        assert_eq!(refused(""), "emulate.rtt is missing");
+        let short = "[emulate]\nrtt = \"5 ms\"\n";
+        assert_eq!(
+            refused(short),
+            "a round trip of 5 ms is shorter than the access link's propagation of 6 ms"
+        );
+    }
+
+    #[test]
+    fn entries_without_a_rule_are_told_and_left_out() {
+        let more = "[emulate]\nrtt = \"20 ms\"\n\
+            [[traffic]]\nname = \"call\"\napp = \"voice\"\nmatch = { protocol = \"udp\", port = 5004 }\n\
+            [[traffic]]\nname = \"other\"\napp = \"voice\"\n";
+        let (plan, told) = plan(more, &Options::default()).unwrap();
+        let names: Vec<&str> = plan.entries.iter().map(|it| &*it.name).collect();
+        assert_eq!(names, ["call"]);
+        assert_eq!(told, ["simulated applications do not run here: other"]);
+        let far = more.replace("port = 5004", "far = 2");
+        assert_eq!(
+            refused(&far),
+            "traffic.call.match.far: there are 1 far addresses"
+        );
+        let taken = more.replace("\"call\"", "\"tcp\"");
+        assert!(refused(&taken).starts_with("traffic.tcp: an entry of this name"));
+    }
+
+    #[test]
+    fn packets_that_never_fit_into_a_bucket_are_refused() {
+        let shaped = LINK.replace(
+            "kind = \"serial\", rate = \"10 Mb/s\", delay = \"3 ms\"",
+            "kind = \"shaped\", rate = \"10 Mb/s\", burst = \"3044 B\"",
+        );
+        let file = format!("{shaped}[emulate]\nrtt = \"20 ms\"\nmtu = \"9000 B\"\n");
+        let file = ScenarioFile::parse(&file).unwrap();
+        let scenario = file.validate_for_emulation().unwrap();
+        let (plan, _) = Plan::of(&scenario, &Options::default()).unwrap();
+        let refusal = plan.check().unwrap_err();
+        assert!(
+            refusal.message.contains("never fit into access.upstream."),
+            "{refusal}"
+        );
     }
 }

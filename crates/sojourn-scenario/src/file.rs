@@ -135,6 +135,11 @@ impl ScenarioFile {
         self.read().map(|(draft, _)| draft.into_scenario())
     }
 
+    /// The same for an emulation, whose traffic is that of real programs: it need not have any.
+    pub fn validate_for_emulation(&self) -> Result<Scenario, ScenarioProblems> {
+        self.read_as(true).map(|(draft, _)| draft.into_scenario())
+    }
+
     /// The complete scenario as TOML, with a remark on each value that says where it comes from.
     pub fn explain(&self) -> Result<String, ScenarioProblems> {
         let (draft, notes) = self.read()?;
@@ -154,8 +159,13 @@ impl ScenarioFile {
     }
 
     fn read(&self) -> Result<(Draft, Notes), ScenarioProblems> {
+        self.read_as(false)
+    }
+
+    fn read_as(&self, is_emulated: bool) -> Result<(Draft, Notes), ScenarioProblems> {
         let mut notes = Notes::default();
         let mut draft = Draft::default();
+        draft.is_emulated = is_emulated;
         let mut reader = Reader::new(&self.table, &mut notes);
         draft.keys(&mut reader, true);
         reader.finish();

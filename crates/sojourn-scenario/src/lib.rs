@@ -15,6 +15,7 @@
 
 mod check;
 pub mod describe;
+pub mod emulate;
 pub mod file;
 mod keys;
 pub mod model;
@@ -29,7 +30,8 @@ mod writer;
 pub use describe::json_schema;
 pub use file::{ScenarioFile, problems};
 pub use model::{
-    DirectedLink, Home, Ports, RecordConfig, Scenario, Server, SharedLink, Stack, Traffic,
+    DirectedLink, EmulateConfig, Home, MatchConfig, MatchedProtocol, Ports, RecordConfig, Scenario,
+    Server, SharedLink, Stack, Traffic,
 };
 pub use overlay::Overlay;
 pub use problem::{Problem, ScenarioProblems};

@@ -5,6 +5,7 @@
 //! Units and ranges: what validation accepts; a [`Scenario`] made by hand is not checked.
 //! Deviations: none known.
 
+pub use crate::emulate::{EmulateConfig, MatchConfig, MatchedProtocol};
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
@@ -38,6 +39,8 @@ pub struct Scenario {
     pub homes: Vec<Home>,
     /// What is written down.
     pub record: RecordConfig,
+    /// The far side of an emulation.
+    pub emulate: EmulateConfig,
 }
 
 /// One direction of a link.
@@ -98,6 +101,8 @@ pub struct Traffic {
     pub ports: Ports,
     /// The tunnel that hides its flows: all of one tunnel are one flow to queues.
     pub tunnel: Option<String>,
+    /// Which real packets are its own in an emulation.
+    pub matching: Option<MatchConfig>,
 }
 
 words! {

@@ -3,6 +3,7 @@
 mod cases;
 mod common;
 mod described;
+mod emulated;
 mod examples;
 mod loads;
 mod overlays;

@@ -148,7 +148,7 @@ fn plan(queue: impl Into<ManagerConfig>) -> Plan {
             name: "voice".to_owned(),
             rule: Rule {
                 port: Some(5004),
-                ..Rule::default()
+                ..Rule::ANY
             },
         }],
         link_header: 0,

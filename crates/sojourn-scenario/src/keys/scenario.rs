@@ -7,6 +7,7 @@ use core::cmp::Ordering;
 
 use sojourn_base::{BitRate, Direction, PerDirection, Seed, Span};
 
+use crate::emulate::EmulateConfig;
 use crate::keys::load::{self, LoadDraft};
 use crate::keys::network::{self, HomeDraft};
 use crate::keys::traffic::{self, MOST_TRAFFIC, TrafficDraft};
@@ -34,6 +35,9 @@ pub(crate) struct Draft {
     pub(crate) loads: Vec<LoadDraft>,
     pub(crate) homes: Vec<HomeDraft>,
     pub(crate) record: RecordConfig,
+    pub(crate) emulate: EmulateConfig,
+    /// It is read for an emulation, which needs no traffic.
+    pub(crate) is_emulated: bool,
 }
 
 /// The place of a direction of something in a list.
@@ -56,6 +60,8 @@ impl Default for Draft {
             loads: Vec::new(),
             homes: Vec::new(),
             record: RecordConfig::BASE,
+            emulate: EmulateConfig::BASE,
+            is_emulated: false,
         }
     }
 }
@@ -76,6 +82,9 @@ impl Draft {
             loads: Vec::new(),
             homes: scenario.homes.iter().map(HomeDraft::of).collect(),
             record: scenario.record,
+            emulate: scenario.emulate.clone(),
+            // One without traffic was read for an emulation, or is printed for one.
+            is_emulated: scenario.traffic.is_empty() && scenario.homes.is_empty(),
         }
     }
 
@@ -110,6 +119,7 @@ impl Draft {
             traffic,
             homes,
             record: self.record,
+            emulate: self.emulate,
         }
     }
 
@@ -229,10 +239,14 @@ impl Draft {
         network::access(access, &mut self.access, visitor);
         network::links_keys(&mut self.links, visitor);
         let has_homes = !self.homes.is_empty() || visitor.has("home");
-        if !has_homes || !self.traffic.is_empty() || visitor.has("traffic") {
-            let key = key("traffic", "who uses the link", "no default")
-                .required("[[traffic]] with name = \"call\" and app = \"voice\"")
-                .most(MOST_TRAFFIC);
+        let needs_traffic = !has_homes && !self.is_emulated;
+        if needs_traffic || !self.traffic.is_empty() || visitor.has("traffic") {
+            let key = key("traffic", "who uses the link", "no default").most(MOST_TRAFFIC);
+            let key = if self.is_emulated {
+                key
+            } else {
+                key.required("[[traffic]] with name = \"call\" and app = \"voice\"")
+            };
             traffic::show(key, &mut self.traffic, visitor);
         }
         load::show(load::LOADS, &mut self.loads, visitor);
@@ -241,6 +255,12 @@ impl Draft {
         }
         let record = key("record", "what is written down", "chosen");
         self.record.show(record, visitor);
+        // No result depends on it.
+        let is_said = self.emulate != EmulateConfig::BASE || visitor.has("emulate");
+        if with_seeds && is_said || visitor.is_exhaustive() {
+            let about = "the far side of an emulation; simulations do not look at it";
+            self.emulate.show(key("emulate", about, "chosen"), visitor);
+        }
     }
 
     fn seed_keys(&mut self, visitor: &mut dyn Visitor) {

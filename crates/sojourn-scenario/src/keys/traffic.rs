@@ -6,6 +6,7 @@ use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Ecn, Span};
 use sojourn_keys::{Items, ItemsOf, Key, Parameter as _, Visitor, origin, parameters};
 
+use crate::emulate::MatchConfig;
 use crate::keys::stack::StackDraft;
 use crate::keys::{application, stack};
 use crate::model::{Ports, Server, Traffic};
@@ -43,6 +44,8 @@ parameters! {
         ports: Ports = Ports::Fresh, origin("RFC 6056: fresh");
         /// name of the tunnel that its packets take: flow queueing sees all packets of a tunnel as one flow
         tunnel: Option<String> = None, origin("chosen: none").or("none"), if |it| it.tunnel.is_some();
+        /// which real packets are its own in an emulation; simulations do not look at it
+        matching as "match": MatchConfig = MatchConfig::BASE, origin("chosen: none"), if |it| it.matching != MatchConfig::BASE;
     }
 }
 
@@ -75,6 +78,7 @@ impl TrafficDraft {
             ecn: traffic.ecn,
             ports: traffic.ports,
             tunnel: traffic.tunnel.clone(),
+            matching: traffic.matching.unwrap_or(MatchConfig::BASE),
         }
     }
 
@@ -96,6 +100,7 @@ impl TrafficDraft {
             ecn: self.ecn,
             ports: self.ports,
             tunnel: self.tunnel,
+            matching: (self.matching != MatchConfig::BASE).then_some(self.matching),
         }
     }
 }
