@@ -174,3 +174,14 @@ def test_a_place_that_cannot_be_written_is_an_error_of_the_environment(
     assert done.status == 1
     assert "not a directory" in done.stderr
     assert words_only(done)
+
+
+def test_a_setting_that_changes_nothing_is_told(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    asked = ("--set", "duration=2000 ms", "--set", "traffic.call.rtt=77ms")
+    done = sojourn("run", "household.toml", *asked)
+    assert done.status == 0, done.stderr
+    assert "--set duration=2000 ms changes nothing: " in done.stderr
+    assert done.stderr.count("changes nothing") == 1
+    over = sojourn("run", "household.toml", "--set", "duration=9 s", "--set", "duration=3 s")
+    assert "--set duration=9 s changes nothing: " in over.stderr

@@ -76,6 +76,8 @@ def execute(options: Namespace) -> None:
     scenario, text = _scenario(options.file, options.settings)
     if scenario.warnings:
         _warn(options.file, scenario)
+    for setting in _idle(scenario, options):
+        note(f"--set {setting} changes nothing: the scenario or a later --set says it")
     seed = scenario.seed if options.seed is None else options.seed
     if options.out is not None:
         _refuse_used(options.out)
@@ -155,6 +157,22 @@ def _scenario(file: str, settings: list[str]) -> tuple[_engine.Scenario, str]:
 
     loaded = load_scenario(file, settings)
     return loaded.compiled, loaded.text
+
+
+def _idle(scenario: _engine.Scenario, options: Namespace) -> list[str]:
+    """Return the settings without which the scenario would be the same."""
+    from sojourn.errors import SojournError
+
+    found: list[str] = []
+    for place, setting in enumerate(options.settings):
+        others = [*options.settings[:place], *options.settings[place + 1 :]]
+        try:
+            without, _ = _scenario(options.file, others)
+        except SojournError:  # it is needed
+            continue
+        if without.canonical() == scenario.canonical():
+            found.append(setting)
+    return found
 
 
 def _opened(path: str, flags: int) -> int:
