@@ -1,9 +1,11 @@
 """The package as a notebook user meets it: what the reference says, run."""
 
 import doctest
+import html
 import importlib
 import importlib.util
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +133,11 @@ def test_plots_show_themselves_and_are_saved_as_their_names_say(place: Path) -> 
     plot = next(iter(plots.values()))
     assert plot.name in repr(plot)
     assert "<svg" in str(getattr(plot, "_repr_svg_")())  # noqa: B009 - as notebooks ask for it
+    drawn = str(getattr(plot, "_repr_svg_")())  # noqa: B009
+    words = re.search(r'<svg role="img" aria-label="([^"]+)"', drawn)
+    assert words is not None
+    assert words[1].startswith(html.escape(plot.title))
+    assert html.escape(plot.description) in words[1]
     beginnings = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
     for suffix, beginning in beginnings.items():
         assert plot.save(f"plot{suffix}").read_bytes().startswith(beginning)
@@ -210,3 +217,12 @@ def test_pandas_is_used_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(sojourn.SojournError, match="pandas is not installed"):
         run.to_pandas()
+
+
+def test_dir_names_the_whole_package_before_anything_is_loaded() -> None:
+    code = "import sojourn; print(*(set(sojourn.__all__) - set(dir(sojourn)) or ['none']))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd()
+    )
+    assert done.stdout.split() == ["none"]
+    assert {"run", "Study", "load_result"} <= set(dir(sojourn))

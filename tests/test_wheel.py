@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,13 @@ def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
 ) -> None:
     (wheel,) = built.glob("*.whl")
     assert "-cp311-abi3-" in wheel.name
+    with zipfile.ZipFile(wheel) as packed:
+        names = set(packed.namelist())
+    package = ROOT / "python"
+    for folder in ("recipes", "published", "report/templates", "report/assets"):
+        for path in (package / "sojourn" / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert str(path.relative_to(package)) in names
     venv.create(tmp_path / "empty", with_pip=True)
     programs = tmp_path / "empty" / "bin"
     assert shutil.which("cargo", path=str(programs)) is None
@@ -76,6 +84,8 @@ def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
     run("run", "home.toml", "--set", "duration=2 s", "--report", "--out", "home")
     assert (tmp_path / "home" / "report.html").exists()
     run("study", "new", "calls")
+    run("recipe", "copy", "buffer-lesson")
+    run("check", "buffer-lesson/scenario.toml")
     assert "white2013" in run("study", "list")
     code = "import sojourn; print(sojourn.__file__)"
     home = subprocess.run(

@@ -19,6 +19,12 @@ from support import CommandLine
         ("bufferbloat", "limit"),
         ("voip", 'kind = "voice"'),
         ("access.upstream.queue.target", "target"),
+        ("lag", "fixed round-trip time"),
+        ("fairness", 'kind = "fq-codel"'),
+        ("wifi", "links beside the access link"),
+        ("tlv", "maximum traffic burst"),
+        ("jitter", "jitter"),
+        ("bandwidth", "rate"),
         ("seeds", "seeds"),
         ("overlays", "overlays"),
     ],
@@ -53,7 +59,7 @@ def test_a_key_comes_with_its_unit_default_bounds_and_origin(sojourn: CommandLin
 
 def test_the_outline_is_short_and_all_has_every_key(sojourn: CommandLine) -> None:
     outline, everything = sojourn("keys").stdout, sojourn("keys", "--all").stdout
-    assert len(outline.splitlines()) < 180
+    assert len(outline.splitlines()) < 190
     assert everything.count("\n") > 300
     for word in ("Scenario file:", "Study file:", "duration", "matrix"):
         assert word in outline
@@ -98,3 +104,11 @@ def test_shells_can_complete_commands_and_options(sojourn: CommandLine, tmp_path
     subprocess.run(["bash", "-n", "complete.sh"], cwd=tmp_path, check=True)
     assert {"study", "keys", "--report", "--set"} <= set(re.findall(r"[-\w]+", script))
     assert sojourn("completion", "fsh").status == 2
+
+
+def test_fish_completes_commands_with_their_words_and_options(sojourn: CommandLine) -> None:
+    done = sojourn("completion", "fish")
+    assert done.status == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("complete -c sojourn")]
+    assert any(" -a home " in line and "-d " in line for line in lines), lines[:5]
+    assert any("-l uploads" in line for line in lines)

@@ -232,3 +232,13 @@ def test_a_test_file_is_looked_at_before_it_is_run(
         "DATA_SETS = o([('Ping (ms) ICMP', {'runner': 'ping'})])\n", encoding="utf-8"
     )
     assert load_settings(file).tests == ["rrul_up", str(tmp_path / "own.conf")]
+
+
+def test_what_flent_said_last_is_told_when_it_wrote_no_file(settings: ProbeSettings) -> None:
+    script = "#!/bin/sh\necho starting\necho 'ERROR: no netperf found\033[2J' >&2\n"
+    Path(settings.flent).write_text(script, encoding="utf-8")
+    said: list[str] = []
+    running.measure(settings, Spool(settings.spool, settings.keep), said.append)
+    assert said == [
+        f"{test}: flent wrote no file: ERROR: no netperf found\\x1b[2J" for test in settings.tests
+    ]

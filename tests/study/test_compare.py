@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sojourn.errors import UsageError
-from sojourn.report.comparison import comparison_table
+from sojourn.report.comparison import by_effect, comparison_table
 from sojourn.stats.pairs import Contest, Standing, holm, paired_test, tally, who_wins
 from sojourn.study.compare import compare_labels, compare_results
 from sojourn.study.definition import StudyDefinition
@@ -388,3 +388,35 @@ def test_who_wins_by_ratio_does_not_depend_on_the_unit(
     ratios = [round(math.log(a / b), 6) for a, b in pairs]
     if len(set(ratios)) > 1:
         assert standing(1.0) == standing(factor)
+
+
+def test_rows_are_ordered_by_whom_they_happen_to_and_then_by_size() -> None:
+    def table(factor: float) -> StudyResult:
+        values = {
+            ("upstream", "queue_delay_p99", "ms"): 10.0 * factor**3,
+            ("upload", "goodput", "Mb/s"): 9.0 / factor,
+            ("call", "delay_up_p50", "ms"): 0.01 * factor**9,  # next to nothing
+            ("call", "delay_up_p99", "ms"): 20.0 * factor,
+            ("call", "mos", ""): 4.0 / factor**2,
+            ("call", "sent", ""): 9.0 * factor**4,  # neither better nor worse
+        }
+        rows = [
+            ("small", "point", seed, subject, metric, value + 0.001 * seed, unit)
+            for (subject, metric, unit), value in values.items()
+            for seed in (1, 2, 3)
+        ]
+        metrics = pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
+        definition = StudyDefinition.model_validate(STUDY)
+        return StudyResult(Path(), definition, metrics, pl.DataFrame(), {})
+
+    changed = compare_results(table(1.0), table(1.3))
+    assert changed.height == 6
+    _, rows = by_effect(
+        changed.sample(fraction=1.0, shuffle=True, seed=7).sort("subject"), ["point"]
+    )
+    told = [(row[1], row[2]) for row in rows]
+    assert [who for who, _ in told] == ["call"] * 4 + ["upload", "upstream"]
+    assert [what for _, what in told[:4]] == [
+        *("score of the call (MOS)", "99th percentile of delay upstream"),
+        *("median delay upstream", "datagrams sent"),
+    ]
