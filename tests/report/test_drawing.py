@@ -1,5 +1,7 @@
 """Drawings of a page are short, follow its theme, and hold their numbers."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,10 @@ def test_panels_and_the_legend_say_what_they_are() -> None:
 def test_a_drawing_on_a_page_is_two_thirds_of_its_file_or_less() -> None:
     svg = mpl.svg(plot())
     assert len(inline(svg, "drawn", plot())) < 0.67 * len(svg)
+
+
+def test_groups_that_say_nothing_and_the_colour_of_texts_are_left_out() -> None:
+    text = inline(mpl.svg(plot()), "drawn", plot())
+    assert "<g><text" not in text
+    assert re.search(r'<text style="[^"]*var\(--ink\)', text) is None
+    assert re.search(r'<path[^>]*style="[^"]*fill: ', text) is not None

@@ -186,7 +186,7 @@ def test_a_sweep_takes_the_place_of_dots_and_further_labels_make_panels() -> Non
     metrics = pl.concat([result.metrics.with_columns(pl.col("point") + s) for s in ("x", "y")])
     (figure,) = parts(StudyView(replace(result, runs=runs, metrics=metrics))).figures
     titles = [panel.title.splitlines()[1] for panel in figure.plot.panels]
-    assert titles == ["site x", "site y"] * 3
+    assert titles == ["site x", "site y"] * 2
 
 
 def test_wide_tables_are_folded_and_zeros_are_named_in_the_caption() -> None:

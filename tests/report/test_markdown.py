@@ -1,5 +1,7 @@
 """Notes and drawings as parts of a page."""
 
+import re
+
 from sojourn.plots.spec import PlotSpec
 from sojourn.report.drawing import inline as inline_drawing
 from sojourn.report.markdown import render
@@ -53,11 +55,13 @@ def test_two_drawings_on_a_page_share_no_names() -> None:
         'xmlns:xlink="http://www.w3.org/1999/xlink" width="10pt" height="5pt" viewBox="0 0 10 5">'
         '<g id="a"><use xlink:href="#a" style="fill: #1C2430; clip-path: url(#a)"/></g></svg>'
     )
-    first = inline_drawing(svg, "one", PlotSpec("p", "", (), description="words & more"))
-    assert 'id="one-a"' in first
-    assert 'href="#one-a"' in first
+    plot = PlotSpec("p", "", (), description="words & more")
+    first = inline_drawing(svg, "one", plot)
+    (name,) = re.findall(r'id="([^"]+)"', first)
+    assert name not in inline_drawing(svg, "two", plot)
+    assert f'href="#{name}"' in first
     assert "xmlns" not in first
-    assert "url(#one-a)" in first
+    assert f"url(#{name})" in first
     assert "fill: var(--ink)" in first
     assert 'aria-label="words &amp; more"' in first
     assert "width=" not in first

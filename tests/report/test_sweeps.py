@@ -67,3 +67,10 @@ def test_values_close_to_each_other_stand_on_a_linear_axis() -> None:
 )
 def test_what_is_no_sweep_has_no_figure_of_one(targets: list[object], metric: str) -> None:
     assert list(sweep_figures(swept(targets, ["codel"], metric))) == []
+
+
+def test_a_curve_that_a_figure_of_the_study_shows_is_not_drawn_again() -> None:
+    result = swept([2, 5, 50], ["codel", "pie"])
+    own = list(sweep_figures(result))
+    assert list(sweep_figures(result, own)) == []
+    assert list(sweep_figures(result, list(sweep_figures(swept([2, 5, 40], ["codel"])))))

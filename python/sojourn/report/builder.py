@@ -88,7 +88,7 @@ def study_parts(
     if study.definition.winners:  # who wins, and what is drawn, are the study's own
         return parts
     # A figure of its own stands first, and adds to what any study shows.
-    won, shown = generic.overview(view)
+    won, shown = generic.overview(view, parts.figures)
     own = {figure.plot.name for figure in parts.figures}
     more = tuple(figure for figure in shown if figure.plot.name not in own)
     if on_figure is not None:

@@ -6,7 +6,9 @@ axes, a mark its name in the legend. The numbers themselves are where the marks 
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Mapping
 from xml.etree import ElementTree as ET
 
 from sojourn.plots import styles
@@ -28,6 +30,9 @@ STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 _FONT = "font-family: 'DejaVu Sans'; "
 """What holds for every text unless it says otherwise."""
 
+_INK = "; fill: var(--ink)"
+"""The colour of texts, which the style sheet of the page says."""
+
 _BY_COLOUR = {colour.lower(): name for colour, name in THEMED.items()}
 _COLOURS = re.compile("|".join(map(re.escape, _BY_COLOUR)), re.IGNORECASE)
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -47,12 +52,14 @@ def inline(svg: str, name: str, plot: PlotSpec) -> str:
     svg
         A whole SVG file.
     name
-        Unique within the page; prefixes every id.
+        Unique within the page; every id begins with its digest.
     plot
         What was drawn; its description is what a reader who cannot see the drawing should know.
     """
     root = ET.fromstring(svg)
-    used = set(_REFERENCE.findall(svg)) | set(re.findall(r'href="#([^"]+)"', svg))
+    used = dict.fromkeys([*_REFERENCE.findall(svg), *re.findall(r'href="#([^"]+)"', svg)])
+    prefix = f"d{hashlib.blake2b(name.encode(), digest_size=3).hexdigest()}-"
+    names = {known: f"{prefix}{number}" for number, known in enumerate(used)}
     for parent in root.iter():
         for child in list(parent):
             if _local(child.tag) in ("metadata", "title"):
@@ -61,15 +68,18 @@ def inline(svg: str, name: str, plot: PlotSpec) -> str:
         element.tag = _local(element.tag)
         given = {_local(key): value for key, value in element.attrib.items()}
         known = given.pop("id", "")
-        element.attrib = {key: _value(key, value, name) for key, value in given.items()}
+        element.attrib = {key: _value(key, value, names) for key, value in given.items()}
+        if element.tag in _TEXTS and "style" in given:
+            element.attrib["style"] = element.attrib["style"].removesuffix(_INK)
         if _UNTURNED.match(given.get("transform", "")):
             del element.attrib["transform"]
-        if known in used:
-            element.attrib["id"] = f"{name}-{known}"
+        if known in names:
+            element.attrib["id"] = names[known]
         element.attrib |= _told(known, plot)
         if element.tag not in _TEXTS:
             element.text = (element.text or "").strip()
         element.tail = (element.tail or "").strip()
+    _unwrap(root)
     _share_styles(root)
     for size in ("width", "height", "version"):
         root.attrib.pop(size, None)
@@ -82,16 +92,26 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _value(key: str, value: str, name: str) -> str:
+def _value(key: str, value: str, names: Mapping[str, str]) -> str:
     """Return an attribute's value with ids that are unique in the page and colours that follow its theme."""
     if key in _PLACES:
         value = _FINE.sub(r"\1", value)
-        return _PATH.sub(r"\1", value) if key == "d" else value
+        return _PATH.sub(r"\1", value).strip() if key == "d" else value
     if key == "href" and value.startswith("#"):
-        return f"#{name}-{value[1:]}"
-    value = _REFERENCE.sub(rf"url(#{name}-\1)", value)
+        return f"#{names[value[1:]]}"
+    value = _REFERENCE.sub(lambda found: f"url(#{names[found[1]]})", value)
     value = _COLOURS.sub(lambda found: f"var(--{_BY_COLOUR[found[0].lower()]})", value)
     return value.replace(_FONT, "") if key == "style" else value
+
+
+def _unwrap(root: ET.Element) -> None:
+    """Put in place of a group that says nothing the only part that it has."""
+    for parent in root.iter():
+        for place, child in enumerate(list(parent)):
+            inner = child
+            while inner.tag == "g" and not inner.attrib and len(inner) == 1:
+                inner = inner[0]
+            parent[place] = inner
 
 
 def _share_styles(root: ET.Element) -> None:

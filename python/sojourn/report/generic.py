@@ -75,10 +75,10 @@ def parts(view: StudyView) -> StudyParts:
     )
 
 
-def overview(view: StudyView) -> tuple[Won | None, tuple[Figure, ...]]:
+def overview(view: StudyView, own: Sequence[Figure]) -> tuple[Won | None, tuple[Figure, ...]]:
     """Return who wins where, and the figure of a sweep or of measures, for a study that draws more itself."""
     roles = Roles.of(view.result)
-    return contests(view, roles), (*sweep_figures(view.result),) or (*dots(view, roles),)
+    return contests(view, roles), (*sweep_figures(view.result, own),) or (*dots(view, roles),)
 
 
 def _table(summary: pl.DataFrame, subject: str, points: Sequence[str]) -> PlainTable:

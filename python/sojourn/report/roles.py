@@ -24,7 +24,7 @@ from sojourn.plots import styles
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["MOST_COMPETITORS", "Measured", "Roles", "kinds_of", "largest_values"]
+__all__ = ["MOST_COMPETITORS", "Measured", "Roles", "by_role", "kinds_of", "largest_values"]
 
 MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
@@ -150,11 +150,11 @@ class Roles:
             .agg(pl.col("spread").max())
         )
         largest = largest_values(summary)
-        roles = _by_role(largest, kinds_of(self.result), self.result.definition.feels)
+        roles = by_role(largest, kinds_of(self.result), self.result.definition.feels)
         told = may_be_named(largest)
         found = [
             (
-                roles.get((subject, metric), 2 if (subject, metric) in told else 3),
+                roles.get((subject, metric), PAID + (1 if (subject, metric) in told else 2)),
                 -spread,
                 Measured(subject, metric, unit),
             )
@@ -163,7 +163,7 @@ class Roles:
         ]
         first = min((role for role, *_ in found), default=0)
         # Those with a role; else those that a sentence may name; else whatever differs.
-        kept = [one for one in found if one[0] <= max(first, 1)]
+        kept = [one for one in found if one[0] <= max(first, PAID)]
         ranked = [one for *_, one in sorted(kept, key=lambda one: one[:2])]
         return list(itertools.islice(_varied(ranked), most))
 
@@ -190,10 +190,11 @@ def _varied(ranked: Sequence[Measured]) -> Iterator[Measured]:
         yield from turns.get(turn, [])
 
 
-FELT, PAID = 0, 1
+FELT, LOST, PAID = 0, 1, 2
+"""Roles of measures, in the order of their rows."""
 
 
-def _by_role(
+def by_role(
     largest: Mapping[tuple[str, str], float], kinds: Mapping[str, str], feels: Sequence[str]
 ) -> dict[tuple[str, str], int]:
     """Return the measures by which applications are graded, each in its worse direction, and the rates of transfers."""
@@ -216,7 +217,7 @@ def _by_role(
             ways = [(subject, name) for name, _ in measure.names if name in metrics[subject]]
             worst = max(ways, key=largest.__getitem__, default=None)
             if worst is not None and (measure.way != "loss" or largest[worst] >= LOSS_LIMITS[0]):
-                found[worst] = FELT
+                found[worst] = LOST if measure.way == "loss" else FELT
     return found
 
 

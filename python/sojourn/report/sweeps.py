@@ -7,7 +7,7 @@ first, those that change most over the sweep before the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from sojourn.answers.figure import Figure
 from sojourn.headline import may_be_named
 from sojourn.metrics import words_of
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
-from sojourn.report.roles import LEAST_DIFFERENCE, largest_values
+from sojourn.report.roles import LEAST_DIFFERENCE, by_role, kinds_of, largest_values
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
@@ -38,12 +38,14 @@ WIDE_RANGE = 8.0
 """Ratio of the ends from which an axis is logarithmic, if values are as far apart. chosen by eye."""
 
 
-def sweep_figures(result: StudyResult) -> Iterator[Figure]:
+def sweep_figures(result: StudyResult, own: Sequence[Figure] = ()) -> Iterator[Figure]:
     """Return one figure if a label is a number with at least three values, and nothing otherwise.
 
     The x axis is the label with the most values; the colour is the label with the most values of the others, as
     far as one can tell them apart. Further labels make panels. A study with more combinations of these than
-    there is room for gets no such figure, and one whose labels do not tell its points apart neither.
+    there is room for gets no such figure, and one whose labels do not tell its points apart neither. What people feel and what
+    transfers pay is shown, as headlines have it, if there is any of it; curves that figures of the study's `own` show already are
+    left out.
     """
     points = result.points
     counts = {label: points[label].drop_nulls().n_unique() for label in result.labels}
@@ -63,14 +65,17 @@ def sweep_figures(result: StudyResult) -> Iterator[Figure]:
     groups = points.select(facets).unique(maintain_order=True).rows() if facets else [()]
     if len(groups) > MOST_FACETS:
         return
-    measures = _measures(result.summary, over)[: MOST_PANELS // len(groups) if facets else None]
+    known = [curve for one in own for panel in one.plot.panels for curve in _curves(panel)]
+    measures = _measures(result, over)[: MOST_PANELS // len(groups) if facets else None]
     panels: list[Panel] = []
     for measure in measures:
         made = [
             _panel(result, over, colour, measure, dict(zip(facets, group, strict=True)))
             for group in groups
         ]
-        panels += _on_one_scale([panel for panel in made if panel is not None])
+        panels += _on_one_scale(
+            [panel for panel in made if panel is not None and not _is_shown(panel, known)]
+        )
     panels = panels[:MOST_PANELS]
     if not panels:
         return
@@ -92,13 +97,35 @@ def sweep_figures(result: StudyResult) -> Iterator[Figure]:
     )
 
 
-def _measures(summary: pl.DataFrame, over: str) -> list[tuple[str, str, str]]:
-    """Return subjects and metrics worth a panel: headlines first, then by how much they change."""
-    known = summary.filter(pl.col(over).is_not_null())
+_Curve = tuple[np.ndarray, np.ndarray]
+
+
+def _curves(panel: Panel) -> list[_Curve]:
+    return [(as_array(mark.x), as_array(mark.y)) for mark in panel.marks if isinstance(mark, Line)]
+
+
+def _is_shown(panel: Panel, known: Sequence[_Curve]) -> bool:
+    """Whether all curves of a panel stand in other figures: over the same values, or over these as words."""
+    return all(
+        any(
+            y.shape == other.shape
+            and np.allclose(y, other, equal_nan=True)
+            and (np.array_equal(x, places) or np.array_equal(places, np.arange(places.size)))
+            for places, other in known
+        )
+        for x, y in _curves(panel)
+    )
+
+
+def _measures(result: StudyResult, over: str) -> list[tuple[str, str, str]]:
+    """Return subjects and metrics worth a panel: by their roles, then by how much they change."""
+    known = result.summary.filter(pl.col(over).is_not_null())
     spreads = known.group_by("subject", "metric", "unit", maintain_order=True).agg(
         pl.col("mean").min().alias("least"), pl.col("mean").max().alias("most")
     )
-    told = may_be_named(largest_values(known))
+    largest = largest_values(known)
+    roles = by_role(largest, kinds_of(result), result.definition.feels)
+    told = roles or may_be_named(largest)
     found: list[tuple[bool, float, tuple[str, str, str]]] = []
     for subject, metric, unit, least, most in spreads.iter_rows():
         if most <= least * (1 + LEAST_DIFFERENCE) or not quantity_of(metric, unit).better:
