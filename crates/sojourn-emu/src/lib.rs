@@ -12,6 +12,7 @@
 //! moves all packets, both ways, so nothing is locked.
 #![deny(unsafe_code)]
 
+pub mod capture;
 pub mod classify;
 pub mod clock;
 mod emulated;
@@ -28,6 +29,7 @@ pub mod snapshot;
 pub mod tcp_seen;
 mod witness;
 
+pub use capture::Captures;
 pub use classify::{Entry, Rule};
 pub use clock::{Clock, Wake};
 pub use plan::{FarEnd, Options, Plan, Refusal};

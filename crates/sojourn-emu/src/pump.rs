@@ -7,6 +7,7 @@
 //! time, so the rate over any long time is exact and lateness does not add up. If two looks at the clock lie more than
 //! [`STALL`] apart, the program was stopped or starved: then model time stands still, and packets keep their spacing.
 
+use crate::capture::{Captures, Side};
 use crate::classify::Classifier;
 use crate::clock::Clock;
 use crate::emulated::{Counted, Emulated};
@@ -81,6 +82,8 @@ pub struct Finished {
     pub records: Records,
     /// The tables `emulation` and `emulation_lateness`.
     pub tables: Vec<Table>,
+    /// Why captures are not whole, if they could not be written.
+    pub capture_failed: Option<io::Error>,
     /// What is said of it.
     pub summary: Summary,
 }
@@ -157,6 +160,9 @@ struct Intake {
     routes: Vec<PerDirection<HopId>>,
     link_header: usize,
     overhead: u32,
+    captures: Option<Captures>,
+    /// Why they have ended, if they could not be written.
+    capture_failed: Option<io::Error>,
 }
 
 impl<P: Port> Pump<P> {
@@ -223,6 +229,8 @@ impl<P: Port> Pump<P> {
                 routes,
                 link_header: plan.link_header,
                 overhead: u32::try_from(plan.overhead.0).expect("an overhead is a few bytes"),
+                captures: None,
+                capture_failed: None,
             },
             time: Time::default(),
             next_look: Instant::ZERO + LOOK_EVERY,
@@ -236,6 +244,11 @@ impl<P: Port> Pump<P> {
                 downstream: true,
             },
         })
+    }
+
+    /// Keeps captures of what the model sees from now on.
+    pub fn capture(&mut self, captures: Captures) {
+        self.intake.captures = Some(captures);
     }
 
     /// Moves packets until the clock says that the emulation shall end. `watch` is called with a snapshot every
@@ -312,6 +325,11 @@ impl<P: Port> Pump<P> {
         while let Some(due) = context.due.pop_front() {
             let frame = context.frames.get(due.slot);
             let (direction, offload) = (frame.direction, frame.offload);
+            if let Some(captures) = &mut self.intake.captures {
+                let bytes = context.frames.bytes(due.slot);
+                let written = captures.write(direction, Side::Left, due.at, bytes);
+                self.intake.capture_failed = self.intake.capture_failed.take().or(written.err());
+            }
             let now = self.time.look(clock);
             debug_assert!(due.at <= now, "nothing is written early");
             self.time.witness.on_written(direction, due.at, now);
@@ -429,7 +447,9 @@ impl<P: Port> Pump<P> {
             stalls: witness.stalls.clone(),
             joined: false,
         };
+        let captured = self.intake.captures.map_or(Ok(()), Captures::finish);
         Finished {
+            capture_failed: self.intake.capture_failed.or(captured.err()),
             tables: witness.tables(),
             records: self.intake.path.context.recorder.into_records(),
             summary,
@@ -486,6 +506,10 @@ impl Intake {
         let context = &mut self.path.context;
         let slot = context.frames.insert(frame, parts)?;
         let bytes = context.frames.bytes(slot);
+        if let Some(captures) = &mut self.captures {
+            let written = captures.write(direction, Side::Entered, now, bytes);
+            self.capture_failed = self.capture_failed.take().or(written.err());
+        }
         let packet = bytes.get(self.link_header..).and_then(Packet::read);
         let far = packet
             .as_ref()

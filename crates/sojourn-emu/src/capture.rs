@@ -1,0 +1,176 @@
+//! Captures of what the model saw: packets as they entered it and as they left it, in files that Wireshark reads.
+//!
+//! Times are those of the model: a packet that left stands at the time at which it was due, however late it was written.
+//! What the model dropped is in the first file and not in the second.
+//!
+//! Source: draft-ietf-opsawg-pcap, with nanoseconds; link types 1 (Ethernet) and 101 (raw IP).
+
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::{DataLink, PcapError, TsResolution};
+use sojourn_base::{Direction, Instant, PerDirection, Span};
+use std::fmt;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Bytes that are kept of each packet, so that payload is not (specification of the emulator, section 12).
+pub const KEPT: usize = 96;
+
+/// Where a capture goes.
+pub type Sink = Box<dyn Write + Send>;
+
+/// On which side of the model packets are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Before the link.
+    Entered,
+    /// Behind it.
+    Left,
+}
+
+/// Files of packets, one for each direction and side of the model.
+pub struct Captures {
+    /// When model time began, since 1970.
+    began: Duration,
+    entered: PerDirection<PcapWriter<Sink>>,
+    left: PerDirection<PcapWriter<Sink>>,
+}
+
+impl fmt::Debug for Captures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Captures").finish_non_exhaustive()
+    }
+}
+
+impl Captures {
+    /// Captures that begin `began` after 1970, into what `open` opens for each of `upstream-entered.pcap`,
+    /// `upstream-left.pcap`, `downstream-entered.pcap` and `downstream-left.pcap`; the writers should have buffers.
+    ///
+    /// # Errors
+    /// If one cannot be opened or written.
+    pub fn new(
+        began: Duration,
+        link_header: usize,
+        mut open: impl FnMut(&str) -> io::Result<Sink>,
+    ) -> io::Result<Self> {
+        let mut writer = |direction: Direction, side: &str| {
+            let sink = open(&format!("{}-{side}.pcap", direction.as_str()))?;
+            let header = PcapHeader {
+                snaplen: u32::try_from(KEPT).expect("a few bytes"),
+                datalink: if link_header == 0 {
+                    DataLink::RAW
+                } else {
+                    DataLink::ETHERNET
+                },
+                ts_resolution: TsResolution::NanoSecond,
+                ..PcapHeader::default()
+            };
+            PcapWriter::with_header(sink, header).map_err(told)
+        };
+        let mut both = |side| {
+            Ok::<_, io::Error>(PerDirection {
+                upstream: writer(Direction::Upstream, side)?,
+                downstream: writer(Direction::Downstream, side)?,
+            })
+        };
+        Ok(Self {
+            began,
+            entered: both("entered")?,
+            left: both("left")?,
+        })
+    }
+
+    /// A packet is seen at `at` of the model.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(
+        &mut self,
+        direction: Direction,
+        side: Side,
+        at: Instant,
+        packet: &[u8],
+    ) -> io::Result<()> {
+        let writers = match side {
+            Side::Entered => &mut self.entered,
+            Side::Left => &mut self.left,
+        };
+        let at: Span = at.saturating_since(Instant::ZERO);
+        let at = self.began + Duration::from_nanos(at.as_ns());
+        let length = u32::try_from(packet.len()).expect("a packet is shorter than 2^32 bytes");
+        let kept = &packet[..packet.len().min(KEPT)];
+        let written = writers[direction].write_packet(&PcapPacket::new(at, length, kept));
+        written.map(|_| ()).map_err(told)
+    }
+
+    /// Writes what is in buffers.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        let Self { entered, left, .. } = self;
+        for writers in [entered, left] {
+            writers.upstream.into_writer().flush()?;
+            writers.downstream.into_writer().flush()?;
+        }
+        Ok(())
+    }
+}
+
+fn told(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pcap_file::pcap::PcapReader;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_capture_has_the_headers_the_length_and_the_time_of_the_model() {
+        let mut files = Vec::new();
+        let mut captures = Captures::new(Duration::from_secs(1_000), 0, |name| {
+            let kept = Kept::default();
+            files.push((name.to_owned(), kept.clone()));
+            Ok(Box::new(kept))
+        })
+        .unwrap();
+        let packet: Vec<u8> = (0..200).collect();
+        let at = Instant::from_ns(2_000_000_003);
+        captures
+            .write(Direction::Downstream, Side::Left, at, &packet)
+            .unwrap();
+        captures.finish().unwrap();
+        let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
+        let expected = [
+            "upstream-entered.pcap",
+            "downstream-entered.pcap",
+            "upstream-left.pcap",
+            "downstream-left.pcap",
+        ];
+        assert_eq!(names, expected);
+        let bytes = files[3].1.0.lock().unwrap().clone();
+        let mut reader = PcapReader::new(&bytes[..]).unwrap();
+        assert_eq!(reader.header().datalink, DataLink::RAW);
+        // The checked form takes a packet that was longer than what is kept for a fault.
+        let read = reader.next_raw_packet().unwrap().unwrap();
+        assert_eq!((read.ts_sec, read.ts_frac), (1_002, 3));
+        assert_eq!((read.orig_len, &*read.data), (200, &packet[..96]));
+        assert!(reader.next_raw_packet().is_none());
+    }
+}
