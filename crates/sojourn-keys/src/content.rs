@@ -2,6 +2,10 @@
 //!
 //! Source: TOML 1.0. Deviations: none known; dates are read and refused later, because no key is a date.
 
+use alloc::borrow::ToOwned as _;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 /// A place in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {

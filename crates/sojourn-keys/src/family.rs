@@ -4,11 +4,12 @@
 //! A family is a trait for its configurations, with [`Values`] above it, and a type that [`family!`](crate::family)
 //! declares: it holds any one of them, and calls what the trait says.
 
+use alloc::boxed::Box;
 use core::any::Any;
 use core::fmt::{self, Debug};
-use std::sync::{PoisonError, RwLock};
 
 use crate::form::{KindInfo, Visitor};
+use crate::grown::Grown;
 use crate::kind::{AnyKind, Configured, KindOf};
 
 /// What can be asked of a configuration behind a pointer. `F` is the type that holds any of its family.
@@ -88,25 +89,30 @@ impl<F: Family + From<C>, C: Configured> AnyKind<F> for KindOf<C> {
 }
 
 /// Configurations that live as long as the program, each set of values once.
-pub struct Kept<K: ?Sized + 'static>(RwLock<Vec<&'static K>>);
+pub struct Kept<K: ?Sized + 'static>(Grown<&'static K>);
 
 impl<K: ?Sized> Kept<K> {
     /// None yet.
     pub const fn new() -> Self {
-        Self(RwLock::new(Vec::new()))
+        Self(Grown::new())
     }
 
     /// The one that `is_it` is true for.
     pub fn find(&self, is_it: impl Fn(&K) -> bool) -> Option<&'static K> {
-        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().copied().find(|&one| is_it(one))
+        let mut found = None;
+        self.0.each(|one| {
+            if found.is_none() && is_it(one) {
+                found = Some(one);
+            }
+        });
+        found
     }
 
-    /// One more.
+    /// One more. Without the feature `std` it is not found again.
     pub fn keep(&self, one: Box<K>) -> &'static K {
         let one: &'static K = Box::leak(one);
-        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        kept.push(one);
+        #[cfg(feature = "std")]
+        self.0.add(one, |_| false);
         one
     }
 }

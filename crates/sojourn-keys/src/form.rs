@@ -6,6 +6,7 @@
 
 use crate::key::Key;
 use crate::value::Value;
+use alloc::vec::Vec;
 
 /// Somebody who is shown the keys of a configuration, in the order of the canonical print.
 pub trait Visitor {

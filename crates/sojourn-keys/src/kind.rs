@@ -3,11 +3,12 @@
 //! A configuration that is a kind of its own says so by [`Configured`]: its word, its keys, its profiles. Whoever holds
 //! one of many such configurations has them all in [`Kinds`], where somebody's own can be added.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
-use std::sync::{PoisonError, RwLock};
 
 use crate::form::{Choice, KindInfo, Visitor};
+use crate::grown::Grown;
 
 /// A named, complete set of values.
 #[derive(Debug)]
@@ -124,7 +125,7 @@ impl<T> AnyKind<T> for Kind<T> {
 /// All kinds of `T`: those of this project, and those that were added when the program started.
 pub struct Kinds<T: 'static> {
     ours: &'static [&'static dyn AnyKind<T>],
-    added: RwLock<Vec<&'static dyn AnyKind<T>>>,
+    added: Grown<&'static dyn AnyKind<T>>,
 }
 
 /// There is a kind of this name already.
@@ -144,29 +145,25 @@ impl<T> Kinds<T> {
     pub const fn new(ours: &'static [&'static dyn AnyKind<T>]) -> Self {
         Self {
             ours,
-            added: RwLock::new(Vec::new()),
+            added: Grown::new(),
         }
     }
 
     /// All, in the order of the registry, then in that of their addition.
     pub fn all(&self) -> Vec<&'static dyn AnyKind<T>> {
-        let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
-        self.ours.iter().chain(added.iter()).copied().collect()
+        let mut all = self.ours.to_vec();
+        self.added.each(|kind| all.push(kind));
+        all
     }
 
     /// Makes one more kind known, before the first file that asks for it is read.
+    #[cfg(feature = "std")]
     pub fn add(&self, kind: &'static dyn AnyKind<T>) -> Result<(), NameTaken> {
         let name = kind.info().name;
-        let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
-        if self
-            .ours
-            .iter()
-            .chain(added.iter())
-            .any(|known| known.info().name == name)
-        {
+        let is_taken = |known: &'static dyn AnyKind<T>| known.info().name == name;
+        if self.ours.iter().copied().any(is_taken) || !self.added.add(kind, is_taken) {
             return Err(NameTaken(name));
         }
-        added.push(kind);
         Ok(())
     }
 }

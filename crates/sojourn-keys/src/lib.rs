@@ -13,12 +13,20 @@
 //!
 //! Reading, printing, the JSON schema and the reference page are visitors; they live in `sojourn-scenario`. Nothing
 //! here reads a file, a clock or an environment variable.
+//!
+//! Without the feature `std` it needs an allocator and nothing else of a system. Kinds of one's own cannot be added then.
+#![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(any(feature = "std", test))]
+extern crate std;
 
 pub mod content;
 pub mod declare;
 pub mod family;
 pub mod form;
+mod grown;
 pub mod key;
 pub mod kind;
 mod nearest;

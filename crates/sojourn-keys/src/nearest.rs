@@ -3,6 +3,9 @@
 //! Source: optimal string alignment distance (edit distance with adjacent transpositions).
 //! Deviations: none known.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 /// What people say, and the words that files have for it. Also what `sojourn keys WORD` searches by.
 pub const SYNONYMS: &[(&str, &[&str])] = &[
     ("aqm", &["codel", "fq-codel", "pie", "queue"]),

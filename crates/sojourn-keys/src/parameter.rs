@@ -1,6 +1,7 @@
 //! What a row of a declaration may hold: a value, a list, a value or a word, one of several kinds, a table.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use sojourn_base::{BitRate, Bytes};
 

@@ -3,6 +3,11 @@
 //! Source: none; the spelling is the project's own (quantities are texts with units, enumerations are
 //! words). Deviations: none known.
 
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 mod compound;
 mod plain;
 mod quantity;

@@ -17,7 +17,7 @@ use crate::shaped::Shaped;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
-use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
+use sojourn_keys::{AnyKind, KindOf, Kinds};
 use sojourn_queue::{ConfigProblem, QueueManager};
 
 /// All kinds, in the order of the reference page.
@@ -31,7 +31,8 @@ static KINDS: Kinds<LinkConfig> = Kinds::new(&[
 ]);
 
 /// Makes a kind of link known, before the first file that asks for it is read.
-pub fn add_link<C: Configured + LinkKind>() -> Result<(), NameTaken> {
+#[cfg(feature = "std")]
+pub fn add_link<C: sojourn_keys::Configured + LinkKind>() -> Result<(), sojourn_keys::NameTaken> {
     KINDS.add(&KindOf::<C>::KIND)
 }
 

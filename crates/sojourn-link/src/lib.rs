@@ -51,6 +51,7 @@ pub use docsis31::downstream::Downstream;
 pub use docsis31::upstream::Upstream;
 pub use framing::Framing;
 pub use kind::{LinkConfig, LinkKind, LinkParameters};
+#[cfg(feature = "std")]
 pub use kinds::add_link;
 pub use line::Line;
 pub use network::{Network, NetworkContext, NetworkEvent, PacketId};

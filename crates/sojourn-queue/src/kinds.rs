@@ -26,7 +26,7 @@ use crate::store::sub_flows::SfqConfig;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::Limit;
-use sojourn_keys::{AnyKind, Configured, Key, KindOf, Kinds, NameTaken, OneOf, Visitor, key};
+use sojourn_keys::{AnyKind, Configured, Key, KindOf, Kinds, OneOf, Visitor, key};
 
 /// All kinds, in the order of the reference page.
 static KINDS: Kinds<ManagerConfig> = Kinds::new(&[
@@ -49,7 +49,8 @@ static KINDS: Kinds<ManagerConfig> = Kinds::new(&[
 ]);
 
 /// Makes a kind of manager known, before the first file that asks for it is read.
-pub fn add_manager<C: Configured + ManagerKind>() -> Result<(), NameTaken> {
+#[cfg(feature = "std")]
+pub fn add_manager<C: Configured + ManagerKind>() -> Result<(), sojourn_keys::NameTaken> {
     KINDS.add(&KindOf::<C>::KIND)
 }
 

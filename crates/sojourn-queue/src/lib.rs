@@ -62,7 +62,9 @@ pub mod policy;
 pub mod store;
 
 pub use config::{ConfigProblem, ManagerConfig, ManagerKind};
-pub use kinds::{PrioritisedConfig, add_manager};
+pub use kinds::PrioritisedConfig;
+#[cfg(feature = "std")]
+pub use kinds::add_manager;
 pub use manager::ack_priority::{AckPriorityConfig, AckPriorityQueue};
 pub use manager::buffer_control::BufferControl;
 pub use manager::cobalt::{CobaltConfig, CobaltQueue};

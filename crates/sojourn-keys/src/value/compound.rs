@@ -1,5 +1,11 @@
 //! Values made of others: words of an enumeration, a value or a word, one value or a list.
 
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use sojourn_base::{Direction, Ecn};

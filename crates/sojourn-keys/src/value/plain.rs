@@ -2,6 +2,10 @@
 //!
 //! Source: TOML 1.0. Deviations: none known.
 
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString as _;
 use core::cmp::Ordering;
 
 use super::{Mismatch, Shape, Value, quoted, shown};

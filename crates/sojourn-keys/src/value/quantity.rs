@@ -2,6 +2,11 @@
 //!
 //! Source: units of `sojourn_base::quantity`. Deviations: none known.
 
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString as _;
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use sojourn_base::quantity::{self, Quantity, QuantityError, Unit};

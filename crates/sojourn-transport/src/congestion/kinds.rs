@@ -14,7 +14,7 @@ use super::prague::PragueConfig;
 use super::reno::{Reno, RenoConfig};
 use super::{AnyController, Connection};
 use alloc::vec::Vec;
-use sojourn_keys::{AnyKind, Configured, KindOf, Kinds, NameTaken};
+use sojourn_keys::{AnyKind, KindOf, Kinds};
 
 /// All kinds, in the order of the reference page.
 static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
@@ -30,7 +30,9 @@ static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
 ]);
 
 /// Makes a kind of controller known, before the first file that asks for it is read.
-pub fn add_controller<C: Configured + ControllerKind>() -> Result<(), NameTaken> {
+#[cfg(feature = "std")]
+pub fn add_controller<C: sojourn_keys::Configured + ControllerKind>()
+-> Result<(), sojourn_keys::NameTaken> {
     KINDS.add(&KindOf::<C>::KIND)
 }
 

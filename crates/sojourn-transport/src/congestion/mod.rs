@@ -37,6 +37,7 @@ use sojourn_base::{BitRate, Bytes, Instant, Span};
 pub use any::AnyController;
 pub(crate) use control::WindowControl;
 pub use kind::{ControllerConfig, ControllerKind};
+#[cfg(feature = "std")]
 pub use kinds::add_controller;
 
 /// Congestion window and slow-start threshold in segments.
