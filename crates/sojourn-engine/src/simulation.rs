@@ -108,10 +108,21 @@ pub fn run_watched<R: Recorder>(
     interrupt: &Interrupt,
     is_cancelled: &dyn Fn(Progress) -> bool,
 ) -> Result<Outcome<R>, Cancelled> {
-    let mut simulation = Simulation::new(scenario, seed, recorder, interrupt)?;
-    let end = simulation.end;
-    simulation.events = simulation.run_until(end, is_cancelled)?;
-    simulation.now = end;
+    let mut simulation = Simulation::open(scenario, seed, recorder, interrupt)?;
+    let (mut bytes, mut looks, mut looked_at) = (0, 0, 0);
+    while simulation.advance(Instant::NEVER, STEPS_PER_LOOK) != Reached::End {
+        let steps = simulation.steps();
+        looks += (steps - looked_at) / STEPS_PER_LOOK;
+        looked_at = steps;
+        if looks >= LOOKS_PER_WEIGHING {
+            looks = 0;
+            bytes = simulation.bytes();
+        }
+        let now = simulation.now;
+        if interrupt.is_set() || is_cancelled(Progress { now, bytes }) {
+            return Err(Cancelled);
+        }
+    }
     Ok(simulation.finish())
 }
 
@@ -145,26 +156,6 @@ impl<R: Recorder> Simulation<R> {
     /// # Errors
     /// [`Cancelled`] if `interrupt` was set meanwhile.
     pub fn open(
-        scenario: &Scenario,
-        seed: Seed,
-        recorder: R,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Cancelled> {
-        let mut simulation = Self::new(scenario, seed, recorder, interrupt)?;
-        for index in 0..simulation.applications.len() {
-            simulation.with_application(Instant::ZERO, index, |application, call| {
-                application.start(Instant::ZERO, call);
-            });
-            if simulation.world.network.paths.work.is_interrupted() {
-                return Err(Cancelled);
-            }
-        }
-        simulation.tell_applications(Instant::ZERO);
-        simulation.world.schedule_sample(Instant::ZERO);
-        Ok(simulation)
-    }
-
-    fn new(
         scenario: &Scenario,
         seed: Seed,
         recorder: R,
@@ -220,7 +211,7 @@ impl<R: Recorder> Simulation<R> {
                 Ok(TrafficState::build(&place, interest, seed, &mut network))
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self {
+        let mut simulation = Self {
             world: World::new(network, traffic),
             applications,
             now: Instant::ZERO,
@@ -229,7 +220,9 @@ impl<R: Recorder> Simulation<R> {
                 .then(|| Instant::ZERO.saturating_add(scenario.measured_from)),
             end: Instant::ZERO.saturating_add(scenario.duration),
             events: 0,
-        })
+        };
+        simulation.start()?;
+        Ok(simulation)
     }
 
     /// Handles the events before `until` and before the end of the scenario, but comes back after `steps`: events,
@@ -238,11 +231,12 @@ impl<R: Recorder> Simulation<R> {
         let until = until.min(self.end);
         let mut events = self.events;
         let limit = self.steps().saturating_add(steps);
+        let mut bound = self.warm_up_ends.unwrap_or(until).min(until);
         let reached = loop {
-            let bound = self.warm_up_ends.unwrap_or(until).min(until);
             let Some((now, event)) = self.world.network.paths.calendar.pop_before(bound) else {
                 if bound < until {
                     self.begin_measuring();
+                    bound = until;
                     continue;
                 }
                 self.world.network.paths.calendar.wait_until(until);
@@ -326,15 +320,7 @@ impl<R: Recorder> Simulation<R> {
         }
     }
 
-    /// Starts the applications, handles all events before `end` and returns how many there were.
-    ///
-    /// Beside [`Simulation::open`] and [`Simulation::advance`], so that a run that nobody watches costs what it did: this
-    /// loop looks at no time before it takes an event, and its paths are among those that were noted as hot.
-    fn run_until(
-        &mut self,
-        end: Instant,
-        is_cancelled: &dyn Fn(Progress) -> bool,
-    ) -> Result<u64, Cancelled> {
+    fn start(&mut self) -> Result<(), Cancelled> {
         for index in 0..self.applications.len() {
             self.with_application(Instant::ZERO, index, |application, call| {
                 application.start(Instant::ZERO, call);
@@ -345,37 +331,7 @@ impl<R: Recorder> Simulation<R> {
         }
         self.tell_applications(Instant::ZERO);
         self.world.schedule_sample(Instant::ZERO);
-        let mut events = 0;
-        let mut bytes = 0;
-        let (mut look_at, mut looks) = (STEPS_PER_LOOK, 0_u64);
-        let mut stop = self.warm_up_ends.unwrap_or(end);
-        while let Some((now, event)) = self.world.network.paths.calendar.pop() {
-            if now >= stop {
-                self.begin_measuring();
-                stop = end;
-                if now >= end {
-                    break;
-                }
-            }
-            events += 1;
-            let steps = events + self.world.network.work();
-            if steps >= look_at {
-                looks += 1 + (steps - look_at) / STEPS_PER_LOOK;
-                look_at = steps + STEPS_PER_LOOK;
-                if looks >= LOOKS_PER_WEIGHING {
-                    looks = 0;
-                    bytes = self.world.bytes();
-                }
-                let is_interrupted = self.world.network.paths.work.is_interrupted();
-                if is_interrupted || is_cancelled(Progress { now, bytes }) {
-                    return Err(Cancelled);
-                }
-            }
-            self.handle(now, event);
-            self.tell_applications(now);
-        }
-        self.begin_measuring(); // if nothing happened any more
-        Ok(events)
+        Ok(())
     }
 
     fn handle(&mut self, now: Instant, event: Event) {
