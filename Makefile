@@ -4,13 +4,16 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit lock clean
+.PHONY: help setup web wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv, install locked dependencies, build the engine (release)
 	@tools/setup setup
+
+web: ## the engine for browser tabs, into the page of `sojourn serve`; `make setup` does it where the compiler can
+	@tools/build-web
 
 wheel: setup ## what others install without a compiler: a wheel and a source distribution, into dist/
 	@tools/build-wheel
@@ -64,6 +67,8 @@ docs: ## the documentation, into docs/_build/html
 	@tools/setup docs
 	@tools/generate reference
 	@.venv/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@rm -rf docs/_build/html/live
+	@if [ -f python/sojourn/serve/page/engine.wasm ]; then .venv/bin/sojourn serve export docs/_build/html/live; fi
 	@echo "open docs/_build/html/index.html"
 
 audit: ## advisories, licences and sources of libraries (cargo-deny, pip-audit); says what could not be asked

@@ -5,9 +5,13 @@
 //! `ACCEPT=1 cargo test -p sojourn-engine --test main golden` and say in CHANGELOG.md, under "Changed
 //! results", what moved and why.
 
+#[path = "../../sojourn-web/src/digest.rs"]
+mod digest;
+
+use digest::hash_column;
 use sojourn_base::{Seed, Span};
 use sojourn_engine::{column_recorder, run};
-use sojourn_record::{ColumnData, Table};
+use sojourn_record::Table;
 use sojourn_scenario::Scenario;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -43,54 +47,6 @@ fn tables(text: &str, settings: &[(&str, &str)]) -> Vec<Table> {
     let recorder = column_recorder(&scenario, scenario.record);
     let outcome = run(&scenario, Seed(1), recorder, &|| false).expect("not cancelled");
     outcome.recorder.into_records().tables()
-}
-
-/// Hash of what a column says, row by row: integers as 64 bits, words as they are spelled, each with
-/// whether it is there. A wider type, a larger dictionary or a column that need not be there any
-/// more are no other results.
-fn hash_column(data: &ColumnData) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut put = |value: Option<&[u8]>| {
-        let length = value.map_or(u64::MAX, |bytes| bytes.len() as u64);
-        hasher.update(&length.to_le_bytes());
-        hasher.update(value.unwrap_or_default());
-    };
-    match data {
-        ColumnData::U32(values) => {
-            for value in values {
-                put(Some(&u64::from(*value).to_le_bytes()));
-            }
-        }
-        ColumnData::U64(values) => {
-            for value in values {
-                put(Some(&value.to_le_bytes()));
-            }
-        }
-        ColumnData::F64(values) => {
-            for value in values {
-                put(Some(&value.to_le_bytes()));
-            }
-        }
-        ColumnData::OptionalU64 { values, valid } => {
-            for (value, valid) in values.iter().zip(valid) {
-                put(valid.then_some(&value.to_le_bytes()));
-            }
-        }
-        ColumnData::OptionalF64 { values, valid } => {
-            for (value, valid) in values.iter().zip(valid) {
-                put(valid.then_some(&value.to_le_bytes()));
-            }
-        }
-        ColumnData::Words { codes, dictionary } => {
-            for code in codes {
-                let word = usize::try_from(*code)
-                    .ok()
-                    .and_then(|at| dictionary.get(at));
-                put(word.map(String::as_bytes));
-            }
-        }
-    }
-    hasher.finalize().to_hex()[..32].to_owned()
 }
 
 /// One line per table and column of a run.

@@ -15,6 +15,7 @@ CHAPTERS = {
     "Ask": ("home", "run", "study", "recipe", "provision"),
     "Measure and set": ("trial",),
     "Judge": ("compare", "report", "figure", "query", "bench"),
+    "See": ("serve",),
     "Look up": ("check", "keys", "schema", "completion"),
 }
 """What people want, and the commands for it by their first words."""
@@ -62,6 +63,10 @@ COMMANDS = {
         "recipe_copy",
         "Copy the study and the scenario of a recipe, to make them yours.",
     ),
+    "serve export": (
+        "serve_export",
+        "Write the page with the engine and lessons as files for any web server.",
+    ),
     "completion": ("completion", "Print what a shell needs to complete commands and options."),
     "bench": ("bench", "Measure the engine on fixed worlds."),
 }
@@ -71,6 +76,7 @@ GROUPS = {
     "study": "List, show, begin and run studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
+    "serve": "The page with the engine in a browser tab: sliders, two runs side by side, lessons.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""

@@ -209,7 +209,7 @@ fn by_engine(
         };
         network.paths.calendar.schedule(*at, event);
     }
-    while let Some((now, event)) = network.paths.calendar.pop() {
+    while let Some((now, event)) = network.paths.calendar.pop_before(Instant::NEVER) {
         match event {
             Event::WireDelivery { wire } => {
                 while let Some(arrival) = network.take_from_wire(now, wire) {

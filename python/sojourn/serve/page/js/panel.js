@@ -1,0 +1,167 @@
+// A panel: uPlot behind one component, fed with as many cells as it has pixels. A is a solid line, B is dashed, what was
+// before is grey; parts of a sum are patterns of shade with their names beside them.
+
+import uPlot from "../vendor/uplot.js";
+import { html, useEffect, useRef } from "./view.js";
+import { rows, total, words } from "./picture.js";
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+/** A round number above. */
+function ceiling(value) {
+  if (!(value > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value);
+}
+
+const largest = (curves) => {
+  let most = 0;
+  for (const values of curves) for (const value of values) if (value > most) most = value;
+  return most;
+};
+
+/** What uPlot draws: data, and a description of each curve. */
+function drawing(panel, a, b, ghost) {
+  const [x, curves] = panel.curves(a);
+  const data = [x];
+  const series = [{}];
+  const bands = [];
+  const put = (values, look) => {
+    data.push(values.length === x.length ? values : x.map((_, row) => values[row] ?? null));
+    series.push({ spanGaps: false, points: { show: false }, ...look });
+  };
+  if (panel.stacked) {
+    // The sum of all first, then without the last one, …: each covers what is below it.
+    const sums = [];
+    let below = x.map(() => 0);
+    for (const [, values] of curves) {
+      below = below.map((sum, row) => (values[row] == null ? null : (sum ?? 0) + values[row]));
+      sums.push(below);
+    }
+    for (let part = curves.length - 1; part >= 0; part--) {
+      put(sums[part], { stroke: colour(`cause-${curves[part][2]}`), fill: colour(`cause-${curves[part][2]}`), width: 0.5 });
+    }
+  } else {
+    curves.forEach(([, values], number) => put(values, { stroke: colour(`line-${number % 4}`), width: 1.6 }));
+  }
+  for (const [run, look] of [
+    [ghost, { stroke: colour("ghost"), width: 1.2 }],
+    [b, { stroke: colour("line-b"), width: 1.8, dash: [7, 4] }],
+  ]) {
+    if (!run) continue;
+    const other = panel.curves(run);
+    const shown = panel.stacked ? [total(other)[1]] : other[1].map(([, values]) => values);
+    for (const values of shown) put(values, look);
+  }
+  return { data, series, bands };
+}
+
+/** Draws drops as ticks along the upper edge. */
+const ticks = (run) => (plot) => {
+  const { ctx, bbox } = plot;
+  if (!run?.ticks?.rows) return;
+  const [at, , , marked] = run.ticks.columns;
+  ctx.save();
+  ctx.strokeStyle = colour("ink");
+  ctx.beginPath();
+  let last = -1;
+  for (let row = 0; row < at.length; row++) {
+    const x = Math.round(plot.valToPos(at[row] / 1000, "x", true)) + 0.5;
+    if (x === last || x < bbox.left || x > bbox.left + bbox.width) continue;
+    last = x;
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + (marked[row] ? 4 : 8) * devicePixelRatio);
+  }
+  ctx.stroke();
+  ctx.restore();
+};
+
+/** One panel with its words and its table. */
+export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
+  const place = useRef(null);
+  const plot = useRef(null);
+  const scale = useRef({ most: 0, unit: "" });
+  const name = panel.name ? panel.name(a) : panel.title;
+
+  useEffect(() => {
+    const { data, series } = drawing(panel, a, b, ghost);
+    // The scale grows at once and shrinks only when a panel is made anew.
+    const most = ceiling(largest(data.slice(1)));
+    const known = scale.current;
+    known.most = known.from === a.from && known.until === a.until ? Math.max(known.most, most) : most;
+    [known.from, known.until] = [a.from, a.until];
+    const width = Math.max(place.current.clientWidth, 200);
+    const axis = { stroke: colour("ink"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid") } };
+    plot.current?.destroy();
+    plot.current = new uPlot(
+      {
+        width, height: 190, series, legend: { show: false },
+        cursor: { sync: { key: "time" }, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+        scales: { x: { time: false, range: [a.from, a.until] }, y: { range: [0, known.most] } },
+        axes: [{ ...axis, size: 34, values: (_, seconds) => seconds.map((at) => `${at} s`) }, { ...axis, size: 56 }],
+        hooks: {
+          draw: panel.key === "queue" ? [ticks(a)] : [],
+          setCursor: [(drawn) => onCursor(drawn.cursor.left >= 0 ? drawn.posToVal(drawn.cursor.left, "x") : null)],
+          setSelect: [(drawn) => {
+            const { left, width: wide } = drawn.select;
+            if (wide > 8) onZoom(drawn.posToVal(left, "x"), drawn.posToVal(left + wide, "x"));
+          }],
+        },
+      },
+      data, place.current,
+    );
+    return () => {
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [a, b, ghost, theme]);
+
+  useEffect(() => {
+    const drawn = plot.current;
+    if (drawn && cursor != null && document.activeElement === place.current) {
+      drawn.setCursor({ left: drawn.valToPos(cursor, "x"), top: 10 });
+    }
+  }, [cursor]);
+
+  const move = (event) => {
+    const pixel = (a.until - a.from) / Math.max(1, place.current.clientWidth - 60);
+    const steps = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const now = cursor ?? a.from;
+    let next = null;
+    if (steps) next = now + steps * pixel * (event.shiftKey ? 10 : 1);
+    if (event.key === "Home") next = a.from;
+    if (event.key === "End") next = a.until;
+    if (next === null) return;
+    event.preventDefault();
+    onCursor(Math.min(a.until, Math.max(a.from, next)));
+  };
+
+  const curve = (run) => {
+    const shown = panel.curves(run);
+    return panel.stacked ? total(shown) : [shown[0], shown[1][0]?.[1] ?? []];
+  };
+  const sides = [["A", a], ...(b ? [["B", b]] : [])];
+  const parts = panel.curves(a)[1];
+  return html`<figure class="panel">
+    <figcaption><b>${name}</b>, ${panel.unit}</figcaption>
+    <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${move}
+      aria-label=${sides.map(([side, run]) => words(sides.length > 1 ? `${name}, ${side}` : name, panel.unit, curve(run), panel.figures)).join(" ")}></div>
+    <ul class="legend">${
+      (panel.stacked ? parts : parts.length > 1 ? parts : []).map(([label, , cause], number) =>
+        html`<li><span class="key ${cause ? `cause-${cause}` : `line-${number % 4}`}"></span>${label}</li>`)
+    }${b ? html`<li><span class="key b"></span>B</li>` : null}${ghost ? html`<li><span class="key ghost"></span>before</li>` : null}${
+      panel.key === "queue" && a.ticks?.rows ? html`<li>short lines above: drops; shorter: marks</li>` : null
+    }</ul>
+    <details><summary>Words and table</summary>
+      ${sides.map(([side, run]) => html`<p>${words(sides.length > 1 ? `${side}: ${name}` : name, panel.unit, curve(run), panel.figures)}</p>`)}
+      <div class="scroll" tabindex="0" role="region" aria-label=${`${name}, as a table`}><table>
+        <thead><tr><th scope="col">time, s</th>${sides.map(([side]) => html`<th scope="col">${side}, ${panel.unit}</th>`)}</tr></thead>
+        <tbody>${rows(curve(a)[0].map((at, row) => [at, row]).length ? [curve(a)[0], curve(a)[0].map((_, row) => row)] : [[], []]).map(
+          ([at, row]) => html`<tr><td>${at.toFixed(1)}</td>${sides.map(([, run]) => {
+            const value = curve(run)[1][row];
+            return html`<td>${value == null ? "" : value.toFixed(2)}</td>`;
+          })}</tr>`)}</tbody>
+      </table></div>
+    </details>
+  </figure>`;
+}

@@ -1,0 +1,133 @@
+// From the frames of a run to the curves of panels, and to the numbers and words beside them.
+
+const CAUSES = [
+  ["sender", "in the sender"], ["recovery", "loss recovery"], ["queue", "queue"], ["request_wait", "wait for request"],
+  ["grant_wait", "wait for grant"], ["framing", "framing"], ["pipeline", "pipelines"],
+  ["serialisation", "serialisation"], ["wire", "propagation"], ["hold", "wait for a slot"],
+];
+
+const pick = (run, kind, subject) =>
+  run.series.find((one) => one.kind === kind && Object.entries(subject).every(([key, of]) => one[key] === of));
+
+const column = (series, name) => series.columns[series.names.indexOf(name)];
+
+const times = (series) =>
+  Array.from({ length: series.rows }, (_, row) => (series.first + row) * series.width);
+
+/** The entry whose delay is shown: a call or another stream, else the first. */
+export function listener(run) {
+  const flow = run.flows.find((one) => one.direction === "upstream") ?? run.flows[0];
+  return flow?.traffic ?? run.traffic[0];
+}
+
+/** Curves of a panel: times, and rows of label, values, and what they are. */
+export const PANELS = [
+  {
+    key: "queue", title: "waiting in the queue, upstream", unit: "kB", figures: 0,
+    curves(run) {
+      const link = run.links.find((name) => name.endsWith("upstream")) ?? run.links[0];
+      const series = pick(run, "backlog", { link });
+      return [times(series), [["longest", Array.from(column(series, "most_bytes"), (bytes) => bytes / 1000)]]];
+    },
+  },
+  {
+    key: "delay", title: "delay by cause", unit: "ms", figures: 0, stacked: true,
+    name: (run) => `delay of the ${listener(run)}, by cause`,
+    curves(run) {
+      const traffic = listener(run);
+      const series = pick(run, "causes_up", { traffic }) ?? pick(run, "causes_down", { traffic });
+      if (!series) return [[], []];
+      const packets = column(series, "packets");
+      const mean = (name) => Array.from(column(series, name), (sum, row) => (packets[row] ? sum / packets[row] : null));
+      const parts = CAUSES.map(([name, label]) => [label, mean(name), name]);
+      return [times(series), parts.filter(([, values]) => values.some((value) => value > 0.005))];
+    },
+  },
+  {
+    key: "window", title: "window of the first connection", unit: "segments", figures: 0,
+    curves(run) {
+      const series = run.series.find((one) => one.kind === "sender");
+      return series ? [times(series), [["window", Array.from(column(series, "window_segments"), finite)]]] : [[], []];
+    },
+  },
+  {
+    key: "goodput", title: "goodput of the last second", unit: "Mb/s", figures: 1,
+    curves(run) {
+      const found = run.series.filter((one) => one.kind === "goodput_up" || one.kind === "goodput_down");
+      const curves = found.map((one) => {
+        const direction = one.kind === "goodput_down" ? " down" : " up";
+        return [one.traffic + direction, lastSecond(one.columns[0], one.width).map((bytes) => (bytes * 8) / 1e6)];
+      });
+      return [found.length ? times(found[0]) : [], curves];
+    },
+  },
+];
+
+/** Of each bin, the sum over the last second: what is delivered after a loss comes all at once. */
+function lastSecond(values, width) {
+  const bins = Math.max(1, Math.round(1 / width));
+  let sum = 0;
+  return Array.from(values, (value, row) => {
+    sum += value - (row >= bins ? values[row - bins] : 0);
+    return Math.max(0, sum) / (bins * width);
+  });
+}
+
+const finite = (value) => (Number.isFinite(value) ? value : null);
+
+/** The sum of a stacked panel: one curve to compare. */
+export const total = ([x, curves]) => [
+  x,
+  x.map((_, row) => {
+    let sum = null;
+    for (const [, values] of curves) if (values[row] != null) sum = (sum ?? 0) + values[row];
+    return sum;
+  }),
+];
+
+/** Numbers of a run that people ask for first: label, value, unit, figures, and which way is better. */
+export function readings(run) {
+  const metric = (subject, name) => run.metrics?.find((row) => row[0] === subject && row[1] === name)?.[2];
+  const found = [];
+  const add = (label, value, unit, figures, better) => {
+    if (value !== undefined && value !== null) found.push({ label, value, unit, figures, better });
+  };
+  for (const subject of run.traffic) {
+    add(`${subject}: MOS`, metric(subject, "mos"), "", 2, 1);
+    if (metric(subject, "mos") !== undefined) {
+      add(`${subject}: delay, 99 % below`, metric(subject, "delay_up_p99"), "ms", 0, -1);
+      add(`${subject}: lost or late`, metric(subject, "loss_total"), "%", 1, -1);
+    } else {
+      const goodput = metric(subject, "goodput");
+      const down = metric(subject, "goodput_downstream");
+      if (goodput > 0.01) add(`${subject}: goodput up`, goodput, "Mb/s", 2, 1);
+      if (down > 0.01) add(`${subject}: goodput down`, down, "Mb/s", 2, 1);
+    }
+  }
+  let drops = 0;
+  for (const one of run.series) if (one.kind === "signals") for (const count of one.columns[0]) drops += count;
+  add("packets dropped", drops, "", 0, -1);
+  return found;
+}
+
+/** One sentence for a curve. */
+export function words(name, unit, [x, values], figures) {
+  let [least, most, at, first] = [Infinity, -Infinity, 0, null];
+  values.forEach((value, row) => {
+    if (value === null || Number.isNaN(value)) return;
+    first ??= value;
+    if (value > most) [most, at] = [value, x[row]];
+    least = Math.min(least, value);
+  });
+  if (first === null) return `${name}: nothing was seen.`;
+  const text = (value) => `${value.toFixed(figures)} ${unit}`;
+  return `${name}: ${text(first)} at first, at least ${text(least)}, at most ${text(most)} at ${at.toFixed(1)} s.`;
+}
+
+/** Rows of time and value for a table, at most `most`. */
+export function rows([x, values], most = 25) {
+  const step = Math.max(1, Math.ceil(x.length / most));
+  const found = [];
+  for (let row = 0; row < x.length; row += step) found.push([x[row], values[row]]);
+  return found;
+}

@@ -1,0 +1,82 @@
+// A worker: one engine, one run at a time. A newer run of the same worker makes it give up the older one.
+
+import { Engine, Problems } from "./engine.js";
+
+const STEPS = 50000; // some 4 to 8 ms
+let engine = null;
+let generation = 0;
+
+const yieldToMessages = () => new Promise((resume) => {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => resume();
+  channel.port2.postMessage(0);
+});
+
+/** All that panels show of a session, from the levels that suit so many pixels. */
+function picture(session, from, until, pixels) {
+  const catalogue = session.look();
+  const series = catalogue.series.map((about, number) => ({
+    ...session.series(number, from, until, pixels),
+    kind: about.kind,
+    traffic: about.traffic,
+    link: about.link,
+    names: about.columns,
+    widths_ns: about.widths_ns,
+  }));
+  for (const one of series) one.width = one.widths_ns[one.level] / 1e9;
+  return { ...catalogue, series, ticks: session.ticks(), from, until };
+}
+
+function transferred(value, found = new Set()) {
+  if (value instanceof Float32Array) found.add(value.buffer);
+  else if (Array.isArray(value)) value.forEach((part) => transferred(part, found));
+  else if (value && typeof value === "object") Object.values(value).forEach((part) => transferred(part, found));
+  return found;
+}
+
+async function run(message) {
+  const mine = (generation = message.generation);
+  const began = performance.now();
+  const session = engine.open(message.scenario, message);
+  let over;
+  while (!(over = session.advance(Infinity, STEPS))) {
+    await yieldToMessages();
+    if (generation !== mine) {
+      session.close();
+      return { superseded: true };
+    }
+  }
+  const now = session.now();
+  const span = message.span ?? [0, now];
+  const shown = picture(session, span[0], span[1], message.pixels);
+  const packets = shown.flows.map((_, flow) => session.packets(flow));
+  const bytes = session.bytes();
+  const metrics = session.close();
+  const memory = engine.of.memory.buffer.byteLength;
+  return { ...shown, packets, metrics, bytes, memory, seconds: now, took: performance.now() - began };
+}
+
+const actions = {
+  async load({ url, warmUp }) {
+    engine = await Engine.load(await fetch(url));
+    if (warmUp) {
+      const session = engine.open(warmUp, { seconds: 2 });
+      while (!session.advance(Infinity, STEPS)) await yieldToMessages();
+      session.close();
+    }
+    return { version: engine.version };
+  },
+  check: ({ scenario, settings }) => engine.check(scenario, settings),
+  set: ({ scenario, settings, explained }) => engine.set(scenario, settings, explained),
+  run,
+};
+
+addEventListener("message", async ({ data }) => {
+  try {
+    const answer = await actions[data.action](data);
+    postMessage({ number: data.number, answer }, [...transferred(answer)]);
+  } catch (error) {
+    const problems = error instanceof Problems ? error.problems : null;
+    postMessage({ number: data.number, error: String(error?.message ?? error), problems });
+  }
+});

@@ -1,0 +1,379 @@
+"""The page in a real browser: runs, sliders, two runs, links, keys, small and dark screens."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.serve.test_web_engine import GOLDEN, world
+
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+BUFFER = "access.upstream.queue.limit"
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """Open Explore and wait for its first run; no page may complain or load anything from elsewhere."""
+    opened(browser, f"{address}/index.html")
+    yield browser
+    complaints = [entry["message"] for entry in browser.get_log("browser")]
+    assert complaints == []
+    origin = address.split("/some")[0]
+    loaded = browser.execute_script(
+        "return performance.getEntriesByType('resource').map(one => one.name)"
+    )
+    assert [name for name in loaded if not name.startswith((origin, "data:", "blob:"))] == []
+
+
+def opened(browser: Any, url: str) -> None:
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.get("about:blank")
+    browser.get_log("browser")
+    browser.get(url)
+    wait(browser, "globalThis.sojourn?.a.run.value != null")
+
+
+def wait(browser: Any, condition: str, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not browser.execute_script(f"return Boolean({condition})"):
+        assert time.monotonic() < end, condition
+        time.sleep(0.05)
+
+
+def run(browser: Any, script: str, *arguments: object) -> Any:
+    """Run an asynchronous script with `m`, what the page shows, and `given`, the arguments."""
+    found = browser.execute_async_script(
+        "const done = arguments[arguments.length - 1], given = [...arguments].slice(0, -1), m = globalThis.sojourn;"
+        f"(async () => {{ {script} }})().then((value) => done({{ value }}), (error) => done({{ error: String(error) }}))",
+        *arguments,
+    )
+    assert "error" not in found, found
+    return found.get("value")
+
+
+def readings(browser: Any) -> dict[str, list[str]]:
+    rows = browser.execute_script(
+        "return [...document.querySelectorAll('.readings tbody tr')].map(row => [...row.children].map(cell => cell.textContent))"
+    )
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_chromium_gives_the_golden_results(page: Any) -> None:
+    golden = GOLDEN.read_text(encoding="utf-8").splitlines()
+    for name in dict.fromkeys(line.split()[2] for line in golden):
+        lines = run(
+            page,
+            """
+            const { Engine } = await import(new URL("js/engine.js", location.href));
+            globalThis.engine ??= await Engine.load(await fetch("engine.wasm"));
+            const session = globalThis.engine.open(given[0].scenario, { settings: given[0].settings, records: true });
+            while (!session.advance(Infinity, 20000));
+            return session.close(true);
+            """,
+            world(name),
+        )
+        found = {
+            f"{digest} {rows:>5} {name} {column}"
+            for digest, rows, column in (line.split() for line in lines)
+        }
+        assert found == {line for line in golden if line.split()[2] == name}
+
+
+def test_the_first_picture_is_the_run_of_the_scenario(page: Any) -> None:
+    shown = readings(page)
+    # As `sojourn run scenarios/lesson-buffer.toml` prints them: 4.3932, 55.837 ms, 8.6419 Mb/s.
+    assert shown["call: MOS"] == ["4.39"]
+    assert shown["call: delay, 99 % below"] == ["56 ms"]
+    assert shown["upload: goodput up"] == ["8.64 Mb/s"]
+    assert len(page.find_elements("css selector", ".panel canvas")) == 4
+
+
+def test_a_slider_is_moved_by_keys_and_the_whole_run_follows(page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    slider = page.find_element("css selector", f'input[data-path="{BUFFER}"]')
+    for _ in range(60):
+        slider.send_keys(Keys.ARROW_RIGHT)
+    wait(
+        page,
+        f"Number.parseFloat(m_of('{BUFFER}')) > 300".replace(
+            "m_of", "((path) => sojourn.a.settings.value[path])"
+        ),
+    )
+    wait(
+        page,
+        "sojourn.a.run.value.metrics.find(row => row[0] === 'call' && row[1] === 'mos')[2] < 2",
+    )
+    assert slider.get_attribute("aria-valuetext").endswith(" KB")
+    # The picture before the drag stays in grey.
+    assert run(page, "return m.a.ghost.value !== null") is True
+    assert float(readings(page)["call: MOS"][0]) < 2
+
+
+def test_the_same_settings_side_by_side_differ_in_nothing(page: Any) -> None:
+    run(page, "await m.showB()")
+    wait(page, "sojourn.b.run.value")
+    same = run(
+        page,
+        """
+        const plain = ({ took, memory, bytes, ...rest }) => JSON.stringify(rest, (key, value) =>
+          value instanceof Float32Array ? Array.from(value) : value);
+        return plain(m.a.run.value) === plain(m.b.run.value);
+        """,
+    )
+    assert same is True
+    assert {cells[2] for cells in readings(page).values()} == {"the same"}
+    run(page, "await m.change(m.b, 'access.upstream.queue', 'fq-codel')")
+    wait(
+        page,
+        "[...document.querySelectorAll('.readings td')].some(cell => cell.textContent.includes('better'))",
+    )
+    assert readings(page)["call: delay, 99 % below"][2].endswith("better")
+
+
+def test_a_link_brings_back_scenario_settings_and_seed(page: Any, address: str) -> None:
+    fragment = run(
+        page,
+        f"""
+        m.seed.value = 7;
+        await m.change(m.a, "{BUFFER}", "16 KB");
+        const link = await import(new URL("js/link.js", location.href));
+        return link.write({{ scenario: m.scenario.value, a: m.a.settings.value, b: null, seed: 7, version: m.version.value }});
+        """,
+    )
+    assert len(fragment) < 2000
+    before = run(page, "return m.a.run.value.metrics")
+    opened(page, f"{address}/index.html{fragment}")
+    assert run(page, "return m.seed.value") == 7
+    assert run(page, "return m.a.run.value.metrics") == before
+
+
+def test_a_link_that_inflates_to_more_than_a_mebibyte_is_refused(page: Any) -> None:
+    said = run(
+        page,
+        """
+        const link = await import(new URL("js/link.js", location.href));
+        const bomb = await link.pack("#".repeat(20_000_000));
+        return [bomb.length, await link.unpack(bomb).catch((error) => error.message)];
+        """,
+    )
+    assert said[0] < 60_000
+    assert "larger than 1 MiB" in said[1]
+
+
+def test_what_is_wrong_is_said_with_its_place_and_the_picture_stays(page: Any) -> None:
+    run(page, f"await m.change(m.a, '{BUFFER}', '-3 KB')")
+    told = page.find_element("css selector", ".problems").text
+    assert BUFFER in told
+    assert len(page.find_elements("css selector", ".panel canvas")) == 4
+    run(page, "await m.undo()")
+    assert page.find_elements("css selector", ".problems") == []
+
+
+def test_markup_in_a_scenario_is_text(page: Any) -> None:
+    run(
+        page,
+        """
+        const name = '<img src=x onerror="globalThis.hurt=1">';
+        await m.open(m.scenario.value.replace('name = "call"', `name = '${name}'`));
+        """,
+    )
+    assert run(page, "return globalThis.hurt ?? 0") == 0
+    assert page.find_elements("css selector", "main img") == []
+
+
+def test_many_moves_take_no_more_memory_and_the_last_one_is_shown(page: Any) -> None:
+    moved = run(
+        page,
+        f"""
+        await m.change(m.a, "duration", "5 s");
+        const sizes = ["8 KB", "64 KB", "1 MB", "16 KB"];
+        for (let move = 0; move < 40; move++) await m.change(m.a, "{BUFFER}", sizes[move % 4]);
+        const before = m.a.run.value.memory;
+        for (let move = 0; move < 200; move++) await m.change(m.a, "{BUFFER}", sizes[move % 4], true);
+        const all = Array.from({{ length: 50 }}, (_, move) => m.change(m.a, "{BUFFER}", `${{move + 8}} KB`, true));
+        await Promise.all(all);
+        const shown = JSON.stringify(m.a.run.value.metrics);
+        await m.again();
+        return [before, m.a.run.value.memory, shown === JSON.stringify(m.a.run.value.metrics), m.a.settings.value["{BUFFER}"]];
+        """,
+    )
+    assert moved[1] <= 1.05 * moved[0]
+    assert moved[2] is True
+    assert moved[3] == "57 KB"
+
+
+def test_everything_is_reached_by_the_tabulator_and_nothing_holds_it(page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    page.execute_script("document.body.focus()")
+    seen: list[str] = []
+    for _ in range(60):
+        page.switch_to.active_element.send_keys(Keys.TAB)
+        seen.append(
+            page.execute_script(
+                "const one = document.activeElement; return one.dataset.path ?? (one.getAttribute('aria-label') ?? one.textContent).slice(0, 30)"
+            )
+        )
+    assert "Skip to the page" in seen
+    assert BUFFER in seen
+    assert {
+        "Compare with B",
+        "Undo",
+        "Play",
+        "Zoom in",
+        "Link",
+        "TOML",
+        "CSV",
+        "PNG",
+        "Notebook",
+    } <= set(seen)
+    plots = [word for word in seen if word.startswith("waiting in the queue")]
+    assert plots, seen
+
+
+def test_the_cursor_of_a_picture_moves_by_keys(page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    plot = page.find_element("css selector", ".plot")
+    plot.send_keys(Keys.HOME)
+    assert run(page, "return m.cursor.value") == 0
+    plot.send_keys(Keys.ARROW_RIGHT)
+    assert 0 < run(page, "return m.cursor.value") < 1
+    plot.send_keys(Keys.END)
+    assert run(page, "return m.cursor.value") == pytest.approx(60, abs=0.5)
+
+
+PAGES = ["index.html", "lessons/bufferbloat/index.html", "lessons/bufferbloat/teacher.html"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Any, address: str, name: str, scheme: str) -> None:
+    browser.get("about:blank")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    browser.get(f"{address}/{name}")
+    if "teacher" not in name:
+        wait(browser, "document.querySelector('.readings')")
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    found = browser.execute_async_script(
+        "axe.run(document, { resultTypes: ['violations'] }).then(arguments[0])"
+    )
+    told = [
+        (one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found["violations"]
+    ]
+    assert told == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [320, 400])
+def test_no_page_scrolls_sideways_on_a_small_screen(
+    browser: Any, address: str, name: str, width: int
+) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.get("about:blank")
+    browser.get(f"{address}/{name}")
+    if "teacher" not in name:
+        wait(browser, "document.querySelector('.readings')")
+    wide = browser.execute_script("return document.documentElement.scrollWidth")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide <= width
+
+
+def test_nothing_moves_by_itself_for_whom_that_is_too_much(browser: Any, address: str) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]},
+    )
+    browser.get("about:blank")
+    browser.get(f"{address}/index.html")
+    wait(browser, "document.querySelector('.player button')")
+    button = browser.find_element("css selector", ".player button")
+    assert button.text == "One second on"
+    button.click()
+    first = run(browser, "return m.cursor.value")
+    time.sleep(0.3)
+    assert run(browser, "return m.cursor.value") == first
+
+
+def test_colours_that_the_reader_has_forced_leave_the_keys_of_curves(
+    browser: Any, address: str
+) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]}
+    )
+    browser.get("about:blank")
+    browser.get(f"{address}/index.html")
+    wait(browser, "document.querySelector('.key')")
+    colours = browser.execute_script(
+        "return [...document.querySelectorAll('.panel:nth-of-type(2) .key')].map(one => getComputedStyle(one).backgroundColor)"
+    )
+    assert len(set(colours)) == len(colours) > 1
+
+
+def test_the_lesson_wants_a_guess_before_it_runs(browser: Any, address: str) -> None:
+    opened(browser, f"{address}/lessons/bufferbloat/index.html")
+    decide = browser.find_element("css selector", "button.first")
+    assert not decide.is_enabled()
+    assert browser.find_elements("css selector", "input[type=range]") == []
+    browser.find_elements("css selector", ".choices input")[1].click()
+    decide.click()
+    wait(
+        browser, "document.querySelector('[role=status]').textContent.startsWith('You said 50 ms')"
+    )
+    told = browser.find_element("css selector", "[role=status]").text
+    assert re.search(r"it is (7|8)\d\d ms: \d+ times as long", told), told
+    assert len(browser.find_elements("css selector", "input[type=range]")) == 2
+    browser.find_elements("css selector", ".choices")[1].find_elements("css selector", "input")[
+        1
+    ].click()
+    assert "Yes." in browser.find_element("css selector", "article").text
+
+
+def test_the_page_for_teachers_prints_on_two_pages(browser: Any, address: str) -> None:
+    browser.get(f"{address}/lessons/bufferbloat/teacher.html")
+    for width, height in ((8.27, 11.69), (8.5, 11.0)):
+        printed = browser.execute_cdp_cmd(
+            "Page.printToPDF", {"paperWidth": width, "paperHeight": height}
+        )
+        pages = len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"])))
+        assert 1 <= pages <= 2
+    assert browser.find_elements("css selector", "script") == []
+
+
+def test_a_page_from_a_file_says_what_is_needed(browser: Any, site: Path) -> None:
+    browser.get("about:blank")
+    browser.get((site / "index.html").as_uri())
+    text = browser.find_element("css selector", "main").text
+    assert "being loaded" in text or "Serve this directory" in text
+
+
+def test_exports_have_what_is_seen(page: Any) -> None:
+    table, notebook = run(
+        page,
+        """
+        const take = await import(new URL("js/export.js", location.href));
+        return [take.csv([["A", m.a.run.value]]), take.notebook(m.scenario.value, 1, "x")];
+        """,
+    )
+    lines = table.splitlines()
+    assert lines[0] == "side,panel,curve,unit,time_s,value"
+    assert {line.split(",")[1] for line in lines[1:]} == {"queue", "delay", "window", "goodput"}
+    cells = json.loads(notebook)["cells"]
+    code = "".join(cells[1]["source"])
+    compile(code, "notebook", "exec")
+    assert cells[1]["outputs"] == []
