@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use sojourn_base::{BitRate, Limit, Packets, Seed};
 use sojourn_link::{Framing, LinkConfig, SerialConfig};
 use sojourn_queue::{CodelConfig, CodelLaw, DropTailConfig, ManagerConfig};
-use sojourn_record::RecordConfig;
+use sojourn_record::{ColumnData, RecordConfig};
 use sojourn_scenario::DirectedLink;
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -454,4 +455,193 @@ fn what_cannot_be_emulated_is_refused_with_a_sentence() {
     far.mtu = Bytes(1500);
     let refusal = Pump::new(&far, ends()).unwrap_err();
     assert!(refusal.message.contains("there is room for"), "{refusal}");
+}
+
+/// Words as they are spelled: the dictionary of an emulation has more entries.
+fn spelled(data: &ColumnData) -> Vec<String> {
+    match data {
+        ColumnData::Words { codes, dictionary } => {
+            let word = |code: &i32| Some(dictionary.get(usize::try_from(*code).ok()?)?.clone());
+            codes
+                .iter()
+                .map(|code| word(code).unwrap_or_default())
+                .collect()
+        }
+        other => vec![format!("{other:?}")],
+    }
+}
+
+/// The same datagrams over the same link, in a simulation and in an emulation, give the same tables.
+#[test]
+fn records_are_those_of_a_simulation() {
+    let text = r#"
+schema = 1
+name = "both"
+duration = "4 s"
+[emulate]
+rtt = "20 ms"
+[access.upstream]
+link = { kind = "docsis30-single", rate = "5 Mb/s" }
+queue = { kind = "docsis-pie", limit = "60000 B" }
+[access.downstream]
+link = { kind = "serial", rate = "10 Mb/s", delay = "1 ms" }
+queue = { kind = "codel", ecn = true }
+[[traffic]]
+name = "up"
+app = { kind = "constant-rate", direction = "upstream", packet = "1200 B", interval = "1600 us" }
+match = { port = 1 }
+rtt = "20 ms"
+[[traffic]]
+name = "down"
+app = { kind = "constant-rate", direction = "downstream", packet = "900 B", interval = "600 us" }
+match = { port = 2 }
+rtt = "20 ms"
+"#;
+    let mut scenario = sojourn_scenario::Scenario::parse(text).unwrap_or_else(|it| panic!("{it}"));
+    let simulate = |scenario: &sojourn_scenario::Scenario| {
+        let recorder = sojourn_engine::column_recorder(scenario, scenario.record);
+        let outcome = sojourn_engine::run(scenario, Seed(1), recorder, &|| false);
+        outcome.unwrap().recorder.into_records()
+    };
+    let simulated = simulate(&scenario);
+    let mut units: Vec<_> = simulated
+        .datagrams()
+        .iter()
+        .map(|row| {
+            let length = u16::try_from(row.length.0).unwrap();
+            let unit = datagram(row.direction, length, row.traffic.0 + 1, 0);
+            (row.sent_at, row.direction, unit)
+        })
+        .collect();
+    units.sort_by_key(|(at, ..)| *at);
+    assert!(units.len() > 2000);
+    let (plan, _) = Plan::of(&scenario, &crate::Options::default()).unwrap();
+    let (script, mut pump) = emulation(&plan, units);
+    run(&script, &mut pump);
+    let emulated = pump.finish();
+    scenario.duration = emulated.summary.duration;
+    let simulated = simulate(&scenario);
+    assert_eq!(emulated.summary.hidden_losses, 0);
+    let dropped = |records: &Records| {
+        records
+            .signals()
+            .map(|(_, count)| count.packets)
+            .sum::<u64>()
+    };
+    assert!(dropped(&simulated) > 50, "{}", dropped(&simulated));
+    let (simulated, emulated) = (simulated.tables(), emulated.records.tables());
+    let names = |tables: &[Table]| tables.iter().map(|it| it.name).collect::<Vec<_>>();
+    assert_eq!(names(&emulated), names(&simulated));
+    for (emulated, simulated) in emulated.iter().zip(&simulated) {
+        // Entries for what matches no other have rows of nothing in an emulation.
+        if ["traffic", "delays", "delay_histogram"].contains(&simulated.name) {
+            continue;
+        }
+        for (ours, theirs) in emulated.columns.iter().zip(&simulated.columns) {
+            let same = spelled(&ours.data) == spelled(&theirs.data);
+            assert!(same, "{}.{}", simulated.name, ours.name);
+        }
+    }
+}
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts what each thread allocates.
+struct Counting;
+
+// SAFETY: hands its arguments unchanged to the system's allocator.
+#[expect(unsafe_code, reason = "an allocator is an unsafe trait")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Gives the same unit with every read while there is time, and throws away what is written.
+#[derive(Debug)]
+struct Source {
+    unit: Vec<u8>,
+    written: Rc<Cell<u64>>,
+}
+
+impl Port for Source {
+    fn read_batch(
+        &mut self,
+        _most: usize,
+        receive: &mut dyn FnMut(Offload, &[u8]),
+    ) -> io::Result<usize> {
+        receive(Offload::default(), &self.unit);
+        Ok(1)
+    }
+
+    fn write(&mut self, _: Offload, _: &[IoSlice<'_>]) -> io::Result<()> {
+        self.written.set(self.written.get() + 1);
+        Ok(())
+    }
+}
+
+/// A clock that moves on by a millisecond with every wait.
+struct Ticks {
+    now: Instant,
+    until: Instant,
+}
+
+impl Clock for Ticks {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn wait(&mut self, _until: Instant) -> io::Result<Wake> {
+        self.now += Span::from_ms(1);
+        let both = PerDirection {
+            upstream: true,
+            downstream: true,
+        };
+        Ok(Wake {
+            readable: both,
+            ended: self.now >= self.until,
+        })
+    }
+}
+
+#[test]
+fn packets_cost_no_allocation() {
+    let mut plan = plan(CodelConfig::RFC8289);
+    plan.record = RecordConfig::NOTHING;
+    let written = Rc::new(Cell::new(0));
+    let port = |direction| Source {
+        unit: datagram(direction, 1400, 1, 2),
+        written: Rc::clone(&written),
+    };
+    let ends = Ends {
+        inside: port(Direction::Upstream),
+        far: port(Direction::Downstream),
+    };
+    let mut pump = Pump::new(&plan, ends).unwrap();
+    let mut clock = Ticks {
+        now: Instant::ZERO,
+        until: Instant::from_s(3),
+    };
+    pump.run(&mut clock, &mut |_| {}).unwrap();
+    let before = (ALLOCATIONS.get(), written.get());
+    clock.until = Instant::from_s(13);
+    pump.run(&mut clock, &mut |_| {}).unwrap();
+    let (allocated, packets) = (ALLOCATIONS.get() - before.0, written.get() - before.1);
+    assert!(packets > 15_000, "{packets}");
+    // A list with a row for each second grows.
+    assert!(
+        allocated <= 4,
+        "{allocated} allocations for {packets} packets"
+    );
 }
