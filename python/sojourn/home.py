@@ -47,7 +47,7 @@ NAMES: Mapping[str, str] = {
     "today": "today",
     "buffer": "a buffer of 50 ms",
     "PIE": "PIE",
-    "low-latency": "LLD",
+    "low-latency": "Low Latency DOCSIS",
     "FQ": "FQ in a router",
 }
 """How sentences call it."""

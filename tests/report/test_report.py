@@ -363,3 +363,16 @@ def test_what_competes_with_nothing_has_no_list_of_grades() -> None:
     headline = Headline("Grade F.", "run", grades={"": "F"})
     assert first_of(headline) == ["Grade F."]
     assert not headline.graded
+
+
+def test_own_words_keep_the_number_only_if_they_tell_it() -> None:
+    big = BigNumber("4.5", "ms", "game, P99, upstream")
+    derived = Headline("LLD keeps the game at 4.5 ms.", "winner", grades={"a": "A"}, big=big)
+    assert derived.worded("The game waits 4.5 ms.").big is big
+    assert derived.worded("The upload gets 14.5 Mb/s.").big is None
+
+
+def test_points_of_many_labels_have_no_grades(tmp_path: Path) -> None:
+    headline = build_world(small_world(), tmp_path).summary.headline
+    assert headline is not None
+    assert not headline.grades

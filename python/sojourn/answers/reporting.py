@@ -86,7 +86,7 @@ def declared_parts(
     said = headlines(study, ask)
     return StudyParts(
         headline=First(said[0], "own") if said else None,
-        headlines=(*said, won.sentence) if won and won.sentence else said,
+        headlines=said,
         summary=won.table if won else None,
         tables=printed,
         plain_tables=(*plain, *failed),

@@ -157,8 +157,9 @@ class Headline:
         return Headline(**known)
 
     def worded(self, sentence: str) -> Headline:
-        """Return the same in a study's own words."""
-        return self.but(sentence=sentence, kind="own", cells=())
+        """Return the same in a study's own words; its number stays if they tell it."""
+        big = self.big if self.big is not None and self.big.text in sentence.split() else None
+        return self.but(sentence=sentence, kind="own", cells=(), big=big)
 
     def by_grade(self) -> list[tuple[str, list[str]]]:
         """Return the settings by grade, the best first; nothing if nothing competes."""

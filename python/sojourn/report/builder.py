@@ -115,6 +115,8 @@ def _headed(result: StudyResult, parts: StudyParts) -> StudyParts:
     if own is None:
         return replace(parts, headline=derived)
     headline = own if derived is None else derived.worded(own.sentence)
+    if not (result.definition.compare or len(result.labels) == 1):
+        headline = headline.but(grades={})  # own words may be about other settings
     return replace(parts, headline=headline, headlines=parts.headlines[1:])
 
 

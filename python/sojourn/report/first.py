@@ -9,7 +9,7 @@ from sojourn.errors import plain
 from sojourn.headline.derive import headline_of
 from sojourn.headline.felt import told_metrics
 from sojourn.headline.said import Headline, Point, amount
-from sojourn.report.roles import Roles, kinds_of
+from sojourn.report.roles import POINT, Roles, kinds_of
 from sojourn.study.expand import labels_of_points
 from sojourn.study.result import StudyResult
 
@@ -48,7 +48,7 @@ def headline_of_result(
         if roles.compete in labels
     )
     settings = [_name(roles, words, value) for value in (*declared, *roles.competitors)]
-    return headline_of(
+    found = headline_of(
         points_of(result, roles, words),
         settings=list(dict.fromkeys(settings)),
         kinds=kinds_of(result),
@@ -57,6 +57,11 @@ def headline_of_result(
         feels=definition.feels,
         own=[_name(roles, words, name) for name in result.plugins],
     )
+    if found is not None and roles.compete == POINT and result.labels:
+        return found.but(
+            grades={}
+        )  # points of many labels are no settings that anybody could choose
+    return found
 
 
 def points_of(result: StudyResult, roles: Roles, words: Points) -> list[Point]:

@@ -24,7 +24,15 @@ from sojourn.plots import styles
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["MOST_COMPETITORS", "Measured", "Roles", "by_role", "kinds_of", "largest_values"]
+__all__ = [
+    "MOST_COMPETITORS",
+    "POINT",
+    "Measured",
+    "Roles",
+    "by_role",
+    "kinds_of",
+    "largest_values",
+]
 
 MOST_COMPETITORS = 7
 """chosen: as many looks as one tells apart, and as many columns as a page has."""
@@ -33,6 +41,7 @@ LEAST_DIFFERENCE = 0.01
 """Measures that differ by less, as a share of the largest, say nothing. chosen: what nobody would notice."""
 
 POINT = "point"
+"""What competes where labels do not tell points apart."""
 
 
 @dataclass(frozen=True)
