@@ -148,7 +148,7 @@ fn series(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
         .saturating_mul(COUNTED_AND_TABLE as u64)
 }
 
-/// Of each link, of what each entry sends over its access link in each direction, and of devices.
+/// Of each link, of what each entry sends over its access link in each direction and of its round trips, and of devices.
 fn histograms(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
     let (links, entries) = (topology.links.len(), topology.traffic.len());
     let devices = topology
@@ -156,7 +156,7 @@ fn histograms(scenario: &Scenario, topology: &Topology<'_>) -> u64 {
         .iter()
         .filter(|link| link.config.latency_histogram.is_some());
     let own = if scenario.record.histograms {
-        links + 2 * entries
+        links + 3 * entries
     } else {
         0
     };
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn histograms_of_devices_count_beside_those_of_the_run() {
         let without = need(&[], HISTOGRAMS).0;
-        assert_eq!(without, 4 * HISTOGRAM_BYTES);
+        assert_eq!(without, 5 * HISTOGRAM_BYTES);
         let off = need(&[("record.histograms", "false")], HISTOGRAMS).0;
         assert_eq!(off, 0);
         let device = [("access.upstream.latency_histogram.value", "sojourn")];

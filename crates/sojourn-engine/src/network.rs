@@ -45,12 +45,13 @@ impl<R: Recorder> Network<R> {
     /// See [`sojourn_link::Network::add_route`].
     pub(crate) fn add_route(
         &mut self,
-        traffic: TrafficId,
+        entry_and_server: (TrafficId, u32),
         direction: Direction,
         links: &[LinkId],
         wire: WireConfig,
     ) -> HopId {
-        self.links.add_route(traffic, direction, links, wire)
+        self.links
+            .add_route(entry_and_server, direction, links, wire)
     }
 
     /// Tells the recorder what the MACs have counted by `end`.

@@ -139,6 +139,7 @@ impl<R: Recorder> NetworkContext for Paths<R> {
             &LinkPassage {
                 link: place.link,
                 traffic: place.traffic,
+                server: place.server,
                 length: Bytes(u64::from(length)),
                 charged: Bytes(u64::from(meta.length)),
                 entered_at: passage.entered_at,

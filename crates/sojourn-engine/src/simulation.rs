@@ -76,8 +76,12 @@ pub fn column_recorder(scenario: &Scenario, config: RecordConfig) -> ColumnRecor
     let is_probe =
         |placed: &PlacedTraffic<'_>| placed.entry.application.get::<ProbeConfig>().is_some();
     let samplers = topology.traffic.iter().map(is_probe).collect();
+    let connects = |placed: &PlacedTraffic<'_>| placed.entry.application.datagrams().is_none();
+    let connecting: Vec<bool> = topology.traffic.iter().map(connects).collect();
     let traffic = topology.traffic.into_iter().map(|placed| placed.subject);
-    ColumnRecorder::over(config, links.collect(), traffic.collect()).with_samples_of(samplers)
+    ColumnRecorder::over(config, links.collect(), traffic.collect())
+        .with_samples_of(samplers)
+        .following_one_packet_of(&connecting)
 }
 
 /// Runs `scenario` with `seed` into `recorder`. The same scenario and seed give the same records,
@@ -413,17 +417,16 @@ impl TrafficState {
         network: &mut Network<R>,
     ) -> Self {
         let (number, entry) = (place.number, place.placed.entry);
-        let first_hops: Vec<[HopId; 2]> = entry
-            .servers
-            .iter()
-            .map(|server| {
+        let first_hops: Vec<[HopId; 2]> = (0..)
+            .zip(&entry.servers)
+            .map(|(of_entry, server)| {
                 let wire = WireConfig {
                     rate: server.line_rate,
                     delay: server.wire_delay(place.propagation),
                 };
                 Direction::BOTH.map(|direction| {
                     let path = &place.path[direction as usize];
-                    network.add_route(TrafficId(number), direction, path, wire)
+                    network.add_route((TrafficId(number), of_entry), direction, path, wire)
                 })
             })
             .collect();

@@ -102,11 +102,11 @@ impl Network {
         link
     }
 
-    /// Adds a route over `links`, in the order in which its packets meet them, and over `wire` at the
+    /// Adds a route to or from one of an entry's servers over `links`, in the order in which its packets meet them, and over `wire` at the
     /// server's end. Its first hop is what [`Network::enter`] wants to know.
     pub fn add_route(
         &mut self,
-        traffic: TrafficId,
+        (traffic, server): (TrafficId, u32),
         direction: Direction,
         links: &[LinkId],
         wire: WireConfig,
@@ -134,6 +134,7 @@ impl Network {
             over,
             direction,
             traffic,
+            server,
         }));
         first
     }

@@ -1,7 +1,7 @@
-//! Delays: rounding as printed, variation, jitter, and round trips put together from one-way delays.
+//! Delays: rounding as printed, variation and jitter.
 //!
 //! Source: White 2013 4.1.1 (rounding up to whole milliseconds); RFC 5481 4.1 and 4.2 (variation from
-//! packet to packet and above the minimum); RFC 3550 6.4.1 (jitter); White 2019 5.4.
+//! packet to packet and above the minimum); RFC 3550 6.4.1 (jitter).
 //! Units and ranges: delays in nanoseconds. A lost packet has no delay: it is `None` where packets are
 //! listed in the order of sending, and absent elsewhere.
 //! Deviations: RFC 3550 updates its jitter in units of the media clock; here it is exact.
@@ -47,28 +47,6 @@ pub fn interarrival_jitter(delays: &[Option<u64>]) -> f64 {
     variation.iter().fold(0.0, |jitter, step| {
         jitter + (step.unsigned_abs() as f64 - jitter) / 16.0
     })
-}
-
-/// A packet that arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OneWay {
-    /// When it was sent.
-    pub sent_at: u64,
-    /// How long it took.
-    pub delay: u64,
-}
-
-/// Round trips of one session: each upstream packet is answered by the first downstream packet sent at
-/// or after its arrival. Keeps the correlation of the two directions, which a convolution loses.
-/// `down` is in the order of sending; upstream packets without an answer are left out.
-pub fn paired_round_trips(up: &[OneWay], down: &[OneWay]) -> Vec<u64> {
-    up.iter()
-        .filter_map(|packet| {
-            let arrival = packet.sent_at + packet.delay;
-            let first = down.partition_point(|answer| answer.sent_at < arrival);
-            Some(packet.delay + down.get(first)?.delay)
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -127,14 +105,5 @@ mod tests {
             inter_packet_variation(&[Some(5), None, Some(3), None, None, Some(9)]),
             [-2, 6]
         );
-    }
-
-    #[test]
-    fn a_round_trip_takes_the_first_answer_after_the_arrival() {
-        let packet = |sent_at, delay| OneWay { sent_at, delay };
-        let up = [packet(0, 5), packet(33, 40), packet(66, 10), packet(99, 50)];
-        let down = [packet(5, 7), packet(38, 8), packet(73, 20), packet(77, 9)];
-        // Arrivals 5, 73, 76 and 149: answered at 5, 73, 77 and never.
-        assert_eq!(paired_round_trips(&up, &down), [12, 60, 19]);
     }
 }

@@ -158,12 +158,26 @@ fn traffic_metrics(
     if let Some(histogram) = records.access_delay(id, data_direction(counters)) {
         delay_metrics(rows, name, histogram);
     }
-    for (direction, metrics) in [
-        (Direction::Upstream, &DELAY_UP),
-        (Direction::Downstream, &DELAY_DOWN),
+    for (histogram, delays, variation) in [
+        (
+            records.access_delay(id, Direction::Upstream),
+            &DELAY_UP,
+            &VARIATION_UP,
+        ),
+        (
+            records.access_delay(id, Direction::Downstream),
+            &DELAY_DOWN,
+            &VARIATION_DOWN,
+        ),
+        (
+            records.round_trips(id),
+            &DELAY_ROUND_TRIP,
+            &VARIATION_ROUND_TRIP,
+        ),
     ] {
-        if let Some(histogram) = records.access_delay(id, direction) {
-            histogram_metrics(rows, name, histogram, metrics);
+        if let Some(histogram) = histogram {
+            histogram_metrics(rows, name, histogram, delays);
+            variation_metrics(rows, name, histogram, variation);
         }
     }
     let pages: Vec<&Page> = records
@@ -321,6 +335,15 @@ const DELAY_DOWN: DelayNames = [
     "delay_down_p999",
     "delay_down_max",
 ];
+const DELAY_ROUND_TRIP: DelayNames = [
+    "delay_round_trip_mean",
+    "delay_round_trip_min",
+    "delay_round_trip_p50",
+    "delay_round_trip_p95",
+    "delay_round_trip_p99",
+    "delay_round_trip_p999",
+    "delay_round_trip_max",
+];
 const QUEUE_DELAY: DelayNames = [
     "queue_delay_mean",
     "queue_delay_min",
@@ -349,6 +372,41 @@ fn histogram_metrics(
     ];
     for (metric, value) in names.iter().zip(values) {
         rows.add_some(subject, metric, value);
+    }
+}
+
+/// Names of what quantiles of a histogram of delays exceed the least delay by.
+type VariationNames = [&'static str; 3];
+
+const VARIATION_UP: VariationNames = [
+    "delay_variation_up_p50",
+    "delay_variation_up_p99",
+    "delay_variation_up_p999",
+];
+const VARIATION_DOWN: VariationNames = [
+    "delay_variation_down_p50",
+    "delay_variation_down_p99",
+    "delay_variation_down_p999",
+];
+const VARIATION_ROUND_TRIP: VariationNames = [
+    "delay_variation_round_trip_p50",
+    "delay_variation_round_trip_p99",
+    "delay_variation_round_trip_p999",
+];
+
+/// Packet delay variation: what delays exceed the least one by.
+fn variation_metrics(
+    rows: &mut Rows,
+    subject: &str,
+    histogram: &DelayHistogram,
+    names: &VariationNames,
+) {
+    let Some(least) = histogram.min_ns() else {
+        return;
+    };
+    for (metric, p) in names.iter().zip([0.5, 0.99, 0.999]) {
+        let above = histogram.quantile_ns(p).map(|ns| ns.saturating_sub(least));
+        rows.add_some(subject, metric, above.map(|ns| ns as f64 / 1e6));
     }
 }
 

@@ -177,6 +177,28 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "delay_down_p999" "99.9th percentile of delay downstream"
         "delay_down_max" "longest delay downstream"
     }
+    "access delay there and back: of each packet upstream with the first one downstream of the same session (server) that came to the line at or after its arrival; what lies beyond the line takes no time. Of connections one packet of a session is followed at a time, of datagrams all; those without an answer do not count"
+        from "White 2019 4.2" ["ms"] lower {
+        "delay_round_trip_mean" "mean round trip over the access line"
+        "delay_round_trip_min" "shortest round trip over the access line"
+        "delay_round_trip_p50" "median round trip over the access line"
+        "delay_round_trip_p95" "95th percentile of round trips over the access line"
+        "delay_round_trip_p99" "99th percentile of round trips over the access line"
+        "delay_round_trip_p999" "99.9th percentile of round trips over the access line"
+        "delay_round_trip_max" "longest round trip over the access line"
+    }
+    "packet delay variation: what these delays exceed the shortest one by, upstream, downstream, and there and back; over all packets of the entry"
+        from "RFC 5481 4.2, White 2019 4.3" ["ms"] lower {
+        "delay_variation_up_p50" "median delay variation upstream"
+        "delay_variation_up_p99" "99th percentile of delay variation upstream"
+        "delay_variation_up_p999" "99.9th percentile of delay variation upstream"
+        "delay_variation_down_p50" "median delay variation downstream"
+        "delay_variation_down_p99" "99th percentile of delay variation downstream"
+        "delay_variation_down_p999" "99.9th percentile of delay variation downstream"
+        "delay_variation_round_trip_p50" "median delay variation of round trips"
+        "delay_variation_round_trip_p99" "99th percentile of delay variation of round trips"
+        "delay_variation_round_trip_p999" "99.9th percentile of delay variation of round trips"
+    }
     "packets with an access delay below that, of the entry's packets that were forwarded in the direction of the data"
         from "chosen: what CoDel aims at (RFC 8289 4.4), and the interval of voice packets" ["%"] higher {
         "delay_share_under_5ms" "packets with a delay under 5 ms"

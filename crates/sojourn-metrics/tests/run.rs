@@ -200,6 +200,7 @@ fn pass(recorder: &mut ColumnRecorder, traffic: u16, direction: Direction, bytes
         &LinkPassage {
             link: LinkId(direction as u16),
             traffic: TrafficId(traffic),
+            server: 0,
             length: Bytes(bytes),
             charged: Bytes(bytes),
             entered_at,
@@ -240,6 +241,110 @@ fn the_delay_of_a_download_is_that_of_its_data_and_not_of_its_acknowledgements()
         let ours = metric(&table, subject, name).unwrap();
         assert!((ours - expected).abs() < 0.05, "{subject} {name}: {ours}");
     }
+}
+
+/// One packet of `server` over the access link: when it came, and how long it took, in ms.
+fn cross(recorder: &mut ColumnRecorder, direction: Direction, server: u32, (at, ms): (u64, u64)) {
+    let entered_at = Instant::from_ms(at);
+    let arrives_at = entered_at.saturating_add(Span::from_ms(ms));
+    recorder.on_passage(
+        direction,
+        &LinkPassage {
+            link: LinkId(direction as u16),
+            traffic: TrafficId(1),
+            server,
+            length: Bytes(100),
+            charged: Bytes(100),
+            entered_at,
+            dequeued_at: arrives_at,
+            arrives_at,
+            queue: ServiceQueue::Classic,
+            sub_flow: None,
+        },
+    );
+}
+
+#[test]
+fn round_trips_keep_the_correlation_of_both_directions() {
+    let (up, down) = (Direction::Upstream, Direction::Downstream);
+    let game = |recorder: &mut ColumnRecorder| {
+        // Arrivals at 5, 73 and 76 of one session are answered at 5, 73 and 77: 5 + 7, 40 + 20, 10 + 9. A second session
+        // has its own: 2 + 30. What comes at 149 has no answer.
+        for (direction, server, packet) in [
+            (up, 0, (0, 5)),
+            (down, 0, (5, 7)),
+            (up, 1, (6, 2)),
+            (up, 0, (33, 40)),
+            (down, 1, (40, 30)),
+            (down, 0, (38, 8)),
+            (up, 0, (66, 10)),
+            (down, 0, (73, 20)),
+            (down, 0, (77, 9)),
+            (up, 0, (99, 50)),
+        ] {
+            cross(recorder, direction, server, packet);
+        }
+    };
+    let table = metrics(RecordConfig::BASE, &game);
+    for (name, expected) in [
+        // 12, 19, 32, 60.
+        ("delay_round_trip_min", 12.0),
+        ("delay_round_trip_p50", 19.0),
+        ("delay_round_trip_p99", 60.0),
+        ("delay_round_trip_max", 60.0),
+        ("delay_round_trip_mean", 30.75),
+        // Above 12, 2 and 7 ms: upstream 2, 5, 10, 40, 50, downstream 7, 8, 9, 20, 30.
+        ("delay_variation_round_trip_p50", 7.0),
+        ("delay_variation_round_trip_p999", 48.0),
+        ("delay_variation_up_p50", 8.0),
+        ("delay_variation_up_p99", 48.0),
+        ("delay_variation_down_p50", 2.0),
+        ("delay_variation_down_p99", 23.0),
+    ] {
+        let ours = metric(&table, "calls", name).unwrap();
+        assert!((ours - expected).abs() <= 0.06, "{name}: {ours}");
+    }
+    let nothing = metrics(RecordConfig::NOTHING, &game);
+    assert_eq!(metric(&nothing, "calls", "delay_round_trip_p99"), None);
+}
+
+#[test]
+fn a_warm_up_leaves_no_round_trip() {
+    let (up, down) = (Direction::Upstream, Direction::Downstream);
+    let table = metrics(RecordConfig::BASE, &|recorder| {
+        cross(recorder, up, 0, (0, 5));
+        cross(recorder, down, 0, (5, 500));
+        cross(recorder, up, 0, (10, 700));
+        recorder.on_measure(Instant::from_ms(600));
+        cross(recorder, up, 0, (600, 20));
+        cross(recorder, down, 0, (800, 30));
+    });
+    for name in ["delay_round_trip_min", "delay_round_trip_max"] {
+        assert_eq!(metric(&table, "calls", name), Some(50.0), "{name}");
+    }
+}
+
+#[test]
+fn delay_variation_is_above_the_shortest_delay() {
+    // RFC 5481 4.2 of 10, 10, 12, 40, 11, 10, 95 and 10 ms: 0 four times, 1, 2, 30 and 85.
+    let stream = |recorder: &mut ColumnRecorder| {
+        for (at, ms) in (0..).zip([10, 10, 12, 40, 11, 10, 95, 10]) {
+            cross(recorder, Direction::Downstream, 0, (at * 100, ms));
+        }
+    };
+    let table = metrics(RecordConfig::BASE, &stream);
+    for (name, expected) in [
+        ("delay_variation_down_p50", 0.0),
+        ("delay_variation_down_p99", 85.0),
+    ] {
+        let ours = metric(&table, "calls", name).unwrap();
+        assert!((ours - expected).abs() <= 0.1, "{name}: {ours}");
+    }
+    assert_eq!(
+        metric(&table, "calls", "delay_round_trip_p99"),
+        None,
+        "nobody asked"
+    );
 }
 
 #[test]
@@ -324,6 +429,7 @@ fn shares_of_delay_are_of_the_packets_that_were_forwarded_upstream() {
                 &LinkPassage {
                     link: LinkId(direction as u16),
                     traffic: TrafficId(1),
+                    server: 0,
                     length: Bytes(100),
                     charged: Bytes(100),
                     entered_at,
@@ -368,6 +474,7 @@ fn a_delay_of_the_limit_is_not_under_it() {
                 &LinkPassage {
                     link: LinkId(0),
                     traffic: TrafficId(1),
+                    server: 0,
                     length: Bytes(100),
                     charged: Bytes(100),
                     entered_at: Instant::ZERO,
@@ -423,6 +530,7 @@ fn drops_and_marks_are_counted_by_reason_and_by_queue() {
                 &LinkPassage {
                     link: LinkId(0),
                     traffic: TrafficId(1),
+                    server: 0,
                     length: Bytes(500),
                     charged: Bytes(500),
                     entered_at: Instant::ZERO,

@@ -9,6 +9,7 @@ use self::passages::{COUNTED_TOGETHER, Passed};
 use crate::accumulate::{DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
 use crate::latency_histogram::{DeviceHistograms, HistogramValue, LatencyHistogramConfig};
 use crate::protection::{FlowProtection, ProtectionTally};
+use crate::round_trips::RoundTrips;
 use crate::series::{Bins, LinkBin, QueueClock, ServiceBin, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
@@ -174,6 +175,7 @@ pub struct ColumnRecorder {
     counters: Vec<PerDirection<TrafficCounters>>,
     delays: Vec<PerDirection<DelaySums>>,
     access_delay: Vec<PerDirection<Option<DelayHistogram>>>,
+    round_trips: Vec<RoundTrips>,
     links: Vec<LinkRecords>,
     traffic_bins: Vec<Vec<(LinkId, Bins<TrafficBin>)>>,
     datagram_tallies: Vec<FlowTallies>,
@@ -245,6 +247,7 @@ impl ColumnRecorder {
             counters: vec![PerDirection::default(); entries],
             delays: vec![PerDirection::default(); entries],
             access_delay: vec![PerDirection::default(); entries],
+            round_trips: vec![RoundTrips::default(); entries],
             links: links.collect(),
             traffic_bins: vec![Vec::new(); entries],
             datagram_tallies: vec![FlowTallies::default(); entries],
@@ -284,6 +287,17 @@ impl ColumnRecorder {
     #[must_use]
     pub const fn with_most_datagrams(mut self, most: usize) -> Self {
         self.most_datagrams = most;
+        self
+    }
+
+    /// Follows one packet of each session at a time for round trips, where this says so of an entry; all packets otherwise.
+    #[must_use]
+    pub fn following_one_packet_of(mut self, entries: &[bool]) -> Self {
+        for (round_trips, one) in self.round_trips.iter_mut().zip(entries) {
+            if *one {
+                *round_trips = RoundTrips::one_at_a_time();
+            }
+        }
         self
     }
 
@@ -360,6 +374,7 @@ impl Recorder for ColumnRecorder {
             samplers: _,
             protection: _,
             access_delay,
+            round_trips,
             links,
             traffic_bins,
             datagram_tallies,
@@ -387,7 +402,10 @@ impl Recorder for ColumnRecorder {
         let frames = frame_tallies.iter();
         let frames = frames.flat_map(|tallies| [&tallies.upstream, &tallies.downstream]);
         let transferred = transfer_tallies.iter().filter_map(TransferTally::times);
+        let waiting = round_trips.iter().map(RoundTrips::waiting_bytes);
+        let answered = round_trips.iter().filter_map(RoundTrips::delays);
         let histograms = delays.flatten().count()
+            + answered.count()
             + frames.flatten().count()
             + transferred.count()
             + datagram_tallies
@@ -410,6 +428,7 @@ impl Recorder for ColumnRecorder {
             + signals.bytes()
             + of_links
             + traffic_bins.sum::<usize>()
+            + waiting.sum::<usize>()
             + histograms * HISTOGRAM
     }
 
@@ -432,7 +451,7 @@ impl Recorder for ColumnRecorder {
         let passed = &mut self.links[usize::from(passage.link.0)].passed;
         passed.push(Passed::new(direction, passage));
         if passed.len() >= COUNTED_TOGETHER {
-            self.count_passed(passage.link);
+            self.count_together(passage.link);
         }
     }
 
@@ -617,6 +636,7 @@ impl Recorder for ColumnRecorder {
         self.counters.fill_with(PerDirection::default);
         self.delays.fill_with(PerDirection::default);
         self.access_delay.fill_with(PerDirection::default);
+        self.round_trips.iter_mut().for_each(RoundTrips::forget);
         self.datagram_tallies.fill_with(FlowTallies::default);
         self.transfer_tallies.fill_with(TransferTally::default);
         self.frame_tallies.fill_with(PerDirection::default);

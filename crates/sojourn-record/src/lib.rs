@@ -10,6 +10,7 @@ mod accumulate;
 mod column_recorder;
 mod latency_histogram;
 mod protection;
+mod round_trips;
 pub mod schema;
 mod series;
 mod signals;
@@ -61,6 +62,8 @@ pub struct LinkPassage {
     pub link: LinkId,
     /// Whose packet.
     pub traffic: TrafficId,
+    /// Server within the traffic entry: its sessions are told apart by it.
+    pub server: u32,
     /// Bytes of the IP packet.
     pub length: Bytes,
     /// Bytes that the link charged for it, by its framing.

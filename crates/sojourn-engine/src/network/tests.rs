@@ -186,7 +186,7 @@ macro_rules! build {
         let routes = wires.map(|wire| {
             Direction::BOTH.map(|direction| {
                 let over = &links[direction as usize..][..1];
-                network.add_route(TrafficId(0), direction, over, wire)
+                network.add_route((TrafficId(0), 0), direction, over, wire)
             })
         });
         routes.as_flattened().to_vec()

@@ -46,6 +46,8 @@ pub struct Place {
     pub direction: Direction,
     /// Whose packets take the packet's route.
     pub traffic: TrafficId,
+    /// To or from which of the entry's servers.
+    pub server: u32,
 }
 
 /// The owner of a network: it keeps the packets, writes down what happens to them, and has the calendar.
@@ -103,10 +105,12 @@ pub(super) struct LinkCall<'a, C> {
 
 impl<C> LinkCall<'_, C> {
     fn place(&self, id: PacketId) -> Place {
+        let hop = self.around.hops.of(id);
         Place {
             link: self.port.link,
             direction: self.port.direction,
-            traffic: self.around.hops.of(id).traffic,
+            traffic: hop.traffic,
+            server: hop.server,
         }
     }
 }
@@ -128,7 +132,12 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
             self.context.delayed(id, &passage.delay);
         }
         let behind = id.one_hop_on();
-        let Hop { over, traffic, .. } = *self.around.hops.of(behind);
+        let Hop {
+            over,
+            traffic,
+            server,
+            ..
+        } = *self.around.hops.of(behind);
         match over {
             Over::Wire {
                 wire,
@@ -152,6 +161,7 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
             link: self.port.link,
             direction: self.port.direction,
             traffic,
+            server,
         };
         self.context.passed(id, place, length, meta, passage);
     }

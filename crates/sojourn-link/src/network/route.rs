@@ -82,6 +82,8 @@ pub struct Hop {
     pub direction: Direction,
     /// Whose packets take this route.
     pub traffic: TrafficId,
+    /// To or from which of the entry's servers.
+    pub server: u32,
 }
 
 /// What carries a packet over a hop.

@@ -2,6 +2,7 @@
 
 use super::{ColumnRecorder, LinkRecords, bins_on};
 use crate::latency_histogram::HistogramValue;
+use crate::round_trips::RoundTrips;
 use crate::{LinkId, LinkPassage, TrafficId};
 use sojourn_base::{Bytes, Direction, Instant, ServiceQueue, Span};
 
@@ -18,6 +19,7 @@ pub(super) struct Passed {
     length: Bytes,
     charged: Bytes,
     traffic: TrafficId,
+    server: u32,
     direction: Direction,
     queue: ServiceQueue,
 }
@@ -32,6 +34,7 @@ impl Passed {
             length: passage.length,
             charged: passage.charged,
             traffic: passage.traffic,
+            server: passage.server,
             direction,
             queue: passage.queue,
         }
@@ -52,7 +55,7 @@ impl ColumnRecorder {
     /// Counts what has left all links.
     pub(super) fn count_all_passed(&mut self) {
         for (link, _) in (0..).map(LinkId).zip(0..self.links.len()) {
-            self.count_passed(link);
+            self.count_together(link);
         }
     }
 
@@ -91,6 +94,36 @@ impl ColumnRecorder {
             }
         }
         link.passed.clear();
+    }
+
+    /// Counts what has left a link, and its round trips. What has left an access link downstream may answer what left it upstream,
+    /// which is counted before; the directions of an access link have neighbouring numbers.
+    #[inline(never)]
+    pub(super) fn count_together(&mut self, id: LinkId) {
+        let link = &self.links[usize::from(id.0)];
+        if link.link.is_access && self.config.histograms {
+            let first = link.passed.first();
+            if first.is_some_and(|packet| packet.direction == Direction::Downstream)
+                && let Some(upstream) = id.0.checked_sub(1)
+            {
+                self.count_together(LinkId(upstream));
+            }
+            for packet in &self.links[usize::from(id.0)].passed {
+                self.round_trips[usize::from(packet.traffic.0)].count(packet);
+            }
+        }
+        self.count_passed(id);
+    }
+}
+
+impl RoundTrips {
+    /// Counts a packet that has left an access link.
+    fn count(&mut self, packet: &Passed) {
+        let (server, delay) = (packet.server, packet.delay());
+        match packet.direction {
+            Direction::Upstream => self.on_upstream(server, packet.arrives_at, delay),
+            Direction::Downstream => self.on_downstream(server, packet.entered_at, delay),
+        }
     }
 }
 

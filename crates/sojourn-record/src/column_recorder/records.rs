@@ -47,6 +47,11 @@ impl Records {
         self.recorder.access_delay[usize::from(traffic.0)][direction].as_ref()
     }
 
+    /// Round trips over the access line of a traffic entry, each from two packets of one session; `None` if there was none.
+    pub fn round_trips(&self, traffic: TrafficId) -> Option<&DelayHistogram> {
+        self.recorder.round_trips[usize::from(traffic.0)].delays()
+    }
+
     /// The links, in the order of their numbers.
     pub fn links(&self) -> impl Iterator<Item = (LinkId, &RecordedLink)> {
         self.numbered().map(|(id, link)| (id, &link.link))
