@@ -7,6 +7,7 @@
 
 pub use crate::congestion::ControllerConfig;
 pub use crate::congestion::bbr1::Bbr1Config;
+pub use crate::congestion::bbr2::Bbr2Config;
 pub use crate::congestion::bbr3::Bbr3Config;
 pub use crate::congestion::cubic_rfc9438::CubicConfig;
 pub use crate::congestion::cubic_v21::CubicV21Config;

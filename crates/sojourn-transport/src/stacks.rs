@@ -8,11 +8,11 @@
 //! gives 1510 B; a last, partial segment of an ns-2 one-way agent has its true size.
 
 use crate::config::{
-    AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr3Config, ControllerConfig,
-    CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart, InitialThreshold,
-    LedbatConfig, LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig, RecoveryMode,
-    ReductionBase, RenoConfig, RoundTripSampling, SlowStart, SlowStartExit, StackConfig,
-    TimeoutFormula, WindowUnit, WireSizes,
+    AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr2Config, Bbr3Config,
+    ControllerConfig, CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart,
+    InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig,
+    RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart, SlowStartExit,
+    StackConfig, TimeoutFormula, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
@@ -215,6 +215,13 @@ parameters! {
             idle_restart = IdleRestart::None;
             // Until there is a rate: 2/ln 2 windows per round trip (Linux bbr_high_gain).
             pacing = Pacing::On(Pace { slow_start_gain: 2.885, avoidance_gain: 2.885, quantum: 2, unpaced: 0 });
+        }
+        /// BBR, version 2, as the L4S team's kernel of 2020 had it: marks are counted and answered at any round trip
+        BBR2 "bbr2" from BBR1 {
+            controller = ControllerConfig::of(&Bbr2Config { marks_up_to: Span::ZERO });
+            ecn = EcnMode::AccurateL4s;
+            // The AccECN option, as with Prague.
+            wire.acknowledgement = 64;
         }
         /// BBR, version 3, on a Linux of today
         BBR3 "bbr3" from BBR1 {

@@ -4,16 +4,19 @@
 //! Fields and functions have the names of the draft. `startup` (with drain), `probe_bw` and `probe_rtt` hold its states,
 //! `path_model` what they share.
 //! Units: segments, seconds.
-//! Deviations: marks are not answered (the draft leaves them out, the code of version 3 answers those of DCTCP); a
+//! Marks are answered as in Linux `tcp_bbr.c` of version 3, which the draft leaves out (`marks`), where the peer counts them.
+//! Deviations: a
 //! loss is judged when the next segment is delivered, by the latest delivery and not by the lost segment; samples in a
 //! probe of the round trip are not marked as limited by the application; chance comes from the time of the first
 //! acknowledgement.
 
+mod marks;
 mod path_model;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
 
+use self::marks::Marks;
 use super::bbr_model::{
     AckAggregation, Dice, FullBw, MIN_PIPE_CWND, ProbeRtt, REQUESTS, Recovery, Rounds,
     delivery_rate, pacing_rate, pacing_rate_with_gain,
@@ -38,13 +41,50 @@ parameters! {
         /// time between probes of the round trip
         probe_interval: Span = Span::from_s(5),
             origin("draft-ietf-ccwg-bbr BBR.ProbeRTTInterval").least("1 s").most("1000 s");
+        /// marks that the peer counts are answered once the shortest round trip is no longer than this; zero: at any
+        // Only where it is asked for, so that scenarios without it are printed as ever.
+        marks_up_to: Span = MARKS_UP_TO, origin("Linux tcp_bbr.c, bbr_ecn_max_rtt_us").most("1 s"),
+            if |it| it.marks_up_to != MARKS_UP_TO;
     }
 }
 
 impl ControllerKind for Bbr3Config {
     fn build(&self, connection: &Connection) -> AnyController {
-        AnyController::other(Bbr3::new(*self, connection))
+        AnyController::other(Bbr3::new(*self, Version::THREE, connection))
     }
+}
+
+/// Where nothing else is said (Linux, `bbr_ecn_max_rtt_us`).
+pub(super) const MARKS_UP_TO: Span = Span::from_ms(5);
+
+/// What tells versions apart that share model and states.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Version {
+    pub(super) startup_pacing_gain: f64,
+    pub(super) startup_cwnd_gain: f64,
+    pub(super) drain_pacing_gain: f64,
+    pub(super) probe_bw_down_pacing_gain: f64,
+    pub(super) probe_bw_up_cwnd_gain: f64,
+    /// Loss events in a round before losses end startup.
+    pub(super) startup_full_loss_cnt: u32,
+    /// A probe of the rate ends when a quarter more than the product is in the network; otherwise when the rate has stopped growing.
+    pub(super) probes_to_a_queue: bool,
+    /// After marks without losses the next probe comes at once, by half of the bound.
+    pub(super) reprobes_after_marks: bool,
+}
+
+impl Version {
+    /// Gains of rate and window (section 2.4 and table 5.1 of the draft), `BBR.StartupFullLossCnt`; Linux `bbr_ecn_reprobe_gain`.
+    const THREE: Self = Self {
+        startup_pacing_gain: 2.77,
+        startup_cwnd_gain: 2.0,
+        drain_pacing_gain: 0.5,
+        probe_bw_down_pacing_gain: 0.9,
+        probe_bw_up_cwnd_gain: 2.25,
+        startup_full_loss_cnt: 6,
+        probes_to_a_queue: false,
+        reprobes_after_marks: true,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +108,9 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// Gains of rate and window (section 2.4 and table 5.1 of the draft).
-const STARTUP_PACING_GAIN: f64 = 2.77;
-const DRAIN_PACING_GAIN: f64 = 0.5;
-const PROBE_BW_DOWN_PACING_GAIN: f64 = 0.9;
+/// Gains of rate and window that all versions share (section 2.4 and table 5.1 of the draft).
 const PROBE_BW_UP_PACING_GAIN: f64 = 1.25;
 const DEFAULT_CWND_GAIN: f64 = 2.0;
-const PROBE_BW_UP_CWND_GAIN: f64 = 2.25;
 const PROBE_RTT_CWND_GAIN: f64 = 0.5;
 /// Wait between probes of the rate at least (`BBRPickProbeWait`).
 const LEAST_WAIT: Span = Span::from_s(2);
@@ -87,6 +123,8 @@ const LEAST_WAIT: Span = Span::from_s(2);
 )]
 pub(crate) struct Bbr3 {
     config: Bbr3Config,
+    version: Version,
+    marks: Marks,
     segment: f64,
     packet: f64,
     initial_window: f64,
@@ -102,6 +140,7 @@ pub(crate) struct Bbr3 {
     inflight_latest: f64,
     loss_round: Rounds,
     loss_in_round: bool,
+    loss_in_cycle: bool,
     loss_events_in_round: u32,
     /// Bounds learnt from losses.
     bw_shortterm: f64,
@@ -130,9 +169,11 @@ pub(crate) struct Bbr3 {
 }
 
 impl Bbr3 {
-    fn new(config: Bbr3Config, connection: &Connection) -> Self {
+    pub(super) fn new(config: Bbr3Config, version: Version, connection: &Connection) -> Self {
         Self {
             config,
+            version,
+            marks: Marks::new(connection.counts_marks),
             segment: f64::from(connection.maximum_segment_size),
             packet: f64::from(connection.maximum_segment_size + connection.data_header),
             initial_window: f64::from(connection.initial_window),
@@ -146,6 +187,7 @@ impl Bbr3 {
             inflight_latest: 0.0,
             loss_round: Rounds::default(),
             loss_in_round: false,
+            loss_in_cycle: false,
             loss_events_in_round: 0,
             bw_shortterm: f64::INFINITY,
             inflight_shortterm: f64::INFINITY,
@@ -174,12 +216,13 @@ impl Bbr3 {
     }
 
     fn gains(&self) -> (f64, f64) {
+        let version = &self.version;
         match self.state {
-            State::Startup => (STARTUP_PACING_GAIN, DEFAULT_CWND_GAIN),
-            State::Drain => (DRAIN_PACING_GAIN, DEFAULT_CWND_GAIN),
-            State::ProbeBwDown => (PROBE_BW_DOWN_PACING_GAIN, DEFAULT_CWND_GAIN),
+            State::Startup => (version.startup_pacing_gain, version.startup_cwnd_gain),
+            State::Drain => (version.drain_pacing_gain, version.startup_cwnd_gain),
+            State::ProbeBwDown => (version.probe_bw_down_pacing_gain, DEFAULT_CWND_GAIN),
             State::ProbeBwCruise | State::ProbeBwRefill => (1.0, DEFAULT_CWND_GAIN),
-            State::ProbeBwUp => (PROBE_BW_UP_PACING_GAIN, PROBE_BW_UP_CWND_GAIN),
+            State::ProbeBwUp => (PROBE_BW_UP_PACING_GAIN, version.probe_bw_up_cwnd_gain),
             State::ProbeRtt => (1.0, PROBE_RTT_CWND_GAIN),
         }
     }
@@ -208,13 +251,19 @@ impl Bbr3 {
             self.max_bw_filter[0] = self.max_bw_filter[0].max(sample);
         }
         if rate.newly_lost > 0 {
-            self.loss_in_round = true;
+            (self.loss_in_round, self.loss_in_cycle) = (true, true);
             self.loss_events_in_round += 1;
         }
+        self.marks.on_ack(
+            ack,
+            self.rounds.round_start,
+            self.min_rtt,
+            self.config.marks_up_to,
+        );
         let loss_events = self.loss_events_in_round;
         if self.loss_round.round_start {
             self.adapt_lower_bounds_from_congestion();
-            self.loss_in_round = false;
+            (self.loss_in_round, self.marks.in_round) = (false, false);
             self.loss_events_in_round = 0;
         }
         self.extra_acked

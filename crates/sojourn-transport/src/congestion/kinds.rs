@@ -3,6 +3,7 @@
 //! Whoever adds a controller adds one line to the list: files, schema and reference page know it by that.
 
 use super::bbr1::Bbr1Config;
+use super::bbr2::Bbr2Config;
 use super::bbr3::Bbr3Config;
 use super::cubic_rfc9438::{Cubic, CubicConfig};
 use super::cubic_v21::{CubicV21, CubicV21Config};
@@ -26,6 +27,7 @@ static KINDS: Kinds<ControllerConfig> = Kinds::new(&[
     &KindOf::<DctcpConfig>::KIND,
     &KindOf::<PragueConfig>::KIND,
     &KindOf::<Bbr1Config>::KIND,
+    &KindOf::<Bbr2Config>::KIND,
     &KindOf::<Bbr3Config>::KIND,
 ]);
 

@@ -13,6 +13,7 @@
 
 mod any;
 pub(crate) mod bbr1;
+pub(crate) mod bbr2;
 pub(crate) mod bbr3;
 mod bbr_model;
 mod control;

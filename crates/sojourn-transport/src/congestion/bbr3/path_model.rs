@@ -42,8 +42,13 @@ impl Bbr3 {
         (self.inflight_longterm - headroom).max(MIN_PIPE_CWND)
     }
 
-    /// `IsInflightTooHigh`.
+    /// `IsInflightTooHigh`, by losses or marks.
     pub(super) fn is_inflight_too_high(&self, rate: &RateSample) -> bool {
+        self.marks.too_many || self.are_losses_too_many(rate)
+    }
+
+    /// More was lost of a flight than may be.
+    pub(super) fn are_losses_too_many(&self, rate: &RateSample) -> bool {
         f64::from(rate.lost) > f64::from(rate.in_flight_when_sent) * self.config.loss_threshold
     }
 
@@ -53,14 +58,27 @@ impl Bbr3 {
             self.state,
             State::Startup | State::ProbeBwRefill | State::ProbeBwUp
         );
-        if probing || !self.loss_in_round {
+        if probing || !(self.loss_in_round || self.marks.in_round) {
             return;
-        }
-        if self.bw_shortterm.is_infinite() {
-            self.bw_shortterm = self.max_bw();
         }
         if self.inflight_shortterm.is_infinite() {
             self.inflight_shortterm = self.cwnd;
+        }
+        let marked = if self.marks.in_round {
+            self.marks.cut() * self.inflight_shortterm
+        } else {
+            f64::INFINITY
+        };
+        if self.loss_in_round {
+            self.lower_bounds_after_losses();
+        }
+        self.inflight_shortterm = self.inflight_shortterm.min(marked);
+    }
+
+    /// `BBRLossLowerBounds`.
+    fn lower_bounds_after_losses(&mut self) {
+        if self.bw_shortterm.is_infinite() {
+            self.bw_shortterm = self.max_bw();
         }
         self.bw_shortterm = self.bw_latest.max(self.config.beta * self.bw_shortterm);
         self.inflight_shortterm = self

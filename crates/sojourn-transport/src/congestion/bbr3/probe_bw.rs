@@ -3,7 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr sections 5.3.3 (states) and 5.5.10 (long-term bound).
 //! Deviations: those of the parent module.
 
-use super::{AckPhase, Bbr3, LEAST_WAIT, State};
+use super::{AckPhase, Bbr3, LEAST_WAIT, PROBE_BW_UP_PACING_GAIN, State};
 use crate::congestion::{Ack, RateSample};
 use sojourn_base::{Instant, Span};
 
@@ -86,14 +86,23 @@ impl Bbr3 {
     ) {
         let pipe = f64::from(rate.in_flight);
         match self.state {
+            State::ProbeBwDown | State::ProbeBwCruise if self.is_time_to_probe_anew(ack) => {
+                self.start_probe_bw_refill(rate, self.rounds_of_half_the_bound());
+            }
             State::ProbeBwDown | State::ProbeBwCruise if self.is_time_to_probe_bw(ack.now) => {
-                self.start_probe_bw_refill(rate);
+                self.start_probe_bw_refill(rate, 0);
             }
             State::ProbeBwDown if pipe <= self.inflight_with_headroom().min(self.inflight(1.0)) => {
                 self.state = State::ProbeBwCruise;
             }
             State::ProbeBwRefill if self.rounds.round_start => {
                 self.start_probe_bw_up(ack, rate, sample);
+            }
+            State::ProbeBwUp if self.version.probes_to_a_queue => {
+                let lasted = ack.now.saturating_since(self.cycle_stamp);
+                if lasted > self.min_rtt && pipe >= self.inflight(PROBE_BW_UP_PACING_GAIN) {
+                    self.start_probe_bw_down(ack.now, rate);
+                }
             }
             State::ProbeBwUp => {
                 if rate.window_limited && self.cwnd >= self.inflight_longterm {
@@ -109,7 +118,8 @@ impl Bbr3 {
 
     /// `BBRStartProbeBW_DOWN`.
     pub(super) fn start_probe_bw_down(&mut self, now: Instant, rate: &RateSample) {
-        self.loss_in_round = false;
+        (self.loss_in_round, self.loss_in_cycle) = (false, false);
+        (self.marks.in_round, self.marks.in_cycle) = (false, false);
         (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
         self.probe_up_cnt = f64::INFINITY;
         self.rounds_since_bw_probe = u32::from(self.dice.roll(2) == 1);
@@ -120,10 +130,10 @@ impl Bbr3 {
         self.state = State::ProbeBwDown;
     }
 
-    /// `BBRStartProbeBW_REFILL`.
-    fn start_probe_bw_refill(&mut self, rate: &RateSample) {
+    /// `BBRStartProbeBW_REFILL`; the first step of the probe is two to the power of `rounds`.
+    fn start_probe_bw_refill(&mut self, rate: &RateSample, rounds: u32) {
         self.reset_short_term_model();
-        (self.bw_probe_up_rounds, self.bw_probe_up_acks) = (0, 0.0);
+        (self.bw_probe_up_rounds, self.bw_probe_up_acks) = (rounds, 0.0);
         self.ack_phase = AckPhase::Refilling;
         self.rounds.restart(rate);
         self.state = State::ProbeBwRefill;
@@ -139,6 +149,22 @@ impl Bbr3 {
         self.full_bw.reset(sample);
         self.cycle_stamp = ack.now;
         self.raise_inflight_longterm_slope();
+    }
+
+    /// There were marks and no losses in this cycle: who made them may be gone (Linux `bbr_check_time_to_probe_bw`).
+    fn is_time_to_probe_anew(&self, ack: &Ack) -> bool {
+        self.version.reprobes_after_marks && self.marks.in_cycle && !self.loss_in_cycle && ack.open
+    }
+
+    /// The power of two that is half of the bound at most.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` clamps, and bounds are positive"
+    )]
+    fn rounds_of_half_the_bound(&self) -> u32 {
+        let half = (self.inflight_longterm / 2.0).max(1.0) as u32;
+        half.ilog2().min(DOUBLINGS)
     }
 
     /// `BBRIsTimeToProbeBW`.

@@ -1,13 +1,11 @@
-//! The states Startup and Drain: the rate grows until the pipe is full or losses are too many, then the queue drains.
+//! The states Startup and Drain: the rate grows until the pipe is full or losses or marks are too many, then the queue
+//! drains.
 //!
 //! Source: draft-ietf-ccwg-bbr sections 5.3.1 and 5.3.2.
 //! Deviations: those of the parent module.
 
 use super::{Bbr3, State};
 use crate::congestion::{Ack, RateSample};
-
-/// Loss events in a round before losses end startup (`BBR.StartupFullLossCnt`).
-const STARTUP_FULL_LOSS_CNT: u32 = 6;
 
 impl Bbr3 {
     /// `BBRCheckFullBWReached`.
@@ -24,15 +22,15 @@ impl Bbr3 {
         self.full_bw_reached |= self.full_bw_now;
     }
 
-    /// `BBRCheckStartupHighLoss`, `BBRCheckStartupDone`.
+    /// `BBRCheckStartupHighLoss`, `BBRCheckStartupDone`; two rounds with many marks do the same as many losses.
     pub(super) fn check_startup_done(&mut self, rate: &RateSample, loss_events: u32) {
         if self.state != State::Startup {
             return;
         }
-        if self.loss_round.round_start
-            && loss_events >= STARTUP_FULL_LOSS_CNT
-            && self.is_inflight_too_high(rate)
-        {
+        let lossy = self.loss_round.round_start
+            && loss_events >= self.version.startup_full_loss_cnt
+            && self.are_losses_too_many(rate);
+        if lossy || self.marks.end_startup() {
             self.full_bw_reached = true;
             self.inflight_longterm = self.bdp_multiple(1.0).max(self.inflight_latest);
         }

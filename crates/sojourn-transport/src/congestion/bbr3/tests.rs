@@ -1,4 +1,5 @@
 use super::super::bbr_model::testing::bytes_in_a_round;
+use super::super::bbr2::TWO;
 use super::super::testing::{CONNECTION, ack_at};
 use super::*;
 use sojourn_base::Bytes;
@@ -9,11 +10,29 @@ struct Path {
     window: Window,
     now: Instant,
     delivered: u64,
+    /// Of the ten acknowledgements of a round, how many report a mark.
+    marked: u32,
 }
 
 impl Path {
     fn new() -> Self {
-        let bbr = Bbr3::new(Bbr3Config::BASE, &CONNECTION);
+        Self::of(Bbr3::new(Bbr3Config::BASE, Version::THREE, &CONNECTION))
+    }
+
+    /// With a peer that counts marks, which are answered on this path.
+    fn counting(version: Version) -> Self {
+        let config = Bbr3Config {
+            marks_up_to: Span::ZERO,
+            ..Bbr3Config::BASE
+        };
+        let connection = Connection {
+            counts_marks: true,
+            ..CONNECTION
+        };
+        Self::of(Bbr3::new(config, version, &connection))
+    }
+
+    fn of(bbr: Bbr3) -> Self {
         Self {
             bbr,
             window: Window {
@@ -22,6 +41,7 @@ impl Path {
             },
             now: Instant::from_s(1),
             delivered: 0,
+            marked: 0,
         }
     }
 
@@ -34,6 +54,7 @@ impl Path {
             self.delivered += 1448;
             let ack = Ack {
                 round_trip: Some(Span::from_ms(40)),
+                marks: u32::from(number < self.marked),
                 rate: Some(RateSample {
                     delivered: bytes_in_a_round(rate),
                     interval: Span::from_ms(40),
@@ -55,14 +76,18 @@ impl Path {
 
     /// Through startup and drain.
     fn full() -> Self {
-        let mut path = Self::new();
+        Self::new().filled()
+    }
+
+    fn filled(mut self) -> Self {
+        let path = &mut self;
         for _ in 0..5 {
             path.round(1000.0, 90, 0);
         }
         assert_eq!(path.bbr.state, State::Drain);
         path.round(1000.0, 40, 0);
         assert!(path.bbr.is_in_a_probe_bw_state());
-        path
+        self
     }
 
     fn until(&mut self, state: State) {
@@ -170,4 +195,82 @@ fn half_of_the_product_for_a_fifth_of_a_second_each_five_seconds() {
         lasted >= Span::from_ms(200) && lasted < Span::from_ms(320),
         "{lasted:?}"
     );
+}
+
+/// Version 3 that waits for its next probe.
+const PATIENT: Version = Version {
+    reprobes_after_marks: false,
+    ..Version::THREE
+};
+
+#[test]
+fn marks_while_cruising_cut_the_network_by_a_third_of_the_estimate_and_not_the_rate() {
+    let mut path = Path::counting(PATIENT).filled();
+    path.until(State::ProbeBwCruise);
+    let (window, before) = (path.bbr.cwnd, path.bbr.marks.cut());
+    assert!(path.bbr.inflight_shortterm.is_infinite());
+    path.marked = 1;
+    path.round(1000.0, 40, 0);
+    path.marked = 0;
+    path.round(1000.0, 40, 0);
+    let cut = path.bbr.inflight_shortterm / window;
+    assert!(
+        cut > 0.6 && cut < 1.0 && (cut - before).abs() < 0.03,
+        "{cut}"
+    );
+    assert!(
+        path.bbr.bw_shortterm.is_infinite(),
+        "the rate is for losses"
+    );
+}
+
+#[test]
+fn after_marks_without_losses_the_next_probe_comes_at_once_in_version_three() {
+    for (version, at_once) in [(Version::THREE, true), (PATIENT, false)] {
+        let mut path = Path::counting(version).filled();
+        path.until(State::ProbeBwCruise);
+        path.marked = 1;
+        path.round(1000.0, 40, 0);
+        let probing = matches!(path.bbr.state, State::ProbeBwRefill | State::ProbeBwUp);
+        assert_eq!(probing, at_once, "{:?}", path.bbr.state);
+    }
+}
+
+#[test]
+fn two_rounds_of_many_marks_end_startup() {
+    let mut path = Path::counting(Version::THREE);
+    path.marked = 10;
+    path.round(1000.0, 40, 0);
+    assert_eq!(path.bbr.state, State::Startup);
+    path.round(2000.0, 80, 0);
+    assert_ne!(path.bbr.state, State::Startup);
+    assert!(path.bbr.inflight_longterm.is_finite());
+}
+
+#[test]
+fn many_marks_in_a_probe_bound_what_is_in_the_network() {
+    let mut path = Path::counting(PATIENT).filled();
+    path.until(State::ProbeBwUp);
+    path.marked = 10;
+    path.round(1000.0, 50, 0);
+    path.round(1000.0, 50, 0);
+    assert_eq!(path.bbr.state, State::ProbeBwDown);
+    assert!((path.bbr.inflight_longterm - 50.0).abs() < 1e-9);
+}
+
+#[test]
+fn version_two_starts_as_version_one_and_ends_a_probe_with_a_quarter_more_in_the_network() {
+    let mut path = Path::counting(TWO);
+    path.round(1000.0, 40, 0);
+    assert!((path.bbr.pacing_rate - 0.99 * 2885.0).abs() < 0.01);
+    let mut path = Path::counting(TWO).filled();
+    path.until(State::ProbeBwUp);
+    // 1.25 times 40 and three quanta of two are 56.
+    for _ in 0..5 {
+        path.round(1000.0, 55, 0);
+    }
+    assert_eq!(path.bbr.state, State::ProbeBwUp);
+    path.round(1000.0, 56, 0);
+    assert_eq!(path.bbr.state, State::ProbeBwDown);
+    assert!((path.bbr.pacing_rate - 0.99 * 750.0).abs() < 0.5);
 }
