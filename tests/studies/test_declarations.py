@@ -1,5 +1,6 @@
 """What a study by path declares is asked, judged, set beside the print, drawn; errors stay in their place."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from sojourn.answers.reporting import declared_parts
 from sojourn.answers.view import StudyView
 from sojourn.errors import StudyError
 from sojourn.report import build
+from sojourn.report.builder import summary_of
+from sojourn.report.files import write_references
+from sojourn.report.page import Scorecard, scorecards
 from sojourn.study.definition import load_definition
 from sojourn.study.files import copy_companions
 from sojourn.study.library import builtin_names, load_study
@@ -337,6 +341,31 @@ def test_a_printed_table_stands_beside_ours_and_is_judged(tmp_path: Path) -> Non
         ("C-far", "delay"): "miss",
     }
     assert cells["near", "share"].ours.value == pytest.approx(9.98, abs=0.05)
+
+
+def test_a_second_reference_is_judged_and_counted_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "printed.csv").write_text("place,p95,share\nnear,10.4,10\nfar,40.0,\n")
+    (tmp_path / "program.csv").write_text("place,p95,share\nnear,99,10\nfar,30.4,\n")
+    rules = '[[rule]]\nclaim = "c"\ntrust = "A"\nmetrics = ["delay"]\nrelative = 0.05\n'
+    (tmp_path / "tolerances.toml").write_text(rules)
+    second = TABLE.replace("printed.csv", "program.csv").replace("table-1", "program")
+    second = second.replace('rows = "place"', 'rows = "place"\nreference = "a program"')
+    study = write(tmp_path, MEASURE + TABLE + second, top='tolerances = "tolerances.toml"\n')
+    result = result_of(study)
+    made = declared_parts(OpenStudy.of(load_study(str(study))), StudyView(result))
+    assert summary_of(made).comparison == {"match": 1, "miss": 1, "unjudged": 1}
+    cards = {card.title: (card.done, card.total) for card in cards_of(made)}
+    assert cards == {"Printed cells": (1, 2), "Beside a program": (1, 2)}
+    write_references(tmp_path / "references.csv", made.beside)
+    with (tmp_path / "references.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "delay"]
+    told = [(row["reference"], row["case"], row["theirs"], row["verdict"]) for row in rows]
+    assert told == [("a program", "C-near", "99", "miss"), ("a program", "C-far", "30.4", "match")]
+
+
+def cards_of(parts: StudyParts) -> list[Scorecard]:
+    printed = [cell for table in parts.printed for cell in table.ordered_cells()]
+    return scorecards(printed, parts.claims, parts.beside)
 
 
 def test_winners_are_marked_with_their_indifference(tmp_path: Path) -> None:

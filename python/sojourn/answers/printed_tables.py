@@ -64,7 +64,15 @@ def printed_table(study: OpenStudy, ask: Ask, definition: PrintedTable) -> Table
         )
     )
     groups = tuple(ColumnGroup(title, tuple(columns)) for title, columns in headings.items())
-    return Table(definition.item, definition.title, definition.caption, groups, rows, cells)
+    return Table(
+        definition.item,
+        definition.title,
+        definition.caption,
+        groups,
+        rows,
+        cells,
+        definition.reference,
+    )
 
 
 def name_of(group: PrintedGroup) -> str:

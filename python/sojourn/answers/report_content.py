@@ -65,3 +65,13 @@ class StudyParts:
     assumptions: tuple[Assumption, ...] = ()
     notes: str = ""
     """Markdown."""
+
+    @property
+    def printed(self) -> tuple[Table, ...]:
+        """Tables beside the print."""
+        return tuple(table for table in self.tables if not table.reference)
+
+    @property
+    def beside(self) -> tuple[Table, ...]:
+        """Tables beside other references than the print."""
+        return tuple(table for table in self.tables if table.reference)

@@ -1,7 +1,8 @@
 """A printed table, cell by cell, beside ours.
 
 A study module builds one `Table` per printed table; the report renders it, `comparison.csv` lists
-its cells.
+its cells. A table may hold the values of another reference than the print, such as a public program's: its cells
+are judged alike, and listed in `references.csv`.
 """
 
 from __future__ import annotations
@@ -142,6 +143,8 @@ class Table:
         default_factory=dict[tuple[str, str, str], Cell]
     )
     """By row key, queue manager and metric."""
+    reference: str = ""
+    """Whose values stand beside ours, such as `the authors' program`; empty for the print."""
 
     def cell(self, row: Row, column: Column) -> Cell | None:
         """Return the cell at a row and a column, if there is one."""

@@ -413,6 +413,9 @@ class PrintedTable(Strict):
     groups: list[PrintedGroup] = Field(min_length=1)
     seconds: Number = 0
     """Length of the printed runs."""
+    reference: str = ""
+    """Whose values its files hold if they are not printed, such as `the authors' program`: a second reference, whose cells
+    are judged and counted by themselves."""
 
 
 class Declarations(Strict):

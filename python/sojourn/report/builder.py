@@ -26,6 +26,7 @@ from sojourn.report.files import (
     write_claims,
     write_comparison,
     write_plain,
+    write_references,
     write_table,
 )
 from sojourn.report.first import headline_of_result
@@ -51,7 +52,9 @@ def build_report(
             parts = replace(parts, figures=())
         write_summary(result)
         _write_tables(directory, parts)
-        write_comparison(directory / "comparison.csv", parts.tables)
+        write_comparison(directory / "comparison.csv", parts.printed)
+        if parts.beside:
+            write_references(directory / "references.csv", parts.beside)
         write_claims(directory / "claims.csv", parts.claims)
         drawings = drawers.finish()
     write_file(directory / "report.html", page.render(result, parts, drawings, drawn=figures))
@@ -130,7 +133,7 @@ def _generic_parts(view: StudyView, on_figure: Callable[[Figure], None] | None) 
 
 def summary_of(parts: StudyParts) -> ReportSummary:
     """Count verdicts."""
-    cells = Counter(cell.verdict.value for table in parts.tables for cell in table.ordered_cells())
+    cells = Counter(cell.verdict.value for table in parts.printed for cell in table.ordered_cells())
     comparison = {verdict: cells[verdict] for verdict in ("match", "miss", "unjudged")}
     claims: dict[str, dict[str, int]] = {}
     for use in _COUNTED_USES:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sojourn.answers.claims import JudgedClaim
 from sojourn.answers.report_content import PlainTable
-from sojourn.answers.table import Table
+from sojourn.answers.table import Cell, Table
 from sojourn.files import write_file
 from sojourn.formulas import no_formula
 from sojourn.stats.estimate import Estimate
@@ -28,6 +28,11 @@ COMPARISON_COLUMNS = (
     "verdict",
 )
 """Columns that other tools rely on."""
+
+REFERENCE_COLUMNS = (
+    "reference",
+    *("theirs" if name == "printed" else name for name in COMPARISON_COLUMNS),
+)
 
 CLAIM_COLUMNS = ("id", "use", "trust", "criterion", "ours", "verdict", "note")
 
@@ -52,24 +57,32 @@ def ours_text(estimate: Estimate) -> str:
 
 def write_comparison(path: Path, tables: Iterable[Table]) -> None:
     """Write one row per printed cell."""
-    rows = [
-        (
-            cell.item,
-            cell.case,
-            cell.queue_manager,
-            cell.metric,
-            cell.unit,
-            cell.printed,
-            ours_text(cell.ours),
-            number_text(cell.ours.low),
-            number_text(cell.ours.high),
-            cell.tolerance,
-            cell.verdict.value,
-        )
-        for table in tables
-        for cell in table.ordered_cells()
-    ]
+    rows = [_compared(cell) for table in tables for cell in table.ordered_cells()]
     _write(path, COMPARISON_COLUMNS, rows)
+
+
+def write_references(path: Path, tables: Iterable[Table]) -> None:
+    """Write one row per cell beside another reference than the print."""
+    rows = [
+        (table.reference, *_compared(cell)) for table in tables for cell in table.ordered_cells()
+    ]
+    _write(path, REFERENCE_COLUMNS, rows)
+
+
+def _compared(cell: Cell) -> tuple[str, ...]:
+    return (
+        cell.item,
+        cell.case,
+        cell.queue_manager,
+        cell.metric,
+        cell.unit,
+        cell.printed,
+        ours_text(cell.ours),
+        number_text(cell.ours.low),
+        number_text(cell.ours.high),
+        cell.tolerance,
+        cell.verdict.value,
+    )
 
 
 def write_claims(path: Path, claims: Iterable[JudgedClaim]) -> None:
@@ -92,11 +105,12 @@ def write_claims(path: Path, claims: Iterable[JudgedClaim]) -> None:
 def write_table(path: Path, table: Table) -> None:
     """Write a printed table as it stands on the page: a row per case, ours beside each print."""
     headings = ["case", "load"]
+    theirs = table.reference or "printed"
     columns = [(group, column) for group in table.groups for column in group.columns]
     for group, column in columns:
         name = f"{group.title} {column.title}"
         headings += [
-            f"{name}, printed",
+            f"{name}, {theirs}",
             f"{name}, ours",
             f"{name}, low",
             f"{name}, high",

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from sojourn.answers.claims import Holds, JudgedClaim
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainTable, StudyParts
-from sojourn.answers.table import Cell, format_number
+from sojourn.answers.table import Cell, Table, format_number
 from sojourn.answers.tolerance import Verdict
 from sojourn.report import drawing, markdown, origins
 from sojourn.report.provenance import provenance, scenario_hashes
@@ -101,7 +101,7 @@ def render(
         )
         for figure in parts.figures
     ]
-    cells = [cell for table in parts.tables for cell in table.ordered_cells()]
+    cells = [cell for table in parts.printed for cell in table.ordered_cells()]
     is_short = any(word in result.reduced for word in ("quick", "shortened"))
     return study_page().render(
         result=result,
@@ -116,7 +116,7 @@ def render(
         overview_figures=_group(figures, "overview"),
         printed_figures=_group(figures, "printed"),
         delay_figures=_group(figures, "delay"),
-        scorecards=scorecards(cells, parts.claims),
+        scorecards=scorecards(cells, parts.claims, parts.beside),
         origins=origins.told(result, parts.assumptions),
         closeness=closeness(cells),
         misses=[cell for cell in cells if cell.verdict is Verdict.MISS],
@@ -137,22 +137,17 @@ def _group(figures: Sequence[DrawnFigure], group: str) -> list[DrawnFigure]:
     return [drawn for drawn in figures if drawn.figure.group == group]
 
 
-def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim]) -> list[Scorecard]:
+def scorecards(
+    cells: Sequence[Cell], claims: Sequence[JudgedClaim], beside: Sequence[Table] = ()
+) -> list[Scorecard]:
     """Count verdicts for the overview; empty kinds are left out, and background that nothing can judge."""
     cards: list[Scorecard] = []
     if cells:
-        count = Counter(cell.verdict for cell in cells)
-        judged = count[Verdict.MATCH] + count[Verdict.MISS]
-        wide = sum(verdict_of(cell) == "in-range" for cell in cells)
-        loosely = f", {wide} of them by the range of a claim alone" if wide else ""
-        cards.append(
-            Scorecard(
-                "Printed cells",
-                count[Verdict.MATCH],
-                judged,
-                f"match within tolerance{loosely}; {count[Verdict.UNJUDGED]} more are shown and not judged",
-            )
-        )
+        cards.append(_of_cells("Printed cells", cells))
+    for reference in dict.fromkeys(table.reference for table in beside):
+        own = [table for table in beside if table.reference == reference]
+        found = [cell for table in own for cell in table.ordered_cells()]
+        cards.append(_of_cells(f"Beside {reference}", found))
     for use, (title, words) in _USES.items():
         outcomes = Counter(j.outcome.verdict for j in claims if j.claim.use == use)
         judged = outcomes[Holds.HOLDS] + outcomes[Holds.FAILS]
@@ -164,6 +159,17 @@ def scorecards(cells: Sequence[Cell], claims: Sequence[JudgedClaim]) -> list[Sco
             Scorecard(f"{title}", outcomes[Holds.HOLDS], judged, f"claims hold: {words}{tail}")
         )
     return cards
+
+
+def _of_cells(title: str, cells: Sequence[Cell]) -> Scorecard:
+    count = Counter(cell.verdict for cell in cells)
+    judged = count[Verdict.MATCH] + count[Verdict.MISS]
+    wide = sum(verdict_of(cell) == "in-range" for cell in cells)
+    loosely = f", {wide} of them by the range of a claim alone" if wide else ""
+    words = (
+        f"match within tolerance{loosely}; {count[Verdict.UNJUDGED]} more are shown and not judged"
+    )
+    return Scorecard(title, count[Verdict.MATCH], judged, words)
 
 
 def closeness(cells: Sequence[Cell]) -> str:

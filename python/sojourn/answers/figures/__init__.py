@@ -83,7 +83,8 @@ def _figure(study: OpenStudy, ask: Ask, definition: AnyFigure, tables: Sequence[
             drawn = Figure(definition.item, drawn, "", definition.group)
         return replace(drawn, group=definition.group, caption=drawn.caption or definition.caption)
     if isinstance(definition, AgreementFigure):
-        return agreement.figure(study, definition, tables)
+        printed = [table for table in tables if not table.reference]
+        return agreement.figure(study, definition, printed)
     if isinstance(definition, dots.DotsFigure):
         return dots.figure(study, ask, definition, tables)
     return KINDS[definition.kind](study, ask, definition)
