@@ -52,6 +52,11 @@ impl LinkContext for Collector {
         self.marked.push((number(item), *meta, *mark));
     }
 
+    /// The copy of a packet has its number and a thousand.
+    fn copy(&mut self, item: PacketHandle) -> Option<PacketHandle> {
+        Some(PacketHandle(item.0 + 1000))
+    }
+
     fn work(&mut self, units: u64) -> bool {
         let left = self.work.checked_sub(units);
         self.work = left.unwrap_or(0);

@@ -23,12 +23,48 @@ struct Crossed {
     delay: Span,
 }
 
+/// Packets of one session that wait for an answer, in the order of arrival.
+#[derive(Clone, Debug)]
+struct Session {
+    /// The first; it arrives never if none waits.
+    first: Crossed,
+    others: VecDeque<Crossed>,
+}
+
+const NOTHING: Crossed = Crossed {
+    arrives_at: Instant::NEVER,
+    delay: Span::ZERO,
+};
+
+impl Session {
+    const fn new() -> Self {
+        Self {
+            first: NOTHING,
+            others: VecDeque::new(),
+        }
+    }
+
+    #[cold] // few connections have two packets of a session followed
+    fn add(&mut self, crossed: Crossed, at_most: usize) {
+        if self.others.len() + 1 >= at_most {
+            return;
+        }
+        if crossed.arrives_at < self.first.arrives_at {
+            let later = core::mem::replace(&mut self.first, crossed);
+            self.others.push_front(later);
+        } else {
+            let place = (self.others).partition_point(|one| one.arrives_at <= crossed.arrives_at);
+            self.others.insert(place, crossed);
+        }
+    }
+}
+
 /// Round trips of one traffic entry, all its sessions together.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundTrips {
     at_most: usize,
-    /// What waits for an answer, by session in the order of arrival. A session is a server of the entry.
-    waiting: Vec<VecDeque<Crossed>>,
+    /// A session is a server of the entry.
+    sessions: Vec<Session>,
     delays: Option<DelayHistogram>,
 }
 
@@ -36,7 +72,7 @@ impl Default for RoundTrips {
     fn default() -> Self {
         Self {
             at_most: WAITING_AT_MOST,
-            waiting: Vec::new(),
+            sessions: Vec::new(),
             delays: None,
         }
     }
@@ -54,40 +90,45 @@ impl RoundTrips {
     /// A packet leaves the line upstream; its last bit arrives then.
     #[inline]
     pub(crate) fn on_upstream(&mut self, session: u32, arrives_at: Instant, delay: Span) {
-        let session = session as usize;
-        if session >= self.waiting.len() {
-            self.waiting.resize_with(session + 1, VecDeque::new);
-        }
-        let waiting = &mut self.waiting[session];
-        if waiting.len() >= self.at_most {
-            return;
-        }
         let crossed = Crossed { arrives_at, delay };
-        if waiting
-            .back()
-            .is_none_or(|last| last.arrives_at <= arrives_at)
-        {
-            waiting.push_back(crossed);
-        } else {
-            overtake(waiting, crossed);
+        match self.sessions.get_mut(session as usize) {
+            Some(session) if session.first.arrives_at == Instant::NEVER => session.first = crossed,
+            Some(_) if self.at_most == 1 => {}
+            Some(session) => session.add(crossed, self.at_most),
+            None => self.begin(session, crossed),
         }
+    }
+
+    #[cold] // once in each session
+    fn begin(&mut self, session: u32, crossed: Crossed) {
+        self.sessions
+            .resize_with(session as usize + 1, Session::new);
+        self.sessions[session as usize].first = crossed;
     }
 
     /// A packet leaves the line downstream that reached it then.
     #[inline]
     pub(crate) fn on_downstream(&mut self, session: u32, entered_at: Instant, delay: Span) {
-        let Some(waiting) = self.waiting.get_mut(session as usize) else {
-            return;
-        };
-        while let Some(up) = waiting.pop_front_if(|up| up.arrives_at <= entered_at) {
-            let delays = self.delays.get_or_insert_default();
-            delays.record(up.delay + delay);
+        if let Some(waiting) = self.sessions.get_mut(session as usize)
+            && waiting.first.arrives_at <= entered_at
+        {
+            self.answer(session, entered_at, delay);
+        }
+    }
+
+    #[inline(never)]
+    fn answer(&mut self, session: u32, entered_at: Instant, delay: Span) {
+        let session = &mut self.sessions[session as usize];
+        let delays = self.delays.get_or_insert_default();
+        while session.first.arrives_at <= entered_at {
+            delays.record(session.first.delay + delay);
+            session.first = session.others.pop_front().unwrap_or(NOTHING);
         }
     }
 
     /// Forgets what was and what waits.
     pub(crate) fn forget(&mut self) {
-        self.waiting.iter_mut().for_each(VecDeque::clear);
+        self.sessions.clear();
         self.delays = None;
     }
 
@@ -98,16 +139,13 @@ impl RoundTrips {
 
     /// Bytes of what waits.
     pub(crate) fn waiting_bytes(&self) -> usize {
-        let packets: usize = self.waiting.iter().map(VecDeque::capacity).sum();
-        packets * size_of::<Crossed>()
+        let others = self
+            .sessions
+            .iter()
+            .map(|session| session.others.capacity());
+        self.sessions.capacity() * size_of::<Session>()
+            + others.sum::<usize>() * size_of::<Crossed>()
     }
-}
-
-/// A packet arrives before others that left the line before it did.
-#[cold]
-fn overtake(waiting: &mut VecDeque<Crossed>, crossed: Crossed) {
-    let place = waiting.partition_point(|other| other.arrives_at <= crossed.arrives_at);
-    waiting.insert(place, crossed);
 }
 
 #[cfg(test)]
@@ -197,10 +235,8 @@ mod tests {
         for sent_at in 0..100_000 {
             up(&mut trips, 0, sent_at, 5);
         }
-        assert_eq!(
-            trips.waiting_bytes(),
-            WAITING_AT_MOST * size_of::<Crossed>()
-        );
+        let most = WAITING_AT_MOST * size_of::<Crossed>();
+        assert!(trips.waiting_bytes() <= most + 8 * size_of::<Session>());
         assert!(trips.delays().is_none());
     }
 }

@@ -221,6 +221,45 @@ fn a_late_packet_is_overtaken_and_only_that() {
 }
 
 #[test]
+fn a_doubled_packet_arrives_twice_at_once_and_costs_the_line_nothing() {
+    // 1 ms each on the line and 10 ms behind it: the copy is made there, so the next packet is no later.
+    let twice = ConditionConfig {
+        duplicate: Some(1.0),
+        ..at(0)
+    };
+    let context = run(&[twice], &[0, 0]);
+    let passages = context.delivered.iter();
+    let found: Vec<_> = passages
+        .map(|(number, _, passage)| (*number, passage.arrives_at))
+        .collect();
+    let [first, second] = [11, 12].map(Instant::from_ms);
+    assert_eq!(
+        found,
+        [(0, first), (1000, first), (1, second), (1001, second)]
+    );
+}
+
+#[test]
+fn as_many_packets_are_doubled_as_the_share_says_and_the_same_again() {
+    let twice = ConditionConfig {
+        duplicate: Some(0.25),
+        ..at(0)
+    };
+    let doubled = || {
+        let context = run(core::slice::from_ref(&twice), &[0; 1000]);
+        let numbers = context.delivered.iter().map(|(number, ..)| *number);
+        numbers.filter(|number| *number >= 1000).collect::<Vec<_>>()
+    };
+    // 250 of 1000, give or take four standard deviations of 13.7.
+    assert!(
+        (195..=305).contains(&doubled().len()),
+        "{}",
+        doubled().len()
+    );
+    assert_eq!(doubled(), doubled());
+}
+
+#[test]
 fn packets_wait_for_the_next_slot_and_leave_together() {
     // Slots at 5, 10, 15... ms; packets arrive at 11, 12, 13, 21 ms.
     let slots = ConditionConfig {

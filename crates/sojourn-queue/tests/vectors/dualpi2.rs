@@ -195,3 +195,25 @@ fn linux_draws_twice_for_a_classic_signal() {
         assert_eq!(context.drawn, draws.len());
     }
 }
+
+#[test]
+fn the_kernel_of_2020_marks_what_found_two_at_its_arrival_and_not_what_two_wait_behind() {
+    let now = DualPi2Config {
+        counted: DualPi2Config::LINUX.counted,
+        ..DualPi2Config::LINUX_2020
+    };
+    // Five packets that arrive together find 0 to 4, and leave 4 to 0 behind; all are late.
+    for (config, expected) in [(DualPi2Config::LINUX_2020, "AAMMM"), (now, "MMMAA")] {
+        let mut queue = DualPi2Queue::new(config);
+        let mut context = TestContext::random(1);
+        for n in 0..5 {
+            let meta = with(Ecn::Ect1, 1000);
+            let _ = queue.enqueue(Instant::ZERO, meta, PacketHandle(n), &mut context);
+        }
+        let mut seen = String::new();
+        while let Some(sent) = queue.dequeue(Instant::from_us(1200), &mut context) {
+            seen.push(if sent.meta.ecn == Ecn::Ce { 'M' } else { 'A' });
+        }
+        assert_eq!(seen, expected);
+    }
+}

@@ -20,9 +20,14 @@ const STARTUP_ROUNDS: u32 = 2;
 
 /// Marks of a connection whose peer counts them.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, named as in Linux"
+)]
 pub(super) struct Marks {
-    /// The peer counts them, and the shortest round trip has been short enough once.
+    /// The peer counts them.
     counts: bool,
+    /// And the shortest round trip has been short enough once.
     eligible: bool,
     /// Estimated part that is marked (`ecn_alpha`).
     alpha: f64,
