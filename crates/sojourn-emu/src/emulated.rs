@@ -123,6 +123,7 @@ impl NetworkContext for Emulated {
             &LinkPassage {
                 link: place.link,
                 traffic: self.frames.get(id.index).traffic,
+                server: place.server,
                 length: Bytes(length.into()),
                 charged: Bytes(meta.length.into()),
                 entered_at: passage.entered_at,

@@ -200,7 +200,7 @@ impl<P: Port> Pump<P> {
             };
             let mut route = |direction: Direction| {
                 let link = &access[direction as usize..][..1];
-                network.add_route(TrafficId(0), direction, link, wire)
+                network.add_route((TrafficId(0), 0), direction, link, wire)
             };
             PerDirection {
                 upstream: route(Direction::Upstream),

@@ -168,9 +168,8 @@ mod tests {
     /// Round trips in ms, ascending; each is alone in its bin, whose middle is less than 0.1 % away.
     fn known(trips: &RoundTrips) -> Vec<u64> {
         let middles = trips.delays().into_iter().flat_map(DelayHistogram::middles);
-        let ms = middles.flat_map(|(ns, count)| {
-            core::iter::repeat_n((ns as f64 / 1e6).round() as u64, count as usize)
-        });
+        let ms =
+            middles.flat_map(|(ns, count)| (0..count).map(move |_| (ns + 500_000) / 1_000_000));
         ms.collect()
     }
 
