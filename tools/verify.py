@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 
 CARGO_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;")
+NOT_TESTED = "NOT TESTED: "
+"""How a line begins that says what could not be tested on this machine; it is said again at the end."""
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 
 
@@ -95,8 +97,8 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def run(step: Step) -> tuple[int, int]:
-    """Run a step with its output shown, and return tests passed and failed."""
+def run(step: Step, untested: list[str]) -> tuple[int, int]:
+    """Run a step with its output shown, and return tests passed and failed; `untested` gets what it could not test."""
     print(f"== {step.name}", flush=True)
     began, used = time.monotonic(), processor_seconds()
     environment = os.environ | {
@@ -122,6 +124,8 @@ def run(step: Step) -> tuple[int, int]:
     with process.stdout as output:
         for line in output:
             print(line, end="", flush=True)
+            if line.startswith(NOT_TESTED):
+                untested.append(line.strip())
             more_passed, more_failed = count(step.kind, line)
             passed += more_passed
             failed += more_failed
@@ -139,8 +143,9 @@ def main(what: str) -> int:
     steps = {"lint": LINT, "test": TEST, "all": LINT + TEST}[what]
     passed = failed = 0
     broken: list[str] = []
+    untested: list[str] = []
     for step in steps:
-        step_passed, step_failed = run(step)
+        step_passed, step_failed = run(step, untested)
         passed += step_passed
         failed += step_failed
         if step_failed:
@@ -152,6 +157,8 @@ def main(what: str) -> int:
         print("lint failed" if failed else "lint passed")
     else:
         print(f"{passed} passed, {failed} failed")
+    for line in untested:
+        print(line)
     return 1 if failed else 0
 
 

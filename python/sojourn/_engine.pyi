@@ -49,6 +49,9 @@ class ProvisioningProblems(ValueError):
 class Interrupted(RuntimeError):
     """The run was cancelled."""
 
+class EmulationRefused(RuntimeError):
+    """An emulation cannot be; the arguments are what is wrong, what would be right, and whether it is wrong usage."""
+
 class MemoryExceeded(RuntimeError):
     """The run needs more memory than it may take; the arguments are what and how much, and what would be less."""
 
@@ -174,6 +177,61 @@ class Records:
 
     def table_names(self) -> list[str]: ...
     def table(self, name: str) -> ArrowStream: ...
+
+@final
+class Emulation:
+    """An emulation that runs: namespaces, devices and the loop between them. On Linux only."""
+
+    @property
+    def told(self) -> list[str]:
+        """What should be told about it: a sentence each."""
+
+    @property
+    def priority(self) -> str: ...
+    @property
+    def offload(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def command(self) -> list[str]: ...
+    @property
+    def far(self) -> list[tuple[str, float]]:
+        """Far addresses with their round trips in s."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        wanted: dict[str, Any],
+        command: list[str],
+        environment: list[str],
+    ) -> None:
+        """Make namespaces and devices and start the loop; the command waits. Raises `EmulationRefused`."""
+
+    def go(self) -> None:
+        """Start the command; raises `EmulationRefused` if there is none of this name."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end, and no longer than this; whether it is over."""
+
+    def view(self) -> dict[str, Any]:
+        """What it looks like now."""
+
+    def namespaces(self) -> list[int]:
+        """Descriptors of its namespaces; they stay the emulation's."""
+
+    def end(self) -> None:
+        """End it."""
+
+    def finish(self) -> dict[str, Any]:
+        """Wait until all has ended; why it did, status of the command, summary and records."""
+
+def emulation_rates(scenario: Scenario) -> dict[str, Any]:
+    """Rates of a scenario's access link, as a view has them."""
+
+def emulation_join(
+    namespaces: list[int], command: list[str], environment: list[str], is_far: bool
+) -> int:
+    """Run a command in the namespaces of an emulation and return its status."""
 
 def engine_version() -> str:
     """Version that enters content hashes; changes whenever results may change."""

@@ -1,7 +1,7 @@
 //! `sojourn._engine`: the thin layer between the Rust crates and the Python package.
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
-//! ([`run`], [`table`]), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
+//! ([`run`], [`table`]), the emulator (`emulate`), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
 //! are Python classes ([`managers`]), CM configuration files ([`provisioning`]).
 
 use pyo3::prelude::*;
@@ -9,6 +9,8 @@ use pyo3::prelude::*;
 mod bench;
 #[cfg(feature = "count-allocations")]
 mod counting;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod managers;
 mod metrics;
 mod provisioning;
@@ -32,6 +34,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_version, module)?)?;
     scenario::register(module)?;
     run::register(module)?;
+    #[cfg(target_os = "linux")]
+    emulate::register(module)?;
     managers::register(module)?;
     table::register(module)?;
     bench::register(module)?;

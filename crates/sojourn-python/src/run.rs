@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use sojourn_base::{Instant, Seed, Span};
 use sojourn_engine::{Interrupt, Outcome, Progress, RunStatistics, column_recorder};
 use sojourn_live::facts::facts;
-use sojourn_metrics::run::{MetricRow, metric_rows, metric_table};
+use sojourn_metrics::run::{MetricRow, RunFacts, metric_rows, metric_table};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, mpsc};
@@ -260,19 +260,30 @@ fn simulate(
         recorder,
         statistics,
     } = outcome.map_err(|_| Failure::Cancelled)?;
-    let records = recorder.into_records();
-    let metrics = metric_rows(&facts(scenario), &records);
+    let cost = Cost { statistics, ..cost };
+    records_of(&facts(scenario), &recorder.into_records(), Vec::new(), cost)
+        .map_err(Failure::Raised)
+}
+
+/// The tables of a run with what they mean, and `more` that are no simulation's.
+pub fn records_of(
+    facts: &RunFacts,
+    records: &sojourn_record::Records,
+    more: Vec<sojourn_record::Table>,
+    cost: Cost,
+) -> PyResult<Records> {
+    let metrics = metric_rows(facts, records);
     let mut tables = vec![metric_table(&metrics)];
     tables.extend(records.tables());
+    tables.extend(more);
     let tables = tables
         .into_iter()
         .map(|table| Ok((table.name, record_batch(table)?)))
-        .collect::<PyResult<Vec<_>>>()
-        .map_err(Failure::Raised)?;
+        .collect::<PyResult<Vec<_>>>()?;
     Ok(Records {
         metrics,
         tables,
-        cost: Cost { statistics, ..cost },
+        cost,
     })
 }
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "execute", "parser_of"]
 
 CHAPTERS = {
-    "Ask": ("home", "run", "study", "recipe", "provision"),
+    "Ask": ("home", "run", "emulate", "study", "recipe", "provision"),
     "Measure and set": ("trial",),
     "Judge": ("compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
@@ -24,6 +24,10 @@ COMMANDS = {
     "home": ("home", "Ask what to set in a household: one sentence, one page, the lines."),
     "check": ("check", "Validate scenarios and studies; all problems at once."),
     "run": ("run", "Simulate one scenario and print what it means."),
+    "emulate": (
+        "emulate",
+        "Run programs behind the simulated access link: real packets through its queue.",
+    ),
     "keys": ("keys", "Find keys of scenario and study files, by path or by everyday words."),
     "schema": ("schema", "Print the JSON Schema of scenario or study files."),
     "study list": ("study_list", "List the studies that come with Sojourn."),

@@ -42,6 +42,7 @@ class Parser(argparse.ArgumentParser):
             add_help=False,
             formatter_class=_Formatter,
         )
+        self._takes_command = False
         self.add_argument("-h", "--help", action=_Help, help="Show this help and exit.")
 
     def option(self, name: str, metavar: str, about: str, **how: object) -> None:
@@ -52,6 +53,19 @@ class Parser(argparse.ArgumentParser):
         """Declare an option without a value; `to` is its name in the program if it differs."""
         target = to or name.lstrip("-").replace("-", "_")
         self.add_argument(name, action="store_true", dest=target, help=about)
+
+    def takes_command(self) -> None:
+        """Keep what stands behind `--` as the command that the user wants to be run."""
+        self._takes_command = True
+
+    def parse_args(self, args: list[str]) -> argparse.Namespace:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Read arguments; those of the command are not looked at."""
+        if not self._takes_command:
+            return super().parse_args(args)
+        end = args.index("--") if "--" in args else len(args)
+        options = super().parse_args(args[:end])
+        options.command = args[end + 1 :]
+        return options
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong as an error of usage."""

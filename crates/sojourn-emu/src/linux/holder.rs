@@ -11,6 +11,7 @@ use super::mail::{Letter, Mail};
 use super::namespace::{self, Failed, Setup, named, number};
 use super::system;
 use super::tun::Superpackets;
+use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal};
@@ -19,7 +20,7 @@ use nix::sys::socket::{
     sockopt,
 };
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, getgid, getuid};
+use nix::unistd::{Pid, getgid, getuid, pipe2};
 use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
@@ -30,6 +31,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 pub struct Holder {
     mail: Mail,
     inside: Mail,
+    /// Ends when the first process inside does.
+    alive: OwnedFd,
     /// Number of the holder's process.
     pub process: i32,
     /// Devices and what counts their losses.
@@ -64,9 +67,11 @@ impl Holder {
         };
         let (holder, there) = Mail::pair().map_err(failed)?;
         let (inside, inside_there) = Mail::pair().map_err(failed)?;
+        let (alive, alive_there) = pipe2(OFlag::O_CLOEXEC).map_err(|error| failed(error.into()))?;
         let parent = nix::unistd::getpid();
-        let process = system::in_child(|| hold(parent, &there, inside_there, setup, commands))
-            .map_err(failed)?;
+        let process =
+            system::in_child(|| hold(parent, &there, (inside_there, alive_there), setup, commands))
+                .map_err(failed)?;
         drop(there);
         let letter = answer(&holder)?;
         let mut words = letter.text.split(' ').skip(1);
@@ -86,6 +91,7 @@ impl Holder {
         Ok(Self {
             mail: holder,
             inside,
+            alive,
             process,
             devices,
             namespaces,
@@ -104,9 +110,9 @@ impl Holder {
         answer(&self.inside).map(|_| ())
     }
 
-    /// What can be read once the command has ended, or whoever runs it.
+    /// What ends once the command has, or whoever runs it.
     pub fn ended(&self) -> BorrowedFd<'_> {
-        self.inside.as_fd()
+        self.alive.as_fd()
     }
 
     /// The status with which the command ended, as a shell has it; none if it was lost.
@@ -156,7 +162,13 @@ fn answer(mail: &Mail) -> Result<Letter, Refused> {
 }
 
 /// The holder's life.
-fn hold(parent: Pid, mail: &Mail, inside: Mail, setup: &Setup, commands: &Commands) -> i32 {
+fn hold(
+    parent: Pid,
+    mail: &Mail,
+    (inside, alive): (Mail, OwnedFd),
+    setup: &Setup,
+    commands: &Commands,
+) -> i32 {
     let caller = (getuid().as_raw(), getgid().as_raw());
     default_signals();
     match prepare(parent, caller, mail, setup) {
@@ -168,6 +180,7 @@ fn hold(parent: Pid, mail: &Mail, inside: Mail, setup: &Setup, commands: &Comman
             let user = inside::user_of_command(caller);
             let first = Inside {
                 mail: inside,
+                alive,
                 far,
                 user,
                 is_mapped: caller.0 != 0,
@@ -188,7 +201,7 @@ fn hold(parent: Pid, mail: &Mail, inside: Mail, setup: &Setup, commands: &Comman
                         return 1;
                     }
                     let far = first.far;
-                    drop(first.mail);
+                    drop((first.mail, first.alive));
                     serve(mail, Pid::from_raw(child), &far)
                 }
             }

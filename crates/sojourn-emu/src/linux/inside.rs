@@ -38,6 +38,8 @@ pub struct Commands {
 /// What the first process is given.
 pub(super) struct Inside<'a> {
     pub mail: Mail,
+    /// Open as long as this process lives, and read by nobody: its other end tells the program.
+    pub alive: OwnedFd,
     /// Network of the far end.
     pub far: OwnedFd,
     /// User and group of the commands.

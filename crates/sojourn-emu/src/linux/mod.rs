@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`holder`], [`inside`] | the processes that hold the namespaces and run what is inside |
+//! | [`session`] | one emulation from its beginning to its end |
 //! | [`namespace`], [`netlink`] | users, addresses, routes |
 //! | [`tun`], [`tun_port`] | devices, and the ends of the link over them |
 //! | [`far_port`], [`relay`] | the Internet behind the far end |
@@ -21,6 +22,7 @@ pub mod namespace;
 pub mod netlink;
 pub mod priority;
 pub mod relay;
+pub mod session;
 mod system;
 pub mod tun;
 pub mod tun_port;

@@ -6,8 +6,10 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use sojourn_base::{Instant, PerDirection, Span};
+use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::FileExt;
 
 /// `CLOCK_MONOTONIC` since this was made, with what may end a wait.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Monotonic<'a> {
     sources: PerDirection<usize>,
     ends_at: Instant,
     spin: Span,
+    /// `/proc/stat`, where what other machines took is told.
+    statistics: Option<File>,
 }
 
 impl<'a> Monotonic<'a> {
@@ -42,8 +46,24 @@ impl<'a> Monotonic<'a> {
             },
             ends_at: lasts.map_or(Instant::NEVER, |span| Instant::ZERO.saturating_add(span)),
             spin,
+            statistics: File::open("/proc/stat").ok(),
         }
     }
+}
+
+/// What one of `/proc/stat` lasts: `USER_HZ`, the same on every Linux of 64 bits (proc_stat(5), times(2)).
+const TICK: Span = Span::from_ms(10);
+
+/// Time that other machines took, in the first line of `/proc/stat`: its eighth number (proc_stat(5)).
+fn stolen(text: &str) -> Option<Span> {
+    let ticks: u64 = text
+        .lines()
+        .next()?
+        .split_whitespace()
+        .nth(8)?
+        .parse()
+        .ok()?;
+    Some(TICK.saturating_mul(ticks))
 }
 
 fn time() -> TimeSpec {
@@ -61,6 +81,18 @@ impl Clock for Monotonic<'_> {
         let seconds = Span::from_s(passed.tv_sec().cast_unsigned());
         Instant::ZERO
             .saturating_add(seconds.saturating_add(Span::from_ns(passed.tv_nsec().cast_unsigned())))
+    }
+
+    fn busy(&mut self) -> Option<Span> {
+        let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok()?;
+        let seconds = Span::from_s(time.tv_sec().cast_unsigned());
+        Some(seconds.saturating_add(Span::from_ns(time.tv_nsec().cast_unsigned())))
+    }
+
+    fn stolen(&mut self) -> Option<Span> {
+        let mut text = [0; 256];
+        let length = self.statistics.as_ref()?.read_at(&mut text, 0).ok()?;
+        stolen(&String::from_utf8_lossy(&text[..length]))
     }
 
     fn wait(&mut self, until: Instant) -> io::Result<Wake> {
@@ -124,6 +156,13 @@ mod tests {
         let mut clock = Monotonic::new(&sources, &[quiet.as_fd()], None, Span::ZERO);
         let wake = clock.wait(Instant::NEVER).unwrap();
         assert!(!wake.readable.upstream && wake.readable.downstream && !wake.ended);
+    }
+
+    #[test]
+    fn what_others_took_is_the_eighth_number() {
+        let text = "cpu  1 2 3 4 5 6 7 250 9 10\ncpu0 0 0 0 0 0 0 0 0 0 0\n";
+        assert_eq!(stolen(text), Some(Span::from_ms(2500)));
+        assert_eq!(stolen("cpu  1 2"), None);
     }
 
     #[test]

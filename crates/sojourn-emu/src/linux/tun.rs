@@ -21,7 +21,7 @@ const TCP_OFFLOADS: libc::c_uint =
 const UDP_OFFLOADS: libc::c_uint = libc::TUN_F_USO4 | libc::TUN_F_USO6;
 
 /// Which superpackets a device hands over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Superpackets {
     /// None: each packet takes a place of the device's ring.
     Off,

@@ -1,0 +1,271 @@
+"""Run the same links around simulated and around real TCP, and write what agrees into docs/results/emulation.md.
+
+usage: python benches/peers/compare_linux.py [--repetitions N] [--duration S] [--warmup S] [--only WORD] [--out FILE]
+
+Each world is simulated with `sojourn run` and emulated with `sojourn emulate`, one upload by iperf3 through the Linux kernel
+of this machine; both leave the same tables, from which both columns are worked out in the same way. Emulations take their
+own time, one after the other: the whole comparison with three repetitions of 40 s takes an hour. What has been measured is
+kept beside the page as a CSV file, and only what is missing of it is measured.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import polars as pl
+
+ROOT = Path(__file__).resolve().parents[2]
+SOJOURN = [sys.executable, "-m", "sojourn"]
+
+
+@dataclass(frozen=True)
+class World:
+    """A link and who sends over it."""
+
+    rate: int
+    """Of the upstream link, in Mb/s; the downstream one has ten times that, and carries acknowledgements."""
+    rtt: int
+    """In ms."""
+    queue: str
+    controller: str
+
+    @property
+    def label(self) -> str:
+        """Name of the row."""
+        return f"{self.rate} Mb/s, {self.rtt} ms, {self.queue}, {self.controller}"
+
+
+QUEUES = {
+    "drop-tail": '{ kind = "drop-tail", limit = "100 ms" }',
+    "CoDel": '{ kind = "codel", profile = "rfc8289", limit = "1000 packets" }',
+    "FQ-CoDel": '{ kind = "fq-codel" }',
+    "PIE": '{ kind = "pie" }',
+    "DOCSIS-PIE": '{ kind = "docsis-pie", limit = "100 ms" }',
+    "dual queue": '{ kind = "docsis-dual-queue", limit = "100 ms" }',
+}
+STACKS = {"CUBIC": ("linux-cubic", "cubic"), "Reno": ("linux-reno", "reno"), "BBR": ("bbr1", "bbr")}
+"""The controller of the simulator, and that of the kernel."""
+
+WORLDS = [
+    World(rate, rtt, queue, controller)
+    for rate, rtt in ((20, 20), (50, 60))
+    for queue in QUEUES
+    for controller in STACKS
+]
+
+COLUMNS = ("utilisation", "sojourn_ms", "p95_ms", "dropped", "marked", "first_dropped")
+
+TEXT = """
+schema = 1
+name = "linux"
+duration = "{duration} s"
+
+[access.upstream]
+link = {{ kind = "serial", rate = "{rate} Mb/s" }}
+queue = {queue}
+
+[access.downstream]
+link = {{ kind = "serial", rate = "{down} Mb/s" }}
+queue = {{ kind = "drop-tail", limit = "1000 packets" }}
+
+[record]
+datagrams = false
+
+[[traffic]]
+name = "bulk"
+app = {{ kind = "bulk", direction = "upstream", file = "endless" }}
+stack = "{stack}"
+rtt = "{rtt} ms"
+"""
+
+
+def measured(
+    directory: Path, world: World, warm_up_s: float, duration_s: float
+) -> dict[str, float]:
+    """Work out a row of a run's tables: the steady state, and what the start lost."""
+    series = pl.read_parquet(directory / "series.parquet").filter(pl.col("link") == "upstream")
+    start = pl.col("start_ns") / 1e9
+    steady = series.filter((start >= warm_up_s) & (start < duration_s - 0.1))
+    first = series.filter(start < warm_up_s)
+    packets = steady["forwarded_packets"].sum()
+    means = steady.filter(pl.col("forwarded_packets") > 0)
+    weighted = (means["sojourn_mean_ns"] * means["forwarded_packets"]).sum() / max(1, packets)
+    return {
+        "utilisation": steady["forwarded_bytes"].sum()
+        / (steady["width_ns"].sum() * world.rate / 8000),
+        "sojourn_ms": weighted / 1e6,
+        "p95_ms": (means["sojourn_mean_ns"].quantile(0.95) or 0.0) / 1e6,
+        "dropped": float(steady["dropped_packets"].sum()),
+        "marked": float(steady["marked_packets"].sum()),
+        "first_dropped": float(first["dropped_packets"].sum()),
+    }
+
+
+def run(
+    world: World, seed: int, side: str, duration_s: float, warm_up_s: float
+) -> dict[str, object]:
+    """Simulate or emulate a world."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        text = TEXT.format(
+            duration=duration_s,
+            rate=world.rate,
+            down=world.rate * 10,
+            queue=QUEUES[world.queue],
+            stack=STACKS[world.controller][0],
+            rtt=world.rtt,
+        )
+        (place / "world.toml").write_text(text, encoding="utf-8")
+        out = str(place / "out")
+        load = os.getloadavg()[0]
+        if side == "simulated":
+            command = ["run", "world.toml", "--seed", str(seed), "--out", out, "--json"]
+        else:
+            kernel = STACKS[world.controller][1]
+            command = [
+                *("emulate", "world.toml", "--seed", str(seed), "--isolated", "--json"),
+                *("--record", out, "--tcp", kernel, "--far", "iperf3 -s"),
+                *("--", "iperf3", "-c", "100.64.0.1", "-t", f"{duration_s:g}"),
+            ]
+        done = subprocess.run(
+            [*SOJOURN, *command], cwd=place, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise SystemExit(f"{world.label}, {side}: {done.stderr}")
+        said = json.loads(done.stdout)
+        late = said.get("lateness", {}).get("upstream", {})
+        return {
+            "rate": world.rate,
+            "rtt": world.rtt,
+            "queue": world.queue,
+            "controller": world.controller,
+            "side": side,
+            "seed": seed,
+            "grade": said.get("grade", ""),
+            "late_p99_us": late.get("p99_ns", 0) / 1e3,
+            "load": load,
+            **measured(Path(out), world, warm_up_s, duration_s),
+        }
+
+
+def kept(file: Path) -> list[dict[str, str]]:
+    """Return what was measured earlier."""
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def keep(file: Path, rows: list[dict[str, str]]) -> None:
+    """Write what was measured."""
+    with file.open("w", encoding="utf-8", newline="") as text:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def means(rows: list[dict[str, str]], world: World, side: str) -> dict[str, float] | None:
+    """Return the means of a world's runs; of poor emulations none is used."""
+    mine = [
+        row
+        for row in rows
+        if (row["rate"], row["rtt"]) == (str(world.rate), str(world.rtt))
+        and (row["queue"], row["controller"], row["side"]) == (world.queue, world.controller, side)
+        and row["grade"] != "poor"
+    ]
+    if not mine:
+        return None
+    return {column: fmean(float(row[column]) for row in mine) for column in COLUMNS}
+
+
+def verdict(simulated: dict[str, float], emulated: dict[str, float]) -> str:
+    """Say what lies beyond the bounds: 1 point, 12 %, a factor of 1.5 or 5 packets."""
+    wrong: list[str] = []
+    if abs(simulated["utilisation"] - emulated["utilisation"]) > 0.01:
+        wrong.append("utilisation")
+    if abs(simulated["sojourn_ms"] / emulated["sojourn_ms"] - 1) > 0.12:
+        wrong.append("delay")
+    drops = simulated["dropped"], emulated["dropped"]
+    if abs(drops[0] - drops[1]) > 5 and max(drops) > 1.5 * min(drops):
+        wrong.append("drops")
+    return ", ".join(wrong) if wrong else "agrees"
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """Return the table of the page."""
+    lines = [
+        "| rate, round trip | queue | controller | utilisation | mean queueing delay, ms | P95, ms | dropped | dropped before | verdict |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for world in WORLDS:
+        simulated, emulated = (means(rows, world, side) for side in ("simulated", "emulated"))
+        if simulated is None or emulated is None:
+            continue
+        cells = [
+            f"{simulated[name]:{form}} / {emulated[name]:{form}}"
+            for name, form in (
+                ("utilisation", ".3f"),
+                ("sojourn_ms", ".2f"),
+                ("p95_ms", ".1f"),
+                ("dropped", ".0f"),
+                ("first_dropped", ".0f"),
+            )
+        ]
+        where = f"{world.rate} Mb/s, {world.rtt} ms"
+        result = verdict(simulated, emulated)
+        if world.controller == "BBR":
+            result = f"for information: {result}"
+        lines.append(
+            f"| {where} | {world.queue} | {world.controller} | {' | '.join(cells)} | {result} |"
+        )
+    return "\n".join(lines)
+
+
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+
+
+def main() -> None:
+    """Measure what is missing and write table and numbers."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--duration", type=float, default=40.0)
+    parser.add_argument("--warmup", type=float, default=10.0)
+    parser.add_argument("--only", default="", help="worlds whose label holds this")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/results/emulation.md")
+    options = parser.parse_args()
+    numbers = options.out.with_suffix(".csv")
+    rows = kept(numbers)
+    for seed in range(1, options.repetitions + 1):
+        for world in WORLDS:
+            for side in ("simulated", "emulated"):
+                key = (str(world.rate), str(world.rtt), world.queue, world.controller, side)
+                known = {
+                    (r["rate"], r["rtt"], r["queue"], r["controller"], r["side"], r["seed"])
+                    for r in rows
+                }
+                if options.only not in world.label or (*key, str(seed)) in known:
+                    continue
+                row = run(world, seed, side, options.duration, options.warmup)
+                rows.append(
+                    {
+                        name: f"{value:.6g}" if isinstance(value, float) else str(value)
+                        for name, value in row.items()
+                    }
+                )
+                keep(numbers, rows)
+                print(f"{world.label}, {side}, seed {seed}: {row}", file=sys.stderr)
+    page = options.out.read_text(encoding="utf-8")
+    head, _, rest = page.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    options.out.write_text(f"{head}{BEGIN}\n\n{table(rows)}\n\n{END}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

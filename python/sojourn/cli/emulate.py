@@ -1,0 +1,343 @@
+"""`sojourn emulate`: real programs behind the simulated access link."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    import sojourn._engine as _engine
+    from sojourn.cli.arguments import Parser
+    from sojourn.scenario import Scenario
+
+__all__ = ["arguments", "execute"]
+
+LARGEST_SEED = 2**64 - 1
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.takes_command()
+    parser.add_argument("file", metavar="FILE", nargs="?", help="Scenario file.")
+    parser.option(
+        "--set",
+        "A.B.C=V",
+        "Change the scenario, for example access.upstream.rate=20Mbps. May be repeated.",
+        action="append",
+        default=[],
+        dest="settings",
+    )
+    parser.option(
+        "--rtt",
+        "SPAN",
+        "Base round trip to the far end, such as 30ms; once more for each further far address.",
+        action="append",
+        default=[],
+    )
+    parser.option("--for", "SPAN", "End after this time.", dest="lasts")
+    parser.option(
+        "--seed",
+        "N",
+        "Seed of the link's and the queue's draws (default: the file's first, or 1).",
+        type=whole_number(0, LARGEST_SEED),
+    )
+    parser.flag("--isolated", "No Internet: only the far end is behind the link.")
+    parser.option(
+        "--far",
+        "COMMAND",
+        'Run this beside the far end, for example "iperf3 -s". May be repeated.',
+        action="append",
+        default=[],
+    )
+    parser.option("--tcp", "NAME", "Congestion controller of connections inside.")
+    parser.option("--far-tcp", "NAME", "Congestion controller of the far end.")
+    parser.option("--ecn", "off|on", "Whether connections use ECN.", choices=("off", "on"))
+    parser.option(
+        "--between",
+        "IF",
+        "Two interfaces of this machine instead of a namespace: the subscriber's and the network's. Needs root.",
+        nargs=2,
+    )
+    parser.option("--record", "DIR", "Write all record tables and a report into a new directory.")
+    parser.option("--pcap", "DIR", "Write what the link saw of each packet, 96 bytes, into DIR.")
+    parser.option(
+        "--view",
+        "auto|plain|off",
+        "Show rate, delay and queue while it runs (default: auto).",
+        choices=("auto", "plain", "off"),
+        default="auto",
+    )
+    parser.flag("--precise", "Look at the clock without pause before each packet; needs priority.")
+    parser.option(
+        "--priority",
+        "auto|off",
+        "Real-time priority, where it is allowed (default: auto).",
+        choices=("auto", "off"),
+        default="auto",
+    )
+    parser.flag("--check", "Measure what this machine can do, without a command.")
+    parser.option(
+        "--join",
+        "PID",
+        "Run the command in an emulation that is running.",
+        type=whole_number(1),
+    )
+    parser.flag("--far-side", "With --join: beside the far end.")
+    parser.option("--watch", "PID", "Show an emulation that is running.", type=whole_number(1))
+    parser.flag("--json", "Print one JSON object at the end; the command's output goes to stderr.")
+
+
+def execute(options: Namespace) -> int:
+    """Emulate, join, watch or check."""
+    import sys
+
+    from sojourn.errors import EnvironmentFailure, UsageError
+
+    if not sys.platform.startswith("linux"):
+        raise EnvironmentFailure(
+            "the emulator runs on Linux only", "simulate instead: sojourn run FILE"
+        )
+    if options.watch is not None:
+        return _watch(options.watch)
+    if options.join is not None:
+        return _join(options)
+    if options.file is None:
+        raise UsageError("which scenario?", "sojourn emulate FILE -- COMMAND")
+    return _emulate(options)
+
+
+def _watch(process: int) -> int:
+    import sys
+
+    from sojourn.cli.console import note
+    from sojourn.emulation.control import views_of
+    from sojourn.emulation.view import View
+
+    view = View(sys.stdout, is_drawn=sys.stdout.isatty())
+    for seen in views_of(process):
+        view.show(seen)
+    note("the emulation has ended")
+    return 0
+
+
+def _join(options: Namespace) -> int:
+    import sojourn._engine as _engine
+    from sojourn.emulation.control import namespaces_of
+    from sojourn.errors import UsageError
+
+    command, environment = _command(options, "")
+    descriptors = namespaces_of(options.join)
+    try:
+        return _engine.emulation_join(descriptors, command, environment, options.far_side)
+    except _engine.EmulationRefused as error:
+        message, hint, _ = error.args
+        raise UsageError(message, hint) from error
+
+
+def _emulate(options: Namespace) -> int:
+    from sojourn.cli.console import note, print_json, show_warnings
+    from sojourn.emulation.words import browser_hint, expectation, rates, trust
+    from sojourn.errors import ExitStatus, Problem
+    from sojourn.scenario import load_scenario
+
+    scenario = load_scenario(options.file, options.settings)
+    if scenario.compiled.warnings:
+        show_warnings(
+            [
+                Problem(w["path"], w["message"], w["hint"], file=options.file)
+                for w in scenario.compiled.warnings
+            ]
+        )
+    if options.record is not None:
+        from pathlib import Path
+
+        from sojourn.output import refuse_used
+
+        refuse_used(Path(options.record))
+    emulation = _begin(options, scenario.compiled)
+    service = rates(emulation.view())
+    far = ", ".join(f"{address} in {rtt * 1e3:g} ms" for address, rtt in emulation.far)
+    behind = "nothing else" if options.isolated else "the Internet"
+    note(f"emulating {scenario.name}: {service}; {far}, and {behind}; process {_own_process()}")
+    note(expectation(emulation.priority, emulation.offload))
+    for words in emulation.told:
+        note(words)
+    hint = browser_hint(emulation.command[0])
+    if hint:
+        note(hint)
+    _run(options, emulation)
+    done = emulation.finish()
+    summary, ended, status = done["summary"], done["ended"], done["status"]
+    note(trust(summary))
+    if options.record is not None:
+        _write(options, scenario, emulation, done)
+        note(f"report: {options.record}/report.html")
+    if status:
+        note(f"the command ended with status {status}")
+    if ended == "asked":
+        result = ExitStatus.INTERRUPTED
+    else:
+        result = ExitStatus.FAILED if status and ended == "command" else ExitStatus.DONE
+    if options.json:
+        rows = done["records"].metrics()
+        columns = ("subject", "metric", "value", "unit")
+        print_json(
+            {
+                "scenario": scenario.name,
+                "seed": emulation.seed,
+                "kind": "emulation",
+                "priority": emulation.priority,
+                "offload": emulation.offload,
+                "ended": ended,
+                "status": status,
+                "out": options.record,
+                **summary,
+                "metrics": [dict(zip(columns, row, strict=True)) for row in rows],
+            }
+        )
+    return result
+
+
+def _own_process() -> int:
+    import os
+
+    return os.getpid()
+
+
+def _command(options: Namespace, service: str) -> tuple[list[str], list[str]]:
+    """Return what runs inside, and its environment."""
+    import os
+
+    environment = dict(os.environ)
+    environment["SOJOURN_FAR"] = "100.64.0.1"
+    environment["SOJOURN_INSIDE"] = "100.64.0.2"
+    command = list(options.command)
+    if not command:
+        command = [os.environ.get("SHELL") or "/bin/sh"]
+        sign = f"[sojourn {service}] " if service else "[sojourn] "
+        # A shell sets its prompt when it starts; bash then does what stands here before the first one.
+        environment["PROMPT_COMMAND"] = f'PS1="{sign}$PS1"; unset PROMPT_COMMAND'
+        environment["PS1"] = f"{sign}$ "
+    return command, [f"{name}={value}" for name, value in environment.items()]
+
+
+def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
+    """Set everything up; the command waits."""
+    import shutil
+
+    import sojourn._engine as _engine
+    from sojourn.emulation.words import rates
+    from sojourn.errors import EnvironmentFailure, UsageError
+
+    wanted: dict[str, Any] = {
+        "seed": scenario.seed if options.seed is None else options.seed,
+        "rtt": options.rtt,
+        "lasts": options.lasts,
+        "isolated": options.isolated,
+        "far_commands": options.far,
+        "tcp": options.tcp,
+        "far_tcp": options.far_tcp,
+        "ecn": options.ecn == "on",
+        "between": options.between,
+        "pcap": options.pcap,
+        "precise": options.precise,
+        "real_time": options.priority == "auto",
+        "json": options.json,
+    }
+    try:
+        service = rates(_engine.emulation_rates(scenario))
+        command, environment = _command(options, service)
+        if shutil.which(command[0]) is None:
+            raise UsageError(
+                f"there is no command {command[0]}", "what stands after -- is run inside"
+            )
+        return _engine.Emulation(scenario, wanted, command, environment)
+    except _engine.EmulationRefused as error:
+        message, hint, is_usage = error.args
+        raise (UsageError if is_usage else EnvironmentFailure)(message, hint) from error
+
+
+def _run(options: Namespace, emulation: _engine.Emulation) -> None:
+    """Start the command and stay until everything is over, with the view and the door for visitors."""
+    import sys
+
+    import sojourn._engine as _engine
+    from sojourn.emulation.control import Door
+    from sojourn.emulation.view import EVERY_S, View
+    from sojourn.errors import EnvironmentFailure, UsageError
+
+    # A terminal that the command writes on is the command's.
+    is_free = sys.stderr.isatty() and not sys.stdout.isatty() and not options.json
+    is_drawn = options.view == "auto" and is_free
+    view = View(sys.stderr, is_drawn=is_drawn) if is_drawn or options.view == "plain" else None
+    door = Door(emulation.namespaces())
+    try:
+        emulation.go()
+        while not emulation.wait(EVERY_S):
+            seen = emulation.view()
+            door.look(seen)
+            if view is not None:
+                view.show(seen)
+    except KeyboardInterrupt:
+        emulation.end()
+        emulation.wait(10.0)
+    except _engine.EmulationRefused as error:
+        message, hint, is_usage = error.args
+        raise (UsageError if is_usage else EnvironmentFailure)(message, hint) from error
+    finally:
+        door.close()
+
+
+def _write(
+    options: Namespace,
+    scenario: Scenario,
+    emulation: _engine.Emulation,
+    done: dict[str, Any],
+) -> None:
+    """Write tables, manifest and report, as `sojourn run --out` does."""
+    from pathlib import Path
+
+    import polars as pl
+
+    from sojourn.files import write_file
+    from sojourn.on_disk import list_files
+    from sojourn.output import new_directory, writing
+    from sojourn.report.single import build_run_report
+    from sojourn.study.manifest import describe_machine, describe_source, write_json
+    from sojourn.study.write import write_table
+
+    records = done["records"]
+    manifest: dict[str, Any] = {
+        "schema": 1,
+        "kind": "emulation",
+        "scenario": scenario.name,
+        "settings": list(options.settings),
+        "seed": emulation.seed,
+        "key": "",
+        **describe_source(),
+        "machine": describe_machine(),
+        "statistics": dict(records.statistics),
+        "emulation": {
+            "command": emulation.command,
+            "far_commands": options.far,
+            "tcp": options.tcp,
+            "far_tcp": options.far_tcp,
+            "ecn": options.ecn == "on",
+            "priority": emulation.priority,
+            "offload": emulation.offload,
+            "ended": done["ended"],
+            "status": done["status"],
+            **done["summary"],
+        },
+    }
+    destination = Path(options.record)
+    with new_directory(destination, is_ours=False) as directory, writing(destination):
+        for name in records.table_names():
+            write_table(pl.DataFrame(records.table(name)), directory / f"{name}.parquet")
+        write_file(directory / "scenario.toml", scenario.text)
+        manifest["files"] = list_files(directory, directory.glob("*.parquet"))
+        write_json(directory / "manifest.json", manifest)
+        build_run_report(directory)

@@ -1,0 +1,78 @@
+"""What is said of an emulation: how good it will be, and how far it can be trusted."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["BROWSERS", "browser_hint", "duration", "expectation", "rates", "trust"]
+
+BROWSERS = {
+    "firefox": "firefox --no-remote --profile DIR",
+    "chromium": "chromium --user-data-dir=DIR",
+    "chromium-browser": "chromium-browser --user-data-dir=DIR",
+    "google-chrome": "google-chrome --user-data-dir=DIR",
+}
+"""Browsers, and how they are started beside one that runs already."""
+
+
+def duration(ns: float) -> str:
+    """Return a time with the unit in which it reads best.
+
+    Examples
+    --------
+    >>> duration(43_210), duration(2_100_000), duration(1_200_000_000)
+    ('43 µs', '2.1 ms', '1.2 s')
+    """
+    if ns < 1e6:
+        return f"{ns / 1e3:.0f} µs"
+    return f"{ns / 1e6:.1f} ms" if ns < 1e9 else f"{ns / 1e9:.1f} s"
+
+
+def rates(view: Mapping[str, Any]) -> str:
+    """Return the configured rates, as a service is called: `50/10 Mb/s`."""
+    down, up = view["downstream"]["rate_mbps"], view["upstream"]["rate_mbps"]
+    return f"{down:g}/{up:g} Mb/s"
+
+
+def expectation(priority: str, offload: str) -> str:
+    """Return what may be expected before the first packet."""
+    if priority == "real-time":
+        return f"priority: real-time; offload: {offload}; delays are exact to about 0.1 ms"
+    return (
+        f"priority: normal; offload: {offload}; expect delays of several ms when other programs run; see sojourn emulate "
+        "--check"
+    )
+
+
+def trust(summary: Mapping[str, Any]) -> str:
+    """Return how far the numbers of an emulation can be trusted, in a line."""
+    late = summary["lateness"]
+    median, p99, most = (
+        max(late[direction][which] for direction in ("upstream", "downstream"))
+        for which in ("p50_ns", "p99_ns", "max_ns")
+    )
+    lost = summary["hidden_losses"]
+    outside = "nothing lost" if lost == 0 else f"{lost} packets lost"
+    stalls = summary["stalls"]
+    stood = "no stalls" if not stalls else f"{len(stalls)} stalls"
+    if stalls:
+        stood += f", the longest {duration(max(gap for _, gap in stalls))}"
+    joined = "; segments joined" if summary["joined"] else ""
+    return (
+        f"trust: {summary['grade']} (late P50 {duration(median)}, P99 {duration(p99)}, max {duration(most)}; {outside} "
+        f"outside the model; {stood}{joined})"
+    )
+
+
+def browser_hint(command: str) -> str:
+    """Return what users of a browser should know; nothing if the command is none."""
+    name = command.rpartition("/")[2]
+    if name not in BROWSERS:
+        return ""
+    return (
+        "hint: a browser that is already running opens the page outside; use a fresh profile "
+        f"({BROWSERS[name]})"
+    )

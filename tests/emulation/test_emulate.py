@@ -1,0 +1,388 @@
+"""`sojourn emulate` with real packets: rates, delays, marks, ends, and what is left behind."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import tomli_w
+
+from support.emulation import Rootless
+
+TIMING = os.environ.get("SOJOURN_EMULATION_TIMING") == "1"
+"""Whether this machine promises to be quiet: else figures are shown and not judged."""
+
+SINK = """
+import socket, sys
+server = socket.create_server(("", 5000), family=socket.AF_INET6, dualstack_ipv6=True)
+while True:
+    peer, _ = server.accept()
+    while peer.recv(1 << 16):
+        pass
+"""
+"""The far end: takes what comes."""
+
+SEND = """
+import socket, sys, time
+to, seconds = sys.argv[1], float(sys.argv[2])
+peer = socket.create_connection((to, 5000), 5)
+end = time.monotonic() + seconds
+while time.monotonic() < end:
+    peer.sendall(bytes(1 << 16))
+"""
+"""The inside: sends as fast as it may."""
+
+ECHO = """
+import socket
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("", 5001))
+while True:
+    text, peer = server.recvfrom(2000)
+    server.sendto(text, peer)
+"""
+
+PING = """
+import json, socket, statistics, sys, time
+peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+peer.connect((sys.argv[1], int(sys.argv[2])))
+peer.settimeout(2)
+took = []
+for _ in range(int(sys.argv[3])):
+    began = time.monotonic()
+    peer.send(b"x" * 100)
+    peer.recv(2000)
+    took.append(time.monotonic() - began)
+    time.sleep(0.01)
+print(json.dumps(statistics.median(took) * 1e3))
+"""
+
+
+def scenario(
+    place: Path, mbps: float, rtt: str = "20 ms", queue: dict[str, Any] | None = None
+) -> None:
+    """Write `line.toml`: a plain line that is as fast both ways."""
+    side = {
+        "link": {"kind": "serial", "rate": f"{mbps:g} Mb/s"},
+        "queue": queue or {"kind": "drop-tail", "limit": "100 ms"},
+    }
+    content = {
+        "schema": 1,
+        "name": "line",
+        "duration": "10 s",
+        "access": {"upstream": side, "downstream": side},
+        "traffic": [{"name": "call", "app": {"kind": "voice"}, "rtt": rtt}],
+    }
+    (place / "line.toml").write_text(tomli_w.dumps(content), encoding="utf-8")
+    for name, text in (("sink", SINK), ("send", SEND), ("echo", ECHO), ("ping", PING)):
+        (place / f"{name}.py").write_text(text, encoding="utf-8")
+
+
+def python(program: str, *words: str) -> list[str]:
+    """Return a command that runs one of the programs above."""
+    return [sys.executable, program, *words]
+
+
+def far(program: str) -> list[str]:
+    """Return the option that runs one of them beside the far end."""
+    return ["--far", f"exec {sys.executable} {program}"]
+
+
+def host_state() -> bytes:
+    """Return what of the host's network an emulation must not touch, byte for byte."""
+    asked = (["ip", "link"], ["ip", "address"], ["ip", "route", "show", "table", "all"])
+    asked += (["ip", "rule"], ["ip", "-6", "rule"], ["tc", "qdisc"])
+    said = [subprocess.run(words, capture_output=True, check=False).stdout for words in asked]
+    # Lifetimes of addresses run down by themselves.
+    return b"".join(said) + Path("/etc/resolv.conf").read_bytes()
+
+
+def descendants(marker: str) -> list[int]:
+    """Return processes whose environment holds a word."""
+    found: list[int] = []
+    for place in Path("/proc").iterdir():
+        try:
+            if place.name.isdigit() and marker.encode() in (place / "environ").read_bytes():
+                found.append(int(place.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_an_idle_link_takes_the_time_that_it_is_told_to(rootless: Rootless) -> None:
+    scenario(rootless.place, 50, rtt="30 ms")
+    done = rootless(
+        *("line.toml", "--isolated", *far("echo.py"), "--"),
+        *python("ping.py", "100.64.0.1", "5001", "100"),
+    )
+    assert done.returncode == 0, done.stderr
+    median = json.loads(done.stdout)
+    print("idle round trip", median, "ms; load", os.getloadavg()[0])
+    assert 30.0 <= median <= (31.0 if TIMING else 35.0)
+    assert "trust: " in done.stderr
+
+
+@pytest.mark.parametrize("mbps", [5, 50])
+def test_a_saturated_link_is_as_fast_as_it_is_told_to_be(rootless: Rootless, mbps: int) -> None:
+    scenario(rootless.place, mbps)
+    done = rootless(
+        *("line.toml", "--isolated", "--json", "--record", "out", *far("sink.py"), "--"),
+        *python("send.py", "100.64.0.1", "5"),
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    series = pl.read_parquet(rootless.place / "out" / "series.parquet")
+    start = pl.col("start_ns")
+    middle = series.filter((pl.col("link") == "upstream") & (start >= 15e8) & (start < 45e8))
+    rate = int(middle["forwarded_bytes"].sum()) * 8e3 / int(middle["width_ns"].sum())
+    print(f"{rate:.4f} of {mbps} Mb/s;", done.stderr.splitlines()[-1], os.getloadavg()[0])
+    if TIMING:
+        assert rate == pytest.approx(mbps, rel=0.005)
+        assert said["grade"] == "good"
+    assert rate <= mbps * 1.001
+    assert said["hidden_losses"] == 0
+    assert (rootless.place / "out" / "report.html").exists()
+    manifest = json.loads((rootless.place / "out" / "manifest.json").read_text())
+    assert manifest["kind"] == "emulation"
+    assert manifest["emulation"]["grade"] == said["grade"]
+
+
+@pytest.mark.parametrize("address", ["100.64.0.1", "fd73:6f6a::1"])
+def test_marks_arrive_and_nothing_is_dropped_or_sent_again(
+    rootless: Rootless, address: str
+) -> None:
+    if ":" in address and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6")
+    scenario(rootless.place, 10, queue={"kind": "codel", "profile": "rfc8289", "ecn": True})
+    count = (
+        "import subprocess, sys; subprocess.run([sys.executable, 'send.py', sys.argv[1], '4'], check=True); "
+        "rows = [line.split() for line in open('/proc/net/netstat')]; "
+        "seen = dict(zip(rows[0], rows[1])); "
+        "print(seen['TCPDeliveredCE'])"
+    )
+    done = rootless(
+        *("line.toml", "--isolated", "--ecn", "on", "--tcp", "reno", "--record", "out"),
+        *(*far("sink.py"), "--", sys.executable, "-c", count, address),
+    )
+    assert done.returncode == 0, done.stderr
+    series = pl.read_parquet(rootless.place / "out" / "series.parquet")
+    up = series.filter(pl.col("link") == "upstream")
+    assert up["marked_packets"].sum() > 0
+    assert up["dropped_packets"].sum() == 0
+    assert int(done.stdout) > 0, "the sender was told of marks"
+
+
+def test_a_stopped_program_is_one_stall(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    process = rootless.start("line.toml", "--isolated", "--json", "--", "sleep", "2")
+    time.sleep(1.2)  # `unshare` has become the program
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGCONT)
+    said, words = process.communicate(timeout=30)
+    gaps = [gap for _, gap in json.loads(said)["stalls"]]
+    assert any(gap > 3e8 for gap in gaps), words
+
+
+def test_nothing_is_left_after_a_kill_at_any_moment(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    before = host_state()
+    draw = random.Random(1)
+    marker = f"SOJOURN_TEST_{os.getpid()}"
+    os.environ["SOJOURN_TEST_MARKER"] = marker
+    # A grandchild that ignores every signal that can be ignored.
+    stubborn = "trap '' TERM HUP INT; (trap '' TERM HUP INT; sleep 60) & sleep 60"
+    for _ in range(20):
+        process = rootless.start("line.toml", "--", "sh", "-c", stubborn)
+        time.sleep(draw.uniform(0.0, 1.2))
+        process.kill()
+        process.wait(10)
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+        until = time.monotonic() + 5
+        while set(descendants(marker)) - {os.getpid()} and time.monotonic() < until:
+            time.sleep(0.02)
+        assert set(descendants(marker)) - {os.getpid()} == set()
+    assert host_state() == before
+
+
+def test_the_host_is_the_same_after_an_emulation(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    before = host_state()
+    done = rootless("line.toml", "--", "true")
+    assert done.returncode == 0, done.stderr
+    assert host_state() == before
+
+
+def test_the_status_of_the_command_is_told(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    done = rootless("line.toml", "--isolated", "--json", "--", "sh", "-c", "echo out; exit 7")
+    assert done.returncode == 1
+    said = json.loads(done.stdout)
+    assert (said["status"], said["ended"]) == (7, "command")
+    assert "status 7" in done.stderr
+    assert "out" in done.stderr.splitlines()
+
+
+def test_it_ends_when_its_time_is_over(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    began = time.monotonic()
+    done = rootless("line.toml", "--isolated", "--for", "1s", "--json", "--", "sleep", "30")
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - began < 15
+    assert json.loads(done.stdout)["ended"] == "time"
+
+
+def test_the_command_is_the_user_and_not_root(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    asked = "id -u; grep CapEff /proc/self/status; cat /etc/resolv.conf; ls /sys/class/net"
+    done = rootless("line.toml", "--", "sh", "-c", asked)
+    expected = os.getuid() or 1000
+    assert done.stdout.split() == [
+        *(str(expected), "CapEff:", "0" * 16, "nameserver", "100.64.0.1", "lo", "sub0")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["line.toml", "--", "no-such-command"], "there is no command no-such-command"),
+        (["absent.toml", "--", "true"], "absent.toml"),
+        (["line.toml", "--tcp", "nonesuch", "--", "true"], "no such congestion controller"),
+        (["line.toml", "--for", "soon", "--", "true"], "no length of time"),
+        (["--watch", "1"], "process 1 is no emulation of yours"),
+        (["--join", "1", "--", "true"], "process 1 is no emulation of yours"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(
+    rootless: Rootless, words: list[str], sentence: str
+) -> None:
+    scenario(rootless.place, 5)
+    done = rootless(*words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_another_command_joins_and_another_terminal_watches(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    # As ourselves: each user that the tests make is a stranger to the others.
+    process = rootless.start("line.toml", "--isolated", "--", "sleep", "6", as_we_are=True)
+    assert process.stderr is not None
+    first = process.stderr.readline()
+    number = first.rsplit(" ", 1)[1].strip()
+    time.sleep(1)
+    watched = rootless.start("--watch", number, as_we_are=True)
+    asked = ["sh", "-c", "ls /sys/class/net; exit 5"]
+    joined = rootless("--join", number, "--", *asked, as_we_are=True)
+    stranger = rootless("--join", number, "--", *asked)
+    process.communicate(timeout=30)
+    shown, _ = watched.communicate(timeout=10)
+    assert joined.stdout.split() == ["lo", "sub0"], joined.stderr
+    assert joined.returncode == 5
+    assert "upstream" in shown
+    assert "of 5 Mb/s" in shown
+    if os.getuid() == 0:
+        assert stranger.returncode == 2, "whoever has no right over it does not get in"
+
+
+def test_an_emulation_runs_inside_another(rootless: Rootless) -> None:
+    scenario(rootless.place, 50, rtt="20 ms")
+    inner = [sys.executable, "-m", "sojourn", "emulate", "line.toml", "--isolated"]
+    done = rootless("line.toml", "--isolated", "--", *inner, "--", "true")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("trust: ") == 2
+
+
+INTERNET = """
+import os, socket, subprocess, sys, threading
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+subprocess.run(["ip", "address", "add", "192.0.2.80/32", "dev", "lo"], check=True)
+open("resolv.conf", "w").write("nameserver 192.0.2.80\\n")
+subprocess.run(["mount", "--bind", "resolv.conf", "/etc/resolv.conf"], check=True)
+
+def datagrams(port):
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+    server.bind(("192.0.2.80", port))
+    while True:
+        text, control, _, peer = server.recvmsg(2000, 100)
+        server.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, control[0][2][0])
+        server.sendto(text, peer)
+
+def connections():
+    server = socket.create_server(("192.0.2.80", 5000))
+    while True:
+        peer, _ = server.accept()
+        threading.Thread(target=answer, args=(peer,)).start()
+
+def answer(peer):
+    while text := peer.recv(1 << 16):
+        peer.sendall(text.upper())
+    peer.close()
+
+for port in (5001, 53):
+    threading.Thread(target=datagrams, args=(port,), daemon=True).start()
+threading.Thread(target=connections, daemon=True).start()
+status = subprocess.run(sys.argv[1:]).returncode
+os._exit(status)
+"""
+"""A namespace that plays the Internet, with the emulation in it."""
+
+CLIENT = """
+import json, socket
+peer = socket.create_connection(("192.0.2.80", 5000), 5)
+peer.sendall(b"word " * 40000)
+peer.shutdown(socket.SHUT_WR)
+text = b""
+while more := peer.recv(1 << 16):
+    text += more
+def datagram(to, port):
+    one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    one.settimeout(5)
+    one.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+    one.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0x2A)
+    one.sendto(b"asked", (to, port))
+    answer, control, _, peer = one.recvmsg(2000, 100)
+    return [answer.decode(), control[0][2][0], list(peer)]
+def refused(to, port):
+    try:
+        socket.create_connection((to, port), 5)
+    except OSError as error:
+        return type(error).__name__
+print(json.dumps([
+    text == b"WORD " * 40000, datagram("192.0.2.80", 5001), datagram("100.64.0.1", 53),
+    refused("192.0.2.80", 5999), refused("169.254.169.254", 80),
+]))
+"""
+
+
+def test_connections_datagrams_and_names_reach_the_internet(rootless: Rootless) -> None:
+    scenario(rootless.place, 50)
+    (rootless.place / "internet.py").write_text(INTERNET, encoding="utf-8")
+    (rootless.place / "client.py").write_text(CLIENT, encoding="utf-8")
+    emulate = [sys.executable, "-m", "sojourn", "emulate", "line.toml"]
+    done = subprocess.run(
+        [
+            *("unshare", "-Urnm", sys.executable, "internet.py"),
+            *(*emulate, "--", sys.executable, "client.py"),
+        ],
+        cwd=rootless.place,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    whole, echoed, named, refused, forbidden = json.loads(done.stdout)
+    assert whole
+    assert echoed == ["asked", 0x2A, ["192.0.2.80", 5001]]
+    assert named == ["asked", 0x2A, ["100.64.0.1", 53]]
+    assert (refused, forbidden) == ("ConnectionRefusedError", "ConnectionRefusedError")

@@ -1,0 +1,46 @@
+"""`sojourn emulate` as anybody has it, for tests that root runs too."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOTLESS = ["unshare", "-U", "--map-user=1000", "--map-group=1000"]
+"""How root becomes a user without any right: of the tests, only root's own are root's."""
+
+
+class Rootless:
+    """`sojourn emulate` as anybody has it."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def command(self, *words: str, as_we_are: bool = False) -> list[str]:
+        """Return the whole command."""
+        prefix = ROOTLESS if os.getuid() == 0 and not as_we_are else []
+        return [*prefix, sys.executable, "-m", "sojourn", "emulate", *words]
+
+    def __call__(
+        self, *words: str, timeout: float = 60, as_we_are: bool = False
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run it to its end."""
+        return subprocess.run(
+            self.command(*words, as_we_are=as_we_are),
+            cwd=self.place,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def start(self, *words: str, as_we_are: bool = False) -> "subprocess.Popen[str]":
+        """Run it beside the test."""
+        return subprocess.Popen(
+            self.command(*words, as_we_are=as_we_are),
+            cwd=self.place,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
