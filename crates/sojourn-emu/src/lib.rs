@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`plan`] | [`Plan`]: what is emulated, with every default filled in |
 //! | [`clock`], [`port`] | what the loop needs of the world: the time, a wait, and where packets come from and go to |
-//! | [`segment`] | [`Offload`]: the header in which a kernel says what is left to do on a packet |
+//! | [`pump`] | [`Pump`]: the loop that moves packets, over a [`sojourn_link::path::Path`] |
+//! | [`segment`], [`headers`] | [`Offload`] and superpackets; what is read of an IP packet, and its mark |
+//! | [`classify`], [`tcp_seen`] | whose a packet is; what is seen of TCP between its ends |
+//! | [`snapshot`], [`capture`] | what is seen of an emulation while it runs, and what is said of it at its end; captures |
 //! | `linux` | what Linux has of it: namespaces, devices, priority |
-//! | [`snapshot`] | what is seen of an emulation while it runs, and what is said of it at its end |
 //!
 //! The model core knows no descriptor and no time of day: it is tested with clocks and ports of a script. One thread
 //! moves all packets, both ways, so nothing is locked.
