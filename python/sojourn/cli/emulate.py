@@ -55,14 +55,7 @@ def arguments(parser: Parser) -> None:
     parser.option("--tcp", "NAME", "Congestion controller of connections inside.")
     parser.option("--far-tcp", "NAME", "Congestion controller of the far end.")
     parser.option("--ecn", "off|on", "Whether connections use ECN.", choices=("off", "on"))
-    parser.option(
-        "--between",
-        "IF",
-        "Two interfaces of this machine instead of a namespace: the subscriber's and the network's. Needs root.",
-        nargs=2,
-    )
     parser.option("--record", "DIR", "Write all record tables and a report into a new directory.")
-    parser.option("--pcap", "DIR", "Write what the link saw of each packet, 96 bytes, into DIR.")
     parser.option(
         "--view",
         "auto|plain|off",
@@ -78,7 +71,6 @@ def arguments(parser: Parser) -> None:
         choices=("auto", "off"),
         default="auto",
     )
-    parser.flag("--check", "Measure what this machine can do, without a command.")
     parser.option(
         "--join",
         "PID",
@@ -91,7 +83,7 @@ def arguments(parser: Parser) -> None:
 
 
 def execute(options: Namespace) -> int:
-    """Emulate, join, watch or check."""
+    """Emulate, join or watch."""
     import sys
 
     from sojourn.errors import EnvironmentFailure, UsageError
@@ -241,8 +233,6 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
         "tcp": options.tcp,
         "far_tcp": options.far_tcp,
         "ecn": options.ecn == "on",
-        "between": options.between,
-        "pcap": options.pcap,
         "precise": options.precise,
         "real_time": options.priority == "auto",
         "json": options.json,

@@ -42,8 +42,7 @@ def expectation(priority: str, offload: str) -> str:
     if priority == "real-time":
         return f"priority: real-time; offload: {offload}; delays are exact to about 0.1 ms"
     return (
-        f"priority: normal; offload: {offload}; expect delays of several ms when other programs run; see sojourn emulate "
-        "--check"
+        f"priority: normal; offload: {offload}; expect delays of several ms when other programs run"
     )
 
 
