@@ -36,6 +36,15 @@ def constraints(directory: Path) -> Path:
 
 
 @pytest.mark.slow
+def test_the_wheel_brings_the_page_with_the_engine_for_browsers(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    page = "sojourn/serve/page"
+    assert {f"{page}/engine.wasm", f"{page}/js/main.js", f"{page}/vendor/uplot.js"} <= names
+    assert {f"{page}/lessons/bufferbloat/text.md", "sojourn/serve/templates/page.html"} <= names
+
+
+@pytest.mark.slow
 def test_the_wheel_runs_in_an_empty_environment_without_a_compiler(
     built: Path, tmp_path: Path
 ) -> None:

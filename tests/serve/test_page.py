@@ -91,7 +91,7 @@ def test_the_first_picture_is_the_run_of_the_scenario(page: Any) -> None:
     shown = readings(page)
     # As `sojourn run scenarios/lesson-buffer.toml` prints them: 4.3932, 55.837 ms, 8.6419 Mb/s.
     assert shown["call: MOS"] == ["4.39"]
-    assert shown["call: delay, 99 % below"] == ["56 ms"]
+    assert shown["call: delay on the line, 99 % below"] == ["56 ms"]
     assert shown["upload: goodput up"] == ["8.64 Mb/s"]
     assert len(page.find_elements("css selector", ".panel canvas")) == 4
 
@@ -136,7 +136,7 @@ def test_the_same_settings_side_by_side_differ_in_nothing(page: Any) -> None:
         page,
         "[...document.querySelectorAll('.readings td')].some(cell => cell.textContent.includes('better'))",
     )
-    assert readings(page)["call: delay, 99 % below"][2].endswith("better")
+    assert readings(page)["call: delay on the line, 99 % below"][2].endswith("better")
 
 
 def test_a_link_brings_back_scenario_settings_and_seed(page: Any, address: str) -> None:

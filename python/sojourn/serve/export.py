@@ -187,12 +187,14 @@ def _teacher_body(lesson: Lesson) -> str:
         cells = (
             claim.says,
             setting,
-            f"{claim.subject}: {claim.metric}",
+            f"{claim.subject}: {metrics()[claim.metric].words}",
             _written(statistics.median(values), unit),
             f"{_written(min(values), unit)} to {_written(max(values), unit)}",
             f"{held} of {len(values)}",
         )
-        rows.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
+        looks = ['<td class="text">'] * 3 + ["<td>"] * 3
+        row = (f"{look}{html.escape(cell)}</td>" for look, cell in zip(looks, cells, strict=True))
+        rows.append(f"<tr>{''.join(row)}</tr>")
     goals = "".join(f"<li>{html.escape(goal)}</li>" for goal in lesson.goals)
     about = lesson.about
     return f"""<article class="prose"><h1>For teachers: {html.escape(lesson.title)}</h1>
@@ -203,6 +205,6 @@ def _teacher_body(lesson: Lesson) -> str:
 <h2>Why</h2>{_prose(lesson, "why", numbers)}
 <h2>Check question</h2><p>{html.escape(str(about["check"]))} Answer: {html.escape(str(about["check_answer"]))}.</p>
 <h2>What holds, in runs with seeds {SEEDS[0]} to {SEEDS[-1]}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="What holds"><table><thead><tr><th scope="col">claim</th>
-<th scope="col">setting</th><th scope="col">of what</th><th scope="col">median</th><th scope="col">range</th>
+<div class="scroll whole" tabindex="0" role="region" aria-label="What holds"><table><thead><tr><th scope="col">claim</th>
+<th scope="col" class="text">setting</th><th scope="col" class="text">of what</th><th scope="col">median</th><th scope="col">range</th>
 <th scope="col">holds in</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></article>"""

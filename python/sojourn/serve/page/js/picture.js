@@ -95,7 +95,7 @@ export function readings(run) {
   for (const subject of run.traffic) {
     add(`${subject}: MOS`, metric(subject, "mos"), "", 2, 1);
     if (metric(subject, "mos") !== undefined) {
-      add(`${subject}: delay, 99 % below`, metric(subject, "delay_up_p99"), "ms", 0, -1);
+      add(`${subject}: delay on the line, 99 % below`, metric(subject, "delay_up_p99"), "ms", 0, -1);
       add(`${subject}: lost or late`, metric(subject, "loss_total"), "%", 1, -1);
     } else {
       const goodput = metric(subject, "goodput");
