@@ -228,6 +228,23 @@ def test_from_python_a_study_takes_plugins_too(tmp_path: Path) -> None:
     assert result.points["queue"].to_list() == ["codel", "my-fifo"]
 
 
+def test_a_single_run_takes_plugins_too(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    write_plugin(tmp_path)
+    own = 'access.upstream.queue={ kind = "plugin", name = "my-fifo" }'
+    mine = ("run", "household.toml", "--set", own, "--json")
+    ours = sojourn("run", "household.toml", "--json").json()["metrics"]
+    assert sojourn(*mine, "--plugin", "my_fifo.py").json()["metrics"] == ours
+    kept = (*mine, "--plugin", "my_fifo.py", "--store", "kept")
+    assert [sojourn(*kept).json()["from_store"] for _ in range(2)] == [False, True]
+    done = sojourn(*mine, "--plugin", "my_fifo.py", "--out", "out", "--report")
+    assert done.status == 0, done.stderr
+    assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
+    done = sojourn(*mine)
+    assert done.status == 2
+    assert 'no plugin "my-fifo" was given' in done.stderr
+
+
 MISTAKES = {
     "raises": (
         FIFO.replace("return self.line.popleft()", "return 1 / 0"),

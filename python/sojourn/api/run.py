@@ -5,7 +5,8 @@ With a store, a run that has been made before is not made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +19,7 @@ from sojourn.errors import RecordError, ScenarioError, plain
 from sojourn.headline import Headline, headline_of_run, headline_rows
 from sojourn.notebook import in_notebook, pandas_frame, table_html
 from sojourn.on_disk import read_text
+from sojourn.plugins import Plugin, read_plugin, simulate_apart
 from sojourn.progress import RunProgress
 from sojourn.run_directory import read_run
 from sojourn.scenario import Scenario, load_scenario
@@ -114,6 +116,7 @@ def run(
     store: Store | None = None,
     watch: Callable[[float], None] | None = None,
     memory: int | None = None,
+    plugins: Sequence[str | Path | Plugin] = (),
 ) -> Run:
     """Simulate a scenario.
 
@@ -131,6 +134,8 @@ def run(
         out.
     memory
         Bytes that the run may take; most of what is free if left out.
+    plugins
+        Files of queue managers of your own that the scenario asks for; they are run, in a process of their own.
 
     Returns
     -------
@@ -151,13 +156,16 @@ def run(
     >>> finished = run("scenarios/home.toml", seed=7)  # doctest: +SKIP
     >>> finished.metrics.filter(pl.col("metric") == "delay_p99")  # doctest: +SKIP
     """
+    own = [one if isinstance(one, Plugin) else read_plugin(one) for one in plugins]
+    for plugin in own:
+        plugin.announce()
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     seed = scenario.seed if seed is None else seed
     progress = RunProgress(scenario.name) if watch is None and in_notebook() else None
     watch = watch or progress or _look_for_interrupts
     try:
-        return _run(scenario, seed, store, watch, memory)
+        return _run(scenario, seed, store, watch, memory, own)
     finally:
         if progress is not None:
             progress.stop()
@@ -169,8 +177,15 @@ def _run(
     store: Store | None,
     watch: Callable[[float], None],
     memory: int | None,
+    plugins: Sequence[Plugin],
 ) -> Run:
     key = "" if store is None and scenario.is_prototype else scenario.key(seed)
+    is_apart = scenario.has_plugin and bool(plugins)
+    if store is None and is_apart:
+        files = simulate_apart(scenario, seed, plugins, watch=watch, memory=memory)
+        statistics: _engine.RunStatistics = json.loads(files.pop("run.json"))["statistics"]
+        tables = {name.removesuffix(".parquet"): pl.read_parquet(files[name]) for name in files}
+        return Run(scenario, seed, key, statistics, tables, from_store=False)
     if store is None:
         records = simulate(scenario.compiled, seed, watch=watch, memory=memory)
         tables = {name: pl.DataFrame(records.table(name)) for name in records.table_names()}
@@ -179,8 +194,12 @@ def _run(
     from_store = entry is not None
     if entry is None:
         store.check_writable()
-        records = simulate(scenario.compiled, seed, watch=watch, memory=memory)
-        entry = store.put(key, pack(records, key, seed, scenario.canonical()))
+        if is_apart:
+            files = simulate_apart(scenario, seed, plugins, watch=watch, memory=memory)
+        else:
+            records = simulate(scenario.compiled, seed, watch=watch, memory=memory)
+            files = pack(records, key, seed, scenario.canonical())
+        entry = store.put(key, files)
     tables = {name: entry.table(name) for name in entry.table_names()}
     return Run(scenario, seed, key, entry.statistics, tables, from_store)
 

@@ -64,6 +64,14 @@ def arguments(parser: Parser) -> None:
         "Memory budget of the run, such as 8GB (default: 3/4 of what is free).",
         type=memory_size,
     )
+    parser.option(
+        "--plugin",
+        "FILE",
+        "A queue manager of your own that the scenario asks for, Python or a shared library. It is run. May be repeated.",
+        action="append",
+        default=[],
+        dest="plugins",
+    )
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -73,6 +81,12 @@ def execute(options: Namespace) -> None:
     from sojourn.headline import headline_of_run, headline_rows
     from sojourn.progress import RunProgress
 
+    if options.plugins:
+        from sojourn.plugins import read_plugin
+
+        options.plugins = [read_plugin(path) for path in options.plugins]
+        for plugin in options.plugins:
+            plugin.announce()
     scenario, text = _scenario(options.file, options.settings)
     if scenario.warnings:
         _warn(options.file, scenario)
@@ -84,7 +98,7 @@ def execute(options: Namespace) -> None:
     progress = RunProgress(scenario.name)
     finished: Run | None = None
     is_written = options.out is not None or options.report
-    if not is_written and not _is_kept(scenario, options.store):
+    if not (is_written or options.plugins or _is_kept(scenario, options.store)):
         from sojourn.engine import simulate
 
         records = simulate(scenario, seed, watch=progress, memory=options.memory)
@@ -216,7 +230,7 @@ def _kept_run(
 
     store = Store(options.store, on_damage=warn) if _is_kept(scenario, options.store) else None
     loaded = load_scenario(options.file, options.settings)
-    return run(loaded, seed, store, progress, options.memory)
+    return run(loaded, seed, store, progress, options.memory, options.plugins)
 
 
 def _new_place(name: str) -> str:
