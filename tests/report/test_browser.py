@@ -16,6 +16,8 @@ from studies.small_study import result_of, write
 ASKED = """<iframe id=page src="report.html" style="width:%dpx;height:900px;border:0"></iframe><pre id=told></pre><script>
 page.onload = () => {
   const it = page.contentDocument, view = page.contentWindow, told = {};
+  const pieces = [...it.querySelectorAll("svg.piece")];
+  told.pieces = pieces.map((one) => [one.getAttribute("aria-label"), one.getBoundingClientRect().height]);
   told.sideways = it.documentElement.scrollWidth - view.innerWidth;
   const mark = it.querySelector("[data-mark] use");
   const box = mark.getBoundingClientRect();
@@ -81,5 +83,10 @@ def test_a_mark_tells_its_value_and_a_heading_sorts(page: Path) -> None:
     assert sorted(told["before"]) == sorted(told["up"])
 
 
-def test_nothing_scrolls_sideways_on_a_telephone(page: Path) -> None:
-    assert asked(page, 400, "codel")["sideways"] <= 0
+def test_on_a_telephone_a_figure_is_its_title_and_a_picture_for_each_panel(page: Path) -> None:
+    told = asked(page, 400, "codel")
+    assert told["sideways"] <= 0
+    (_, title), *panels = told["pieces"]
+    assert 10 < title < 80
+    assert len(panels) > 1
+    assert all(height > title for _, height in panels[:2])

@@ -57,11 +57,17 @@ def headline_of_result(
         feels=definition.feels,
         own=[_name(roles, words, name) for name in result.plugins],
     )
-    if found is not None and roles.compete == POINT and result.labels:
-        return found.but(
-            grades={}
-        )  # points of many labels are no settings that anybody could choose
+    if found is not None and roles.compete == POINT and not _are_settings(result):
+        return found.but(grades={})
     return found
+
+
+def _are_settings(result: StudyResult) -> bool:
+    """Whether points are what somebody could choose among: they have no labels, or one that tells them apart."""
+    labels = result.labels
+    return not labels or (
+        len(labels) == 1 and result.points[labels[0]].n_unique() == result.points.height
+    )
 
 
 def points_of(result: StudyResult, roles: Roles, words: Points) -> list[Point]:

@@ -254,7 +254,7 @@
       copy.setAttribute("transform", `translate(${away} 0)`);
       return copy;
     });
-    if (titles.length) piece(svg, [titles[0].parentNode], words);
+    if (titles.length) piece(svg, [titles[0]], words);
     panels.forEach((panel, n) => piece(svg, [copies[n], panel].filter(Boolean), panel.dataset.title || words));
     const legend = all("[data-lane]", svg);
     if (legend.length) piece(svg, [legend[0].parentNode], "legend");
