@@ -119,6 +119,7 @@ def test_the_sources_are_those_that_name_the_version_of_the_engine(built: Path) 
             "sojourn-benches",
             "sojourn-random-scenarios",
             "sojourn-testkit",
+            "sojourn-web",
         )  # no parts of the module
         for kept in ("src/**/*", "data/**/*", "*.rs", "Cargo.toml")
         for path in folder.glob(kept)

@@ -15,7 +15,7 @@ from headline.points import (
     point,
 )
 from sojourn.headline.derive import headline_of
-from sojourn.headline.felt import APPLICATIONS, GAME, GRADES
+from sojourn.headline.felt import APPLICATIONS, GAME, GRADES, application_of
 from sojourn.headline.runs import headline_of_run
 from sojourn.headline.said import Headline, Point, number
 
@@ -228,3 +228,9 @@ def test_a_call_is_told_by_its_delay_where_its_score_is_the_same() -> None:
         point("B", {SCORE: around(4.39), ("call", "delay_up_p99"): around(90.0, 0.1, 1)}),
     ]
     assert "keeps the call at 20 ms (P99, upstream), 4.5 times better" in said(points).sentence
+
+
+def test_a_transfer_that_is_answered_is_no_game() -> None:
+    assert application_of(["delay_round_trip_p99", "goodput"]) == ""
+    assert application_of(["delay_round_trip_p99", "rtt_mean"]) == ""
+    assert application_of(["delay_round_trip_p99"]) == "game"

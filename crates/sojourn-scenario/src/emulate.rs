@@ -11,7 +11,8 @@ parameters! {
         /// base round trip to the far end, or a list with one for each address of it; includes the propagation of the access link
         // Empty: that of the traffic entries, if they have one in common.
         round_trips as "rtt": Vec<Span> = Vec::new(),
-            origin("that of the traffic entries, if all have the same").one_or_many().most("2 s");
+            origin("that of the traffic entries, if all have the same").one_or_many().most("2 s"),
+            if |it| !it.round_trips.is_empty();
         /// rate of the line between access network and far end
         line_rate: BitRate = BitRate::from_mbps(1_000),
             origin("assumed: gigabit lines (White 2012 §2.3)").least("1 b/s").most("1 Tb/s");

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -156,35 +158,34 @@ _COLUMNS = ("subject", "metric", "value", "unit")
 
 def _scenario(file: str, settings: list[str]) -> tuple[_engine.Scenario, str]:
     """Read a scenario with its settings, and its text; without mistakes, nothing but the engine is needed."""
-    import sojourn._engine as _engine
-    from sojourn.settings import apply_settings
-
-    try:
-        with open(file, encoding="utf-8", opener=_opened) as text:
-            content = text.read(LONGEST)
-        if len(content) < LONGEST:
-            content = apply_settings(content, settings) if settings else content
-            return _engine.Scenario.parse(content), content
-    except Exception:  # said properly below, with what takes its time to load
-        pass
-    from sojourn.scenario import load_scenario
+    if (valid := _valid(file, settings)) is not None:
+        return valid
+    from sojourn.scenario import load_scenario  # which says what is wrong, and takes its time
 
     loaded = load_scenario(file, settings)
     return loaded.compiled, loaded.text
 
 
+def _valid(file: str, settings: list[str]) -> tuple[_engine.Scenario, str] | None:
+    """Return a scenario and its text; `None` if there is anything to say about them."""
+    import sojourn._engine as _engine
+    from sojourn.settings import apply_settings
+
+    with contextlib.suppress(Exception), open(file, encoding="utf-8", opener=_opened) as text:
+        content = text.read(LONGEST)
+        if len(content) < LONGEST:
+            content = apply_settings(content, settings) if settings else content
+            return _engine.Scenario.parse(content), content
+    return None
+
+
 def _idle(scenario: _engine.Scenario, options: Namespace) -> list[str]:
     """Return the settings without which the scenario would be the same."""
-    from sojourn.errors import SojournError
-
     found: list[str] = []
     for place, setting in enumerate(options.settings):
         others = [*options.settings[:place], *options.settings[place + 1 :]]
-        try:
-            without, _ = _scenario(options.file, others)
-        except SojournError:  # it is needed
-            continue
-        if without.canonical() == scenario.canonical():
+        without = _valid(options.file, others)
+        if without is not None and without[0].canonical() == scenario.canonical():
             found.append(setting)
     return found
 

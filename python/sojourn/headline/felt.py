@@ -203,11 +203,13 @@ def application_of(metrics: Sequence[str], kind: str = "") -> str:
         ("pages_completed", "page"),
         ("page_load_time_median", "page"),
         ("late", "game"),
-        *((name, "game") for name, _ in (*GAME.names[:1], *_LOSSES)),
+        *((name, "game") for name, _ in _LOSSES),
     ):
         if metric in known:
             return noun
-    return ""
+    # Everything that answers has a round trip; who has nothing else to be felt by is no transfer and no probe.
+    is_answered = GAME.names[0][0] in known and known.isdisjoint(("goodput", "rtt_mean"))
+    return "game" if is_answered else ""
 
 
 def told_metrics() -> list[str]:

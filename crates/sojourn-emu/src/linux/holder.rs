@@ -193,9 +193,12 @@ fn hold(
                 }
                 Ok(child) => {
                     // There is such a namespace to be joined only with its first process.
-                    let Ok(processes) = File::open("/proc/thread-self/ns/pid_for_children") else {
-                        tell(mail, ("process", libc::EIO));
-                        return 1;
+                    let processes = match File::open("/proc/thread-self/ns/pid_for_children") {
+                        Ok(processes) => processes,
+                        Err(error) => {
+                            tell(mail, named("namespace of processes")(error));
+                            return 1;
+                        }
                     };
                     if mail.send("first", &[processes.as_fd()]).is_err() {
                         return 1;
