@@ -40,7 +40,7 @@ def rates(view: Mapping[str, Any]) -> str:
 def expectation(priority: str, offload: str) -> str:
     """Return what may be expected before the first packet."""
     if priority == "real-time":
-        return f"priority: real-time; offload: {offload}; delays are exact to about 0.1 ms"
+        return f"priority: real-time; offload: {offload}; how late packets were is told at the end"
     return (
         f"priority: normal; offload: {offload}; expect delays of several ms when other programs run"
     )
