@@ -372,11 +372,9 @@ def test_a_library_that_crashes_loops_or_lies_is_one_sentence(tmp_path: Path, li
     plugin = read_plugin(compiled(tmp_path, IN_C, **{place: line}))
     plugin.announce()
     mine = scenario.with_settings({"access.upstream.queue": {"kind": "plugin", "name": "mine"}})
-    began = time.process_time()
     with pytest.raises(PluginFailed) as caught:
         simulate_apart(mine, 1, [plugin])
     assert said in caught.value.message
-    assert time.process_time() - began < 15
     assert sojourn.run(scenario).metrics.height > 0
 
 

@@ -70,7 +70,9 @@ def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all") -> No
             base="",
             kind="explore",
             script=True,
-            body="<p>The engine is being loaded.</p>",
+            # Of a page that is opened as a file no script runs that could say it.
+            body="<p>The engine is being loaded. A browser loads none from a file: serve this directory, for instance "
+            "with <code>python3 -m http.server</code>.</p>",
             **common,
         ),
         encoding="utf-8",

@@ -212,10 +212,6 @@ export async function prepare(file) {
 }
 
 export async function start(root) {
-  if (location.protocol === "file:") {
-    root.textContent = "A browser does not load an engine from a file. Serve this directory, for instance with: python3 -m http.server";
-    return;
-  }
   const { model, get } = await prepare("scenarios/lesson-buffer.toml");
   const scenarios = await (await get("scenarios/index.json")).json();
   render(html`<${Explore} model=${model} scenarios=${scenarios} />`, root);
