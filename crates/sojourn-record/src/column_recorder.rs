@@ -15,62 +15,14 @@ use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
 use crate::{
     Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
-    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId,
-    Waiting,
+    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, RecordConfig, Recorder, SegmentArrival,
+    TrafficId, Waiting,
 };
 use sojourn_base::report::{
     Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, Report, StreamingSession,
     Transfer,
 };
 use sojourn_base::{Bytes, Direction, Instant, PerDirection, ServiceQueue, Span};
-use sojourn_keys::{origin, parameters};
-
-const RARE: &str = "chosen: off, because it grows with the run";
-const ALWAYS: &str = "chosen: on, because it answers the first questions";
-
-parameters! {
-    /// What to record.
-    #[derive(Copy, Eq)]
-    pub struct RecordConfig {
-        /// one row per datagram; loss, lateness and voice quality are known without
-        datagrams: bool = true, origin(ALWAYS);
-        /// one row per object of a web page
-        objects: bool = false, origin(RARE);
-        /// one row per chunk of an adaptive stream
-        // Only where it is asked for, so that scenarios without it are printed as ever.
-        chunks: bool = false, origin(RARE), if |it| it.chunks;
-        /// one row per file transfer; their number and their median time are known without; pages, which are few and also count while unfinished, always have their rows
-        transfers: bool = true, origin(ALWAYS);
-        /// one row per flow: each direction of a connection, and each stream of datagrams, with its sub-flow of the queue manager
-        flows: bool = false, origin(RARE);
-        /// width of the bins of time series
-        ///
-        /// White 2013, 3.8.
-        series: Option<Span> = Some(Span::from_ms(100)),
-            origin("White 2012 §4.1: figures over time").or("off").least("1 ms").most("1 h");
-        /// interval at which window and round-trip time of every open connection are written down
-        connections: Option<Span> = None, origin(RARE).or("off").least("1 ms").most("1 h");
-        /// time spent at each length of a queue
-        occupancy: bool = true, origin(ALWAYS);
-        /// delay split by cause
-        delays: bool = true, origin(ALWAYS);
-        /// distributions of delay
-        ///
-        /// Of access delay and of time in the managed queues.
-        histograms: bool = true, origin(ALWAYS);
-    }
-    profiles {
-        /// Nothing but counts.
-        NOTHING {
-            datagrams = false;
-            transfers = false;
-            series = None;
-            occupancy = false;
-            delays = false;
-            histograms = false;
-        }
-    }
-}
 
 /// Sums of one cause of delay over the packets of one traffic entry and direction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -684,85 +636,4 @@ impl Recorder for ColumnRecorder {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rows_of_live_sessions_count() {
-        let config = RecordConfig {
-            chunks: true,
-            ..RecordConfig::BASE
-        };
-        let mut recorder = ColumnRecorder::new(config, vec!["live".to_owned()]);
-        let empty = recorder.bytes();
-        let (second, session) = (
-            LiveSecond {
-                session: 0,
-                at: Instant::ZERO,
-                latency: Span::ZERO,
-                buffer: Span::ZERO,
-                speed: 1.0,
-                level: None,
-            },
-            LiveSession {
-                session: 0,
-                latency_mean: None,
-                latency_p95: None,
-                latency_max: None,
-                fast: Span::ZERO,
-                slow: Span::ZERO,
-                skips: 0,
-                skipped: Span::ZERO,
-            },
-        );
-        for _ in 0..1000 {
-            recorder.on_report(TrafficId(0), Report::LiveSecond(&second));
-        }
-        let seconds = recorder.bytes() - empty;
-        assert!(seconds >= 1000 * size_of::<LiveSecond>(), "{seconds} B");
-        for _ in 0..1000 {
-            recorder.on_report(TrafficId(0), Report::LiveSession(&session));
-        }
-        let sessions = recorder.bytes() - empty - seconds;
-        assert!(sessions >= 1000 * size_of::<LiveSession>(), "{sessions} B");
-    }
-
-    #[test]
-    fn what_is_known_of_open_flows_and_of_signals_counts() {
-        let config = RecordConfig {
-            flows: true,
-            ..RecordConfig::BASE
-        };
-        let mut recorder = ColumnRecorder::new(config, vec!["game".to_owned()]);
-        let empty = recorder.bytes();
-        for flow_hash in 0..1000 {
-            recorder.on_score(&LinkScore {
-                at: Instant::ZERO,
-                link: LinkId(0),
-                traffic: TrafficId(0),
-                direction: Direction::Upstream,
-                flow_hash,
-                length: Bytes(100),
-                score: Span::ZERO,
-                late: false,
-                sanctioned: false,
-            });
-        }
-        let flows = recorder.bytes() - empty;
-        assert!(flows >= 1000 * size_of::<ProtectionTally>(), "{flows} B");
-        for sub_flow in 0..1000 {
-            recorder.on_mark(&LinkMark {
-                at: Instant::ZERO,
-                link: LinkId(0),
-                traffic: TrafficId(0),
-                direction: Direction::Upstream,
-                length: Bytes(1500),
-                queue: ServiceQueue::Classic,
-                sub_flow: Some(sub_flow),
-                reason: sojourn_base::Reason::Target,
-            });
-        }
-        let signals = recorder.bytes() - empty - flows;
-        assert!(signals >= 1000 * size_of::<PacketCount>(), "{signals} B");
-    }
-}
+mod tests;

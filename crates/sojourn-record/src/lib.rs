@@ -8,6 +8,7 @@
 
 mod accumulate;
 mod column_recorder;
+mod config;
 mod latency_histogram;
 mod protection;
 mod round_trips;
@@ -18,7 +19,8 @@ mod table;
 mod tally;
 
 pub use accumulate::{COUNTED_AND_TABLE, DelayHistogram, HISTOGRAM_BYTES, TrafficCounters};
-pub use column_recorder::{ColumnRecorder, LinkTotals, RecordConfig, RecordedLink, Records};
+pub use column_recorder::{ColumnRecorder, LinkTotals, RecordedLink, Records};
+pub use config::RecordConfig;
 pub use latency_histogram::{
     DEVICE_HISTOGRAM_BYTES, DeviceDelays, HistogramValue, Interpolation, LatencyHistogram,
     LatencyHistogramConfig,
