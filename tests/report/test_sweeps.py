@@ -1,5 +1,6 @@
 """The figure of a sweep, for studies with a label that is a number."""
 
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,68 @@ from sojourn.study.result import METRICS_SCHEMA, StudyResult
 from support import STUDY
 
 SEEDS = (1, 2, 3)
+
+
+def faceted(rates: list[int], losses: list[int], steep: float = 0.0) -> StudyResult:
+    """Return a result over four targets, two queues, rates and losses; delays grow with all of them."""
+    runs: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
+    for target, queue, rate, loss in product(
+        [2, 5, 10, 20, 30, 40, 50, 60, 70, 80], ["codel", "pie"], rates, losses
+    ):
+        point = f"{target}-{queue}-{rate}-{loss}"
+        for seed in SEEDS:
+            labels = {"target": target, "queue": queue, "rate": rate, "loss": loss}
+            runs.append({"point": point, "seed": seed, **labels})
+            value = target + 10.0 * rate + loss + steep * rate * target + seed
+            rows.append(("small", point, seed, "game", "delay_up_p99", value, "ms"))
+    return StudyResult(
+        Path(),
+        StudyDefinition.model_validate(STUDY),
+        pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row"),
+        pl.DataFrame(runs),
+        {"label_units": {"target": "ms", "rate": "Mb/s", "loss": "%"}},
+    )
+
+
+def test_every_further_label_makes_panels_however_many_its_values() -> None:
+    (figure,) = sweep_figures(faceted([1, 2, 3], [0, 1, 2]))
+    titles = [panel.title for panel in figure.plot.panels]
+    assert len(titles) == len(set(titles)) == 9
+    assert titles[0] == "game\nrate 1 Mb/s, loss 0 %"
+    assert figure.plot.columns == 3
+    assert "combinations" not in figure.caption
+
+
+def test_of_very_many_combinations_the_first_are_drawn_and_the_caption_says_so() -> None:
+    (figure,) = sweep_figures(faceted([1, 2, 3, 4], [0, 1, 2, 3]))
+    assert len(figure.plot.panels) == 12
+    assert "The first 12 of 16 combinations of rate and loss" in figure.caption
+
+
+def test_panels_of_a_measure_have_the_scale_of_the_largest_value_in_any() -> None:
+    result = faceted([1, 2, 3, 4], [0])
+    (figure,) = sweep_figures(result)
+    assert len(figure.plot.panels) == 4
+    bands = [mark for panel in figure.plot.panels for mark in panel.marks if isinstance(mark, Band)]
+    largest = max(float(band.high.max()) for band in bands)
+    (high,) = {panel.y.high for panel in figure.plot.panels}
+    assert high == pytest.approx(1.05 * largest)
+    assert {panel.y.low for panel in figure.plot.panels} == {0.0}
+    # The mean itself is reckoned anew: target 80, rate 4, seeds 1 to 3.
+    lines = [mark for mark in figure.plot.panels[-1].marks if isinstance(mark, Line)]
+    assert lines[0].y[-1] == pytest.approx(80 + 40 + 2)
+
+
+def test_where_one_scale_makes_curves_flat_a_folded_figure_gives_each_panel_its_own() -> None:
+    shared, free = sweep_figures(faceted([1, 2, 3, 40], [0], steep=1.0))
+    assert (shared.is_folded, free.is_folded) == (False, True)
+    assert len({panel.y.high for panel in shared.plot.panels}) == 1
+    assert {panel.y.high for panel in free.plot.panels} == {None}
+    assert [panel.marks for panel in free.plot.panels] == [
+        panel.marks for panel in shared.plot.panels
+    ]
+    assert free.title.endswith("each panel on its own scale")
 
 
 def swept(targets: list[object], queues: list[str], metric: str = "delay_up_p99") -> StudyResult:

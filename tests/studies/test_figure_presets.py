@@ -1,6 +1,7 @@
 """Figures in a few words show the numbers of their runs: they are read back from the drawing and reckoned again from the metrics."""
 
 import math
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from sojourn.answers.figure import Figure
 from sojourn.plots.backends import mpl
 from sojourn.plots.reshape import reshaped
-from sojourn.plots.spec import Cells, Dots, Line, Note
+from sojourn.plots.spec import Band, Cells, Dots, Line, Note
 from sojourn.report.drawing import inline
 from sojourn.report.figure_files import figure_named, figures_of
 from sojourn.stats.estimate import paired_ratio
@@ -232,3 +233,55 @@ def test_a_wrong_figure_length_or_font_is_told(
     done = CommandLine(tmp_path)("figure", result.directory, *arguments)
     assert done.status == 2
     assert words in done.stderr
+
+
+TWO_FACETS = """
+[[figure]]
+item = "by-both"
+kind = "sweep"
+over = "rate"
+facet = ["queue", "rate"]
+panels = [{ lines = [{ measure = "game" }] }]
+
+[[figure]]
+item = "alike"
+kind = "sweep"
+over = "rate"
+facet = "queue"
+panels = [{ lines = [{ measure = "game" }] }]
+
+[[figure]]
+item = "each-its-own"
+kind = "sweep"
+over = "rate"
+facet = "queue"
+scales = "own"
+panels = [{ lines = [{ measure = "game" }] }]
+"""
+
+
+def test_several_labels_make_panels_and_panels_share_their_scale_unless_told_otherwise(
+    result: StudyResult, tmp_path: Path
+) -> None:
+    directory = tmp_path / "more"
+    shutil.copytree(result.directory, directory)
+    study = directory / "study.toml"
+    study.write_text(study.read_text(encoding="utf-8") + TWO_FACETS, encoding="utf-8")
+    made = figures_of(directory)
+    both = figure_named(made, "by-both", "").plot
+    assert [panel.title for panel in both.panels][:2] == [
+        "drop-tail, rate 5 Mb/s",
+        "drop-tail, rate 20 Mb/s",
+    ]
+    assert (len(both.panels), both.columns) == (12, 3)
+    alike, own = (figure_named(made, name, "").plot for name in ("alike", "each-its-own"))
+    largest = max(
+        float(np.max(mark.high))
+        for panel in alike.panels
+        for mark in panel.marks
+        if isinstance(mark, Band)
+    )
+    highs = {panel.y.high for panel in alike.panels}
+    assert len(highs) == 1
+    assert largest < float(next(iter(highs)) or 0.0) < 1.2 * largest
+    assert {panel.y.high for panel in own.panels} == {None}

@@ -24,6 +24,7 @@ from sojourn.declarations.figures import (
     CdfFigure,
     DistributionFigure,
     DotsFigure,
+    FacetFigure,
     HeatmapFigure,
     RatioFigure,
     ShareFigure,
@@ -94,21 +95,29 @@ def ways_out(answer: Answer, label: str, value: str) -> str:
     """Return what can be done about a label whose values a figure or table would put together."""
     if label == POINT:
         return "give points with the same labels one more that tells them apart"
+    facet = f"panels ({_facet(answer, label)})"
     seen = {
-        "SweepFigure": f'panels (facet = "{label}"), curves (lanes = "{label}")',
-        "DotsFigure": f'panels (facet = "{label}"), rows or lanes',
+        "SweepFigure": f'{facet}, curves (lanes = "{label}")',
+        "DotsFigure": f"{facet}, rows or lanes",
         "DistributionFigure": "panels (in `views`), lanes",
-        "StackFigure": f'panels (facet = "{label}"), rows',
-        "ShareFigure": f'panels (facet = "{label}"), rows',
-        "HeatmapFigure": f'panels (facet = "{label}")',
+        "StackFigure": f"{facet}, rows",
+        "ShareFigure": f"{facet}, rows",
+        "HeatmapFigure": facet,
         "RatioFigure": "rows",
-        "TradeoffFigure": f'panels (facet = "{label}")',
-        "CdfFigure": f'panels (facet = "{label}"), lanes',
+        "TradeoffFigure": facet,
+        "CdfFigure": f"{facet}, lanes",
         "Winners": "rows, columns",
         "NumbersTable": "`views`, `compare`",
     }.get(type(answer).__name__)
     fixed = f'one value (where = {{ {label} = "{value}" }})'
     return f"give it {seen}, or {fixed}" if seen else f"give it {fixed}"
+
+
+def _facet(answer: Answer, label: str) -> str:
+    """Return the key that makes panels of a label, beside those that are panels already."""
+    known = answer.facets if isinstance(answer, FacetFigure) else []
+    names = ", ".join(f'"{name}"' for name in [*known, label])
+    return f"facet = [{names}]" if known else f"facet = {names}"
 
 
 def numbers_of(
@@ -129,7 +138,7 @@ def numbers_of(
 def _asked(points: Points, measures: Mapping[str, Measure], answer: Answer) -> Iterator[_Number]:
     """Return the points that a figure or table asks for, whatever its measures are for."""
     if isinstance(answer, SweepFigure):
-        labels = [answer.over, answer.lanes, answer.facet]
+        labels = [answer.over, answer.lanes, *answer.facets]
         of_panels = [line.measure for panel in answer.panels for line in panel.lines]
         yield from _each(points, measures, of_panels, answer.where, labels)
     elif isinstance(answer, DotsFigure):
@@ -145,23 +154,23 @@ def _asked(points: Points, measures: Mapping[str, Measure], answer: Answer) -> I
             labels = [*view, answer.lanes]
             yield from _each(points, measures, [answer.measure], answer.where, labels)
     elif isinstance(answer, ShareFigure):
-        yield from _each(points, measures, answer.of, answer.where, [answer.rows, answer.facet])
+        yield from _each(points, measures, answer.of, answer.where, [answer.rows, *answer.facets])
     elif isinstance(answer, HeatmapFigure):
-        labels = [answer.x, answer.y, answer.facet]
+        labels = [answer.x, answer.y, *answer.facets]
         yield from _each(points, measures, [answer.measure], answer.where, labels)
     elif isinstance(answer, RatioFigure):
         labels = [*answer.rows, answer.lanes]
         yield from _each(points, measures, answer.measures, answer.where, labels)
     elif isinstance(answer, TradeoffFigure):
-        labels = [answer.lanes, answer.facet]
+        labels = [answer.lanes, *answer.facets]
         yield from _each(points, measures, [answer.x, answer.y], answer.where, labels)
     elif isinstance(answer, CdfFigure):
-        labels = [answer.lanes, answer.facet]
+        labels = [answer.lanes, *answer.facets]
         yield from _each(points, measures, [answer.measure], answer.where, labels)
     elif isinstance(answer, TimelineFigure):
         yield from _each(points, measures, [], answer.where, [answer.lanes])
     elif isinstance(answer, StackFigure):
-        yield from _each(points, measures, [], answer.where, [answer.rows, answer.facet])
+        yield from _each(points, measures, [], answer.where, [answer.rows, *answer.facets])
     elif isinstance(answer, Winners):
         labels = [*answer.rows, answer.columns, answer.compare]
         yield from _each(points, measures, answer.measures, answer.where, labels)

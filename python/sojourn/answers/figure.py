@@ -21,12 +21,15 @@ class Figure:
         What to look for, in a sentence or two.
     group
         Where it belongs in the report: `overview`, `printed` or `delay`.
+    is_folded
+        Whether the page shows it only to those who ask: it says the same as another in another way.
     """
 
     item: str
     plot: PlotSpec
     caption: str
     group: str = "printed"
+    is_folded: bool = False
 
     @property
     def title(self) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "DistributionFigure",
     "DotPanel",
     "DotsFigure",
+    "FacetFigure",
     "FigureBase",
     "FunctionFigure",
     "HeatmapFigure",
@@ -84,6 +85,23 @@ class FigureBase(Strict):
     height: Number | None = None
     """Millimetres; what the rows need if left out."""
     columns: int | None = None
+
+
+class FacetFigure(FigureBase):
+    """A figure with a panel for each value of a label, or for each combination of several."""
+
+    facet: str | list[str] = ""
+    """Labels that make panels beside each other."""
+    where: Where = Field(default_factory=dict)
+
+    @property
+    def facets(self) -> list[str]:
+        """Labels that make panels, the slowest first."""
+        return [self.facet] if isinstance(self.facet, str) and self.facet else list(self.facet)
+
+
+Scales = Literal["shared", "own"]
+"""Whether panels that show one measure have one scale, so that eyes compare them, or each its own."""
 
 
 class FunctionFigure(FigureBase):
@@ -200,7 +218,7 @@ class TimeSeriesFigure(FigureBase):
     legend: bool = True
 
 
-class StackFigure(FigureBase):
+class StackFigure(FacetFigure):
     """Where the delay goes: bars by cause, a row per value of a label, a panel per facet."""
 
     kind: Literal["stack"]
@@ -208,8 +226,6 @@ class StackFigure(FigureBase):
     direction: Literal["upstream", "downstream", "round-trip"] = "upstream"
     """One way, or both summed."""
     rows: str
-    facet: str = ""
-    where: Where = Field(default_factory=dict)
     causes: dict[str, str] = Field(default_factory=dict)
     """How causes are called, in the order in which a packet meets them."""
     leave_out: list[str] = Field(default_factory=list)
@@ -232,7 +248,7 @@ class SweepPanel(AxisDefinition):
     """Whether the name of the facet stands above; it does above the first panels if none says so."""
 
 
-class SweepFigure(FigureBase):
+class SweepFigure(FacetFigure):
     """Measures over the values of a label, in equal steps."""
 
     kind: Literal["sweep"]
@@ -243,9 +259,7 @@ class SweepFigure(FigureBase):
     """Value of the label to draw a line at."""
     lanes: str = ""
     """Label whose values are curves; each panel then shows one measure."""
-    facet: str = ""
-    """Label whose values are panels beside each other."""
-    where: Where = Field(default_factory=dict)
+    scales: Scales = "shared"
     panels: list[SweepPanel] = Field(min_length=1)
 
 
@@ -269,7 +283,7 @@ class AgreementFigure(FigureBase):
     panels: list[AgreementPanel] = Field(min_length=1)
 
 
-class ShareFigure(FigureBase):
+class ShareFigure(FacetFigure):
     """Who gets how much: a bar per value of a label, made of measures, with Jain's index of fairness at its end."""
 
     kind: Literal["share"]
@@ -277,13 +291,11 @@ class ShareFigure(FigureBase):
     """Measures of one unit: what each gets."""
     rows: str
     """Label whose values are the bars."""
-    facet: str = ""
-    where: Where = Field(default_factory=dict)
     amounts: bool = False
     """Bars as long as the sum, in the unit of the measures, instead of shares in percent."""
 
 
-class HeatmapFigure(FigureBase):
+class HeatmapFigure(FacetFigure):
     """A measure over two labels: a cell for each pair of values, the darker the larger, with its number."""
 
     kind: Literal["heatmap"]
@@ -291,8 +303,6 @@ class HeatmapFigure(FigureBase):
     x: str
     y: str
     """Labels whose values are columns and rows."""
-    facet: str = ""
-    where: Where = Field(default_factory=dict)
     scale: Scale = "linear"
     """How numbers become shades."""
 
@@ -312,7 +322,7 @@ class RatioFigure(FigureBase):
     where: Where = Field(default_factory=dict)
 
 
-class TradeoffFigure(FigureBase):
+class TradeoffFigure(FacetFigure):
     """One measure against another: a mark per competitor, with the ellipse that holds two thirds of its runs."""
 
     kind: Literal["tradeoff"]
@@ -320,8 +330,7 @@ class TradeoffFigure(FigureBase):
     y: str
     """Measures, such as delay and goodput."""
     lanes: str
-    facet: str = ""
-    where: Where = Field(default_factory=dict)
+    scales: Scales = "shared"
     scale: Scale = "linear"
     """Of the x axis."""
 
@@ -343,14 +352,12 @@ class TimelineFigure(FigureBase):
     """Seconds that are averaged; a three hundredth of the time if left out."""
 
 
-class CdfFigure(FigureBase):
+class CdfFigure(FacetFigure):
     """Cumulative distributions of a measure with `samples`: a curve per competitor, a panel per value of a label."""
 
     kind: Literal["cdf"]
     measure: str
     lanes: str
-    facet: str = ""
-    where: Where = Field(default_factory=dict)
     scale: Scale = "log"
     tail: Annotated[float | None, Field(gt=0, lt=1)] = None
     """Share above each value instead, down to there."""

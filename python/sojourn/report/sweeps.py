@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,11 @@ import polars as pl
 
 from sojourn.answers.figure import Figure
 from sojourn.headline import may_be_named
+from sojourn.headline.said import together
 from sojourn.metrics import words_of
+from sojourn.plots.scales import differ, on_one_scale
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Scale, as_array
-from sojourn.report.roles import LEAST_DIFFERENCE, by_role, kinds_of, largest_values
+from sojourn.report.roles import LEAST_DIFFERENCE, Roles, by_role, kinds_of, largest_values
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
@@ -28,10 +30,12 @@ MOST_PANELS = 6
 """chosen: a page."""
 MOST_CURVES = 7
 """chosen: as many looks as one tells apart."""
-MOST_FACETS = 3
-"""chosen: as many panels as stand beside each other."""
-HEADROOM = 1.05
-"""Panels on one scale end at this multiple of the largest value, as others do. chosen: Matplotlib's margins."""
+LEAST_MEASURES = 2
+"""Measures that are drawn however many panels each takes. chosen: who feels, and who pays."""
+BESIDE = 3
+"""Panels beside each other; facets that are no more share a figure with other measures. chosen: their titles can be read."""
+MOST_FACETS = 12
+"""Combinations of other labels that are drawn. chosen: four rows of three are a screen."""
 LEAST_VALUES = 3
 """chosen: two values make no curve."""
 WIDE_RANGE = 8.0
@@ -39,13 +43,14 @@ WIDE_RANGE = 8.0
 
 
 def sweep_figures(result: StudyResult, own: Sequence[Figure] = ()) -> Iterator[Figure]:
-    """Return one figure if a label is a number with at least three values, and nothing otherwise.
+    """Return the figures of a label that is a number with at least three values, and nothing otherwise.
 
-    The x axis is the label with the most values; the colour is the label with the most values of the others, as
-    far as one can tell them apart. Further labels make panels. A study with more combinations of these than
-    there is room for gets no such figure, and one whose labels do not tell its points apart neither. What people feel and what
+    The x axis is the label with the most values; the colour is what competes, or else the label with the most values of the
+    others, as far as one can tell them apart. All further labels make panels: as long as their combinations fit beside each other, all
+    measures are one figure, else each is its own; of very many combinations the first are drawn, and the caption says so.
+    A study whose labels do not tell its points apart gets none. What people feel and what
     transfers pay is shown, as headlines have it, if there is any of it; curves that figures of the study's `own` show already are
-    left out.
+    left out. Panels of a measure have one scale; where that makes curves flat, a second figure, folded, gives each its own.
     """
     points = result.points
     counts = {label: points[label].drop_nulls().n_unique() for label in result.labels}
@@ -60,41 +65,71 @@ def sweep_figures(result: StudyResult, own: Sequence[Figure] = ()) -> Iterator[F
     if points.select(varying).is_duplicated().any():  # other points would stand in the same curve
         return
     rest = sorted((label for label in varying if label != over), key=lambda label: -counts[label])
+    rest.sort(key=lambda label: label != Roles.of(result).compete)
     colour = next((label for label in rest if counts[label] <= MOST_CURVES), "")
     facets = [label for label in rest if label != colour]
     groups = points.select(facets).unique(maintain_order=True).rows() if facets else [()]
-    if len(groups) > MOST_FACETS:
-        return
+    drawn = groups[:MOST_FACETS]
     known = [curve for one in own for panel in one.plot.panels for curve in _curves(panel)]
-    measures = _measures(result, over)[: MOST_PANELS // len(groups) if facets else None]
-    panels: list[Panel] = []
-    for measure in measures:
+    by_measure: list[list[Panel]] = []
+    room = max(LEAST_MEASURES, (MOST_PANELS if len(drawn) <= BESIDE else MOST_FACETS) // len(drawn))
+    for measure in _measures(result, over)[:room]:
         made = [
             _panel(result, over, colour, measure, dict(zip(facets, group, strict=True)))
-            for group in groups
+            for group in drawn
         ]
-        panels += _on_one_scale(
-            [panel for panel in made if panel is not None and not _is_shown(panel, known)]
+        shown = [panel for panel in made if panel is not None and not _is_shown(panel, known)]
+        if shown:
+            by_measure.append(shown)
+    swept = _Swept(over, tuple(rest), bool(colour), bool(facets))
+    left = ""
+    if len(groups) > len(drawn):
+        left = (
+            f" The first {len(drawn)} of {len(groups)} combinations of {together(facets)};"
+            " a figure of the study with `where` shows others."
         )
-    panels = panels[:MOST_PANELS]
-    if not panels:
-        return
-    columns = len(groups) if facets else min(2, len(panels))
-    by = f", by {' and '.join(rest)}" if rest else ""
-    yield Figure(
-        f"sweep-{over}",
-        PlotSpec(
-            name=f"sweep-{over}",
-            title=f"What {over.replace('_', ' ')} changes{by.replace('_', ' ')}",
+    batches = [[panels] for panels in by_measure] if len(drawn) > BESIDE else [by_measure]
+    for number, batch in enumerate(filter(None, batches), start=1):
+        shared = [panel for panels in batch for panel in on_one_scale(panels)]
+        yield swept.figure(shared, left, number)
+        free = [panel for panels in batch if differ(panels) for panel in panels]
+        if free:
+            yield swept.figure(free, left, number, is_free=True)
+
+
+@dataclass(frozen=True)
+class _Swept:
+    """What all figures of a sweep say: the label of the x axis, the others, and what they make."""
+
+    over: str
+    rest: tuple[str, ...]
+    has_curves: bool
+    has_facets: bool
+
+    def figure(
+        self, panels: Sequence[Panel], left: str, number: int = 1, *, is_free: bool = False
+    ) -> Figure:
+        """Return the figure of these panels: the one of this number, with scales shared or free."""
+        columns = min(BESIDE if self.has_facets else 2, len(panels))
+        by = f", by {together(self.rest)}".replace("_", " ") if self.rest else ""
+        name = f"sweep-{self.over}{f'-{number}' if number > 1 else ''}"
+        name += "-own-scales" if is_free else ""
+        title = f"What {self.over.replace('_', ' ')} changes{by}"
+        plot = PlotSpec(
+            name=name,
+            title=f"{title}, each panel on its own scale" if is_free else title,
             panels=tuple(panels),
             columns=columns,
             height=-(-len(panels) // columns) * 62 + 12,
-            description=f"Curves of measures over {over}{by}; bands are 95 % intervals over seeds.",
-            legend="below" if colour else "none",
-        ),
-        "Means over seeds; bands: 95 % intervals, as in summary.csv. What changes most stands first.",
-        "overview",
-    )
+            description=f"Curves of measures over {self.over}{by}; bands are 95 % intervals over seeds.",
+            legend="below" if self.has_curves else "none",
+        )
+        caption = (
+            "The same, but each panel on a scale of its own."
+            if is_free
+            else "Means over seeds; bands: 95 % intervals, as in summary.csv. What changes most stands first."
+        )
+        return Figure(name, plot, caption + left, "overview", is_folded=is_free)
 
 
 _Curve = tuple[np.ndarray, np.ndarray]
@@ -189,20 +224,6 @@ def _panel(
         marks=(*bands, *lines, *dots),
         title=f"{subject}{_told(facet, result.label_units)}",
     )
-
-
-def _on_one_scale(panels: list[Panel]) -> list[Panel]:
-    """Let panels of one measure end alike, so that eyes compare them."""
-    ends = [
-        float(np.nanmax(mark.high if isinstance(mark, Band) else mark.y))
-        for panel in panels
-        for mark in panel.marks
-        if isinstance(mark, Band | Line)
-    ]
-    if len(panels) < 2 or not ends or panels[0].y.low is None:
-        return panels
-    high = HEADROOM * max(ends)
-    return [replace(panel, y=replace(panel.y, high=high)) for panel in panels]
 
 
 def _told(facet: dict[str, Any], units: dict[str, str]) -> str:

@@ -12,6 +12,7 @@ from sojourn.declarations.figures import (
     CdfFigure,
     DistributionFigure,
     DotsFigure,
+    FacetFigure,
     FunctionFigure,
     HeatmapFigure,
     RatioFigure,
@@ -102,7 +103,7 @@ class Drawn:
             elif isinstance(figure, SweepFigure):
                 lines = [line.measure for panel in figure.panels for line in panel.lines]
                 yield from self._names.uses(path, *lines)
-                yield from self._names.label(path, figure.over, figure.lanes, figure.facet)
+                yield from self._names.label(path, figure.over, figure.lanes, *figure.facets)
                 yield from self._names.selected(f"{path}.where", figure.where)
                 if figure.lanes and any(len(panel.lines) > 1 for panel in figure.panels):
                     hint = "one panel for each measure"
@@ -110,7 +111,7 @@ class Drawn:
                         path, "has several measures in a panel with lanes", hint
                     )
             elif isinstance(figure, StackFigure):
-                yield from self._names.label(path, figure.rows, figure.facet)
+                yield from self._names.label(path, figure.rows, *figure.facets)
                 yield from self._names.selected(f"{path}.where", figure.where)
                 yield from self._names.kept(path, "delays")
             elif isinstance(figure, TimeSeriesFigure):
@@ -120,15 +121,16 @@ class Drawn:
 
     def _preset(self, path: str, figure: AnyFigure) -> Iterator[Problem]:
         """Find what is wrong with a figure that names measures and labels, and nothing else."""
-        labels = [str(getattr(figure, key, "")) for key in ("lanes", "facet", "x", "y")]
+        labels = [str(getattr(figure, key, "")) for key in ("lanes", "x", "y")]
+        labels += figure.facets if isinstance(figure, FacetFigure) else []
         measures: list[str] = []
         if isinstance(figure, ShareFigure):
-            measures, labels = figure.of, [figure.rows, figure.facet]
+            measures, labels = figure.of, [figure.rows, *figure.facets]
         elif isinstance(figure, RatioFigure):
             measures, labels = figure.measures, [*labels, *figure.rows]
             yield from self._names.where(f"{path}.against", {figure.lanes: figure.against})
         elif isinstance(figure, TradeoffFigure):
-            measures, labels = [figure.x, figure.y], [figure.lanes, figure.facet]
+            measures, labels = [figure.x, figure.y], [figure.lanes, *figure.facets]
         elif isinstance(figure, HeatmapFigure | CdfFigure):
             measures = [figure.measure]
         elif isinstance(figure, TimelineFigure):

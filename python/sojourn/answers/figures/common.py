@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.open_study import OpenStudy
@@ -10,7 +11,8 @@ from sojourn.answers.selection import LabelledPoint
 from sojourn.answers.winners import missing_words
 from sojourn.declarations.answers import LabelWords, Measure
 from sojourn.declarations.base import LabelValue, Where
-from sojourn.declarations.figures import AxisDefinition
+from sojourn.declarations.figures import AxisDefinition, FacetFigure
+from sojourn.headline.said import together
 from sojourn.metrics import metrics, words_of
 from sojourn.plots import styles
 from sojourn.plots.spec import Axis, Mark, Note, Rule, Scale
@@ -19,6 +21,7 @@ __all__ = [
     "axis_of",
     "caption_of",
     "condition_words",
+    "facets_left",
     "facets_of",
     "look_of",
     "look_of_point",
@@ -29,6 +32,9 @@ __all__ = [
     "unit_of",
     "value_words",
 ]
+
+MOST_FACETS = 24
+"""Panels of a figure. chosen: eight rows of three are two screens."""
 
 
 def number_or_none(value: float | None) -> float | None:
@@ -70,10 +76,12 @@ def caption_of(
     *,
     what: str,
     where: Where | None = None,
+    figure: FacetFigure | None = None,
 ) -> str:
-    """Fill the words about seeds into a caption; name points of `where` that are left out."""
+    """Fill the words about seeds into a caption; name points of `where` and panels of `figure` that are left out."""
     words = spread_words(ask, (point.name for point in points), what)
     left = "" if where is None else missing_words(study, where, points)
+    left += "" if figure is None else facets_left(study, figure)
     return caption.replace("{spread}", words) + left
 
 
@@ -127,14 +135,42 @@ def _number_words(study: OpenStudy, label: str, value: LabelValue) -> str:
     return f"{label.replace('_', ' ')} {value} {unit}".strip()
 
 
-def facets_of(study: OpenStudy, facet: str, where: Where) -> list[tuple[Where, str]]:
-    """Return what each panel shows, and its title; one panel without a title if no label makes panels."""
-    if not facet:
-        return [(where, "")]
-    return [
-        ({**where, facet: value}, condition_words(study, facet, value))
-        for value in study.points.values(facet, where)
-    ]
+def facets_of(
+    study: OpenStudy, figure: FacetFigure, *, short: bool = False
+) -> list[tuple[Where, str]]:
+    """Return what each panel shows, and its title; one panel without a title if no label makes panels.
+
+    Combinations that no point has are none; of more than `MOST_FACETS` the first are kept, see `facets_left`.
+    """
+    return _combinations(study, figure, short=short)[:MOST_FACETS]
+
+
+def facets_left(study: OpenStudy, figure: FacetFigure) -> str:
+    """Say that not all combinations have a panel; nothing if they have."""
+    count = len(_combinations(study, figure, short=True))
+    if count <= MOST_FACETS:
+        return ""
+    return (
+        f" The first {MOST_FACETS} of {count} combinations of {together(figure.facets)};"
+        " `where` chooses others."
+    )
+
+
+def _combinations(study: OpenStudy, figure: FacetFigure, *, short: bool) -> list[tuple[Where, str]]:
+    names = figure.facets
+    if not names:
+        return [(figure.where, "")]
+    values = [study.points.values(label, figure.where) for label in names]
+    found: list[tuple[Where, str]] = []
+    for chosen in product(*values):
+        pairs = dict(zip(names, chosen, strict=True))
+        where: Where = {**figure.where, **pairs}
+        if len(names) == 1 or study.points.select(where):
+            words = [
+                condition_words(study, label, one, short=short) for label, one in pairs.items()
+            ]
+            found.append((where, ", ".join(words)))
+    return found
 
 
 def axis_of(

@@ -29,7 +29,7 @@ def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     """
     by_panel = [
         (title, _found(study, ask, definition, where))
-        for where, title in facets_of(study, definition.facet, definition.where)
+        for where, title in facets_of(study, definition)
     ]
     known = [one.value for _, found in by_panel for one in found.values() if one.value is not None]
     if not known:
@@ -71,7 +71,7 @@ def figure(study: OpenStudy, ask: Ask, definition: HeatmapFigure) -> Figure:
     return Figure(
         definition.item,
         plot,
-        caption_of(study, ask, caption, points, what="Cells"),
+        caption_of(study, ask, caption, points, what="Cells", figure=definition),
         definition.group,
     )
 

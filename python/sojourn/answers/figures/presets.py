@@ -7,7 +7,7 @@ from typing import Any
 from sojourn.answers.asking import Ask
 from sojourn.answers.figure import Figure
 from sojourn.answers.figures import distribution, timeseries
-from sojourn.answers.figures.common import look_of, unit_of
+from sojourn.answers.figures.common import facets_of, look_of, unit_of
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import NotRecorded
 from sojourn.declarations.figures import (
@@ -43,15 +43,15 @@ def cdf(study: OpenStudy, ask: Ask, definition: CdfFigure) -> Figure:
     measure = ask.measures[definition.measure]
     quantity, unit = _SAMPLED[measure.samples]
     told = f"{quantity} of {measure.subject}"
-    facets = study.points.values(definition.facet, definition.where) if definition.facet else []
+    panels = len(facets_of(study, definition))
     made = DistributionFigure(
         **_common(definition, f"Distribution of the {told}"),
         kind="distribution",
         measure=definition.measure,
         lanes=definition.lanes,
         where=definition.where,
-        views=[[definition.facet] if definition.facet else []],
-        columns=definition.columns or min(3, max(1, len(facets))),
+        views=[definition.facets],
+        columns=definition.columns or min(3, panels),
         axis=AxisDefinition(
             quantity=told, unit=unit_of(measure) if measure.unit else unit, scale=definition.scale
         ),

@@ -28,7 +28,7 @@ def figure(study: OpenStudy, ask: Ask, definition: ShareFigure) -> Figure:
     measures = [ask.measures[name] for name in definition.of]
     looks = {f"cycle-{n}": one.title or one.subject for n, one in enumerate(measures)}
     panels: list[Panel] = []
-    for where, title in facets_of(study, definition.facet, definition.where):
+    for where, title in facets_of(study, definition):
         names: list[str] = []
         amounts: list[list[float]] = []
         for name, points in study.points.groups(where, [definition.rows]).items():
@@ -67,7 +67,7 @@ def figure(study: OpenStudy, ask: Ask, definition: ShareFigure) -> Figure:
     return Figure(
         definition.item,
         plot,
-        caption_of(study, ask, caption, points, what="Bars"),
+        caption_of(study, ask, caption, points, what="Bars", figure=definition),
         definition.group,
     )
 

@@ -8,7 +8,7 @@ import polars as pl
 from sojourn.answers.asking import Ask
 from sojourn.answers.averaging import require_visible
 from sojourn.answers.figure import Figure
-from sojourn.answers.figures.common import condition_words
+from sojourn.answers.figures.common import facets_left, facets_of
 from sojourn.answers.open_study import OpenStudy
 from sojourn.answers.view import StudyView
 from sojourn.declarations.figures import StackFigure
@@ -53,17 +53,15 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
         for cause, words in {**delay_causes(), **definition.causes}.items()
         if cause not in definition.leave_out
     }
-    facets = study.points.values(definition.facet, definition.where) if definition.facet else [""]
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for facet in facets:
-        where = {**definition.where, **({definition.facet: facet} if facet else {})}
+    for where, title in facets_of(study, definition, short=True):
         for name, points in study.points.groups(where, [definition.rows]).items():
             require_visible(points)
             known = mean_delay_parts(
                 ask.view, points[0].name, definition.subject, definition.direction
             )
             parts = {cause: value for cause, value in known.items() if cause in causes}
-            found.setdefault(facet, {})[name] = parts
+            found.setdefault(title, {})[name] = parts
     used = {
         cause
         for rows in found.values()
@@ -81,20 +79,24 @@ def figure(study: OpenStudy, ask: Ask, definition: StackFigure) -> Figure:
             },
             quantity="mean round trip" if definition.direction == "round-trip" else "mean delay",
             unit="ms",
-            title=condition_words(study, definition.facet, facet, short=True) if facet else "",
+            title=title,
             decimals=0 if max(sum(parts.values()) for parts in rows.values()) >= _LONG else 1,
             labels=causes,
         )
-        for facet, rows in found.items()
+        for title, rows in found.items()
     )
+    columns = definition.columns or (len(panels) if len(panels) <= 4 else 3)
+    lines = -(-len(panels) // columns)
+    height = 34 + 6 * max(len(rows) for rows in found.values())
     plot = PlotSpec(
         name=definition.item,
         title=definition.title,
         panels=panels,
-        columns=definition.columns or len(panels),
+        columns=columns,
         width=float(definition.width),
-        height=float(definition.height or 34 + 6 * max(len(rows) for rows in found.values())),
+        height=float(definition.height or height + (height - 12) * (lines - 1)),
         legend="below",
         description=definition.description,
     )
-    return Figure(definition.item, plot, definition.caption, definition.group)
+    caption = definition.caption + facets_left(study, definition)
+    return Figure(definition.item, plot, caption, definition.group)

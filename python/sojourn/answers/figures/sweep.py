@@ -11,6 +11,7 @@ from sojourn.answers.figure import Figure
 from sojourn.answers.figures.common import (
     caption_of,
     condition_words,
+    facets_of,
     look_of,
     number_or_none,
     rules_of,
@@ -23,10 +24,14 @@ from sojourn.answers.view import NotRecorded
 from sojourn.declarations.base import Where
 from sojourn.declarations.figures import SweepFigure, SweepLine, SweepPanel
 from sojourn.metrics import words_of
+from sojourn.plots.scales import on_one_scale
 from sojourn.plots.spec import Axis, Band, Dots, Line, Mark, Panel, PlotSpec, Rule
 from sojourn.stats.estimate import Estimate
 
 __all__ = ["figure"]
+
+MOST_COLUMNS = 5
+"""More facets than these wrap. chosen: what stood beside each other could be read."""
 
 
 def figure(study: OpenStudy, ask: Ask, definition: SweepFigure) -> Figure:
@@ -38,24 +43,24 @@ def figure(study: OpenStudy, ask: Ask, definition: SweepFigure) -> Figure:
         If no point was run.
     """
     values = study.points.values(definition.over, definition.where)
-    facets = study.points.values(definition.facet, definition.where) if definition.facet else [""]
     run = [p for p in study.points.select(definition.where) if p.name in ask.view.points]
     facets = [
-        facet
-        for facet in facets
-        if not facet or any(str(point.labels[definition.facet]) == facet for point in run)
+        (where, title)
+        for where, title in facets_of(study, definition)
+        if not title or study.points.within(where, run)
     ]
-    columns = definition.columns or len(facets)
+    columns = definition.columns or (len(facets) if len(facets) <= MOST_COLUMNS else 3)
     titled = any(panel.title for panel in definition.panels)
     panels: list[Panel] = []
     for place, panel in enumerate(definition.panels):
         # Panels stand below those of the same facet, if each facet has a column of its own.
         with_title = panel.title or columns != len(facets) or not (titled or place)
-        drawn = (
-            _panel(study, ask, definition, panel, run, values, facet, with_title=with_title)
-            for facet in facets
-        )
-        panels += [one for one in drawn if one is not None]
+        drawn = [
+            _panel(study, ask, definition, panel, run, values, facet, title if with_title else "")
+            for facet, title in facets
+        ]
+        known = [one for one in drawn if one is not None]
+        panels += on_one_scale(known) if definition.scales == "shared" else known
     if not panels:
         message = f"needs points with other values of {definition.over}"
         raise NotRecorded(message)
@@ -70,7 +75,7 @@ def figure(study: OpenStudy, ask: Ask, definition: SweepFigure) -> Figure:
         legend="below",
         description=definition.description,
     )
-    caption = caption_of(study, ask, definition.caption, run, what="Bands")
+    caption = caption_of(study, ask, definition.caption, run, what="Bands", figure=definition)
     return Figure(definition.item, plot, caption, definition.group)
 
 
@@ -81,17 +86,15 @@ def _panel(
     panel: SweepPanel,
     run: list[LabelledPoint],
     values: list[str],
-    facet: str,
-    *,
-    with_title: bool,
+    facet: Where,
+    title: str,
 ) -> Panel | None:
     marks: list[Mark] = [*rules_of(panel)]
     if definition.mark:
         marks.append(Rule(float(values.index(definition.mark)), "x"))
     rules = len(marks)
-    of_facet: Where = {definition.facet: facet} if facet else {}
     for line, where, look, label in _lines(study, ask, definition, panel):
-        meant = {**definition.where, **of_facet, **where}
+        meant = {**facet, **where}
         wanted = {point.name for point in study.points.select(meant)}
         chosen = [point for point in run if point.name in wanted]
         marks += _curve(ask, definition, panel, line.measure, look, label, chosen, values)
@@ -117,7 +120,7 @@ def _panel(
             ticks=ticks_of(panel),
         ),
         marks=tuple(marks),
-        title=condition_words(study, definition.facet, facet) if with_title and facet else "",
+        title=title,
     )
 
 

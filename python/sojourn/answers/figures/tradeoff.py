@@ -41,7 +41,7 @@ def figure(study: OpenStudy, ask: Ask, definition: TradeoffFigure) -> Figure:
     x, y = (ask.measures[name] for name in (definition.x, definition.y))
     drawn = [
         (title, marks)
-        for where, title in facets_of(study, definition.facet, definition.where)
+        for where, title in facets_of(study, definition)
         if (marks := _marks(study, ask, definition, where))
     ]
     columns = definition.columns or max(1, min(3, len(drawn)))
@@ -49,23 +49,25 @@ def figure(study: OpenStudy, ask: Ask, definition: TradeoffFigure) -> Figure:
         message = f"needs runs with {definition.x} and {definition.y}"
         raise NotRecorded(message)
     every = [mark for _, marks in drawn for mark in marks]
-    across = _around(axis_of(definition.x, x, scale=definition.scale), [mark.x for mark in every])
-    up = _around(axis_of(definition.y, y), [mark.y for mark in every])
-    unnamed = replace(up, quantity="", unit="")
-    panels = tuple(
-        Panel(across, up if place % columns == 0 else unnamed, marks, title)
-        for place, (title, marks) in enumerate(drawn)
-    )
+    is_shared = definition.scales == "shared"
+    panels: list[Panel] = []
+    for place, (title, marks) in enumerate(drawn):
+        seen = every if is_shared else marks
+        across = _around(axis_of(definition.x, x, scale=definition.scale), [one.x for one in seen])
+        up = _around(axis_of(definition.y, y), [one.y for one in seen])
+        if place % columns:
+            up = replace(up, quantity="", unit="")
+        panels.append(Panel(across, up, marks, title))
     lines = -(-len(panels) // columns)
     plot = PlotSpec(
         name=definition.item,
         title=definition.title,
-        panels=panels,
+        panels=tuple(panels),
         columns=columns,
         width=float(definition.width if columns > 1 else min(definition.width, 120)),
         height=float(definition.height or 68 * lines + 14),
-        share_x=True,
-        share_y=True,
+        share_x=is_shared,
+        share_y=is_shared,
         legend="below",
         description=definition.description
         or f"{definition.y} over {definition.x} by {definition.lanes}.",
@@ -79,7 +81,7 @@ def figure(study: OpenStudy, ask: Ask, definition: TradeoffFigure) -> Figure:
     return Figure(
         definition.item,
         plot,
-        caption_of(study, ask, caption, points, what="Ellipses"),
+        caption_of(study, ask, caption, points, what="Ellipses", figure=definition),
         definition.group,
     )
 

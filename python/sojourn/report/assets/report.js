@@ -239,6 +239,7 @@
   };
   const split = (figure) => {
     const svg = figure.querySelector("svg");
+    if (!figure.offsetParent) return; // folded: nothing can be measured yet
     const panels = svg ? all("[data-ends]", svg) : [];
     if (panels.length < 2) return;
     figure.whole = figure.whole || svg.cloneNode(true);
@@ -276,4 +277,5 @@
   };
   fit();
   NARROW.addEventListener("change", fit);
+  document.addEventListener("toggle", fit, true);
 })();
