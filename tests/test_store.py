@@ -1,5 +1,6 @@
 """The store of finished runs: whole or absent, whatever happens."""
 
+import io
 import json
 import os
 import socket
@@ -14,8 +15,13 @@ import pytest
 from sojourn import _engine
 from sojourn.errors import EnvironmentFailure
 from sojourn.scenario import Scenario, load_scenario
-from sojourn.store import STALE_AFTER_S, Store, default_directory, pack
-from support import write_scenario
+from sojourn.store import STALE_AFTER_S, PackedRun, Store, default_directory, pack
+from sojourn.store.shelf import listing_of
+from sojourn.study.library import load_study
+from sojourn.study.plan import RunOptions, make_plan, only_runs
+from sojourn.study.runner import kept_runs
+from sojourn.study.write import write_result
+from support import write_scenario, write_study
 
 
 @pytest.fixture
@@ -160,3 +166,148 @@ def test_the_environment_names_the_store(monkeypatch: pytest.MonkeyPatch) -> Non
     assert default_directory() == Path("/somewhere/else")
     monkeypatch.delenv("SOJOURN_STORE")
     assert default_directory().name == "store"
+
+
+def packed(scenario: Scenario, seeds: range, asked: tuple[str, ...] = ()) -> list[PackedRun]:
+    """Make runs as a study keeps them."""
+    keys = scenario.keys(seeds.start, len(seeds))
+    text = scenario.canonical()
+    return [
+        PackedRun.of(_engine.run(scenario.compiled, seed), key, seed, text, asked)
+        for seed, key in zip(seeds, keys, strict=True)
+    ]
+
+
+def test_keys_of_many_seeds_are_those_of_each(scenario: Scenario) -> None:
+    assert scenario.keys(5, 3) == [scenario.key(5), scenario.key(6), scenario.key(7)]
+
+
+def test_runs_that_are_kept_together_are_found_by_key_with_the_tables_that_were_asked_for(
+    tmp_path: Path, scenario: Scenario
+) -> None:
+    runs = packed(scenario, range(1, 6), ("series", "no-such-table"))
+    store, said = damaged_store(tmp_path)
+    store.put_together(runs, ("series", "no-such-table"))
+    keys = [run.key for run in runs]
+    assert store.keys() == set(keys)
+    found = store.find({key: frozenset({"series"}) for key in [*keys, scenario.key(99)]})
+    assert list(found) == keys
+    for place, (run, entry) in enumerate(zip(runs, found.values(), strict=True)):
+        rows = pl.read_parquet(entry.path("series")).filter(pl.col("run") == place).drop("run")
+        assert rows.equals(run.tables["series"])
+        assert entry.statistics["packet_hops"] == run.statistics["packet_hops"]
+        assert entry.statistics["wall_s"] == pytest.approx(run.statistics["wall_s"], rel=0.01)
+    # Who needs a table that was not asked for makes the run again; who needs all asks for a single run.
+    assert not store.find(dict.fromkeys(keys, frozenset({"delays"})))
+    assert store.get(keys[0]) is None
+    assert not said
+
+
+def test_a_segment_takes_half_a_kilobyte_a_run(tmp_path: Path) -> None:
+    scenario = load_scenario(Path(__file__).parents[1] / "scenarios" / "dsl-small-buffer.toml")
+    scenario = scenario.with_settings({"duration": "10 s"})
+    store = Store(tmp_path)
+    store.put_together(packed(scenario, range(1, 101)), ())
+    size = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    assert size <= 100 * 500
+
+
+def test_a_segment_has_the_same_bytes_each_time_but_for_what_runs_took(
+    tmp_path: Path, scenario: Scenario
+) -> None:
+    for place in ("one", "two"):
+        Store(tmp_path / place).put_together(
+            packed(scenario, range(1, 4), ("series",)), ("series",)
+        )
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / place).glob("v2/runs/*/*/*.parquet")}
+        for place in ("one", "two")
+    )
+    assert first == second
+    assert set(first) == {"runs.parquet", "metrics.parquet", "series.parquet"}
+
+
+@pytest.mark.parametrize("name", ["segment.json", "runs.parquet", "metrics.parquet"])
+@pytest.mark.parametrize("damage", ["truncated", "empty", "absent", "one bit"])
+def test_a_damaged_segment_is_told_in_one_line_and_replaced(
+    tmp_path: Path, scenario: Scenario, name: str, damage: str
+) -> None:
+    runs = packed(scenario, range(1, 4))
+    wanted = {run.key: frozenset[str]() for run in runs}
+    store, said = damaged_store(tmp_path)
+    (path, *_) = {entry.directory for entry in store.put_together(runs, ())}
+    content = (path / name).read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    if damage == "absent":
+        (path / name).unlink()
+    else:
+        changed = {"truncated": content[:middle], "empty": b"", "one bit": flipped}
+        (path / name).write_bytes(changed[damage])
+    assert not store.find(wanted)
+    (line,) = said
+    assert path.name[:12] in line
+    assert "\n" not in line
+    store.put_together(runs, ())
+    assert len(store.find(wanted)) == 3
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"heads": 1},
+        {"heads": ""},
+        {"runs": "3"},
+        {"asked": "series"},
+        {"wall_s": "a b c"},
+        {"wall_s": "1"},
+        {"files": {"../../secret": {"bytes": 1, "digest": ""}}},
+        {"files": {}},
+    ],
+)
+def test_a_listing_that_says_other_things_with_a_digest_that_fits_is_damage_and_no_crash(
+    tmp_path: Path, scenario: Scenario, changed: dict[str, object]
+) -> None:
+    runs = packed(scenario, range(1, 4))
+    store, said = damaged_store(tmp_path)
+    (path, *_) = {entry.directory for entry in store.put_together(runs, ())}
+    info = json.loads((path / "segment.json").read_bytes())
+    del info["digest"]
+    (path / "segment.json").write_bytes(listing_of(info | changed))
+    found = store.find({run.key: frozenset[str]() for run in runs})
+    assert not found
+    assert len(said) == (0 if changed == {"heads": ""} else 1)
+
+
+def test_a_result_of_single_runs_and_segments_is_that_of_either(tmp_path: Path) -> None:
+    """Whoever ran some of it alone, in whatever order, gets the same rows."""
+    write_study(tmp_path)
+    plan = make_plan(load_study(str(tmp_path)), RunOptions(), only_runs)
+    mixed, singles, together = (Store(tmp_path / name) for name in ("mixed", "singles", "together"))
+    made: list[PackedRun] = []
+    for number, spec in enumerate(plan.runs):
+        records = _engine.run(spec.scenario.compiled, spec.seed)
+        text = spec.scenario.canonical()
+        made.append(PackedRun.of(records, spec.key, spec.seed, text, spec.keep))
+        files = pack(records, spec.key, spec.seed, text)
+        singles.put(spec.key, files)
+        if number % 3 == 1:
+            mixed.put(spec.key, files)
+    keep = plan.runs[0].keep
+    together.put_together(made, keep)
+    mixed.put_together([run for number, run in enumerate(made) if number % 3 != 1][::-1], keep)
+    written: list[dict[str, bytes]] = []
+    for store in (mixed, singles, together):
+        found = kept_runs(plan, store)
+        out = tmp_path / f"out-{len(written)}"
+        out.mkdir()
+        write_result(out, plan, [found[spec.key] for spec in plan.runs], {})
+        names = ("metrics.parquet", "records/series.parquet")
+        written.append({name: (out / name).read_bytes() for name in names})
+    assert written[0]["metrics.parquet"] == written[1]["metrics.parquet"]
+    assert written[1]["metrics.parquet"] == written[2]["metrics.parquet"]
+    series = [pl.read_parquet(io.BytesIO(one["records/series.parquet"])) for one in written]
+    assert series[0].equals(series[1])
+    assert series[1].equals(series[2])
+    assert series[0].height > 0

@@ -166,6 +166,9 @@ class Scenario:
         Raises `ValueError` if they do not tell all that decides results: a prototype has no key.
         """
 
+    def keys(self, first: int, count: int) -> list[str]:
+        """Content hashes of the runs with `count` seeds from `first` on; see `key`."""
+
 @final
 class Records:
     """What happened in one run: named column tables and statistics of the run itself."""

@@ -1,7 +1,7 @@
 """SQL over finished runs, by DuckDB.
 
-A store shows as `runs` (one row per run, from its `run.json`) and one view per record table, whose
-column `key` joins them. A result directory shows as `metrics`, `runs`, and the tables that were kept.
+A store shows as `runs` (one row per run) and one view per record table, whose column `key` joins them. Single runs
+have all their tables there, those of a study what the study keeps. A result directory shows as `metrics`, `runs`, and the tables that were kept.
 
 A query reads, and reads no other files: it may come from somebody's page. What it asks about is opened here, and
 DuckDB is given the open files and no directory, so that there is none into which it could write. `allow_files` lets it
@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 from sojourn.errors import EnvironmentFailure, MissingExtra, UsageError, plain, why
 from sojourn.files import allow_many, folder_names, open_file, place_of
 from sojourn.memory import budget
-from sojourn.store import LAYOUT, default_directory
+from sojourn.store import LAYOUT, SEGMENTS_LAYOUT, default_directory
 
 __all__ = ["Answer", "asked"]
 
@@ -51,12 +51,19 @@ class Answer:
 
 
 @dataclass
-class _Table:
-    """The files behind one view."""
+class _Part:
+    """Files that are read in one way."""
 
+    source: str
+    """How DuckDB reads them: `{files}` and `{folders}` stand for their list and that of the names of their folders,
+    and the names of `beside` for those of the files beside them."""
     files: list[Path] = field(default_factory=list[Path])
-    source: str = ""
-    """How DuckDB reads them; `{files}` stands for their list."""
+    beside: tuple[str, ...] = ()
+    """Names of files in each folder that are needed, too."""
+
+
+_Table = list[_Part]
+"""What one view shows."""
 
 
 @contextlib.contextmanager
@@ -227,32 +234,50 @@ class _Views:
         self._directory = directory
         self._opened = opened
         self._names: dict[str, str] = {}
+        self._places: dict[Path, str] = {}
 
     def add(self, name: str, table: _Table) -> None:
         """Make the view of a table; if none of its files can be read, it is damaged."""
         import duckdb
 
-        places: dict[str, str] = {}
-        for path in table.files:
-            try:
-                file = self._opened.enter_context(open_file(path, root=self._directory))
-            except OSError as error:
-                _refuse_too_many(error)
-                own = plain(path.relative_to(self._directory))
-                self.left_out.append(f"{own}: {why(error)}; left out")
-                continue
-            place = place_of(file)
-            places[place] = path.parent.name
-            self._names[place] = plain(path.relative_to(self._directory))
-        files = f"[{', '.join(map(_text, places))}]"
-        keys = f"[{', '.join(map(_text, places.values()))}]"
-        source = table.source.replace("{files}", files).replace("{keys}", keys)
+        sources: list[str] = []
+        for part in table:
+            places: dict[str, list[str]] = {"files": [], "folders": []}
+            for path in part.files:
+                found = [self._place(path), *(self._place(path.with_name(n)) for n in part.beside)]
+                if all(found):
+                    for role, place in zip(("files", *part.beside), found, strict=True):
+                        places.setdefault(role, []).append(str(place))
+                    places["folders"].append(path.parent.name)
+            if places["files"]:
+                source = part.source
+                for role, values in places.items():
+                    source = source.replace(f"{{{role}}}", f"[{', '.join(map(_text, values))}]")
+                sources.append(source)
         try:
-            if not places:
+            if not sources:
                 raise duckdb.IOException(name)
-            self._connection.execute(f"create view {_identifier(name)} as {source}")
+            view = " union all by name ".join(sources)
+            self._connection.execute(f"create view {_identifier(name)} as {view}")
         except duckdb.Error:  # a damaged file: the others can be asked
             self.damaged.append(name)
+
+    def _place(self, path: Path) -> str:
+        """Open a file, once, and return its place; nothing if it cannot be opened."""
+        if path in self._places:
+            return self._places[path]
+        own = plain(path.relative_to(self._directory))
+        place = ""
+        try:
+            file = self._opened.enter_context(open_file(path, root=self._directory))
+        except OSError as error:
+            _refuse_too_many(error)
+            self.left_out.append(f"{own}: {why(error)}; left out")
+        else:
+            place = place_of(file)
+            self._names[place] = own
+        self._places[path] = place
+        return place
 
     def lock(self) -> None:
         """Let statements read what was opened, and nothing else; there is no directory to write into."""
@@ -301,29 +326,49 @@ def _result_tables(directory: Path) -> dict[str, _Table]:
     names += [f"records/{name}" for name in folder_names(directory / "records", root=directory)]
     source = "select * from read_parquet({files})"
     return {
-        Path(name).stem: _Table([directory / name], source)
+        Path(name).stem: [_Part(source, [directory / name])]
         for name in names
         if name.endswith(".parquet") and os.path.lexists(directory / name)
     }
 
 
 def _store_tables(directory: Path) -> dict[str, _Table]:
-    tables: dict[str, _Table] = {}
-    runs = directory / LAYOUT
-    for shelf in folder_names(runs, root=directory):
-        if len(shelf) != 2:
-            continue
-        for key in folder_names(runs / shelf, root=directory):
-            for name in folder_names(runs / shelf / key, root=directory):
-                table, _, suffix = name.rpartition(".")
-                table = "runs" if name == "run.json" else table
-                if suffix == "parquet" or name == "run.json":
-                    tables.setdefault(table, _Table()).files.append(runs / shelf / key / name)
-    if len(tables) < 2:
+    single, together = dict[str, _Part](), dict[str, _Part]()
+    for folder, names in _folders(directory / LAYOUT, directory, is_shelf=lambda s: len(s) == 2):
+        for name in names:
+            table, _, suffix = name.rpartition(".")
+            if name == "run.json":
+                single.setdefault("runs", _Part(_RUNS)).files.append(folder / name)
+            elif suffix == "parquet":
+                single.setdefault(table, _Part(_RECORDS)).files.append(folder / name)
+    for folder, names in _folders(directory / SEGMENTS_LAYOUT / "runs", directory):
+        for name in names:
+            table, _, suffix = name.rpartition(".")
+            if suffix == "parquet":
+                is_runs = table == "runs"
+                part = (
+                    _Part(_SEGMENT_RUNS, beside=("segment.json",))
+                    if is_runs
+                    else _Part(_SEGMENT_RECORDS, beside=("runs.parquet",))
+                )
+                together.setdefault(table, part).files.append(folder / name)
+    names = sorted({*single, *together} - {"runs"})
+    if not names:
         return {}
-    for name, table in tables.items():
-        table.source = _RUNS if name == "runs" else _RECORDS
-    return {"runs": tables.pop("runs", _Table())} | dict(sorted(tables.items()))
+    return {
+        name: [part[name] for part in (single, together) if name in part]
+        for name in ("runs", *names)
+    }
+
+
+def _folders(
+    place: Path, root: Path, is_shelf: Callable[[str], bool] = bool
+) -> Iterator[tuple[Path, list[str]]]:
+    """Give the folders two steps below a place of the store, with the names in them."""
+    for shelf in filter(is_shelf, folder_names(place, root=root)):
+        for name in folder_names(place / shelf, root=root):
+            folder = place / shelf / name
+            yield folder, folder_names(folder, root=root)
 
 
 _RUNS = (
@@ -337,6 +382,26 @@ _RUNS = (
 )
 
 _RECORDS = (
-    "select map({files}, {keys})[filename] as key, * exclude (filename) "
+    "select map({files}, {folders})[filename] as key, * exclude (filename) "
     "from read_parquet({files}, filename = true, union_by_name = true)"
+)
+
+_SCENARIO_NAME = 'regexp_extract(scenario, \'name = "([^"]*)"\', 1)'
+
+_SEGMENT_RUNS = (
+    "select r.key, seed, engine_version, simulated_s, "
+    "try_cast(string_split(wall_s, ' ')[file_row_number + 1] as double) as wall_s, "
+    f"packet_hops, events, {_SCENARIO_NAME} as scenario "
+    "from read_parquet({files}, filename = true, file_row_number = true) r "
+    "join read_json({segment.json}, "
+    "columns = {key: 'varchar', engine_version: 'varchar', wall_s: 'varchar'}) l "
+    "on map({files}, {folders})[r.filename] = l.key"
+)
+
+_SEGMENT_RECORDS = (
+    "select r.key, t.* exclude (filename, run) "
+    "from read_parquet({files}, filename = true, union_by_name = true) t "
+    "join read_parquet({runs.parquet}, filename = true, file_row_number = true) r "
+    "on map({files}, {folders})[t.filename] = map({runs.parquet}, {folders})[r.filename] "
+    "and t.run = r.file_row_number"
 )

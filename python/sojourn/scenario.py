@@ -97,12 +97,23 @@ class Scenario:
         UsageError
             If a queue manager written in Python decides in it.
         """
-        if self.is_prototype:
+        return self.keys(seed, 1)[0]
+
+    def keys(self, first: int, count: int) -> list[str]:
+        """Return the names of the runs with `count` seeds from `first` on; cheaper than `key` for each.
+
+        Raises
+        ------
+        UsageError
+            If a queue manager written in Python decides in it.
+        """
+        try:
+            return self.compiled.keys(first, count)
+        except ValueError as error:
             raise UsageError(
                 f"{self.name} has a queue manager written in Python, and its runs are not kept",
                 "run it by sojourn.run without a store, or put the class into a file: `sojourn study run --plugin FILE`",
-            )
-        return self.compiled.key(seed)
+            ) from error
 
     @property
     def is_prototype(self) -> bool:

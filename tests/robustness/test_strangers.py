@@ -211,26 +211,59 @@ def test_a_pipe_in_place_of_a_file_hangs_nothing(made: Path, given: Path, name: 
         assert "is a pipe and no file" in done.stderr
 
 
-def test_whatever_lies_in_place_of_a_run_is_made_anew(given: Path, home: Path) -> None:
+@pytest.mark.parametrize("what", ["file", "link", "pipe", "link in it"])
+def test_whatever_lies_in_place_of_runs_of_a_study_is_made_anew(
+    given: Path, home: Path, what: str
+) -> None:
     store = given / "store"
-    keys = StudyResult.load(given / "study").runs["key"]
-    runs = [store / "v1" / key[:2] / key for key in keys]
-    shutil.rmtree(runs[0])
-    runs[0].write_text("x")
-    shutil.rmtree(runs[1])
-    runs[1].symlink_to(home / "Documents")
-    shutil.rmtree(runs[2])
-    os.mkfifo(runs[2])
+    segments = list(store.glob("v2/runs/*/*"))
+    for segment in segments:
+        place = segment / "metrics.parquet" if what == "link in it" else segment
+        if what == "link in it":
+            place.unlink()
+        else:
+            shutil.rmtree(place)
+        if what == "file":
+            place.write_text("x")
+        elif what == "pipe":
+            os.mkfifo(place)
+        else:
+            place.symlink_to(home / "Documents")
     before = digest_of(home)
     out = given / "out"
     study = ["study", "run", given / "study.toml", "--store", store, "--no-figures", "--out", out]
     done = command(*study)
     assert done.status == 0, done.stderr
-    assert "is damaged and will be repeated" in done.stderr
+    assert "is damaged and its runs will be repeated" in done.stderr
     assert digest_of(home) == before
-    assert all(run.is_dir() and not run.is_symlink() for run in runs)
+    made = list(store.glob("v2/runs/*/*"))
+    assert sum((segment / "metrics.parquet").is_file() for segment in made) >= 1
     result = StudyResult.load(out)
     assert result.metrics.equals(StudyResult.load(given / "study").metrics)
+
+
+@pytest.mark.parametrize("what", ["file", "link", "pipe"])
+def test_whatever_lies_in_place_of_a_single_run_is_made_anew(
+    given: Path, home: Path, what: str
+) -> None:
+    ask = ["run", given / "base.toml", "--store", given / "singles", "--json"]
+    first = command(*ask)
+    assert first.status == 0, first.stderr
+    (run,) = (given / "singles").glob("v1/??/*")
+    shutil.rmtree(run)
+    if what == "file":
+        run.write_text("x")
+    elif what == "pipe":
+        os.mkfifo(run)
+    else:
+        run.symlink_to(home / "Documents")
+    before = digest_of(home)
+    done = command(*ask)
+    assert done.status == 0, done.stderr
+    assert "is damaged and will be repeated" in done.stderr
+    assert digest_of(home) == before
+    assert run.is_dir()
+    assert not run.is_symlink()
 
 
 def test_a_table_of_too_many_rows_is_refused_before_it_is_unpacked(

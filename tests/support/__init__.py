@@ -138,9 +138,11 @@ class CommandLine:
             text=True,
         )
 
-    def stored_runs(self) -> list[Path]:
-        """Return the folders of finished runs in the store."""
-        return sorted(self.store.glob("v1/??/*"))
+    def stored_runs(self) -> list[str]:
+        """Return the keys of finished runs in the store."""
+        from sojourn.store import Store
+
+        return sorted(Store(self.store).keys())
 
     def wait_for_runs(self, count: int, timeout_s: float = 60.0) -> None:
         """Wait until the store holds so many runs."""

@@ -92,12 +92,18 @@ impl Scenario {
 
     /// Content hash of scenario, seed and engine version; `ValueError` if it does not tell all that decides results.
     fn key(&self, seed: u64) -> PyResult<String> {
+        Ok(self.keys(seed, 1)?.remove(0))
+    }
+
+    /// Content hashes of the runs with `count` seeds from `first` on; see `key`.
+    fn keys(&self, first: u64, count: u32) -> PyResult<Vec<String>> {
         if self.is_prototype() {
             return Err(PyValueError::new_err(
                 "runs with a queue manager of kind python have no key: nothing tells what its class does",
             ));
         }
-        Ok(self.inner.key(Seed(seed), crate::version::ENGINE_VERSION))
+        let seeds = (0..u64::from(count)).map(|more| Seed(first.wrapping_add(more)));
+        Ok(self.inner.keys(seeds, crate::version::ENGINE_VERSION))
     }
 
     fn __repr__(&self) -> String {

@@ -241,6 +241,24 @@ impl Scenario {
     /// Content hash of what decides a run's results: the scenario without its list of seeds, the
     /// run's `seed`, and the version of the engine. 64 hexadecimal digits.
     pub fn key(&self, seed: sojourn_base::Seed, engine_version: &str) -> String {
+        Self::key_of(self.key_start(engine_version), seed)
+    }
+
+    /// The keys of the runs with `seeds`, as [`Self::key`] gives them one by one; the scenario is printed once.
+    pub fn keys(
+        &self,
+        seeds: impl IntoIterator<Item = sojourn_base::Seed>,
+        engine_version: &str,
+    ) -> Vec<String> {
+        let start = self.key_start(engine_version);
+        seeds
+            .into_iter()
+            .map(|seed| Self::key_of(start.clone(), seed))
+            .collect()
+    }
+
+    /// What all keys of a scenario begin with: all but the seed.
+    fn key_start(&self, engine_version: &str) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_derive_key("sojourn run key v1");
         let content = self.print(false);
         for part in [content.as_bytes(), engine_version.as_bytes()] {
@@ -248,8 +266,12 @@ impl Scenario {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
-        hasher.update(&seed.0.to_le_bytes());
-        hasher.finalize().to_hex().to_string()
+        hasher
+    }
+
+    fn key_of(mut start: blake3::Hasher, seed: sojourn_base::Seed) -> String {
+        start.update(&seed.0.to_le_bytes());
+        start.finalize().to_hex().to_string()
     }
 
     fn print(&self, with_seeds: bool) -> String {

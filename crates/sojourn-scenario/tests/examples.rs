@@ -162,6 +162,16 @@ fn other_examples_say_what_they_claim() {
 }
 
 #[test]
+fn keys_of_many_seeds_are_those_of_each() {
+    let (_, text) = common::examples().swap_remove(0);
+    let scenario = Scenario::parse(&text).unwrap();
+    let seeds = [Seed(7), Seed(8), Seed(u64::MAX)];
+    let one_by_one = seeds.map(|seed| scenario.key(seed, "1.0"));
+    assert_eq!(scenario.keys(seeds, "1.0"), one_by_one);
+    assert_ne!(one_by_one[0], one_by_one[1]);
+}
+
+#[test]
 fn keys_depend_on_everything_that_results_depend_on_and_on_nothing_else() {
     let (_, text) = common::examples().swap_remove(0);
     let plain = Scenario::parse(&text).unwrap();

@@ -85,7 +85,7 @@ def execute(options: Namespace) -> None:
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
     from sojourn.study.progress import StudyProgress
-    from sojourn.study.runner import available_cores, run_study
+    from sojourn.study.runner import available_cores, kept_runs, run_study
 
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
     if options.plugins and options.cluster:
@@ -104,7 +104,7 @@ def execute(options: Namespace) -> None:
         refuse_used(out)
     workers = options.jobs or available_cores()
     progress = StudyProgress(cluster or ("1 thread" if workers == 1 else f"{workers} threads"))
-    kept_runs = Store(options.store, on_damage=warn)
+    store = Store(options.store, on_damage=warn)
     summaries: list[ReportSummary] = []
     wanted = {"figures": not options.no_figures, "pdf": bool(options.pdf)}
     ready: list[Drawers] = []
@@ -124,7 +124,7 @@ def execute(options: Namespace) -> None:
         with contextlib.ExitStack() as begun:
             outcome = run_study(
                 plan,
-                kept_runs,
+                store,
                 out=out,
                 jobs=workers,
                 cluster=cluster,
@@ -134,7 +134,7 @@ def execute(options: Namespace) -> None:
                 on_last=prepare,
             )
     except KeyboardInterrupt as error:
-        kept = sum(kept_runs.holds(run.key) for run in plan.runs)
+        kept = len(kept_runs(plan, store))
         raise InterruptedRun(
             f"interrupted; {kept} of {len(plan.runs)} runs are kept in the store",
             "the same command continues from there",

@@ -4,13 +4,14 @@ The engine checks every scenario here, so that nothing starts before everything 
 """
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
 from sojourn.errors import Problem, ScenarioError, StudyError, UsageError
 from sojourn.scenario import Scenario, check_scenario
+from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
 
@@ -20,6 +21,7 @@ __all__ = [
     "PlannedPoint",
     "RunOptions",
     "RunSpec",
+    "Seeds",
     "make_plan",
     "only_runs",
 ]
@@ -75,17 +77,44 @@ class PlannedPoint:
 
 
 @dataclass(frozen=True)
+class Seeds:
+    """The runs of a point: consecutive seeds of one scenario."""
+
+    scenario: Scenario
+    first: int
+    count: int
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Names under which the store keeps them."""
+        return self.scenario.keys(self.first, self.count)
+
+    @cached_property
+    def canonical(self) -> str:
+        """The scenario in canonical form."""
+        return self.scenario.canonical()
+
+
+@dataclass(frozen=True)
 class RunSpec:
     """One run to be made."""
 
     point: str
     seed: int
-    scenario: Scenario
+    together: Seeds = field(repr=False)
+    """The runs of its point."""
+    keep: frozenset[str] = frozenset()
+    """Record tables that are kept of it beside its metrics."""
 
-    @cached_property
+    @property
+    def scenario(self) -> Scenario:
+        """What it simulates."""
+        return self.together.scenario
+
+    @property
     def key(self) -> str:
         """Name under which the store keeps it."""
-        return self.scenario.key(self.seed)
+        return self.together.keys[self.seed - self.together.first]
 
 
 @dataclass(frozen=True)
@@ -160,9 +189,11 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     first = definition.seeds.first
     seeds = list(range(first, first + count))
     runs = [
-        RunSpec(item.point.name, seed, item.scenario)
+        run
         for item in planned
-        for seed in range(first, first + (count if options.quick else max(count, item.point.seeds)))
+        for run in _runs_of(
+            item, first, count if options.quick else max(count, item.point.seeds), definition
+        )
     ]
     is_shorter = any(
         item.scenario.duration_s < own.scenario.duration_s
@@ -172,6 +203,16 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     words = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
     reduced = ", ".join([*words, "changed"] if study.settings else words)
     return Plan(study, options, planned, seeds, runs, reduced)
+
+
+def _runs_of(
+    item: PlannedPoint, first: int, count: int, definition: StudyDefinition
+) -> Iterator[RunSpec]:
+    """Give the runs of a point."""
+    name = item.point.name
+    keep = frozenset(table for table in definition.keep if definition.keeps(table, name))
+    together = Seeds(item.scenario, first, count)
+    return (RunSpec(name, seed, together, keep) for seed in range(first, first + count))
 
 
 def _bound(planned: list[PlannedPoint], seeds: int) -> None:

@@ -17,14 +17,14 @@ from typing import Protocol
 from sojourn.errors import EnvironmentFailure, RunError, SojournError
 from sojourn.output import dated, new_directory, writing
 from sojourn.plugins import PluginFailed
-from sojourn.store import Entry, Store
+from sojourn.store import Kept, Store
 from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
 from sojourn.study.manifest import make_manifest
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import StudyResult
 from sojourn.study.write import write_result, write_summary
 
-__all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "run_study"]
+__all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "kept_runs", "run_study"]
 
 
 class Progress(Protocol):
@@ -171,23 +171,23 @@ def execute_plan(
     memory: int | None = None,
     progress: Progress,
     on_last: Callable[[], None] | None = None,
-) -> tuple[list[Entry], int]:
+) -> tuple[list[Kept], int]:
     """Make the runs that the store lacks; return all entries in the plan's order and how many were made."""
     store.sweep()
-    found = {key: store.get(key) for key in {spec.key for spec in plan.runs}}
-    entries = {key: entry for key, entry in found.items() if entry is not None}
+    entries = kept_runs(plan, store)
     to_do = list({spec.key: spec for spec in plan.runs if spec.key not in entries}.values())
     failures: list[Finished] = []
     left = len(to_do)
-    if on_last is not None and left <= jobs:
+    if on_last is not None and (not left or cluster):
         on_last()
+        on_last = None
     if to_do:
         store.check_writable()
         progress.start(plan, to_do)
         runs = (
             run_on_cluster(to_do, store, cluster)
             if cluster
-            else run_on_threads(to_do, store, jobs, memory, plan.study.plugins)
+            else run_on_threads(to_do, store, jobs, memory, plan.study.plugins, on_last)
         )
         try:
             with contextlib.closing(runs):
@@ -200,13 +200,16 @@ def execute_plan(
                     left -= 1
                     if isinstance(finished.error, PluginFailed):
                         raise _without(finished, left)
-                    if on_last is not None and left == jobs:
-                        on_last()
         finally:
             progress.stop()
     if failures:
         raise _failed(failures, len(plan.runs))
     return [entries[spec.key] for spec in plan.runs], len(to_do)
+
+
+def kept_runs(plan: Plan, store: Store) -> dict[str, Kept]:
+    """Return those runs of a plan that the store has, by key, with the tables that the study keeps of them."""
+    return store.find({spec.key: spec.keep for spec in plan.runs})
 
 
 def _without(item: Finished, left: int) -> PluginFailed:

@@ -6,9 +6,10 @@ Rows stand in the order of the plan and carry no wall-clock time (that is in `ru
 
 import contextlib
 import io
+import itertools
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from sojourn.errors import EnvironmentFailure
 from sojourn.files import allow_many, new_file, open_file, place_of, read_file, write_file
 from sojourn.formulas import without_formulas
 from sojourn.on_disk import list_files
-from sojourn.store import Entry
+from sojourn.store import RUN, Kept, SegmentRun
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.files import copy_companions
 from sojourn.study.manifest import write_json
@@ -34,7 +35,7 @@ _FILE = "file of the store"
 
 
 def write_result(
-    directory: Path, plan: Plan, entries: list[Entry], manifest: dict[str, Any]
+    directory: Path, plan: Plan, entries: Sequence[Kept], manifest: dict[str, Any]
 ) -> StudyResult:
     """Fill an empty directory and return what it holds.
 
@@ -104,7 +105,7 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
     write_file(path, buffer.getbuffer())
 
 
-def _metrics(study: str, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
+def _metrics(study: str, finished: Sequence[tuple[RunSpec, Kept]]) -> pl.DataFrame:
     with _rows_of("metrics", finished) as found:
         rows = found.select(
             pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
@@ -113,34 +114,67 @@ def _metrics(study: str, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
 
 
 @contextlib.contextmanager
-def _rows_of(table: str, finished: list[tuple[RunSpec, Entry]]) -> Generator[pl.LazyFrame]:
+def _rows_of(table: str, finished: Sequence[tuple[RunSpec, Kept]]) -> Generator[pl.LazyFrame]:
     """Give the rows of a table of all runs, in their order, with `point` and `seed` beside them.
 
-    One scan of all files: a scan of each and a chain of them take twenty times as long.
+    One scan of all files: a scan of each and a chain of them take twenty times as long. A file of a segment is
+    opened once for each stretch of runs that stand in it as they do here.
     """
     allow_many()
     with contextlib.ExitStack() as opened:
-        # Opened here, and by what was opened again: what has the name may be swapped for a pipe meanwhile.
-        places = [
-            place_of(opened.enter_context(open_file(entry.path(table), root=entry.directory)))
-            for _, entry in finished
-        ]
-        yield _joined(places, finished)
+        chain: list[pl.LazyFrame] = []
+        for is_single, alike in itertools.groupby(finished, lambda item: _row(item[1]) is None):
+            # Opened here, and by what was opened again: what has the name may be swapped for a pipe meanwhile.
+            places: list[str] = []
+            rows: list[tuple[str, int, str, int]] = []
+            for stretch in _stretches(alike):
+                entry = stretch[0][1]
+                file = open_file(entry.path(table), root=entry.directory)
+                places.append(place_of(opened.enter_context(file)))
+                rows += [
+                    (places[-1], _row(entry) or 0, spec.point, spec.seed) for spec, entry in stretch
+                ]
+            chain.append(_joined(places, rows, is_single=is_single))
+        yield chain[0] if len(chain) == 1 else pl.concat(chain)
 
 
-def _joined(files: list[str], finished: list[tuple[RunSpec, Entry]]) -> pl.LazyFrame:
+def _row(entry: Kept) -> int | None:
+    return entry.row if isinstance(entry, SegmentRun) else None
+
+
+def _stretches(
+    finished: Iterable[tuple[RunSpec, Kept]],
+) -> Generator[list[tuple[RunSpec, Kept]]]:
+    """Give runs that stand in one file in the same order, together."""
+    stretch: list[tuple[RunSpec, Kept]] = []
+    for item in finished:
+        if stretch:
+            last, row, before = stretch[-1][1], _row(item[1]), _row(stretch[-1][1])
+            is_next = row is not None and before is not None and before < row
+            if not (is_next and last.directory == item[1].directory):
+                yield stretch
+                stretch = []
+        stretch.append(item)
+    if stretch:
+        yield stretch
+
+
+def _joined(
+    files: list[str], rows: list[tuple[str, int, str, int]], *, is_single: bool
+) -> pl.LazyFrame:
     runs = pl.LazyFrame(
-        {
-            _FILE: files,
-            "point": [spec.point for spec, _ in finished],
-            "seed": pl.Series([spec.seed for spec, _ in finished], dtype=pl.UInt64),
-        }
+        rows,
+        schema={_FILE: pl.String, RUN: pl.UInt32, "point": pl.String, "seed": pl.UInt64},
+        orient="row",
     )
-    rows = pl.scan_parquet(files, include_file_paths=_FILE, glob=False, hive_partitioning=False)
-    return rows.join(runs, on=_FILE, how="left", maintain_order="left")
+    found = pl.scan_parquet(files, include_file_paths=_FILE, glob=False, hive_partitioning=False)
+    if is_single:
+        runs = runs.drop(RUN)
+        return found.join(runs, on=_FILE, how="left", maintain_order="left")
+    return found.join(runs, on=[_FILE, RUN], how="inner", maintain_order="left").drop(RUN)
 
 
-def _runs(plan: Plan, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
+def _runs(plan: Plan, finished: Sequence[tuple[RunSpec, Kept]]) -> pl.DataFrame:
     labels = {item.point.name: item.point.labels for item in plan.points}
     names = list(dict.fromkeys(name for point in labels.values() for name in point))
     mixed = {
@@ -169,7 +203,7 @@ def _runs(plan: Plan, finished: list[tuple[RunSpec, Entry]]) -> pl.DataFrame:
 
 
 def _write_records(
-    directory: Path, definition: StudyDefinition, finished: list[tuple[RunSpec, Entry]]
+    directory: Path, definition: StudyDefinition, finished: Sequence[tuple[RunSpec, Kept]]
 ) -> None:
     if not definition.keep:
         return
