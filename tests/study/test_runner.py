@@ -364,3 +364,39 @@ def test_the_manifest_tells_where_the_result_comes_from(tmp_path: Path) -> None:
     assert {"version", "engine_version", "commit", "dirty", "machine"} <= set(manifest)
     hashes = {point["scenario_sha256"] for point in manifest["points"].values()}
     assert len(hashes) == 4
+
+
+@pytest.mark.parametrize("shares", [3, 7])
+def test_shares_made_by_several_calls_in_any_order_fill_one_store(
+    sojourn: CommandLine, tmp_path: Path, shares: int
+) -> None:
+    """Four points with two seeds each: shares of points, and of runs where points are fewer."""
+    write_study(tmp_path)
+    command = ["study", "run", "study.toml", "--no-figures", "--json"]
+    whole = sojourn(*command, "--out", "whole", "--store", "other")
+    assert whole.status == 0, whole.stderr
+    made: list[int] = []
+    for share in reversed(range(shares)):
+        done = sojourn(*command, "--out", "shared", "--shard", f"{share}/{shares}")
+        assert done.status == 0, done.stderr
+        told = done.json()
+        made.append(8 - told.get("missing", 0))
+        assert (tmp_path / "shared").exists() == (share == 0)
+        assert ("the call that finds all of them writes the result" in done.stderr) == (share > 0)
+    assert made == sorted(set(made))
+    assert made[-1] == 8
+    one, other = (
+        (tmp_path / name / "metrics.parquet").read_bytes() for name in ("whole", "shared")
+    )
+    assert one == other
+    again = sojourn(*command, "--out", "again", "--shard", f"0/{shares}")
+    assert again.json()["runs"] == {"computed": 0, "reused": 8}
+
+
+@pytest.mark.parametrize("share", ["8/8", "1", "a/b", "-1/4", "1/0", "0/9999999", "1/2/3"])
+def test_a_share_that_is_none_is_told(sojourn: CommandLine, tmp_path: Path, share: str) -> None:
+    write_study(tmp_path)
+    done = sojourn("study", "run", "study.toml", f"--shard={share}")
+    assert done.status == 2
+    assert "0/8" in done.stderr
+    assert words_only(done)

@@ -133,3 +133,17 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def share_of(text: str) -> tuple[int, int]:
+    """Read which of how many shares, such as `3/8`; the first is 0."""
+    number, _, count = text.partition("/")
+    if not (number.isascii() and number.isdecimal() and count.isascii() and count.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no share, such as 0/8")
+    if len(count) > SHARE_DIGITS or int(number) >= int(count):
+        raise argparse.ArgumentTypeError(f"{text} is out of range: the shares of 8 are 0/8 to 7/8")
+    return int(number), int(count)
+
+
+SHARE_DIGITS = 6
+"""Digits of a number of shares. chosen: nobody has a million machines."""

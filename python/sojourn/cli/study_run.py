@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
     from sojourn.cli.arguments import Parser
     from sojourn.report.drawing_files import Drawers
+    from sojourn.store import Store
     from sojourn.study.plan import Plan
     from sojourn.study.result import ReportSummary, StudyResult
-    from sojourn.study.runner import Outcome
+    from sojourn.study.runner import Outcome, Progress
 
 __all__ = ["arguments", "execute"]
 
@@ -21,7 +22,7 @@ MOST_SEEDS = 1_000_000  # as in study files
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.cli.arguments import whole_number
+    from sojourn.cli.arguments import share_of, whole_number
     from sojourn.memory import memory_size
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
@@ -50,6 +51,12 @@ def arguments(parser: Parser) -> None:
         type=memory_size,
     )
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
+    parser.option(
+        "--shard",
+        "K/N",
+        "Make the K-th of N shares of the runs, from 0; whoever finds all in the store writes the result.",
+        type=share_of,
+    )
     parser.option(
         "--plugin",
         "FILE",
@@ -121,6 +128,8 @@ def execute(options: Namespace) -> None:
         summaries.append(report.build(result, drawers=ready[0] if ready else None, **wanted))
 
     try:
+        if options.shard is not None and not _make_share(options, plan, store, progress, workers):
+            return
         with contextlib.ExitStack() as begun:
             outcome = run_study(
                 plan,
@@ -159,6 +168,47 @@ def execute(options: Namespace) -> None:
         )
     else:
         _tell(plan, outcome, summary)
+
+
+def _make_share(
+    options: Namespace, plan: Plan, store: Store, progress: Progress, workers: int
+) -> bool:
+    """Make the runs of a share; return whether the store has all runs of the study now."""
+    from sojourn.cli.console import note, print_json
+    from sojourn.study.runner import execute_plan, kept_runs
+
+    number, count = options.shard
+    own = plan.shard(number, count)
+    if own.runs:
+        _, computed = execute_plan(
+            own,
+            store,
+            jobs=workers,
+            cluster=options.cluster,
+            memory=options.memory,
+            progress=progress,
+        )
+    else:
+        computed = 0
+    kept = len(kept_runs(plan, store))
+    if kept == len({run.key for run in plan.runs}):
+        return True
+    note(
+        f"share {number} of {count}: {computed} runs computed, {len(own.runs) - computed} from the store; "
+        f"{kept} of {len(plan.runs)} runs of the study are in the store"
+    )
+    note("the call that finds all of them writes the result")
+    if options.json:
+        print_json(
+            {
+                "study": plan.study.definition.name,
+                "out": None,
+                "runs": {"computed": computed, "reused": len(own.runs) - computed},
+                "kept": kept,
+                "missing": len(plan.runs) - kept,
+            }
+        )
+    return False
 
 
 def _tell(plan: Plan, outcome: Outcome, summary: ReportSummary) -> None:

@@ -131,6 +131,23 @@ class Plan:
     """What makes the runs another thing than the study in a word or two, such as `quick` or `shortened, changed`;
     empty for the whole study."""
 
+    def shard(self, number: int, count: int) -> "Plan":
+        """Return the plan of one of several calls that share the runs: points by turns, or runs if points are few.
+
+        Parameters
+        ----------
+        number
+            Which of them, from 0.
+        count
+            How many they are.
+        """
+        turns = {item.point.name: turn for turn, item in enumerate(self.points)}
+        if len(turns) >= count:
+            own = [run for run in self.runs if turns[run.point] % count == number]
+        else:
+            own = self.runs[number::count]
+        return replace(self, runs=own)
+
     @property
     def simulated_s(self) -> float:
         """Simulated seconds of all runs together."""
