@@ -234,3 +234,32 @@ def test_a_transfer_that_is_answered_is_no_game() -> None:
     assert application_of(["delay_round_trip_p99", "goodput"]) == ""
     assert application_of(["delay_round_trip_p99", "rtt_mean"]) == ""
     assert application_of(["delay_round_trip_p99"]) == "game"
+
+
+LIVE = ("live", "live_latency")
+STILL = ("live", "underflow_max")
+
+
+def test_a_live_video_is_told_by_how_far_it_is_behind() -> None:
+    rows = [("live", "live_latency", 3.2, "s"), ("live", "underflow_max", 0.0, "%")]
+    found = headline_of_run(rows)
+    assert found is not None
+    assert found.sentence == "Nothing disturbs the live video: 3.2 s behind. Grade A."
+    assert found.big is not None
+    assert (found.big.text, found.big.unit, found.big.what) == ("3.2", "s", "live video, behind")
+    late = headline_of_run(
+        [("live", "live_latency", 6.0, "s"), ("live", "underflow_max", 0.0, "%")]
+    )
+    assert late is not None
+    assert late.sentence == "The live video is 6 s behind. Grade D."
+    points = [
+        point("PIE", {LIVE: around(6.0, 0.1), STILL: around(0.0, 0.0)}),
+        point("FQ-CoDel", {LIVE: around(3.2, 0.1), STILL: around(0.0, 0.0)}),
+    ]
+    assert said(points).sentence == "FQ-CoDel keeps the live video 3.2 s behind where PIE needs 6."
+    assert said(points).grades == {"PIE": "D", "FQ-CoDel": "A"}
+    same = [point(name, {LIVE: around(3.2, 0.1)}) for name in ("PIE", "FQ-CoDel")]
+    assert (
+        said(same).sentence
+        == "Nothing separates PIE and FQ-CoDel for the live video: 3.2 s behind."
+    )

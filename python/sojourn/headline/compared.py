@@ -129,6 +129,8 @@ def _change(one: Moved) -> str:
         return f"{start} scores MOS {after} instead of {before}"
     if measure == "stall":
         return f"{start} stands still {after} % of the time instead of {before}"
+    if measure == "behind":
+        return f"{start} is {after} s behind instead of {before}"
     if one.metric.startswith("goodput"):
         return f"{start} gets {after} instead of {before} Mb/s"
     return f"{start}: {words_of(one.metric)} is {after} instead of {before}{unit}"

@@ -38,7 +38,7 @@ _SCORES = {"A": "good", "B": "good", "C": "fair", "D": "poor", "F": "unusable"}
 def tag(value: Value) -> str:
     """Return what a number is, in parentheses with a space before: ` (P99, upstream)`."""
     parts = [part for part in (value.measure.tag, value.direction) if part]
-    if value.measure.way in ("score", "stall") or not parts:
+    if value.measure.way in ("score", "stall", "behind") or not parts:
         return ""
     return f" ({', '.join(parts)})"
 
@@ -50,6 +50,8 @@ def told(value: Value) -> str:
         return f"MOS {value.text}"
     if measure.way == "stall":
         return f"it stands still {value.text} % of the time"
+    if measure.way == "behind":
+        return f"{value.text} s behind"
     if value.direction == "round trip" or not value.direction:
         return f"{value.text} {measure.unit}{tag(value)}"
     return f"{value.text} {measure.unit} {value.direction} ({measure.tag})"
@@ -71,6 +73,8 @@ def waits(who: str, value: Value) -> str:
         return f"{start} scores MOS {value.text}"
     if way == "stall":
         return f"{start} stands still {value.text} % of the time"
+    if way == "behind":
+        return f"{start} is {value.text} s behind"
     return f"{start} loses {value.text} % of its {things(value)}{tag(value)}"
 
 
@@ -87,6 +91,8 @@ def burden(value: Value) -> str:
         return f"leaves it at MOS {value.text}"
     if way == "stall":
         return f"stops it {value.text} % of the time"
+    if way == "behind":
+        return f"leaves it {value.text} s behind"
     return f"loses {value.text} % of its {things(value)}{tag(value)}"
 
 
@@ -100,6 +106,8 @@ def span(values: Sequence[Value]) -> str:
     words = f"{text} {measure.unit}"
     if measure.way == "stall":
         return f"it stands still {words} of the time"
+    if measure.way == "behind":
+        return f"{words} behind"
     same = {value.direction for value in values}
     return f"{words}{tag(high)}" if len(same) == 1 else f"{words} ({measure.tag})"
 
@@ -138,6 +146,8 @@ def where(
     if way == "stall":
         verb = "stop" if several else "stops"
         return f"{name} {verb} {who} {value.text} % of the time where {other} does {losing}"
+    if way == "behind":
+        return f"{name} keep{s} {who} {value.text} s behind where {other} needs {losing}"
     verb = "lose" if several else "loses"
     return (
         f"{name} {verb} {value.text} % of {whose(who, things(value))} where {other} loses "
@@ -251,6 +261,8 @@ def gains(listener: Listener, name: str, best: Value, own: Value) -> str:
         return f"{name} keeps {listener.words} better, MOS {best.text} for {own.text}"
     if way == "stall":
         return f"{name} stops {listener.words} less, {best.text} % of the time for {own.text}"
+    if way == "behind":
+        return f"{name} keeps {listener.words} nearer, {best.text} s behind for {own.text}"
     return f"{name} keeps {listener.words} quicker, {best.text} {unit} for {own.text}"
 
 
