@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import sojourn._engine as _engine
 
-__all__ = ["KeyRow", "find_keys", "key_list", "nearest_key", "outline"]
+__all__ = ["REMARKS", "KeyRow", "find_keys", "key_list", "nearest_key", "outline"]
 
 
 @dataclass(frozen=True)
@@ -237,10 +237,23 @@ EVERYDAY = {
     "jitter": ["start-jitter", "jitter", "sd"],
     "lag": ["rtt", "delay", "queue", "game", "online-game"],
     "tlv": ["target", "limit", "rate", "peak", "burst"],
-    "wi-fi": ["link", "path"],
-    "wifi": ["link", "path"],
+    "wi-fi": ["conditions", "hold", "hold-packets", "jitter", "path"],
+    "wifi": ["conditions", "hold", "hold-packets", "jitter", "path"],
 }
-"""Words for which no kind of the engine has a name of its own. Settings by TLV are read by `sojourn provision`."""
+"""Words for which no kind of the engine has a name of its own."""
+
+_WIFI = (
+    "Wi-Fi is a [[link]] of its own, in the `path` of what passes it, with `conditions` that you say: `hold` and `hold_packets`"
+    " are its turns to send, `rate` and `jitter` its changes. Contention, rate adaptation, aggregation and retries are not modelled:"
+    " docs/concepts/not-modelled.md"
+)
+
+REMARKS = {
+    "tlv": "TLVs of CM configuration files are read, written and simulated by `sojourn provision`",
+    "wi-fi": _WIFI,
+    "wifi": _WIFI,
+}
+"""What has to be known beside the keys that a word finds."""
 
 
 def _search(asked: str) -> list[KeyRow]:

@@ -21,7 +21,7 @@ from support import CommandLine
         ("access.upstream.queue.target", "target"),
         ("lag", "fixed round-trip time"),
         ("fairness", 'kind = "fq-codel"'),
-        ("wifi", "links beside the access link"),
+        ("wifi", "hold_packets"),
         ("tlv", "maximum traffic burst"),
         ("jitter", "jitter"),
         ("bandwidth", "rate"),
@@ -35,6 +35,15 @@ def test_keys_are_found_by_path_and_by_what_people_say(
     done = sojourn("keys", word)
     assert done.status == 0, done.stderr
     assert found in done.stdout
+
+
+def test_of_wi_fi_is_said_what_there_is_and_what_is_not(sojourn: CommandLine) -> None:
+    for word in ("wifi", "Wi-Fi"):
+        done = sojourn("keys", word)
+        for part in ("`hold`", "`rate`", "`jitter`", "not modelled: docs/concepts/not-modelled.md"):
+            assert part in done.stderr
+    paths = {row["path"] for row in sojourn("keys", "wifi", "--json").json()["keys"]}
+    assert {f"access.DIRECTION.conditions.NAME.{key}" for key in ("hold", "jitter")} <= paths
 
 
 def test_a_word_finds_the_kinds_of_a_table_and_names_each_key_once(sojourn: CommandLine) -> None:

@@ -30,7 +30,7 @@ def execute(options: Namespace) -> None:
     """Print keys of scenario and study files."""
     from sojourn.cli.console import note, print_json
     from sojourn.errors import UsageError
-    from sojourn.key_list import find_keys, key_list, nearest_key, outline
+    from sojourn.key_list import REMARKS, find_keys, key_list, nearest_key, outline
 
     asked = " ".join(options.words)
     rows = key_list() if options.all else outline()
@@ -50,6 +50,8 @@ def execute(options: Namespace) -> None:
         if chosen:
             print(f"{title}:")
             _print_tree(chosen)
+    if asked.lower() in REMARKS:
+        note(REMARKS[asked.lower()])
     if not asked and not options.all:
         note(
             "`sojourn keys access.upstream.queue` lists the keys there; `sojourn keys dsl` searches"
