@@ -8,7 +8,7 @@ import pytest
 from sojourn.plots.backends import mpl
 from sojourn.plots.spec import Axis, Band, Bars, Dots, Line, Panel, PlotSpec
 from sojourn.report.drawing import inline
-from support.drawings import drawn_values
+from support.drawings import corners, drawn_values
 
 X = np.array([2.0, 20.0, 150.0])
 Y = np.array([0.123, 1.5, 4.75])
@@ -65,3 +65,18 @@ def test_groups_that_say_nothing_and_the_colour_of_texts_are_left_out() -> None:
     assert "<g><text" not in text
     assert re.search(r'<text style="[^"]*var\(--ink\)', text) is None
     assert re.search(r'<path[^>]*style="[^"]*fill: ', text) is not None
+
+
+def test_a_long_path_is_written_by_its_steps_and_ends_where_it_ended() -> None:
+    turns = np.linspace(0.0, 9.0, 400)
+    curve = Line(turns, np.sin(turns) * turns, "codel", step=True)
+    spec = PlotSpec("p", "One", (Panel(Axis("x"), Axis("y"), (curve,)),))
+    svg = mpl.svg(spec)
+    whole = [re.findall(r"-?[\d.]+ -?[\d.]+", d) for d in re.findall(r' d="([^"]+)"', svg)]
+    longest = np.array([one.split() for one in max(whole, key=len)], dtype=float)
+    made = max(re.findall(r' d="([^"]+)"', inline(svg, "drawn", spec)), key=len)
+    found = np.array(corners(made))
+    assert len(found) > 300
+    # No error adds up: each corner stays within a hundredth of a point.
+    assert found == pytest.approx(longest[: len(found)], abs=0.0101)
+    assert len(made) < 0.5 * len("".join(f"L {x:.6f} {y:.6f} " for x, y in longest))

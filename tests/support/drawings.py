@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from xml.etree import ElementTree as ET
 
-__all__ = ["drawn_values"]
+__all__ = ["corners", "drawn_values"]
 
 Places = list[tuple[float, float]]
 
@@ -17,7 +17,7 @@ def drawn_values(svg: str) -> dict[tuple[int, str], Places]:
     found: dict[tuple[int, str], Places] = defaultdict(list)
     panels = [one for one in ET.fromstring(svg).iter("g") if "data-ends" in one.attrib]
     for place, panel in enumerate(panels):
-        frame = _corners(next(panel.iter("path")).attrib["d"])
+        frame = corners(next(panel.iter("path")).attrib["d"])
         for mark in panel.iter("g"):
             if "data-mark" not in mark.attrib:
                 continue
@@ -34,14 +34,24 @@ def drawn_values(svg: str) -> dict[tuple[int, str], Places]:
     return {key: values for key, values in found.items() if values}
 
 
-def _corners(path: str) -> Places:
-    numbers = [float(text) for text in re.findall(r"-?[\d.]+", path)]
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+def corners(path: str) -> Places:
+    """Return the corners of a path of straight lines, also of one that is written by its steps."""
+    found: Places = []
+    x = y = 0.0
+    for letter, rest in re.findall(r"([MLlhv])([^A-Za-z]+)", path):
+        numbers = [float(text) for text in re.findall(r"-?[\d.]+", rest)]
+        if letter in "ML":
+            x, y = numbers
+        else:
+            x += 0.0 if letter == "v" else numbers[0]
+            y += 0.0 if letter == "h" else numbers[-1]
+        found.append((x, y))
+    return found
 
 
 def _ends(path: str) -> Places:
     """Return the middles of the left and the right side of a bar."""
-    xs, ys = zip(*_corners(path), strict=True)
+    xs, ys = zip(*corners(path), strict=True)
     middle = (min(ys) + max(ys)) / 2
     return [(min(xs), middle), (max(xs), middle)]
 

@@ -12,6 +12,9 @@ from sojourn.plots.spec import Axis, Line, Mark, Panel, Scale
 _QUANTILES = ((1.0, "P0"), (0.1, "P90"), (0.01, "P99"), (0.001, "P99.9"), (0.0001, "P99.99"))
 """Quantiles that label the log axis."""
 
+LEVELS = 200
+"""Levels at which a tail has points. chosen: as distributions have; a fiftieth of a decade is as thin as a line."""
+
 TAIL = 10
 """A tail is drawn down to this many exceedances: fewer are noise (chosen: relative error 1/√10)."""
 
@@ -39,7 +42,8 @@ def ccdf_panel(
         floor = TAIL / total
         keep = tail >= floor
         smallest = min(smallest, floor)
-        marks.append(Line(x[keep], tail[keep], look, (labels or {}).get(look, look), step=True))
+        x, tail = _thinned(x[keep], tail[keep])
+        marks.append(Line(x, tail, look, (labels or {}).get(look, look), step=True))
     ticks = tuple(tick for tick in _QUANTILES if tick[0] >= smallest)
     return Panel(
         x=Axis(quantity, unit, scale=scale),
@@ -48,3 +52,12 @@ def ccdf_panel(
         title=title,
         legend="inside" if len(marks) > 1 else "none",
     )
+
+
+def _thinned(x: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out steps that are closer than a line is thin; first and last stay."""
+    if len(x) <= LEVELS:
+        return x, tail
+    wanted = np.searchsorted(-tail, -np.geomspace(tail[0], tail[-1], LEVELS))
+    kept = np.unique(np.concatenate(([0], np.minimum(wanted, len(x) - 1), [len(x) - 1])))
+    return x[kept], tail[kept]

@@ -40,6 +40,9 @@ _FINE = re.compile(r"(\.\d\d)\d+")
 """Places beyond a hundredth of a point, a thirtieth of the thinnest line."""
 _UNTURNED = re.compile(r"^rotate\(-?0 [-0-9. ]+\)$")
 _PATH = re.compile(r"\s*([A-Zz])\s*")
+_CORNER = re.compile(r"([ML])(-?[\d.]+) (-?[\d.]+)(?=[MLz]|$)")
+LONG = 16
+"""Corners from which a path is written by its steps. chosen: bars and frames stay as they are for whoever reads them."""
 _PLACES = frozenset({"d", "x", "y", "width", "height", "transform", "viewBox"})
 _TEXTS = frozenset({"text", "tspan"})
 
@@ -96,12 +99,51 @@ def _value(key: str, value: str, names: Mapping[str, str]) -> str:
     """Return an attribute's value with ids that are unique in the page and colours that follow its theme."""
     if key in _PLACES:
         value = _FINE.sub(r"\1", value)
-        return _PATH.sub(r"\1", value).strip() if key == "d" else value
+        return _short(_PATH.sub(r"\1", value).strip()) if key == "d" else value
     if key == "href" and value.startswith("#"):
         return f"#{names[value[1:]]}"
     value = _REFERENCE.sub(lambda found: f"url(#{names[found[1]]})", value)
     value = _COLOURS.sub(lambda found: f"var(--{_BY_COLOUR[found[0].lower()]})", value)
     return value.replace(_FONT, "") if key == "style" else value
+
+
+def _short(path: str) -> str:
+    """Write a long path of straight lines by its steps, which have fewer digits than its places.
+
+    Steps lead from one rounded place to the next, so that no error adds up.
+    """
+    corners = _CORNER.findall(path)
+    if len(corners) < LONG or _CORNER.sub("", path).strip("z"):
+        return path
+    x = y = 0
+    parts: list[str] = []
+    for letter, *texts in corners:
+        across, down = (round(100 * float(text)) for text in texts)
+        if letter == "M":
+            parts.append(f"M{_hundredths(across)} {_hundredths(down)}")
+        elif down == y:
+            parts.append(f"h{_hundredths(across - x)}" if across != x else "")
+        elif across == x:
+            parts.append(f"v{_hundredths(down - y)}")
+        else:
+            step = _hundredths(down - y)
+            parts.append(f"l{_hundredths(across - x)}{step if step[0] == '-' else f' {step}'}")
+        x, y = across, down
+    return "".join(parts) + ("z" if path.endswith("z") else "")
+
+
+def _hundredths(value: int) -> str:
+    """Write a number of hundredths as short as SVG allows.
+
+    Examples
+    --------
+    >>> [_hundredths(value) for value in (0, 5, -40, 1230, 100)]
+    ['0', '.05', '-.4', '12.3', '1']
+    """
+    sign = "-" if value < 0 else ""
+    whole, rest = divmod(abs(value), 100)
+    digits = f".{rest:02d}".rstrip("0").rstrip(".")
+    return f"{sign}{whole or ''}{digits}" if whole or digits else "0"
 
 
 def _unwrap(root: ET.Element) -> None:

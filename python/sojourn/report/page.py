@@ -252,8 +252,12 @@ def interval(cell: Cell) -> str:
     return f"{format_number(low, cell.decimals)}–{format_number(high, cell.decimals)}"
 
 
+@cache
 def style_sheet() -> Markup:
-    """Return the style sheet that every page carries."""
+    """Return the style sheet that every page carries.
+
+    It is read once: a page whose policy names another text than it carries has no style.
+    """
     return Markup((_HOME / "assets" / "report.css").read_text(encoding="utf-8"))
 
 

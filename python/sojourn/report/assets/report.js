@@ -70,29 +70,35 @@
   tip.hidden = true;
   document.body.append(tip);
 
-  const pairs = (numbers) => {
-    const found = [];
-    for (let n = 0; n + 1 < numbers.length; n += 2) found.push([numbers[n], numbers[n + 1]]);
-    return found;
+  // The corners of a path, also of one that is written by its steps.
+  const cornersOf = (path) => {
+    let x = 0, y = 0;
+    return (path.match(/[MLlhv][^A-Za-z]+/g) || []).map((part) => {
+      const [a, b] = part.match(/-?[\d.]+/g).map(Number);
+      if (part[0] === "h") x += a;
+      else if (part[0] === "v") y += a;
+      else [x, y] = part[0] === "l" ? [x + a, y + b] : [a, b];
+      return [x, y];
+    });
   };
   // Where a mark has its values: the places of its signs, or the corners of its path.
   const placesOf = (mark) => {
     if (mark.places) return mark.places;
     const signs = all("use", mark).map((one) => [+one.getAttribute("x") || 0, +one.getAttribute("y") || 0]);
     const paths = all("path", mark).filter((one) => one.closest("defs") === null || mark.dataset.band);
-    const corners = paths.flatMap((one) => pairs(((one.getAttribute("d") || "").match(/-?[\d.]+/g) || []).map(Number)));
+    const corners = paths.flatMap((one) => cornersOf(one.getAttribute("d") || ""));
     const isArea = signs.length === 1 && signs[0][0] === 0;
     mark.isArea = isArea;
     mark.isBar = !signs.length && paths.length === 1 && /z/i.test(paths[0].getAttribute("d") || "");
     if (isArea) {
       const path = mark.querySelector("defs path").getAttribute("d");
-      mark.places = pairs(path.match(/-?[\d.]+/g).map(Number)).map(([x, y]) => [x, y + signs[0][1]]);
+      mark.places = cornersOf(path).map(([x, y]) => [x, y + signs[0][1]]);
     } else mark.places = signs.length ? signs : corners;
     return mark.places;
   };
   const frameOf = (panel) => {
     if (!panel.frame) {
-      const found = pairs(panel.querySelector("path").getAttribute("d").match(/-?[\d.]+/g).map(Number));
+      const found = cornersOf(panel.querySelector("path").getAttribute("d"));
       const xs = found.map((one) => one[0]), ys = found.map((one) => one[1]);
       panel.frame = [Math.min(...xs), Math.max(...xs), Math.max(...ys), Math.min(...ys)];
     }
