@@ -58,6 +58,7 @@ def _thinned(x: np.ndarray, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Leave out steps that are closer than a line is thin; first and last stay."""
     if len(x) <= LEVELS:
         return x, tail
-    wanted = np.searchsorted(-tail, -np.geomspace(tail[0], tail[-1], LEVELS))
+    levels = np.geomspace(float(tail[0]), float(tail[-1]), LEVELS)
+    wanted: np.ndarray = np.searchsorted(-tail, -levels)
     kept = np.unique(np.concatenate(([0], np.minimum(wanted, len(x) - 1), [len(x) - 1])))
     return x[kept], tail[kept]
