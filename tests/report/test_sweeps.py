@@ -46,6 +46,17 @@ def test_every_further_label_makes_panels_however_many_its_values() -> None:
     assert "combinations" not in figure.caption
 
 
+def test_each_measure_has_a_row_of_its_own_where_its_panels_fit_beside_each_other() -> None:
+    result = faceted([1, 2], [0])
+    more = result.metrics.with_columns(pl.lit("call").alias("subject"))
+    two = StudyResult(
+        Path(), result.definition, pl.concat([result.metrics, more]), result.runs, result.manifest
+    )
+    (figure,) = sweep_figures(two)
+    subjects = [panel.title.split("\n")[0] for panel in figure.plot.panels]
+    assert (figure.plot.columns, len(set(subjects[:2])), len(set(subjects[2:]))) == (2, 1, 1)
+
+
 def test_of_very_many_combinations_the_first_are_drawn_and_the_caption_says_so() -> None:
     (figure,) = sweep_figures(faceted([1, 2, 3, 4], [0, 1, 2, 3]))
     assert len(figure.plot.panels) == 12

@@ -81,7 +81,8 @@ def sweep_figures(result: StudyResult, own: Sequence[Figure] = ()) -> Iterator[F
         shown = [panel for panel in made if panel is not None and not _is_shown(panel, known)]
         if shown:
             by_measure.append(shown)
-    swept = _Swept(over, tuple(rest), bool(colour), bool(facets))
+    columns = min(len(drawn), BESIDE) if facets else 2
+    swept = _Swept(over, tuple(rest), bool(colour), columns)
     left = ""
     if len(groups) > len(drawn):
         left = (
@@ -104,13 +105,13 @@ class _Swept:
     over: str
     rest: tuple[str, ...]
     has_curves: bool
-    has_facets: bool
+    columns: int
 
     def figure(
         self, panels: Sequence[Panel], left: str, number: int = 1, *, is_free: bool = False
     ) -> Figure:
         """Return the figure of these panels: the one of this number, with scales shared or free."""
-        columns = min(BESIDE if self.has_facets else 2, len(panels))
+        columns = min(self.columns, len(panels))
         by = f", by {together(self.rest)}".replace("_", " ") if self.rest else ""
         name = f"sweep-{self.over}{f'-{number}' if number > 1 else ''}"
         name += "-own-scales" if is_free else ""
