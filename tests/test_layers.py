@@ -24,7 +24,7 @@ LAYERS = """
     scenario store
     declarations engine notebook on_disk output plots settings
     headline schedule
-    digits errors files formulas isolated memory messages stats toml_text version words
+    digits errors files formulas isolated memory messages stats toml_text version web_headers words
     metrics
 """
 """Rooms from the top; those of one line do not know each other."""

@@ -32,7 +32,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -43,6 +42,7 @@ from sojourn.field.collector.reader import Reader, ReaderFailed
 from sojourn.field.collector.storage import Storage
 from sojourn.field.reading import Unreadable
 from sojourn.field.records import FieldTest
+from sojourn.web_headers import Headers
 
 __all__ = ["LARGEST_UPLOAD", "ReadUpload", "create_app"]
 
@@ -114,25 +114,17 @@ def create_app(
             Route("/health", service.health),
             Route("/", service.page),
         ],
-        middleware=[Middleware(_Headers)],
+        middleware=[Middleware(Headers, said=HEADERS)],
     )
 
 
-class _Headers(BaseHTTPMiddleware):
-    """What every answer says to a browser."""
-
-    async def dispatch(
-        self, request: Request, call_next: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        response = await call_next(request)
-        for name, value in (
-            ("Content-Security-Policy", POLICY),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Referrer-Policy", "no-referrer"),
-            ("Cache-Control", "no-store"),
-        ):
-            response.headers[name] = value
-        return response
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+"""What every answer says to a browser."""
 
 
 class _Service:
