@@ -75,6 +75,12 @@ def arguments(parser: Parser) -> None:
         type=Path,
     )
     parser.option("--store", "DIR", "Where finished runs are kept.", type=Path)
+    parser.option(
+        "--progress",
+        "json",
+        "Tell progress on stderr as JSON, a line for each finished run.",
+        choices=["json"],
+    )
     parser.flag("--json", "Print one JSON object.")
 
 
@@ -91,7 +97,7 @@ def execute(options: Namespace) -> None:
     from sojourn.study.competitors import with_plugins
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
-    from sojourn.study.progress import StudyProgress
+    from sojourn.study.progress import JsonProgress, StudyProgress
     from sojourn.study.runner import available_cores, kept_runs, run_study
 
     wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
@@ -110,7 +116,8 @@ def execute(options: Namespace) -> None:
     if out is not None:
         refuse_used(out)
     workers = options.jobs or available_cores()
-    progress = StudyProgress(cluster or ("1 thread" if workers == 1 else f"{workers} threads"))
+    place = cluster or ("1 thread" if workers == 1 else f"{workers} threads")
+    progress = JsonProgress() if options.progress else StudyProgress(place)
     store = Store(options.store, on_damage=warn)
     summaries: list[ReportSummary] = []
     wanted = {"figures": not options.no_figures, "pdf": bool(options.pdf)}

@@ -5,6 +5,7 @@ The estimate weighs runs by their work, see `sojourn.study.workload`.
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from sojourn.study.execute import Finished
     from sojourn.study.plan import Plan, RunSpec
 
-__all__ = ["StudyProgress"]
+__all__ = ["JsonProgress", "StudyProgress"]
 
 
 class StudyProgress:
@@ -120,6 +121,48 @@ class StudyProgress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+class JsonProgress:
+    """Tells how far a study is to a program: on stderr, an object a line."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._work: Workload | None = None
+        self._total = self._found = self._done = 0
+
+    def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
+        """Note that runs begin."""
+        self._began = time.monotonic()
+        self._total = len(plan.runs)
+        self._found = self._done = len(plan.runs) - len(to_do)
+        self._work = Workload(to_do)
+        self._tell({"left_s": None})
+
+    def advance(self, finished: Finished) -> None:
+        """Note that a run ended."""
+        self._done += 1
+        took_s = 0.0 if finished.entry is None else float(finished.entry.statistics["wall_s"])
+        share = 0.0
+        if self._work is not None:
+            self._work.finished(finished.spec.point, took_s)
+            share = self._work.share
+        elapsed = time.monotonic() - self._began
+        self._tell(
+            {
+                "left_s": round(elapsed * (1 - share) / share, 1) if share else None,
+                "point": finished.spec.point,
+                "seed": finished.spec.seed,
+                "seconds": round(took_s, 3),
+            }
+        )
+
+    def stop(self) -> None:
+        """Note that no more runs follow."""
+
+    def _tell(self, more: dict[str, Any]) -> None:
+        said = {"done": self._done, "total": self._total, "from_store": self._found, **more}
+        print(json.dumps(said), file=sys.stderr, flush=True)
 
 
 def _runs(count: int) -> str:
