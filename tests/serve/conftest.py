@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import os
 import shutil
+import signal
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site with all lessons."""
     if not ENGINE.exists():
         pytest.skip("make web builds the engine for browsers")
-    from sojourn.serve.export import export
+    from sojourn.serve.site import export
 
     root = tmp_path_factory.mktemp("site")
     out = root / PREFIX.strip("/")
@@ -79,3 +84,96 @@ def browser() -> Iterator[Any]:
     driver.set_script_timeout(120)
     yield driver
     driver.quit()
+
+
+class Server:
+    """`sojourn serve` as a process of its own, and what speaks to it byte by byte."""
+
+    def __init__(self, results: Path, store: Path, *more: str | Path) -> None:
+        arguments = [
+            "serve",
+            "--json",
+            "--port",
+            "0",
+            "--results",
+            results,
+            "--store",
+            store,
+            *more,
+        ]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "sojourn", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        text = ""
+        for line in self.process.stdout:
+            text += line
+            if line.startswith("}"):
+                break
+        assert text, self.process.communicate()
+        self.said = json.loads(text)
+        self.link: str = self.said["url"]
+        self.port: int = self.said["port"]
+        self.root = f"http://127.0.0.1:{self.port}"
+        self.token = self.link.partition("#k=")[2].partition("&")[0]
+
+    def raw(self, request: bytes, address: str = "127.0.0.1") -> tuple[int, dict[str, str], bytes]:
+        """Send these bytes; return status, headers and body of the answer."""
+        with socket.create_connection((address, self.port), timeout=60) as connection:
+            connection.sendall(request)
+            answer = b""
+            while part := connection.recv(65536):
+                answer += part
+        head, _, body = answer.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        headers = {
+            name.lower(): value for name, _, value in (one.partition(": ") for one in lines[1:])
+        }
+        return int(lines[0].split()[1]), headers, body
+
+    def ask(
+        self,
+        path: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        drop: tuple[str, ...] = (),
+        **headers: str,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Ask as the page does, with these headers besides or instead, and without those."""
+        said = {
+            "Host": f"127.0.0.1:{self.port}",
+            "Authorization": f"Bearer {self.token}",
+            "Connection": "close",
+        }
+        if body is not None:
+            said |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        said |= {name.replace("_", "-"): value for name, value in headers.items()}
+        lines = [f"{name}: {value}" for name, value in said.items() if name not in drop]
+        head = "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode("latin-1")
+        return self.raw(head + (body or b""))
+
+    def json(self, path: str, method: str = "GET", body: object = None) -> Any:
+        """Return what the page's API answers."""
+        data = None if body is None else json.dumps(body).encode()
+        status, _, found = self.ask(f"/api/{path}", method, data)
+        assert status < 300, (status, found)
+        return json.loads(found)
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does; return its status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Serve an empty directory of results."""
+    home = tmp_path_factory.mktemp("served")
+    one = Server(home / "results", home / "store")
+    yield one
+    one.stop()

@@ -40,8 +40,24 @@ def test_own_files_write_no_markup_and_load_nothing_from_elsewhere(file: Path) -
     assert re.findall(refused, text) == []
 
 
-def test_scripts_and_styles_are_small() -> None:
-    files = [*(PAGE / "js").iterdir(), *(PAGE / "css").iterdir()]
-    files += [file for file in (PAGE / "vendor").iterdir() if file.suffix != ".LICENSE"]
+def loaded(first: str) -> set[Path]:
+    """Return what a page's first script imports, and what that imports, and so on."""
+    found: set[Path] = set()
+    wanted = [PAGE / "js" / "main.js", PAGE / "js" / first, PAGE / "js" / "worker.js"]
+    while wanted:
+        path = wanted.pop()
+        if path in found:
+            continue
+        found.add(path)
+        names = re.findall(r'from ?"(\.[^"]+)"|^import "(\.[^"]+)"', path.read_text(), re.MULTILINE)
+        wanted += [(path.parent / (one or other)).resolve() for one, other in names]
+    return found
+
+
+@pytest.mark.parametrize("first", ["start.js", "explore.js", "lesson.js", "results.js"])
+def test_scripts_and_styles_of_a_page_are_small(first: str) -> None:
+    scripts = loaded(first)
+    assert any(path.name == "preact.js" for path in scripts)
+    files = [*scripts, *(PAGE / "css").iterdir(), PAGE / "vendor" / "uplot.css"]
     assert sum(file.stat().st_size for file in files) <= 160_000
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) <= 60_000

@@ -21,7 +21,7 @@ Run = Callable[..., Any]
 @pytest.fixture
 def page(browser: Any, address: str) -> Iterator[Any]:
     """Open Explore and wait for its first run; no page may complain or load anything from elsewhere."""
-    opened(browser, f"{address}/index.html")
+    opened(browser, f"{address}/explore.html")
     yield browser
     complaints = [entry["message"] for entry in browser.get_log("browser")]
     assert complaints == []
@@ -100,20 +100,18 @@ def test_a_slider_is_moved_by_keys_and_the_whole_run_follows(page: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 
     slider = page.find_element("css selector", f'input[data-path="{BUFFER}"]')
-    for _ in range(60):
-        slider.send_keys(Keys.ARROW_RIGHT)
-    wait(
-        page,
-        f"Number.parseFloat(m_of('{BUFFER}')) > 300".replace(
-            "m_of", "((path) => sojourn.a.settings.value[path])"
-        ),
+    before = run(page, f"return m.a.controls.value.find(one => one.path === '{BUFFER}').number")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    # The engine's print of the new scenario, and its run, have come.
+    settled = (
+        f"parseFloat(sojourn.a.run.value.settings['{BUFFER}']) > {{least}} && !sojourn.a.dragging"
     )
-    wait(
-        page,
-        "sojourn.a.run.value.metrics.find(row => row[0] === 'call' && row[1] === 'mos')[2] < 2",
-    )
-    assert slider.get_attribute("aria-valuetext").endswith(" KB")
-    # The picture before the drag stays in grey.
+    wait(page, settled.format(least=before))
+    slider.send_keys(Keys.END)
+    wait(page, settled.format(least=4000))
+    wait(page, r"/MOS1\.\d/.test(document.querySelector('.readings').textContent)")
+    assert slider.get_attribute("aria-valuetext") == "4096 KB"
+    # The picture before the move stays in grey.
     assert run(page, "return m.a.ghost.value !== null") is True
     assert float(readings(page)["call: MOS"][0]) < 2
 
@@ -176,6 +174,13 @@ def test_what_is_wrong_is_said_with_its_place_and_the_picture_stays(page: Any) -
     assert len(page.find_elements("css selector", ".panel canvas")) == 4
     run(page, "await m.undo()")
     assert page.find_elements("css selector", ".problems") == []
+
+
+def test_a_scenario_that_needs_too_much_is_refused(page: Any) -> None:
+    run(page, "await m.change(m.a, 'duration', '100 h')")
+    told = page.find_element("css selector", ".problems").text
+    assert "GiB, and a tab has one" in told
+    assert len(page.find_elements("css selector", ".panel canvas")) == 4
 
 
 def test_markup_in_a_scenario_is_text(page: Any) -> None:
@@ -252,7 +257,14 @@ def test_the_cursor_of_a_picture_moves_by_keys(page: Any) -> None:
     assert run(page, "return m.cursor.value") == pytest.approx(60, abs=0.5)
 
 
-PAGES = ["index.html", "lessons/bufferbloat/index.html", "lessons/bufferbloat/teacher.html"]
+PAGES = [
+    "index.html",
+    "explore.html",
+    "lessons/index.html",
+    "lessons/bufferbloat/index.html",
+    "lessons/bufferbloat/teacher.html",
+]
+STILL = ("lessons/index.html", "teacher.html")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -264,7 +276,7 @@ def test_axe_finds_nothing(browser: Any, address: str, name: str, scheme: str) -
         {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
     )
     browser.get(f"{address}/{name}")
-    if "teacher" not in name:
+    if not name.endswith(STILL):
         wait(browser, "document.querySelector('.readings')")
     browser.execute_script(AXE.read_text(encoding="utf-8"))
     found = browser.execute_async_script(
@@ -287,7 +299,7 @@ def test_no_page_scrolls_sideways_on_a_small_screen(
     )
     browser.get("about:blank")
     browser.get(f"{address}/{name}")
-    if "teacher" not in name:
+    if not name.endswith(STILL):
         wait(browser, "document.querySelector('.readings')")
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -300,7 +312,7 @@ def test_nothing_moves_by_itself_for_whom_that_is_too_much(browser: Any, address
         {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]},
     )
     browser.get("about:blank")
-    browser.get(f"{address}/index.html")
+    browser.get(f"{address}/explore.html")
     wait(browser, "document.querySelector('.player button')")
     button = browser.find_element("css selector", ".player button")
     assert button.text == "One second on"
@@ -317,7 +329,7 @@ def test_colours_that_the_reader_has_forced_leave_the_keys_of_curves(
         "Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]}
     )
     browser.get("about:blank")
-    browser.get(f"{address}/index.html")
+    browser.get(f"{address}/explore.html")
     wait(browser, "document.querySelector('.key')")
     colours = browser.execute_script(
         "return [...document.querySelectorAll('.panel:nth-of-type(2) .key')].map(one => getComputedStyle(one).backgroundColor)"
@@ -357,7 +369,7 @@ def test_the_page_for_teachers_prints_on_two_pages(browser: Any, address: str) -
 
 def test_a_page_from_a_file_says_what_is_needed(browser: Any, site: Path) -> None:
     browser.get("about:blank")
-    browser.get((site / "index.html").as_uri())
+    browser.get((site / "explore.html").as_uri())
     text = browser.find_element("css selector", "main").text
     assert "serve this directory" in text
 

@@ -67,6 +67,7 @@ COMMANDS = {
         "recipe_copy",
         "Copy the study and the scenario of a recipe, to make them yours.",
     ),
+    "serve": ("serve", "Open the page with live runs, lessons and results, on this machine."),
     "serve export": (
         "serve_export",
         "Write the page with the engine and lessons as files for any web server.",
@@ -80,7 +81,6 @@ GROUPS = {
     "study": "List, show, begin and run studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
-    "serve": "The page with the engine in a browser tab: sliders, two runs side by side, lessons.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""
@@ -109,10 +109,10 @@ def execute(arguments: list[str]) -> int:
 def _words(arguments: list[str]) -> str:
     """Return what of the arguments names a command or a group of commands."""
     first = arguments[0] if arguments else ""
-    if first in GROUPS:
-        both = " ".join(arguments[:2])
-        return both if both in COMMANDS else first
-    return first if first in COMMANDS else ""
+    both = " ".join(arguments[:2])
+    if both in COMMANDS:
+        return both
+    return first if first in COMMANDS or first in GROUPS else ""
 
 
 def _command(words: str, arguments: list[str]) -> int:

@@ -29,7 +29,7 @@ def arguments(parser: Parser) -> None:
 
 def execute(options: Namespace) -> None:
     """Write the files and say where."""
-    from sojourn.serve.export import export
+    from sojourn.serve.site import export
 
     export(options.out, options.scenario, options.lessons)
     print(options.out / "index.html")

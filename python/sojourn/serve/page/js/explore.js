@@ -5,7 +5,9 @@ import { Panel } from "./panel.js";
 import { numberAt, position, STEPS } from "./scenario.js";
 import * as link from "./link.js";
 import * as take from "./export.js";
+import { ask, served, wanted } from "./server.js";
 import { Model } from "./state.js";
+import { asStored, storedRun } from "./stored.js";
 import { html, render, signal, useEffect, useState } from "./view.js";
 
 const page = new URL("../", import.meta.url);
@@ -22,11 +24,12 @@ function Slider({ model, side, control }) {
   const id = `${side.name}-${path}`;
   if (control.choices) {
     return html`<div class="control"><label for=${id}>${label}</label>
-      <select id=${id} value=${control.said} onChange=${(event) => set(event.target.value, false)}>
+      <select id=${id} value=${control.said} data-path=${path}
+        onChange=${(event) => set(control.values?.[event.target.value] ?? event.target.value, false)}>
         ${control.choices.map((choice) => html`<option value=${choice}>${choice}</option>`)}
       </select></div>`;
   }
-  const text = (number) => (control.whole ? String(number) : `${number} ${unit}`);
+  const text = (number) => (control.whole ? String(number) : `${number} ${unit}`.trim());
   const [number, show] = useState(control.number);
   useEffect(() => show(control.number), [control.number]);
   const ends = control.whole ? [control.min, control.max] : [0, STEPS];
@@ -166,12 +169,15 @@ function Explore({ model, scenarios }) {
   const a = model.a.run.value;
   const b = model.b?.run.value ?? null;
   const [shown, show] = useState("A");
+  const same = Object.keys(model.a.settings.value).length ? null : asStored(model.stored, a?.metrics);
+  const told = same === null ? "" : same ? " As stored: each number is the same." : " Not as stored: another version made it.";
   return html`
     <h1 class="quiet">Explore: what happens on this line</h1>
     <div class="bar">
       <label>scenario <select onChange=${async (event) => {
-        model.open(await (await fetch(new URL(event.target.value, page))).text());
-      }}>${scenarios.map(({ name, file }) => html`<option value=${file}>${name}</option>`)}</select></label>
+        const chosen = scenarios.find(({ file }) => file === event.target.value);
+        model.open(await chosen.text());
+      }}>${scenarios.map(({ name, file, first }) => html`<option value=${file} selected=${first}>${name}</option>`)}</select></label>
       <label>seed <input class="seed" type="number" min="1" max="4294967295" value=${model.seed.value}
         onChange=${(event) => { model.seed.value = Math.max(1, Math.floor(Number(event.target.value)) || 1); model.again(); }} /></label>
       ${b
@@ -192,7 +198,7 @@ function Explore({ model, scenarios }) {
         <${Exports} model=${model} />
       </div>
     </div>
-    <p class="status" role="status">${model.status.value}</p>`;
+    <p class="status" role="status">${model.status.value}${told}</p>`;
 }
 
 /** Starts a page: what it needs is fetched, its state is in the address. */
@@ -204,8 +210,13 @@ export async function prepare(file) {
   };
   const sliders = await (await get("sliders.json")).json();
   const linked = await link.read(location.hash).catch((error) => ({ error }));
-  const scenario = linked?.scenario ?? (await (await get(file)).text());
-  const model = new Model({ sliders, scenario, ...(linked && !linked.error ? linked : {}) });
+  const stored = storedRun();
+  const named = wanted.file ? (await ask(`scenarios/${wanted.file}`)).text : null;
+  const scenario = linked?.scenario ?? stored?.scenario ?? named ?? (await (await get(file)).text());
+  const model = new Model({
+    sliders, scenario, ...(linked && !linked.error ? linked : {}), ...(stored ? { seed: stored.seed } : {}),
+  });
+  model.stored = stored;
   globalThis.sojourn = model; // for tests, and for whoever is curious
   if (linked?.error) model.problems.value = [{ path: "link", message: linked.error.message, hint: "" }];
   return { model, get };
@@ -213,7 +224,16 @@ export async function prepare(file) {
 
 export async function start(root) {
   const { model, get } = await prepare("scenarios/lesson-buffer.toml");
-  const scenarios = await (await get("scenarios/index.json")).json();
+  const scenarios = (await (await get("scenarios/index.json")).json()).map((one) => ({
+    ...one, text: async () => (await get(one.file)).text(),
+  }));
+  if (served) {
+    const { scenarios: named } = await ask("scenarios").catch(() => ({ scenarios: [] }));
+    scenarios.unshift(...named.map(({ id, name }) => ({
+      name, file: id, first: id === wanted.file, text: async () => (await ask(`scenarios/${id}`)).text,
+    })));
+  }
+  if (model.stored) scenarios.unshift({ name: "the stored run", file: "stored", first: true, text: async () => model.stored.scenario });
   render(html`<${Explore} model=${model} scenarios=${scenarios} />`, root);
   await model.load();
 }

@@ -4,16 +4,22 @@ import { PANELS } from "./picture.js";
 import { Controls, Pictures, prepare, Problems, Readings } from "./explore.js";
 import { html, render, signal } from "./view.js";
 
-/** The value of a guess like "50 ms". */
-const amount = (text) => Number.parseFloat(text);
+const said = (value, unit) => {
+  const figures = unit === "ms" ? (value < 10 ? 1 : 0) : unit === "packets" ? 0 : 1;
+  return `${value.toFixed(figures)} ${unit}`.trim();
+};
 
 /** What the guess and the run have to do with each other, in words. */
-export function compare(guess, value, unit) {
-  if (guess === null) return `It is ${value.toFixed(0)} ${unit}.`;
-  const ratio = value / amount(guess);
-  if (ratio > 0.67 && ratio < 1.5) return `You said ${guess}, and it is ${value.toFixed(0)} ${unit}: well guessed.`;
+export function compare(guess, value, unit, choices) {
+  const is = said(value, unit);
+  if (guess === null) return `It is ${is}.`;
+  const away = (choice) => Math.abs(Number.parseFloat(choice) - value);
+  const nearest = choices.reduce((best, choice) => (away(choice) < away(best) ? choice : best));
+  if (guess === nearest) return `You said ${guess}, and it is ${is}: well guessed.`;
+  const ratio = value / Number.parseFloat(guess);
+  if (unit !== "ms") return `You said ${guess}, and it is ${is}.`;
   const times = ratio > 1 ? ratio : 1 / ratio;
-  return `You said ${guess}, and it is ${value.toFixed(0)} ${unit}: ${times.toFixed(times < 3 ? 1 : 0)} times as ${ratio > 1 ? "long" : "short"}.`;
+  return `You said ${guess}, and it is ${is}: ${times.toFixed(times < 3 ? 1 : 0)} times as ${ratio > 1 ? "long" : "short"}.`;
 }
 
 function Choices({ name, legend, choices, chosen, onChoose, disabled }) {
@@ -46,7 +52,7 @@ function Lesson({ model, about, parts }) {
     `${about.title}\nguess: ${guess.value ?? "none"}\ncheck: ${checked.value ?? "none"}\n`);
   return html`<article class="lesson">
     <h1>${about.title}</h1>
-    <p class="steps">${about.minutes} minutes. Guess first, then run. <a href="teacher.html">For teachers</a></p>
+    <p class="steps">${about.heading}. ${about.minutes} minutes. Guess first, then run. <a href="teacher.html">For teachers</a></p>
     <${Prose} parts=${parts} name="hook" />
     <${Prose} parts=${parts} name="question" />
     <h2>Before you run it</h2>
@@ -56,14 +62,14 @@ function Lesson({ model, about, parts }) {
     <button type="button" class="first" disabled=${decided.value || picked.value === null} onClick=${() => decide(picked.value)}>I have decided: run it</button>
     ${" "}<button type="button" disabled=${decided.value} onClick=${() => decide(null)}>Skip the guess</button>
     <h2>The run</h2>
-    <p class="prose" role="status">${!decided.value ? `This is the run with ${Object.values(about.start)[0]}.`
-      : model.same(about.start) || value === undefined ? "" : compare(model.same(about.at) ? guess.value : null, value, about.answer.unit)}</p>
+    <p class="prose" role="status">${!decided.value ? "This is how it was before."
+      : value === undefined ? "" : compare(model.same(about.at) ? guess.value : null, value, about.answer.unit, about.choose)}</p>
     <${Problems} model=${model} />
     <div class="explore">
       ${decided.value
         ? html`<${Controls} model=${model} side=${model.a} only=${[...about.controls, ...about.more_controls]} />`
         : html`<p>The slider comes when you have guessed.</p>`}
-      <div><${Pictures} model=${model} panels=${PANELS.filter((panel) => panel.key !== "window")} />
+      <div><${Pictures} model=${model} panels=${PANELS.filter((panel) => !about.without?.includes(panel.key))} />
       ${run ? html`<${Readings} a=${run} />` : null}</div>
     </div>
     ${decided.value ? html`
@@ -73,7 +79,7 @@ function Lesson({ model, about, parts }) {
       <${Choices} name="check" legend=${about.check} choices=${about.check_choose} chosen=${checked.value}
         onChoose=${(choice) => { checked.value = choice; }} />
       <p role="status">${checked.value === null ? "" : checked.value === about.check_answer
-        ? "Yes. Try it: the rate has a slider, too." : "Not this one. Set the rate to 2 Mb/s and look at the delay."}</p>
+        ? `Yes. ${about.check_yes}` : `Not this one. ${about.check_no}`}</p>
       <h2>What engineers do</h2><${Prose} parts=${parts} name="engineers" />
       <button type="button" onClick=${copy}>Copy my answers</button>` : null}
     <p class="status" role="status">${model.status.value}</p>

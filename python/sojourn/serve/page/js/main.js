@@ -1,8 +1,11 @@
 // The start of each page, by what its main element says it is.
 
+import "./server.js";
+
 const root = document.getElementById("page");
-const { start } = await import(root.dataset.page === "lesson" ? "./lesson.js" : "./explore.js");
+const PAGES = { start: "./start.js", explore: "./explore.js", lesson: "./lesson.js", results: "./results.js" };
 try {
+  const { start } = await import(PAGES[root.dataset.page]);
   await start(root);
 } catch (error) {
   root.textContent = `This page cannot start: ${error.message}`;

@@ -77,7 +77,7 @@ export const STEPS = 200;
 /** Where a number stands on a slider: logarithmic if its ends are far apart. */
 export function position({ min, max, whole }, number) {
   if (whole) return number;
-  if (max / min > 50) return Math.round((STEPS * Math.log(number / min)) / Math.log(max / min));
+  if (min > 0 && max / min > 50) return Math.round((STEPS * Math.log(number / min)) / Math.log(max / min));
   return Math.round((STEPS * (number - min)) / (max - min));
 }
 
@@ -86,5 +86,5 @@ export function numberAt({ min, max, whole }, place) {
   if (whole) return place;
   if (place <= 0) return min;
   if (place >= STEPS) return max;
-  return rounded(max / min > 50 ? min * (max / min) ** (place / STEPS) : min + ((max - min) * place) / STEPS);
+  return rounded(min > 0 && max / min > 50 ? min * (max / min) ** (place / STEPS) : min + ((max - min) * place) / STEPS);
 }

@@ -3,6 +3,8 @@
 import { Engine, Problems } from "./engine.js";
 
 const STEPS = 50000; // some 4 to 8 ms
+const MOST_BYTES = 2 ** 30;
+const MOST_MS = 60000;
 let engine = null;
 let generation = 0;
 
@@ -37,6 +39,11 @@ function transferred(value, found = new Set()) {
 async function run(message) {
   const mine = (generation = message.generation);
   const began = performance.now();
+  const refuse = (what) => {
+    throw new Problems([{ path: "duration", message: what, hint: "a shorter one, or `sojourn run`, which has the whole machine" }]);
+  };
+  const { bytes: needed } = engine.check(message.scenario, message.settings);
+  if (needed > MOST_BYTES) refuse(`the run would take ${(needed / MOST_BYTES).toFixed(1)} GiB, and a tab has one`);
   const session = engine.open(message.scenario, message);
   let over;
   while (!(over = session.advance(Infinity, STEPS))) {
@@ -44,6 +51,11 @@ async function run(message) {
     if (generation !== mine) {
       session.close();
       return { superseded: true };
+    }
+    if (performance.now() - began > MOST_MS) {
+      const reached = session.now();
+      session.close();
+      refuse(`after ${MOST_MS / 1000} s the run was at ${reached.toFixed(0)} s and was ended`);
     }
   }
   const now = session.now();
