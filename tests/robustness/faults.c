@@ -43,6 +43,8 @@ static int below_fd(int fd) {
     path[length] = 0;
     return below(path);
 }
+/* A name that is relative to an open folder, as `sojourn.files` gives all of its own. */
+static int below_at(int fd, const char *path) { return path && (path[0] == '/' ? below(path) : fd >= 0 && below_fd(fd)); }
 static int hit(const char *kind) {
     long number = __atomic_add_fetch(&seen, 1, __ATOMIC_SEQ_CST);
     if (number < KEPT) kinds[number] = kind;
@@ -54,6 +56,8 @@ static int hit(const char *kind) {
 #define NEXT(name) static __typeof__(&name) next; if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 #define ON_FD(ret, name, kind, parameters, arguments) \
     ret name parameters { NEXT(name); if (ARMED && below_fd(fd) && hit(kind)) return -1; return next arguments; }
+#define ON_NAME(ret, name, kind, where, which, parameters, arguments) \
+    ret name parameters { NEXT(name); if (ARMED && below_at(where, which) && hit(kind)) return -1; return next arguments; }
 #define ON_PATH(ret, name, kind, which, parameters, arguments) \
     ret name parameters { NEXT(name); if (ARMED && below(which) && hit(kind)) return -1; return next arguments; }
 
@@ -66,20 +70,20 @@ ON_FD(int, fdatasync, "sync", (int fd), (fd))
 ON_FD(int, ftruncate, "truncate", (int fd, off_t length), (fd, length))
 ON_FD(int, ftruncate64, "truncate", (int fd, off64_t length), (fd, length))
 ON_PATH(int, rename, "rename", to, (const char *from, const char *to), (from, to))
-ON_PATH(int, renameat, "rename", to, (int a, const char *from, int b, const char *to), (a, from, b, to))
+ON_NAME(int, renameat, "rename", b, to, (int a, const char *from, int b, const char *to), (a, from, b, to))
 ON_PATH(int, mkdir, "make directory", path, (const char *path, mode_t mode), (path, mode))
-ON_PATH(int, mkdirat, "make directory", path, (int at_fd, const char *path, mode_t mode), (at_fd, path, mode))
+ON_NAME(int, mkdirat, "make directory", at_fd, path, (int at_fd, const char *path, mode_t mode), (at_fd, path, mode))
 ON_PATH(int, symlink, "link", path, (const char *target, const char *path), (target, path))
 
-#define OPEN(name, parameters, arguments) \
+#define OPEN(name, where, parameters, arguments) \
     int name parameters { \
         NEXT(name); \
         mode_t mode = 0; \
         if (flags & (O_CREAT | O_TMPFILE)) { va_list rest; va_start(rest, flags); mode = va_arg(rest, mode_t); va_end(rest); } \
-        if (ARMED && (flags & O_CREAT) && below(path) && hit("create")) return -1; \
+        if (ARMED && (flags & O_CREAT) && below_at(where, path) && hit("create")) return -1; \
         return next arguments; \
     }
-OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
-OPEN(open64, (const char *path, int flags, ...), (path, flags, mode))
-OPEN(openat, (int fd, const char *path, int flags, ...), (fd, path, flags, mode))
-OPEN(openat64, (int fd, const char *path, int flags, ...), (fd, path, flags, mode))
+OPEN(open, AT_FDCWD, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(open64, AT_FDCWD, (const char *path, int flags, ...), (path, flags, mode))
+OPEN(openat, fd, (int fd, const char *path, int flags, ...), (fd, path, flags, mode))
+OPEN(openat64, fd, (int fd, const char *path, int flags, ...), (fd, path, flags, mode))

@@ -1,6 +1,6 @@
 """A file system with one fault: each write, rename and sync of store, result and collector fails once.
 
-usage: .venv/bin/python -m robustness.faults [--every N] [--target store|study|collector ...]    (in tests/)
+usage: .venv/bin/python -m robustness.faults [--every N] [--target store|segments|study|collector ...]    (in tests/)
 
 `faults.c` is compiled and loaded before the C library, so that also what polars and SQLite write is met. Each call that
 writes is made to fail once, in a process of its own, with "no space left" or "input/output error" in turn; then the
@@ -27,7 +27,7 @@ from sojourn import _engine
 from sojourn.cli import run_command
 from sojourn.errors import SojournError
 from sojourn.scenario import load_scenario
-from sojourn.store import Store, pack
+from sojourn.store import PackedRun, Store, pack
 from support import write_scenario, write_study
 
 SHIM = Path(__file__).with_name("faults.c")
@@ -122,6 +122,41 @@ def store_target(folder: Path) -> Target:
     return prepare, attempt, check
 
 
+def segment_target(folder: Path) -> Target:
+    """Keep runs of a study together, over a damaged segment of the same runs."""
+    scenario = load_scenario(write_scenario(folder, duration="100 ms"))
+    keys = scenario.keys(1, 3)
+    text = scenario.canonical()
+
+    def runs() -> list[PackedRun]:
+        return [
+            PackedRun.of(_engine.run(scenario.compiled, seed), key, seed, text, ("series",))
+            for seed, key in enumerate(keys, 1)
+        ]
+
+    def prepare(place: Path) -> None:
+        (entry, *_) = Store(place).put_together(runs(), ("series",))
+        (entry.directory / "segment.json").write_bytes(b"{}")
+
+    def attempt(place: Path) -> str:
+        try:
+            Store(place).put_together(runs(), ("series",))
+        except SojournError:
+            return "told"
+        return "unharmed"
+
+    def check(place: Path) -> None:
+        wanted = dict.fromkeys(keys, frozenset({"series"}))
+        store = Store(place)
+        if not store.find(wanted):
+            store.put_together(runs(), ("series",))
+        assert len(store.find(wanted)) == len(keys)
+        left = list((place / "v2" / "tmp").iterdir())
+        assert not left, left
+
+    return prepare, attempt, check
+
+
 def study_target(folder: Path) -> Target:
     """Make a whole study: store, result directory, report."""
     study = write_study(folder, "200 ms", matrix=[{"axes": {"rtt": ["near", "far"]}}])
@@ -207,6 +242,7 @@ def collector_target(_: Path) -> Target:
 
 TARGETS: dict[str, Callable[[Path], Target]] = {
     "store": store_target,
+    "segments": segment_target,
     "study": study_target,
     "collector": collector_target,
 }

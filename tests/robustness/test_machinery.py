@@ -39,7 +39,7 @@ def test_twenty_kills_lose_nothing_and_change_nothing() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library is replaced as Linux does it")
 @pytest.mark.parametrize(
-    ("target", "every"), [("store", "5"), ("collector", "12"), ("study", "16")]
+    ("target", "every"), [("store", "5"), ("segments", "5"), ("collector", "12"), ("study", "16")]
 )
 def test_a_write_that_fails_is_told_and_loses_nothing(target: str, every: str) -> None:
     said = campaign("robustness.faults", "--target", target, "--every", every)
