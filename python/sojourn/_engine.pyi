@@ -263,6 +263,12 @@ def add_manager(name: str, factory: Callable[..., object]) -> None:
 def manager_calls() -> int:
     """How often managers in Python have returned to the engine, over all runs of this process."""
 
+def check_rows(like: str) -> list[tuple[str, str, str]]:
+    """Identifier, statement and source of each row that a manager of kind `like` must keep."""
+
+def check_row(scenario: Scenario, like: str, id: str) -> tuple[str, str, str]:
+    """Judge the queue of a scenario's upstream by one row: verdict, what was expected, what was found."""
+
 def add_plugin(name: str, digest: str, factory: Callable[..., object] | None = None) -> None:
     """Make a plugin known to scenarios: `queue = { kind = "plugin", name = name }`.
 

@@ -2,11 +2,12 @@
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
 //! ([`run`], [`table`]), the emulator (`emulate`), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
-//! are Python classes ([`managers`]), CM configuration files ([`provisioning`]).
+//! are Python classes ([`managers`]), their laws ([`check`]), CM configuration files ([`provisioning`]).
 
 use pyo3::prelude::*;
 
 mod bench;
+mod check;
 #[cfg(feature = "count-allocations")]
 mod counting;
 #[cfg(target_os = "linux")]
@@ -39,6 +40,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     managers::register(module)?;
     table::register(module)?;
     bench::register(module)?;
+    check::register(module)?;
     provisioning::register(module)?;
     metrics::register(module)
 }

@@ -1,0 +1,123 @@
+//! CoDel signals a standing queue, and nothing else.
+//!
+//! Source: RFC 8289 section 4.1 (when), 4.2 and 5.6 (how often), 4.3 and 4.4 (5 ms, 100 ms). Deviations: none known.
+
+use crate::bench::{Bench, Draws, Event, packet, time_of};
+use crate::{Finding, RATE, Row, Subject};
+use sojourn_base::{BitRate, Ecn, Instant, Span};
+
+pub(super) const CD1: Row = Row {
+    id: "CD1",
+    statement: "No signal while the delay is below 5 ms, while hardly a packet waits, or before an interval has passed.",
+    source: "RFC 8289 §4.1",
+    judge: no_signal,
+};
+
+pub(super) const CD2: Row = Row {
+    id: "CD2",
+    statement: "A standing queue is signalled first after 100 ms, and then each 100 ms over the root of the count.",
+    source: "RFC 8289 §5.6",
+    judge: control_law,
+};
+
+const FULL: u32 = 1500;
+const TARGET: Span = Span::from_ms(5);
+const INTERVAL: Span = Span::from_ms(100);
+
+fn bench<'a>(subject: &Subject<'a>, rate: BitRate) -> Bench<'a> {
+    let mut bench = Bench::new(subject, rate, Draws::Constant(0.5));
+    bench.wait(Instant::from_ms(1));
+    bench
+}
+
+fn no_signal(subject: &Subject<'_>) -> Finding {
+    let mut told = Vec::new();
+    // 3.6 ms at 10 Mb/s stand for 3 s: three packets wait when one comes for each that leaves.
+    let mut low = bench(subject, RATE);
+    stand(&mut low, 3, 2500);
+    told.push(("3.6 ms for 3 s", low.signals()));
+    // A packet a second at 16 kb/s: each waits for 750 ms of sending, and none behind it.
+    let mut lone = bench(subject, BitRate::from_kbps(16));
+    let arrivals: Vec<_> = (1..20)
+        .map(|second| {
+            (
+                Instant::from_ms(1 + 700 * second),
+                packet(FULL, 1, Ecn::NotEct),
+            )
+        })
+        .collect();
+    lone.drive(&arrivals[..2], Instant::from_s(30));
+    told.push(("one packet behind another on 16 kb/s", lone.signals()));
+    // 200 packets at once drain in 24 ms at 100 Mb/s.
+    let mut burst = bench(subject, BitRate::from_mbps(100));
+    let arrivals = vec![(Instant::from_ms(2), packet(FULL, 1, Ecn::NotEct)); 200];
+    burst.drive(&arrivals, Instant::from_s(1));
+    told.push(("200 packets that drain in 24 ms", burst.signals()));
+    let found: Vec<String> = told
+        .iter()
+        .map(|(what, signals)| format!("{what}: {signals}"))
+        .collect();
+    Finding::of(
+        told.iter().all(|(_, signals)| *signals == 0),
+        "no signal in three cases",
+        found.join("; "),
+    )
+}
+
+/// A packet comes for each that leaves, after some have come at once.
+fn stand(bench: &mut Bench<'_>, first: u32, then: u32) {
+    let service = time_of(RATE, FULL);
+    let mut now = Instant::from_ms(1);
+    for _ in 0..first {
+        bench.offer(packet(FULL, 1, Ecn::NotEct));
+    }
+    for _ in 0..then {
+        now += service;
+        bench.wait(now);
+        bench.offer(packet(FULL, 1, Ecn::NotEct));
+        let _ = bench.take();
+    }
+}
+
+fn control_law(subject: &Subject<'_>) -> Finding {
+    /// V-5 of the specification, by hand: 100 over the roots of 1 to 4, summed.
+    const SINCE_FIRST_MS: [f64; 5] = [0.0, 100.0, 170.711, 228.446, 278.446];
+    const STANDING: u32 = 80;
+    let mut bench = bench(subject, RATE);
+    stand(&mut bench, STANDING, 500);
+    let service_ms = time_of(RATE, FULL).as_ms_f64();
+    let above = bench.log().iter().find_map(|(at, event)| match event {
+        Event::Sent(number, ..) => {
+            let place = usize::try_from(*number).ok()?;
+            let waited = at.saturating_since(bench.arrivals.get(place)?.0);
+            (waited >= TARGET).then_some(*at)
+        }
+        _ => None,
+    });
+    let signals: Vec<Instant> = bench
+        .log()
+        .iter()
+        .filter(|(_, event)| matches!(event, Event::Dropped(..) | Event::Marked(_)))
+        .map(|(at, _)| *at)
+        .take(SINCE_FIRST_MS.len())
+        .collect();
+    let since = |from: Instant, at: &Instant| at.saturating_since(from).as_ms_f64();
+    let expected = "100 ms after the delay reached 5 ms; then 0, 100, 170.7, 228.4, 278.4 ms; each within a packet";
+    let (Some(above), Some(first)) = (above, signals.first()) else {
+        return Finding::of(false, expected, "no signal");
+    };
+    let waited = since(above, first);
+    let is_first = (waited - INTERVAL.as_ms_f64()).abs() <= service_ms + 1e-6;
+    let gaps: Vec<f64> = signals.iter().map(|at| since(*first, at)).collect();
+    let follow = gaps.len() == SINCE_FIRST_MS.len()
+        && gaps
+            .iter()
+            .zip(SINCE_FIRST_MS)
+            .all(|(found, law)| (-1e-6..=service_ms + 1e-3).contains(&(found - law)));
+    let told: Vec<String> = gaps.iter().map(|gap| format!("{gap:.1}")).collect();
+    Finding::of(
+        is_first && follow,
+        expected,
+        format!("{waited:.1} ms; then {} ms", told.join(", ")),
+    )
+}

@@ -1,0 +1,4 @@
+//! Built-in managers keep their rows, and mutants of them fail exactly theirs.
+
+mod built_in;
+mod mutants;
