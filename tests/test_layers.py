@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
 LAYERS = """
     __main__
     cli
-    bench emulation home key_list published query serve
+    aqm bench emulation home key_list published query serve
     field
     provisioning
     api

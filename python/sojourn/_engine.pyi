@@ -266,7 +266,10 @@ def manager_calls() -> int:
 def check_rows(like: str) -> list[tuple[str, str, str]]:
     """Identifier, statement and source of each row that a manager of kind `like` must keep."""
 
-def check_row(scenario: Scenario, like: str, id: str) -> tuple[str, str, str]:
+def manager_kinds() -> list[str]:
+    """Kinds of queue managers, in the order of the reference page."""
+
+def check_row(scenario: Scenario, like: str, id: str) -> tuple[str, str, str]:  # noqa: A002 - as the engine calls it
     """Judge the queue of a scenario's upstream by one row: verdict, what was expected, what was found."""
 
 def add_plugin(name: str, digest: str, factory: Callable[..., object] | None = None) -> None:

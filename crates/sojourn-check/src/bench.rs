@@ -1,6 +1,6 @@
 //! A manager with a line behind it, and a log of all that came of it.
 
-use crate::Subject;
+use crate::row::Subject;
 use sojourn_base::{
     BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, ServiceQueue, Span,
 };

@@ -3,7 +3,7 @@
 //! Source: the contract in the documentation of `sojourn-queue`; X5 is RFC 3168 section 5. Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet};
-use crate::{Cost, Finding, RATE, Row, Subject};
+use crate::row::{Cost, Finding, RATE, Row, Subject};
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Meta, RandomStream, Seed, Span};
 use sojourn_queue::Backlog;
 use std::collections::BTreeMap;

@@ -6,6 +6,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `row` | a row, what is judged by it, how it came out |
 //! | `bench` | a manager with a line behind it, and a log of all that came of it |
 //! | `contract` | rows X1 to X8: conservation, order, marks, limits, the same bits again |
 //! | `laws` | rows by document: CoDel, PIE, DOCSIS-PIE, flow queueing, `DualPI2`, Queue Protection, RED |
@@ -16,112 +17,11 @@
 mod bench;
 mod contract;
 mod laws;
+mod row;
 
-use sojourn_base::{BitRate, Limit};
-use sojourn_queue::{ManagerConfig, QueueManager};
+pub use row::{Cost, Finding, RATE, Row, Subject, Verdict};
 
-/// How a row came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It holds.
-    Pass,
-    /// It does not.
-    Fail,
-    /// It cannot be told here; what was found says why.
-    NotJudged,
-}
-
-impl Verdict {
-    /// The word of tables.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::NotJudged => "not judged",
-        }
-    }
-}
-
-/// What was expected of a manager and what was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// How it came out.
-    pub verdict: Verdict,
-    /// What the law says of this case, with its numbers.
-    pub expected: String,
-    /// What the manager did; of a fault, the first place.
-    pub found: String,
-}
-
-impl Finding {
-    pub(crate) fn of(holds: bool, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        let verdict = if holds { Verdict::Pass } else { Verdict::Fail };
-        Self {
-            verdict,
-            expected: expected.into(),
-            found: found.into(),
-        }
-    }
-
-    pub(crate) fn not_judged(expected: impl Into<String>, why: impl Into<String>) -> Self {
-        Self {
-            verdict: Verdict::NotJudged,
-            ..Self::of(true, expected, why)
-        }
-    }
-}
-
-/// One thing that can fail.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Its number, such as `X1` or `CD2`.
-    pub id: &'static str,
-    /// What must hold.
-    pub statement: &'static str,
-    /// The document with its section.
-    pub source: &'static str,
-    judge: fn(&Subject<'_>) -> Finding,
-}
-
-impl Row {
-    /// Judges a manager.
-    pub fn judge(&self, subject: &Subject<'_>) -> Finding {
-        (self.judge)(subject)
-    }
-}
-
-/// What a program measures of itself, for rows about cost: this crate knows no clock.
-#[derive(Clone, Copy, Debug)]
-pub struct Cost {
-    /// Processor time of this thread so far, in ns.
-    pub processor_ns: fn() -> u64,
-    /// Resident memory of this process, in bytes; 0 where the system does not tell.
-    pub resident: fn() -> u64,
-}
-
-/// A manager to be judged.
-pub struct Subject<'a> {
-    /// Makes a new, empty one.
-    pub make: &'a dyn Fn() -> Box<dyn QueueManager>,
-    /// The limit that it declares.
-    pub limit: Option<Limit>,
-    /// Whether what waits in its classic queue alone is limited.
-    pub has_service_queues: bool,
-    /// Whether each of its draws is one of its context's: not if it only takes a seed from there.
-    pub draws_here: bool,
-    /// Whether it has failed and the rest would mean nothing.
-    pub has_failed: &'a dyn Fn() -> bool,
-    /// For rows about cost; they are not judged without.
-    pub cost: Option<Cost>,
-}
-
-impl core::fmt::Debug for Subject<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Subject")
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
-    }
-}
+use sojourn_queue::ManagerConfig;
 
 /// Judges a manager of these parameters on a line of `rate`, by all rows that a manager of kind `like` must keep.
 pub fn judge(config: &ManagerConfig, like: &str) -> Vec<(Row, Finding)> {
@@ -140,9 +40,6 @@ pub fn judge(config: &ManagerConfig, like: &str) -> Vec<(Row, Finding)> {
         .map(|row| (row, row.judge(&subject)))
         .collect()
 }
-
-/// The line behind the queue, for limits in time. chosen: that of the scenarios of RFC 7928 here.
-pub const RATE: BitRate = BitRate::from_mbps(10);
 
 /// The rows that a manager of this kind must keep: those of every manager, and those of its document.
 pub fn rows(like: &str) -> Vec<Row> {

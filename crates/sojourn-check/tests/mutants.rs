@@ -120,7 +120,7 @@ impl QueueManager for UnscaledPie {
     fn backlog(&self) -> Backlog {
         Backlog {
             bytes: Bytes(self.bytes),
-            packets: Packets(u32::try_from(self.line.len()).unwrap()),
+            packets: Packets(u32::try_from(self.line.len()).expect("a short queue")),
         }
     }
 
@@ -206,10 +206,11 @@ impl QueueManager for NoNewFlows {
         if self.waits.packets.0 > 1000 {
             let longest = (0..1024)
                 .max_by_key(|n| self.flows[*n].0.backlog().packets)
-                .unwrap();
+                .expect("there are flows");
             let before = self.flows[longest].0.backlog();
             for _ in 0..AT_ONCE.min(before.packets.0 / 2) {
-                let held = self.flows[longest].0.dequeue(now, context).unwrap();
+                let queue = &mut self.flows[longest].0;
+                let held = queue.dequeue(now, context).expect("half of it waits");
                 context.dropped(held, Reason::Overlimit);
             }
             self.count(longest, before);
@@ -298,6 +299,13 @@ impl Faulty {
     }
 }
 
+/// What a manager must not ask: whether the time of day happens to be such.
+#[expect(clippy::disallowed_methods, reason = "the fault that is to be found")]
+fn is_odd_now() -> bool {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.expect("a clock").subsec_nanos() % 8 < 2
+}
+
 impl QueueManager for Faulty {
     fn enqueue(
         &mut self,
@@ -309,14 +317,7 @@ impl QueueManager for Faulty {
         self.calls += 1;
         match self.fault {
             Fault::Loses if self.calls.is_multiple_of(100_000) => Fate::Accepted,
-            Fault::ReadsAClock
-                if SystemTime::now()
-                    .duration_since(SystemTime::UNIX_EPOCH)
-                    .unwrap()
-                    .subsec_nanos()
-                    % 8
-                    < 2 =>
-            {
+            Fault::ReadsAClock if is_odd_now() => {
                 context.dropped(Held::new(now, meta, item), Reason::Early);
                 Fate::Dropped(Reason::Early)
             }

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use sojourn_base::Direction;
 use sojourn_check::{Cost, Subject, rows};
+use sojourn_queue::ManagerConfig;
 use std::cell::RefCell;
 
 /// Identifier, statement and source of each row that a manager of kind `like` must keep.
@@ -58,6 +59,17 @@ fn check_row(
     }
 }
 
+/// Kinds of queue managers, in the order of the reference page; those of this process's plugins and classes apart.
+#[pyfunction]
+fn manager_kinds() -> Vec<&'static str> {
+    let names = ManagerConfig::kinds()
+        .into_iter()
+        .map(|kind| kind.info().name);
+    names
+        .filter(|name| !matches!(*name, "python" | "plugin"))
+        .collect()
+}
+
 thread_local! {
     /// Since when this thread counts.
     static BEGAN: RefCell<ThreadTime> = RefCell::new(ThreadTime::now());
@@ -78,5 +90,6 @@ fn resident() -> u64 {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(manager_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(check_row, module)?)
 }

@@ -14,7 +14,7 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 CHAPTERS = {
     "Ask": ("home", "run", "emulate", "study", "recipe", "provision"),
     "Measure and set": ("trial",),
-    "Judge": ("compare", "report", "figure", "query", "bench"),
+    "Judge": ("check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
     "Look up": ("check", "keys", "schema", "completion"),
 }
@@ -23,6 +23,10 @@ CHAPTERS = {
 COMMANDS = {
     "home": ("home", "Ask what to set in a household: one sentence, one page, the lines."),
     "check": ("check", "Validate scenarios and studies; all problems at once."),
+    "check-aqm": (
+        "check_aqm",
+        "Judge queue managers, also your own, by contract, laws and the scenarios of RFC 7928.",
+    ),
     "run": ("run", "Simulate one scenario and print what it means."),
     "emulate": (
         "emulate",

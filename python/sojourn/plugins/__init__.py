@@ -5,6 +5,14 @@ by the digest of its file. Nothing is run because a directory holds it: who asks
 """
 
 from sojourn.plugins.file import Plugin, read_plugin
-from sojourn.plugins.process import MEMORY, PluginFailed, simulate_apart, try_plugins
+from sojourn.plugins.process import MEMORY, PluginFailed, check_apart, simulate_apart, try_plugins
 
-__all__ = ["MEMORY", "Plugin", "PluginFailed", "read_plugin", "simulate_apart", "try_plugins"]
+__all__ = [
+    "MEMORY",
+    "Plugin",
+    "PluginFailed",
+    "check_apart",
+    "read_plugin",
+    "simulate_apart",
+    "try_plugins",
+]

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from types import ModuleType
 from typing import IO, Any
 
 import sojourn._engine as _engine
-from sojourn.errors import SojournError
+from sojourn.errors import RunError, SojournError
 from sojourn.plugins.file import Plugin
 
 __all__ = ["CALL_S", "factory_of", "main"]
@@ -71,7 +72,7 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     from sojourn.scenario import Scenario
     from sojourn.store import pack
 
-    if job["scenario"] is not None:
+    if job["scenario"] is not None and "rows" not in job:
         importlib.import_module("polars")  # before the limits, which are the plugin's
     _limit(job["memory"])
     for plugin in plugins:
@@ -79,6 +80,8 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     if job["scenario"] is None:
         return {"files": {}}, {}
     scenario = Scenario.parse(job["scenario"])
+    if "rows" in job:
+        return _judge(scenario.compiled, job, answers)
     if scenario.key(job["seed"]) != job["key"]:
         raise _Wrong("the process of the plugin has another version of Sojourn")
     watch = _Watch(answers)
@@ -89,6 +92,40 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     _end_limit()
     files = pack(records, job["key"], job["seed"], scenario.canonical())
     return {"files": {name: len(content) for name, content in files.items()}}, files
+
+
+def _judge(
+    scenario: _engine.Scenario, job: dict[str, Any], answers: IO[bytes]
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Judge a plugin, row by row; each is told as it is known, because the next may be the last."""
+    watch = _Watch(answers)
+    for place, row in enumerate(job["rows"]):
+        found: list[tuple[str, str, str] | BaseException] = []
+
+        def work(row: str = row, found: list[Any] = found) -> None:
+            try:
+                found.append(_engine.check_row(scenario, job["like"], row))
+            except BaseException as error:  # told by the thread that waits
+                found.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(_LOOK_S)
+            watch(place / len(job["rows"]))
+        (outcome,) = found
+        if isinstance(outcome, BaseException):
+            cause = outcome.__cause__ or outcome
+            if isinstance(cause, SystemExit):
+                raise _Wrong(f"the plugin left the program: {_said(cause)}") from cause
+            raise RunError(f"failed: {outcome}") from cause
+        answers.write(json.dumps({"row": outcome}).encode() + b"\n")
+        answers.flush()
+    return {"files": {}}, {}
+
+
+_LOOK_S = 0.04
+"""Time between two looks at calls of a plugin. chosen: as that of a run."""
 
 
 def _failure(error: SojournError) -> dict[str, Any]:

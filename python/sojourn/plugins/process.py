@@ -26,7 +26,7 @@ from sojourn.plugins.child import CALL_S
 from sojourn.plugins.file import Plugin
 from sojourn.scenario import Scenario
 
-__all__ = ["MEMORY", "PluginFailed", "simulate_apart", "try_plugins"]
+__all__ = ["MEMORY", "PluginFailed", "check_apart", "simulate_apart", "try_plugins"]
 
 PATIENCE_S = 60.0
 """Seconds without a word from the process, after which it is ended.
@@ -97,6 +97,35 @@ def simulate_apart(
     return _ask(job, plugins, share, cancel, "came to its end", scenario.duration_s, watch)
 
 
+def check_apart(
+    scenario: Scenario,
+    plugin: Plugin,
+    like: str,
+    rows: Sequence[str],
+    told: Callable[[tuple[str, str, str]], None],
+) -> None:
+    """Judge a plugin that manages the upstream of a scenario.
+
+    Parameters
+    ----------
+    scenario, plugin
+        What is judged.
+    like
+        The kind whose laws it keeps; none if empty.
+    rows
+        Which rows, by what the engine calls them.
+    told
+        Called with verdict, expectation and finding of each row that was judged, in order.
+
+    Raises
+    ------
+    PluginFailed
+        If the plugin failed, in the first row that was not told.
+    """
+    job = {"scenario": scenario.canonical(), "like": like, "rows": list(rows)}
+    _ask(job, [plugin], min(budget(), MEMORY), None, "was judged", 0.0, row=told)
+
+
 def _ask(
     job: dict[str, Any],
     plugins: Sequence[Plugin],
@@ -105,6 +134,7 @@ def _ask(
     aim: str,
     duration_s: float,
     watch: Callable[[float], None] | None = None,
+    row: Callable[[tuple[str, str, str]], None] | None = None,
 ) -> dict[str, bytes]:
     """Have a process do a job; `aim` says what it did not reach if it dies."""
     listed = [{"name": p.name, "file": p.file, "bytes": len(p.content)} for p in plugins]
@@ -120,7 +150,7 @@ def _ask(
             start_new_session=True,  # an interrupt ends this process, which ends that one
         )
         try:
-            answer, share = _talk(process, head, plugins, cancel, watch)
+            answer, share = _talk(process, head, plugins, cancel, watch, row)
         finally:
             process.kill()
             _close(process)
@@ -148,6 +178,7 @@ def _talk(
     plugins: Sequence[Plugin],
     cancel: _engine.CancelToken | None,
     watch: Callable[[float], None] | None,
+    row: Callable[[tuple[str, str, str]], None] | None,
 ) -> tuple[dict[str, Any], float]:
     """Hand the job over and listen; return the answer, or how it ended without one, and the share that was done."""
     assert process.stdin is not None
@@ -173,9 +204,12 @@ def _talk(
             text += part
             while (end := text.find(b"\n")) >= 0:
                 line: dict[str, Any] = json.loads(bytes(text[:end]))
-                if "share" not in line:
+                if "row" in line and row is not None:
+                    verdict, expected, found = line["row"]
+                    row((str(verdict), str(expected), str(found)))
+                elif "share" not in line:
                     return _whole(line, bytes(text[end + 1 :]), process.stdout), share
-                share = float(line["share"])
+                share = float(line.get("share", share))
                 del text[: end + 1]
                 if watch is not None:
                     watch(share)

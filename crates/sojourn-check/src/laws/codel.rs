@@ -3,7 +3,7 @@
 //! Source: RFC 8289 section 4.1 (when), 4.2 and 5.6 (how often), 4.3 and 4.4 (5 ms, 100 ms). Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet, time_of};
-use crate::{Finding, RATE, Row, Subject};
+use crate::row::{Finding, RATE, Row, Subject};
 use sojourn_base::{BitRate, Ecn, Instant, Span};
 
 pub(super) const CD1: Row = Row {

@@ -3,7 +3,7 @@
 //! Source: RFC 8034 section 4.1 to 4.5 and appendix A. Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet, time_of};
-use crate::{Finding, RATE, Row, Subject};
+use crate::row::{Finding, RATE, Row, Subject};
 use sojourn_base::{Ecn, Instant};
 use sojourn_queue::Reason;
 

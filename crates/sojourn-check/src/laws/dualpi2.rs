@@ -3,7 +3,7 @@
 //! Source: RFC 9332 section 2.1 (coupling), 2.5.1 (overload, starvation), appendix A.1 (values). Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet, time_of};
-use crate::{Finding, Row, Subject};
+use crate::row::{Finding, Row, Subject};
 use sojourn_base::{BitRate, Ecn, Instant};
 
 pub(super) const DQ1: Row = Row {

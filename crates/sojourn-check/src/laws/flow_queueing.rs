@@ -3,7 +3,7 @@
 //! Source: RFC 8290 section 3 and 4.1 (new flows, fair shares), 4.1.3 (the fattest flow pays). Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet};
-use crate::{Finding, RATE, Row, Subject};
+use crate::row::{Finding, RATE, Row, Subject};
 use sojourn_base::{Ecn, Instant, Limit};
 
 pub(super) const FQ1: Row = Row {

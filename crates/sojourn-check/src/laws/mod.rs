@@ -8,7 +8,7 @@ mod pie;
 mod queue_protection;
 mod red;
 
-use crate::Row;
+use crate::row::Row;
 
 /// Kinds that have laws.
 pub(crate) const KINDS: [&str; 13] = [

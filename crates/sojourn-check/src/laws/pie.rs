@@ -3,7 +3,7 @@
 //! Source: RFC 8033 section 4.1 (random dropping), 4.2 (probability), 4.4 (burst), 5.1 (values). Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet, time_of};
-use crate::{Finding, RATE, Row, Subject, Verdict};
+use crate::row::{Finding, RATE, Row, Subject, Verdict};
 use sojourn_base::{Ecn, Instant, Span};
 use sojourn_queue::Reason;
 

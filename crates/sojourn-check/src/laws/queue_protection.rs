@@ -3,7 +3,7 @@
 //! Source: RFC 9957 section 4 with its default values; DOCSIS 3.1 MULPI annex P. Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet};
-use crate::{Finding, Row, Subject};
+use crate::row::{Finding, Row, Subject};
 use sojourn_base::{BitRate, Ecn, Instant, ServiceQueue, Span};
 
 pub(super) const QP1: Row = Row {

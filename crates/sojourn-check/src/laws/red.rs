@@ -3,7 +3,7 @@
 //! Source: Floyd and Jacobson 1993, section 4. Deviations: none known.
 
 use crate::bench::{Bench, Draws, Event, packet, time_of};
-use crate::{Finding, RATE, Row, Subject};
+use crate::row::{Finding, RATE, Row, Subject};
 use sojourn_base::{Ecn, Instant, Limit};
 use sojourn_queue::Reason;
 

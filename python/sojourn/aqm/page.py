@@ -1,0 +1,288 @@
+"""What is said of managers that were judged and characterised: a sentence, a page, a file for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from sojourn.answers.figure import Figure
+from sojourn.answers.report_content import PlainCell, PlainTable
+from sojourn.aqm.scenarios import LEFT_OUT, Cell
+from sojourn.aqm.suite import BAND, MEASURES, OWN, Band, Measured, Result
+from sojourn.digits import significant
+from sojourn.files import fresh_folder, write_file
+from sojourn.plots.spec import Axis, Dots, Mark, Panel, PlotSpec
+from sojourn.report.drawing_files import draw_files
+from sojourn.report.page import page_environment, style_sheet
+from sojourn.stats.estimate import Estimate
+
+__all__ = ["as_json", "place_in_band", "sentence", "write_page"]
+
+ENDS = {
+    "utilisation": ("less used than any known manager", "more used than any known manager"),
+    "sojourn_mean": ("shorter waits than any known manager", "longer waits than any known manager"),
+    "sojourn_p95": ("shorter waits than any known manager", "longer waits than any known manager"),
+    "loss_rate": ("fewer losses than any known manager", "more losses than any known manager"),
+}
+"""What the two ends of the band mean."""
+
+
+def sentence(results: Sequence[Result], band: Band) -> str:
+    """Return what is said first.
+
+    The document has no pass: a manager keeps laws or breaks them, and stands within the band of known ones or beside it.
+    """
+    failed = [(result, row) for result in results for row in result.failed]
+    rows = sum(row.verdict != "not judged" for result in results for row in result.judged)
+    if len(results) > 1:
+        if not failed:
+            return f"{len(results)} managers keep all of {rows} rows of contract and law."
+        names = ", ".join(dict.fromkeys(result.manager.name for result, _ in failed))
+        return f"{len(failed)} of {rows} rows of contract and law fail: {names}."
+    (result,) = results
+    name = result.manager.name
+    if failed:
+        first = failed[0][1]
+        others = f", and {len(failed) - 1} more rows" if len(failed) > 1 else ""
+        return f"{name} fails {first.item}{others}: {first.found}."
+    beside = _beside(result, band)
+    if not result.measured:
+        return f"{name} keeps all {rows} rows of contract and law."
+    within = sum(
+        place_in_band(measured, name, band)[0] == "in band"
+        for measured in result.measured
+        for name, _, _ in MEASURES
+    )
+    total = len(result.measured) * len(MEASURES)
+    told = f"; most of all it has {beside}" if beside else ""
+    return (
+        f"{name} keeps all {rows} rows of contract and law, and {within} of {total} numbers of RFC 7928's scenarios lie "
+        f"in the band of known managers{told}."
+    )
+
+
+def _beside(result: Result, band: Band) -> str:
+    """Return where it is outside of the band most often, in words."""
+    count: dict[str, int] = {}
+    for measured in result.measured:
+        for name, _, _ in MEASURES:
+            place, words = place_in_band(measured, name, band)
+            if place in ("below", "above"):
+                count[words] = count.get(words, 0) + 1
+    most = max(count.items(), key=lambda item: item[1], default=None)
+    return "" if most is None else f"{most[0]} ({most[1]} scenarios)"
+
+
+def _ends(cell: Cell, measure: str, band: Band) -> tuple[float, float] | None:
+    known = band.get((cell.item, measure), {})
+    values = [known[name] for name in BAND if name in known]
+    return (min(values), max(values)) if values else None
+
+
+def place_in_band(measured: Measured, measure: str, band: Band) -> tuple[str, str]:
+    """Return `in band`, `below`, `above` or `shown`, and what that means.
+
+    A value is beside the band only if its whole interval is.
+    """
+    estimate = measured.values.get(measure, Estimate(None))
+    ends = _ends(measured.cell, measure, band)
+    if ends is None or estimate.value is None:
+        return "shown", ""
+    low = estimate.value if estimate.low is None else estimate.low
+    high = estimate.value if estimate.high is None else estimate.high
+    tolerance = 1e-3 * abs(ends[1])
+    words = ENDS.get(
+        measure, ("lower than of any known manager", "higher than of any known manager")
+    )
+    if high < ends[0] - tolerance:
+        return "below", words[0]
+    if low > ends[1] + tolerance:
+        return "above", words[1]
+    return "in band", ""
+
+
+def _cell(measured: Measured, measure: str, unit: str, band: Band) -> PlainCell:
+    estimate = measured.values.get(measure)
+    if estimate is None or estimate.value is None:
+        return PlainCell("–")
+    place, _ = place_in_band(measured, measure, band)
+    ends = _ends(measured.cell, measure, band)
+    detail = "" if ends is None else f"{significant(ends[0])} to {significant(ends[1])}"
+    mark = {"below": "▼ ", "above": "▲ "}.get(place, "")
+    return PlainCell(f"{mark}{significant(estimate.value)} {unit}".strip(), detail=detail)
+
+
+def _laws(result: Result) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(row.item),
+            PlainCell(row.verdict),
+            PlainCell(row.statement, detail=row.source),
+            PlainCell(row.found, detail=f"expected: {row.expected}" if row.expected else ""),
+        )
+        for row in sorted(result.judged, key=lambda row: row.verdict != "fail")
+    )
+    return PlainTable(
+        f"laws-{result.manager.name}",
+        "What can fail",
+        "X1 to X8 hold for every manager; the others are laws of the document that it follows, seen from outside.",
+        ("row", "verdict", "what must hold", "found"),
+        rows,
+    )
+
+
+def _scenarios(result: Result, band: Band, seeds: int) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(measured.cell.item),
+            PlainCell(measured.cell.section, detail=measured.cell.word),
+            PlainCell(measured.cell.what, detail=_own_title(measured.cell)),
+            *(_cell(measured, name, unit, band) for name, _, unit in MEASURES),
+            PlainCell("")
+            if measured.cell.own is None
+            else _cell(measured, OWN, measured.cell.own.unit, band),
+        )
+        for measured in result.measured
+    )
+    return PlainTable(
+        f"scenarios-{result.manager.name}",
+        "Scenarios of RFC 7928",
+        f"Means of {seeds} seeds; below each the band of {', '.join(BAND)}. ▼ and ▲: the whole 95 % interval is "
+        "outside of it. The document has no thresholds: nothing here passes or fails.",
+        ("scenario", "section", "what", *(words for _, words, _ in MEASURES), "its own number"),
+        rows,
+    )
+
+
+def _own_title(cell: Cell) -> str:
+    return "" if cell.own is None else f"its own number: {cell.own.title}"
+
+
+def _graph(results: Sequence[Result], band: Band) -> Figure:
+    """Queuing delay against utilisation, one dot a scenario, known managers in grey (section 2.7)."""
+    marks: list[Mark] = []
+    items = [measured.cell.item for result in results for measured in result.measured]
+    known = [
+        (band[item, "utilisation"][name], band[item, "sojourn_mean"][name])
+        for item in dict.fromkeys(items)
+        for name in BAND
+        if name in band.get((item, "utilisation"), {})
+    ]
+    if known:
+        x, y = np.array(known).T
+        marks.append(Dots(100 * x, y, "reference", "known managers", small=True))
+    for place, result in enumerate(results):
+        values = [
+            (measured.values["utilisation"].value, measured.values["sojourn_mean"].value)
+            for measured in result.measured
+        ]
+        points = np.array([pair for pair in values if None not in pair], dtype=float).reshape(-1, 2)
+        texts = tuple(
+            measured.cell.item if len(results) == 1 and len(measured.cell.item) == 2 else ""
+            for measured in result.measured
+        )
+        marks.append(
+            Dots(
+                100 * points[:, 0], points[:, 1], f"cycle-{place}", result.manager.name, texts=texts
+            )
+        )
+    panel = Panel(
+        x=Axis("utilisation", "%", low=0.0, high=102.0),
+        y=Axis("mean queuing delay", "ms", low=0.0),
+        marks=tuple(marks),
+    )
+    plot = PlotSpec(
+        name="delay-and-utilisation",
+        title="Delay and utilisation",
+        panels=(panel,),
+        height=80,
+        legend="below",
+        description="Mean queuing delay against utilisation, one dot a scenario; better is down and to the right.",
+    )
+    return Figure(
+        "delay-and-utilisation", plot, "Each dot is a scenario; down and to the right is better."
+    )
+
+
+def write_page(
+    directory: Path, results: Sequence[Result], band: Band, *, seeds: int, facts: Sequence[str]
+) -> None:
+    """Write `report.html`, its figure and `result.json` into a new directory."""
+    figures: list[Figure] = []
+    if any(result.measured for result in results):
+        figures.append(_graph(results, band))
+    drawn = draw_files(figures, fresh_folder(directory / "figures", root=directory))
+    names = ", ".join(result.manager.name for result in results)
+    page = (
+        page_environment()
+        .get_template("aqm.html")
+        .render(
+            title=f"Queue managers: {names}" if len(results) > 1 else f"Queue manager {names}",
+            headline=sentence(results, band),
+            facts=facts,
+            figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
+            results=[
+                (
+                    result,
+                    _laws(result),
+                    _scenarios(result, band, seeds) if result.measured else None,
+                )
+                for result in results
+            ],
+            left_out=LEFT_OUT,
+            style=style_sheet(),
+        )
+    )
+    write_file(directory / "report.html", page)
+
+
+def as_json(results: Sequence[Result], band: Band) -> dict[str, Any]:
+    """Return all of it for programs, by the schema `sojourn-check 1`."""
+    return {
+        "schema": "sojourn-check 1",
+        "headline": sentence(results, band),
+        "managers": [
+            {
+                "manager": result.manager.name,
+                "like": result.manager.like,
+                "settings": list(result.manager.settings),
+                "sha256": None if result.manager.plugin is None else result.manager.plugin.sha256,
+                "rows": [
+                    {
+                        "id": row.item,
+                        "section": row.source,
+                        "verdict": row.verdict,
+                        "expected": row.expected,
+                        "found": row.found,
+                    }
+                    for row in result.judged
+                ],
+                "scenarios": [_measured_json(measured, band) for measured in result.measured],
+            }
+            for result in results
+        ],
+        "left_out": [
+            {"section": section, "what": what, "why": why} for section, what, why in LEFT_OUT
+        ],
+    }
+
+
+def _measured_json(measured: Measured, band: Band) -> Mapping[str, Any]:
+    return {
+        "id": measured.cell.item,
+        "section": measured.cell.section,
+        "measures": {
+            name: {
+                "value": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "band": _ends(measured.cell, name, band),
+                "verdict": place_in_band(measured, name, band)[0],
+            }
+            for name, estimate in measured.values.items()
+        },
+    }

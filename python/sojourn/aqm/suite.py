@@ -1,0 +1,248 @@
+"""Judging and characterising one manager: rows that can fail, and runs of all scenarios."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sojourn._engine as _engine
+from sojourn.aqm.scenarios import CELLS, Cell, buffer_packets, scenario_text
+from sojourn.engine import simulate
+from sojourn.errors import RunError
+from sojourn.plugins import Plugin, PluginFailed, check_apart, simulate_apart
+from sojourn.scenario import Scenario
+from sojourn.settings import apply_settings
+from sojourn.stats.estimate import Estimate, mean_of
+
+__all__ = [
+    "BAND",
+    "MEASURES",
+    "Judged",
+    "Manager",
+    "Measured",
+    "Result",
+    "band_rows",
+    "characterise",
+    "judge",
+    "read_band",
+]
+
+MEASURES = (
+    ("utilisation", "utilisation", ""),
+    ("sojourn_mean", "mean queuing delay", "ms"),
+    ("sojourn_p95", "queuing delay, P95", "ms"),
+    ("loss_rate", "lost", "%"),
+)
+"""What is measured of each bottleneck: metric, words, unit."""
+
+BAND = ("codel", "cobalt", "pie", "docsis-pie", "fq-codel", "dualpi2")
+"""Managers whose least and greatest value are the band; drop-tail stands apart."""
+
+OWN = "own"
+"""What the band calls the number of a scenario's own."""
+
+BYTES_ONLY = ("docsis-pie", "docsis-dual-queue")
+"""Kinds whose documents count the buffer in bytes."""
+
+
+@dataclass(frozen=True)
+class Manager:
+    """A manager to be judged."""
+
+    name: str
+    like: str
+    """The kind whose laws it keeps; none if empty."""
+    settings: tuple[str, ...] = ()
+    plugin: Plugin | None = None
+
+    def queue(self, cell: Cell | None) -> str:
+        """Return the inline table of a scenario file, with the buffer of a scenario; its own one without."""
+        if self.plugin is not None:
+            return f'{{ kind = "plugin", name = "{self.name}" }}'
+        limit = ""
+        if cell is not None and not any(one.startswith("limit=") for one in self.settings):
+            packets = buffer_packets(cell.rate_mbps, cell.rtt_ms)
+            size = f"{packets * 1500} B" if self.name in BYTES_ONLY else f"{packets} packets"
+            limit = f', limit = "{size}"'
+        elif cell is None and self.name in ("drop-tail", "ack-priority"):  # which have no default
+            limit = ', limit = "84 packets"'
+        if self.name == "ack-priority":
+            return f'{{ kind = "ack-priority", manager = {{ kind = "drop-tail"{limit} }} }}'
+        return f'{{ kind = "{self.name}"{limit} }}'
+
+    def scenario(self, cell: Cell | None, duration_s: float = 120.0) -> Scenario:
+        """Return a scenario with this manager; for the rows that can fail, with a buffer of its own.
+
+        Raises
+        ------
+        ScenarioError, UsageError
+            If a key is not one of it, or its value none.
+        """
+        text = scenario_text(cell or CELLS[0], self.queue(cell), duration_s=duration_s)
+        return Scenario.parse(
+            apply_settings(
+                text,
+                [f"access.{(cell or CELLS[0]).direction}.queue.{one}" for one in self.settings],
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A row that can fail."""
+
+    item: str
+    statement: str
+    source: str
+    verdict: str
+    """`pass`, `fail` or `not judged`."""
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A scenario with what was measured: estimates by measure."""
+
+    cell: Cell
+    values: Mapping[str, Estimate]
+
+
+@dataclass
+class Result:
+    """All that is known of a manager."""
+
+    manager: Manager
+    judged: list[Judged] = field(default_factory=list[Judged])
+    measured: list[Measured] = field(default_factory=list[Measured])
+
+    @property
+    def failed(self) -> list[Judged]:
+        """Rows that failed."""
+        return [row for row in self.judged if row.verdict == "fail"]
+
+
+def judge(manager: Manager) -> list[Judged]:
+    """Judge a manager by its contract and the laws of its document."""
+    scenario = manager.scenario(None)
+    rows = _engine.check_rows(manager.like)
+    found: list[tuple[str, str, str]] = []
+    failure = ""
+    if manager.plugin is None:
+        for item, _, _ in rows:
+            found.append(_engine.check_row(scenario.compiled, manager.like, item))
+    else:
+        names = [item for item, _, _ in rows]
+        try:
+            check_apart(scenario, manager.plugin, manager.like, names, found.append)
+        except PluginFailed as error:
+            failure = error.message
+    judged = [Judged(*row, *outcome) for row, outcome in zip(rows, found, strict=False)]
+    if failure:
+        place = len(found)
+        if "not ECN-capable" in failure:  # its tickets tell which rule it broke
+            place = next(n for n, row in enumerate(rows) if row[0] == "X5")
+        why = "the manager failed before"
+        judged += [Judged(*row, "not judged", "", why) for row in rows[len(found) :]]
+        judged[place] = Judged(
+            *rows[place], "fail", "no crash, no loop and no broken rule", failure
+        )
+    return judged
+
+
+def characterise(
+    manager: Manager,
+    cells: Sequence[Cell],
+    seeds: int,
+    duration_s: float,
+    jobs: int,
+    done: Callable[[int, int], None],
+) -> list[Measured]:
+    """Run scenarios with a manager, `seeds` times each.
+
+    Parameters
+    ----------
+    manager, cells, seeds, duration_s
+        What is run, how often and how long.
+    jobs
+        Runs at a time.
+    done
+        Called with the number of runs that are done, and of all.
+
+    Raises
+    ------
+    RunError
+        If a run failed.
+    """
+    runs = [(cell, seed) for cell in cells for seed in range(1, seeds + 1)]
+
+    def run(one: tuple[Cell, int]) -> dict[str, float]:
+        cell, seed = one
+        try:
+            return _values(cell, _metrics(manager, manager.scenario(cell, duration_s), seed))
+        except RunError as error:
+            raise type(error)(f"{error.message}, in scenario {cell.item}", error.hint) from error
+
+    values: list[dict[str, float]] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(run, one) for one in runs]
+        try:
+            for future in futures:
+                values.append(future.result())
+                done(len(values), len(runs))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    found: list[Measured] = []
+    for place, cell in enumerate(cells):
+        own = values[place * seeds : (place + 1) * seeds]
+        found.append(Measured(cell, {name: mean_of([v[name] for v in own]) for name in own[0]}))
+    return found
+
+
+def _metrics(manager: Manager, scenario: Scenario, seed: int) -> dict[tuple[str, str], float]:
+    if manager.plugin is None:
+        rows = simulate(scenario.compiled, seed).metrics()
+    else:
+        import io
+
+        import polars as pl
+
+        files = simulate_apart(scenario, seed, [manager.plugin])
+        rows = pl.read_parquet(io.BytesIO(files["metrics.parquet"])).rows()
+    return {(str(subject), str(metric)): float(value) for subject, metric, value, _ in rows}
+
+
+def _values(cell: Cell, metrics: dict[tuple[str, str], float]) -> dict[str, float]:
+    found = {name: metrics[cell.direction, name] for name, _, _ in MEASURES}
+    if cell.own is not None:
+        value = cell.own.of(metrics)
+        found[OWN] = value if math.isfinite(value) else math.nan
+    return found
+
+
+Band = Mapping[tuple[str, str], Mapping[str, float]]
+"""Mean of each known manager, by scenario and measure."""
+
+
+def read_band() -> Band:
+    """Return what is known of known managers, as `tools/aqm-band` measured it."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    with Path(__file__).with_name("band.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault((row["scenario"], row["measure"]), {})[row["manager"]] = float(
+                row["value"]
+            )
+    return found
+
+
+def band_rows(results: Sequence[Result]) -> Iterator[tuple[str, str, str, str]]:
+    """Return the rows of the band's file: scenario, measure, manager, value."""
+    for result in results:
+        for measured in result.measured:
+            for measure, estimate in measured.values.items():
+                if estimate.value is not None:
+                    yield measured.cell.item, measure, result.manager.name, f"{estimate.value:.5g}"

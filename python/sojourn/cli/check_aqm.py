@@ -1,0 +1,197 @@
+"""`sojourn check-aqm`: queue managers judged by contract and laws, and characterised as RFC 7928 asks."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from sojourn.aqm.scenarios import Cell
+    from sojourn.aqm.suite import Manager, Result
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+SEEDS = 5
+"""Seeds of each scenario (RFC 7928 leaves it open). chosen: least for an interval that tells something."""
+
+QUICK_S = 40.0
+"""Length of a run of a first look. chosen: some hundred round trips after the start."""
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+
+    parser.epilog = (
+        "Exit status 1: a row of contract or law failed, or the plugin did. Scenarios of RFC 7928 pass or fail nothing: "
+        "they say where a manager stands among known ones. Example: sojourn check-aqm --plugin libmine.so --as codel"
+    )
+    parser.add_argument(
+        "managers", metavar="MANAGER", nargs="*", help='Kinds of queue managers, or "all".'
+    )
+    parser.option(
+        "--plugin",
+        "FILE",
+        "A queue manager of your own, Python or a shared library. It is run. May be repeated.",
+        action="append",
+        default=[],
+        dest="plugins",
+    )
+    parser.option(
+        "--set",
+        "KEY=V",
+        "Change a key of the manager, for example target=10ms. May be repeated.",
+        action="append",
+        default=[],
+        dest="settings",
+    )
+    parser.option(
+        "--as",
+        "KIND",
+        "The kind whose laws hold (default: the manager's own; none for plugins).",
+        dest="like",
+    )
+    parser.option(
+        "--only", "LIST", "Only these scenarios, such as T1,C2; their sections will do, too."
+    )
+    parser.option("--seeds", "N", f"Seeds of each scenario ({SEEDS}).", type=whole_number(1, 1000))
+    parser.flag("--laws", "Judge the rows that can fail, and run no scenario.")
+    parser.flag("--quick", "A few short scenarios, one seed: a first look.")
+    parser.option("--out", "DIR", "New directory for the page (default: below results/).")
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> int:
+    """Judge and characterise queue managers, and write one page."""
+    import json
+    from pathlib import Path
+
+    from sojourn.aqm.page import as_json, sentence, write_page
+    from sojourn.aqm.suite import Result, judge, read_band
+    from sojourn.cli.console import hand_over, note, print_json
+    from sojourn.errors import ExitStatus
+    from sojourn.files import write_file
+    from sojourn.output import dated, new_directory, refuse_used, writing
+
+    managers = _managers(options)
+    cells = _cells(options)
+    seeds = options.seeds or (1 if options.quick else SEEDS)
+    is_ours = options.out is None
+    out = dated("check-aqm") if is_ours else Path(options.out)
+    if not is_ours:
+        refuse_used(out)
+    for manager in managers:  # all that is wrong with keys, before anything runs
+        for cell in cells:
+            manager.scenario(cell)
+    results: list[Result] = []
+    for manager in managers:
+        result = Result(manager, judge(manager))
+        results.append(result)
+        failed = len(result.failed)
+        note(
+            f"{manager.name}: {len(result.judged) - failed} rows hold or are not judged, {failed} fail"
+        )
+        if cells and not (manager.plugin is not None and failed):
+            _characterise(result, cells, seeds, QUICK_S if options.quick else 120.0)
+    band = read_band()
+    with new_directory(out, is_ours=is_ours) as directory, writing(out):
+        write_page(directory, results, band, seeds=seeds, facts=_facts(results, seeds))
+        write_file(directory / "result.json", json.dumps(as_json(results, band), indent=1) + "\n")
+    if options.json:
+        print_json({**as_json(results, band), "out": str(out)})
+    else:
+        note(sentence(results, band))
+        hand_over(out / "report.html")
+    return ExitStatus.FAILED if any(result.failed for result in results) else ExitStatus.DONE
+
+
+def _facts(results: Sequence[Result], seeds: int) -> list[str]:
+    facts = [
+        f"Line of 10 Mb/s, round trip 100 ms, buffer of a bandwidth-delay product (84 packets) unless the scenario says "
+        f"otherwise; {seeds} seed{'s' if seeds > 1 else ''}, the first sixth of each run left out."
+    ]
+    for result in results:
+        manager = result.manager
+        if manager.plugin is not None:
+            facts.append(
+                f"{manager.plugin.file}, SHA-256 {manager.plugin.sha256}; its buffer is its own."
+            )
+        if manager.settings:
+            facts.append(f"{manager.name} with {', '.join(manager.settings)}.")
+    return facts
+
+
+def _managers(options: Namespace) -> list[Manager]:
+    """Return what is to be judged.
+
+    Raises
+    ------
+    UsageError
+        If a kind is not known, or nothing is named.
+    """
+    import sojourn._engine as _engine
+    from sojourn.aqm.suite import Manager
+    from sojourn.errors import UsageError, nearest
+    from sojourn.plugins import read_plugin
+
+    kinds = _engine.manager_kinds()
+    names: list[str] = []
+    for name in options.managers:
+        if name != "all" and name not in kinds:
+            raise UsageError(
+                f'"{name}" is no queue manager',
+                nearest(name, kinds) or f"one of {', '.join(kinds)}",
+            )
+        names += kinds if name == "all" else [name]
+    if options.like is not None and options.like not in kinds:
+        raise UsageError(
+            f'--as: "{options.like}" is no queue manager',
+            nearest(options.like, kinds) or f"one of {', '.join(kinds)}",
+        )
+    settings = tuple(options.settings)
+    found = [Manager(name, options.like or name, settings) for name in dict.fromkeys(names)]
+    for path in options.plugins:
+        plugin = read_plugin(path)
+        plugin.announce()
+        found.append(Manager(plugin.name, options.like or "", settings, plugin))
+    if not found:
+        raise UsageError("nothing to judge", "a kind, such as codel, or --plugin FILE")
+    return found
+
+
+def _cells(options: Namespace) -> list[Cell]:
+    from sojourn.aqm.scenarios import CELLS, QUICK
+    from sojourn.errors import UsageError
+
+    if options.laws:
+        return []
+    if options.only is None:
+        return [cell for cell in CELLS if not options.quick or cell.item in QUICK]
+    wanted = [word.strip() for word in options.only.split(",") if word.strip()]
+    for word in wanted:
+        if not any(word in (cell.item, cell.section) for cell in CELLS):
+            raise UsageError(
+                f'--only: "{word}" is no scenario and no section',
+                f"some of {', '.join(cell.item for cell in CELLS)}",
+            )
+    return [cell for cell in CELLS if cell.item in wanted or cell.section in wanted]
+
+
+def _characterise(result: Result, cells: Sequence[Cell], seeds: int, duration_s: float) -> None:
+    """Run the scenarios; a plugin that fails in one of them fails a row."""
+    from sojourn.aqm.suite import Judged, characterise
+    from sojourn.plugins import PluginFailed
+    from sojourn.study.runner import available_cores
+
+    def done(_: int, __: int) -> None:
+        """Nothing is told: it takes seconds."""
+
+    try:
+        result.measured = characterise(
+            result.manager, cells, seeds, duration_s, available_cores(), done
+        )
+    except PluginFailed as error:
+        what = "Every scenario of RFC 7928 runs to its end."
+        result.judged.append(Judged("X9", what, "contract", "fail", "an end", error.message))
