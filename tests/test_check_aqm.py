@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-import subprocess
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from support import CommandLine
 from test_plugins import FIFO, IN_C, compiled, write_plugin
 
 GONE_WRONG_S = 15
-"""What a library that crashes, loops or lies may take until it is told."""
+"""Processor time that a library which crashes, loops or lies may take until it is told."""
 
 
 def failing(answer: dict[str, Any]) -> list[str]:
@@ -60,7 +60,7 @@ def test_a_coupling_of_four_breaks_the_coupling_alone(sojourn: CommandLine) -> N
 
 
 def test_a_plugin_in_python_is_judged_too(sojourn: CommandLine, tmp_path: Path) -> None:
-    write_plugin(tmp_path)
+    write_plugin(tmp_path, FIFO.replace("limit = 50", "limit = 1000"))
     assert told(sojourn, "--plugin", "my_fifo.py")[:2] == (0, [])
     status, failed, _ = told(sojourn, "--plugin", "my_fifo.py", "--as", "codel")
     assert (status, failed) == (1, ["CD2"])
@@ -77,12 +77,7 @@ FAULTS = {
         "if len(self.line) == self.limit or __import__('time').perf_counter_ns() // 1000 % 4 == 0:",
         "X6",
     ),
-    "hides a packet": (
-        "            self.line.append(packet)",
-        "            self.line.append(packet)\n        if packet.flow % 97 == 13 and packet in self.line:\n"
-        "            self.line.remove(packet)",
-        "X1",
-    ),
+    "hides a packet": ("            self.line.append(packet)", "            if packet.length != 576:\n                self.line.append(packet)", "X1"),
     "keeps what it has": ("return self.line.popleft()", "return None", "X1"),
 }  # fmt: skip
 
@@ -117,17 +112,13 @@ def test_a_library_that_crashes_loops_or_lies_gives_its_row(
 ) -> None:
     place, line, row, said = LIES[lie]
     compiled(tmp_path, IN_C, **{place: line})
-    arguments = ("check-aqm", "--plugin", "libmine.so", "--json", "--laws")
-    done = subprocess.run(
-        sojourn.command(*arguments),
-        cwd=tmp_path,
-        env=sojourn.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=None if row == "X8" else 20 * GONE_WRONG_S,
-    )
-    assert done.returncode == 1, done.stderr
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = sojourn("check-aqm", "--plugin", "libmine.so", "--json", "--laws")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.status == 1, done.stderr
+    if row != "X8":  # which is told after a hundred thousand packets
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        assert used < GONE_WRONG_S
     answer = json.loads(done.stdout)
     assert failing(answer) == [row]
     assert said in answer["headline"]
@@ -147,7 +138,7 @@ def test_the_page_says_first_what_came_of_it_and_names_every_section(
     page = (tmp_path / "out" / "report.html").read_text()
     first = page.index('class="headline"')
     assert first < page.index("<table")
-    assert "pie keeps all 10 rows of contract and law, and " in page[first : first + 300]
+    assert "pie keeps all 9 rows of contract and law, and " in page[first : first + 300]
     assert "SVG" in page
     answer = json.loads((tmp_path / "out" / "result.json").read_text())
     assert {one["id"] for one in answer["managers"][0]["scenarios"]} > {"T1", "C3", "K1"}

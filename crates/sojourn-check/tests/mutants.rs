@@ -381,6 +381,18 @@ fn each_fault_of_a_drop_tail_queue_fails_its_row_alone() {
 }
 
 #[test]
+fn what_does_not_fit_is_no_signal_of_codel() {
+    let short = || -> Box<dyn QueueManager> {
+        let limit = Limit::Packets(Packets(50));
+        Box::new(DropTailQueue::new(DropTailConfig {
+            limit,
+            ..DropTailConfig::bytes(0)
+        }))
+    };
+    assert_eq!(failing_made(&short, "codel"), ["CD2"]);
+}
+
+#[test]
 fn a_queue_beyond_its_limit_fails_that_row() {
     #[derive(Debug)]
     struct Endless(VecDeque<Held>, u64);

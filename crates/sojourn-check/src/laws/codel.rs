@@ -5,6 +5,7 @@
 use crate::bench::{Bench, Draws, Event, packet, time_of};
 use crate::row::{Finding, RATE, Row, Subject};
 use sojourn_base::{BitRate, Ecn, Instant, Span};
+use sojourn_queue::Reason;
 
 pub(super) const CD1: Row = Row {
     id: "CD1",
@@ -24,6 +25,20 @@ const FULL: u32 = 1500;
 const TARGET: Span = Span::from_ms(5);
 const INTERVAL: Span = Span::from_ms(100);
 
+/// Whether a manager signals congestion: what does not fit is no signal.
+fn is_signal(event: &Event) -> bool {
+    match event {
+        Event::Marked(_) => true,
+        Event::Dropped(_, reason) => !matches!(reason, Reason::Overlimit | Reason::FatFlow),
+        _ => false,
+    }
+}
+
+fn signals(bench: &Bench<'_>) -> usize {
+    let all = bench.log().iter();
+    all.filter(|(_, event)| is_signal(event)).count()
+}
+
 fn bench<'a>(subject: &Subject<'a>, rate: BitRate) -> Bench<'a> {
     let mut bench = Bench::new(subject, rate, Draws::Constant(0.5));
     bench.wait(Instant::from_ms(1));
@@ -35,7 +50,7 @@ fn no_signal(subject: &Subject<'_>) -> Finding {
     // 3.6 ms at 10 Mb/s stand for 3 s: three packets wait when one comes for each that leaves.
     let mut low = bench(subject, RATE);
     stand(&mut low, 3, 2500);
-    told.push(("3.6 ms for 3 s", low.signals()));
+    told.push(("3.6 ms for 3 s", signals(&low)));
     // A packet a second at 16 kb/s: each waits for 750 ms of sending, and none behind it.
     let mut lone = bench(subject, BitRate::from_kbps(16));
     let arrivals: Vec<_> = (1..20)
@@ -47,12 +62,12 @@ fn no_signal(subject: &Subject<'_>) -> Finding {
         })
         .collect();
     lone.drive(&arrivals[..2], Instant::from_s(30));
-    told.push(("one packet behind another on 16 kb/s", lone.signals()));
+    told.push(("one packet behind another on 16 kb/s", signals(&lone)));
     // 200 packets at once drain in 24 ms at 100 Mb/s.
     let mut burst = bench(subject, BitRate::from_mbps(100));
     let arrivals = vec![(Instant::from_ms(2), packet(FULL, 1, Ecn::NotEct)); 200];
     burst.drive(&arrivals, Instant::from_s(1));
-    told.push(("200 packets that drain in 24 ms", burst.signals()));
+    told.push(("200 packets that drain in 24 ms", signals(&burst)));
     let found: Vec<String> = told
         .iter()
         .map(|(what, signals)| format!("{what}: {signals}"))
@@ -97,7 +112,7 @@ fn control_law(subject: &Subject<'_>) -> Finding {
     let signals: Vec<Instant> = bench
         .log()
         .iter()
-        .filter(|(_, event)| matches!(event, Event::Dropped(..) | Event::Marked(_)))
+        .filter(|(_, event)| is_signal(event))
         .map(|(at, _)| *at)
         .take(SINCE_FIRST_MS.len())
         .collect();
