@@ -366,6 +366,18 @@ def test_keys_of_a_linked_axis_vary_together() -> None:
     assert [point.labels for point in points] == [{"rate": 5}, {"rate": 1000}]
 
 
+def test_conditions_that_vary_are_labels_that_can_be_read() -> None:
+    slots = [[], [{"at": "0 s", "hold": "2 ms"}], [{"from": "1 s", "for": "2 s", "loss": 0.01}]]
+    axes = {"axes": {"slots": {"key": "access.upstream.conditions", "values": slots}}}
+    points = list(expand(definition(matrix=[axes]), HOUSEHOLD))
+    assert [point.labels["slots"] for point in points] == [
+        "none",
+        "at 0 s, hold 2 ms",
+        "from 1 s, for 2 s, loss 0.01",
+    ]
+    assert points[0].name == "none"
+
+
 def test_values_that_are_words_or_tables_are_labels_as_they_are() -> None:
     points = swept(
         queue={

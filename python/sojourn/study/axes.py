@@ -283,7 +283,7 @@ def _kind_in(value: object) -> str:
 
 def _name(value: object, *, is_only: bool) -> str:
     """Return a value as part of a point's name; a table by its kind, if it is the only one of the axis."""
-    text = value if isinstance(value, str) else toml_value(value)
+    text = value if isinstance(value, str) else toml_value(value) if value != [] else "none"
     if plugin := _plugin_in(value):
         text = plugin
     elif isinstance(value, dict) and "kind" in value:
@@ -303,6 +303,8 @@ def _words(value: object) -> str:
     """Return a table with a kind as a label that can be read, such as `drop-tail, limit 256 KB`."""
     if plugin := _plugin_in(value):
         return plugin
+    if isinstance(value, list):
+        return _listed(cast("list[object]", value))
     if not isinstance(value, dict) or "kind" not in value:
         return toml_value(cast("object", value))
     table = cast("dict[str, object]", value)
@@ -310,6 +312,17 @@ def _words(value: object) -> str:
         return toml_value(table)  # what stands deeper tells values apart, too
     rest = (f"{key} {item}" for key, item in table.items() if key != "kind")
     return ", ".join([str(table["kind"]), *rest])
+
+
+def _listed(values: list[object]) -> str:
+    """Return a list of tables, such as conditions, as a label that can be read: `at 0 s, hold 2 ms`."""
+    parts: list[str] = []
+    for value in values:
+        table = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+        if not table or any(isinstance(item, dict | list) for item in table.values()):
+            return toml_value(values)
+        parts.append(", ".join(f"{key} {item}" for key, item in table.items()))
+    return "; ".join(parts) or "none"
 
 
 @cache

@@ -247,7 +247,7 @@
     const svg = figure.querySelector("svg");
     if (!figure.offsetParent) return; // folded: nothing can be measured yet
     const panels = svg ? all("[data-ends]", svg) : [];
-    if (panels.length < 2) return;
+    if (panels.length < 2) return figure.classList.add("scroll"); // as wide as it can be read
     figure.whole = figure.whole || svg.cloneNode(true);
     const words = svg.getAttribute("aria-label");
     const titles = all("text", svg).filter((text) => !text.closest("[data-ends], [data-lane]"));
