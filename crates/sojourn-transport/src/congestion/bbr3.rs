@@ -67,10 +67,19 @@ pub(super) struct Version {
     pub(super) probe_bw_up_cwnd_gain: f64,
     /// Loss events in a round before losses end startup.
     pub(super) startup_full_loss_cnt: u32,
-    /// A probe of the rate ends when a quarter more than the product is in the network; otherwise when the rate has stopped growing.
-    pub(super) probes_to_a_queue: bool,
-    /// After marks without losses the next probe comes at once, by half of the bound.
-    pub(super) reprobes_after_marks: bool,
+    pub(super) rules: Rules,
+}
+
+/// What the versions do otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// Linux `tcp_bbr2.c`. A probe of the rate ends when a quarter more than the product is in the network, or at a bound that
+    /// an earlier probe went beyond; after the latter the next follows at once. What is released at once is a least window and
+    /// no addition to it. Many losses or marks in startup bound the network to the product. Half of a round's marks are too many.
+    Two,
+    /// The draft. A probe ends when the rate has stopped growing. With Linux of version 3 the next one comes at once after marks
+    /// without losses, by half of the bound, if `reprobes_after_marks`.
+    Three { reprobes_after_marks: bool },
 }
 
 impl Version {
@@ -82,8 +91,9 @@ impl Version {
         probe_bw_down_pacing_gain: 0.9,
         probe_bw_up_cwnd_gain: 2.25,
         startup_full_loss_cnt: 6,
-        probes_to_a_queue: false,
-        reprobes_after_marks: true,
+        rules: Rules::Three {
+            reprobes_after_marks: true,
+        },
     };
 }
 
@@ -161,6 +171,10 @@ pub(crate) struct Bbr3 {
     bw_probe_up_acks: f64,
     probe_up_cnt: f64,
     bw_probe_samples: bool,
+    /// The last probe of the rate went beyond what losses or marks allow (`prev_probe_too_high`).
+    last_probe_too_high: bool,
+    /// This one stopped at the bound which that has left (`stopped_risky_probe`).
+    stopped_at_the_bound: bool,
     extra_acked: AckAggregation,
     recovery: Recovery,
     dice: Dice,
@@ -207,6 +221,8 @@ impl Bbr3 {
             bw_probe_up_acks: 0.0,
             probe_up_cnt: f64::INFINITY,
             bw_probe_samples: false,
+            last_probe_too_high: false,
+            stopped_at_the_bound: false,
             extra_acked: AckAggregation::default(),
             recovery: Recovery::default(),
             dice: Dice::default(),
@@ -259,6 +275,7 @@ impl Bbr3 {
             self.rounds.round_start,
             self.min_rtt,
             self.config.marks_up_to,
+            self.version.rules,
         );
         let loss_events = self.loss_events_in_round;
         if self.loss_round.round_start {
@@ -271,8 +288,7 @@ impl Bbr3 {
         self.check_full_bw_reached(rate, sample);
         self.check_startup_done(rate, loss_events);
         self.check_drain_done(ack, rate);
-        if self.full_bw_reached {
-            self.adapt_long_term_model(ack, rate, sample);
+        if self.full_bw_reached && !self.adapt_long_term_model(ack, rate, sample) {
             self.update_probe_bw_cycle_phase(ack, rate, sample);
         }
         // BBRAdvanceLatestDeliverySignals.

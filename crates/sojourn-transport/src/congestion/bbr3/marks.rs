@@ -6,6 +6,7 @@
 //! Deviations: too many marks are judged by the round that ended and not by each sample, as in s2n-quic; the share counts
 //! segments that acknowledgements name, as AccECN does; no fixed point.
 
+use super::Rules;
 use crate::congestion::Ack;
 use sojourn_base::Span;
 
@@ -37,7 +38,7 @@ pub(super) struct Marks {
     pub(super) in_round: bool,
     /// And in this cycle of probes (`ecn_in_cycle`).
     pub(super) in_cycle: bool,
-    /// More than half of the round that ended.
+    /// More than half of the round that ended; in version 2 half of it.
     pub(super) too_many: bool,
     startup_rounds: u32,
 }
@@ -60,7 +61,14 @@ impl Marks {
 
     /// An acknowledgement; the round ends with it if `round_start`. Marks are answered once the shortest round trip is no longer
     /// than `longest`, at any with zero.
-    pub(super) fn on_ack(&mut self, ack: &Ack, round_start: bool, min_rtt: Span, longest: Span) {
+    pub(super) fn on_ack(
+        &mut self,
+        ack: &Ack,
+        round_start: bool,
+        min_rtt: Span,
+        longest: Span,
+        rules: Rules,
+    ) {
         if !self.counts {
             return;
         }
@@ -74,12 +82,9 @@ impl Marks {
         self.eligible |= longest.is_zero() || min_rtt <= longest;
         let part = (f64::from(self.marked) / f64::from(self.delivered)).min(1.0);
         self.alpha += ALPHA_GAIN * (part - self.alpha);
-        self.too_many = self.eligible && part > THRESHOLD;
-        self.startup_rounds = if self.eligible && part >= THRESHOLD {
-            self.startup_rounds + 1
-        } else {
-            0
-        };
+        let half = self.eligible && part >= THRESHOLD;
+        self.too_many = half && (part > THRESHOLD || rules == Rules::Two);
+        self.startup_rounds = if half { self.startup_rounds + 1 } else { 0 };
         (self.delivered, self.marked) = (0, 0);
     }
 
@@ -109,7 +114,10 @@ mod tests {
             marks: marked,
             ..ack_at(Instant::ZERO, 10)
         };
-        marks.on_ack(&ack, true, min_rtt, longest);
+        let rules = Rules::Three {
+            reprobes_after_marks: true,
+        };
+        marks.on_ack(&ack, true, min_rtt, longest, rules);
     }
 
     #[test]

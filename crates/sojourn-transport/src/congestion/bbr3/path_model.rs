@@ -4,7 +4,7 @@
 //! Deviations: those of the parent module.
 
 use super::super::bbr_model::{MIN_PIPE_CWND, SEND_QUANTUM, bdp, cwnd_after};
-use super::{Bbr3, State};
+use super::{Bbr3, Rules, State};
 use crate::congestion::{Ack, RateSample};
 use sojourn_base::Span;
 
@@ -30,7 +30,17 @@ impl Bbr3 {
 
     /// `BBRInflight`: with room for what is released at once.
     pub(super) fn inflight(&self, gain: f64) -> f64 {
-        self.bdp_multiple(gain) + 3.0 * f64::from(SEND_QUANTUM)
+        self.with_room(self.bdp_multiple(gain))
+    }
+
+    /// `BBRQuantizationBudget`.
+    fn with_room(&self, inflight: f64) -> f64 {
+        let room = 3.0 * f64::from(SEND_QUANTUM);
+        match self.version.rules {
+            Rules::Two if self.state == State::ProbeBwUp => inflight.max(room) + 2.0,
+            Rules::Two => inflight.max(room),
+            Rules::Three { .. } => inflight + room,
+        }
     }
 
     /// `BBRInflightWithHeadroom`.
@@ -100,7 +110,11 @@ impl Bbr3 {
                 .modulate_cwnd(ack, ack.rate.as_ref(), starts, self.cwnd);
         self.cwnd = window;
         if !settled {
-            let target = self.inflight(self.gains().1) + self.extra_acked.room(self.bw());
+            let product = self.bdp_multiple(self.gains().1);
+            let target = match self.version.rules {
+                Rules::Two => self.with_room(product + self.extra_acked.room(self.bw())),
+                Rules::Three { .. } => self.with_room(product) + self.extra_acked.room(self.bw()),
+            };
             self.cwnd = cwnd_after(self.cwnd, acked, target, self.full_bw_reached);
         }
         if self.state == State::ProbeRtt {

@@ -3,7 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr sections 5.3.3 (states) and 5.5.10 (long-term bound).
 //! Deviations: those of the parent module.
 
-use super::{AckPhase, Bbr3, LEAST_WAIT, PROBE_BW_UP_PACING_GAIN, State};
+use super::{AckPhase, Bbr3, LEAST_WAIT, PROBE_BW_UP_PACING_GAIN, Rules, State};
 use crate::congestion::{Ack, RateSample};
 use sojourn_base::{Instant, Span};
 
@@ -16,8 +16,13 @@ const RENO_ROUNDS: f64 = 63.0;
 const DOUBLINGS: u32 = 30;
 
 impl Bbr3 {
-    /// `BBRAdaptLongTermModel`.
-    pub(super) fn adapt_long_term_model(&mut self, ack: &Ack, rate: &RateSample, sample: f64) {
+    /// `BBRAdaptLongTermModel`; returns whether that has decided on the next state (version 2).
+    pub(super) fn adapt_long_term_model(
+        &mut self,
+        ack: &Ack,
+        rate: &RateSample,
+        sample: f64,
+    ) -> bool {
         if self.rounds.round_start {
             match self.ack_phase {
                 AckPhase::ProbeStarting => self.ack_phase = AckPhase::ProbeFeedback,
@@ -28,6 +33,13 @@ impl Bbr3 {
                         self.max_bw_filter = [0.0, self.max_bw_filter[0]];
                         self.max_bw_filter[0] = self.max_bw_filter[0].max(sample);
                     }
+                    if self.is_in_a_probe_bw_state()
+                        && self.stopped_at_the_bound
+                        && !self.last_probe_too_high
+                    {
+                        self.start_probe_bw_refill(rate, 0);
+                        return true;
+                    }
                 }
                 _ => {}
             }
@@ -36,6 +48,7 @@ impl Bbr3 {
         if self.is_inflight_too_high(rate) {
             if self.bw_probe_samples {
                 self.bw_probe_samples = false;
+                self.last_probe_too_high = true;
                 if !rate.application_limited {
                     let target = self.bdp_multiple(1.0).min(self.cwnd);
                     self.inflight_longterm = sent.max(self.config.beta * target);
@@ -44,15 +57,13 @@ impl Bbr3 {
                     self.start_probe_bw_down(ack.now, rate);
                 }
             }
-            return;
+        } else if self.inflight_longterm.is_finite() {
+            self.inflight_longterm = self.inflight_longterm.max(sent);
+            if self.state == State::ProbeBwUp {
+                self.probe_inflight_longterm_upward(ack, rate);
+            }
         }
-        if self.inflight_longterm.is_infinite() {
-            return;
-        }
-        self.inflight_longterm = self.inflight_longterm.max(sent);
-        if self.state == State::ProbeBwUp {
-            self.probe_inflight_longterm_upward(ack, rate);
-        }
+        false
     }
 
     /// `BBRProbeInflightLongtermUpward`.
@@ -98,9 +109,14 @@ impl Bbr3 {
             State::ProbeBwRefill if self.rounds.round_start => {
                 self.start_probe_bw_up(ack, rate, sample);
             }
-            State::ProbeBwUp if self.version.probes_to_a_queue => {
+            State::ProbeBwUp if self.version.rules == Rules::Two => {
                 let lasted = ack.now.saturating_since(self.cycle_stamp);
-                if lasted > self.min_rtt && pipe >= self.inflight(PROBE_BW_UP_PACING_GAIN) {
+                let at_the_bound = self.last_probe_too_high && pipe >= self.inflight_longterm;
+                let queues =
+                    lasted > self.min_rtt && pipe >= self.inflight(PROBE_BW_UP_PACING_GAIN);
+                if at_the_bound || queues {
+                    self.stopped_at_the_bound |= at_the_bound;
+                    self.last_probe_too_high = false;
                     self.start_probe_bw_down(ack.now, rate);
                 }
             }
@@ -118,9 +134,7 @@ impl Bbr3 {
 
     /// `BBRStartProbeBW_DOWN`.
     pub(super) fn start_probe_bw_down(&mut self, now: Instant, rate: &RateSample) {
-        (self.loss_in_round, self.loss_in_cycle) = (false, false);
-        (self.marks.in_round, self.marks.in_cycle) = (false, false);
-        (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
+        self.reset_congestion_signals();
         self.probe_up_cnt = f64::INFINITY;
         self.rounds_since_bw_probe = u32::from(self.dice.roll(2) == 1);
         self.bw_probe_wait = LEAST_WAIT + Span::from_ms(self.dice.roll(CHANCE_OF_WAIT_MS));
@@ -130,10 +144,18 @@ impl Bbr3 {
         self.state = State::ProbeBwDown;
     }
 
+    /// `BBRResetCongestionSignals`.
+    pub(super) const fn reset_congestion_signals(&mut self) {
+        (self.loss_in_round, self.loss_in_cycle) = (false, false);
+        (self.marks.in_round, self.marks.in_cycle) = (false, false);
+        (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
+    }
+
     /// `BBRStartProbeBW_REFILL`; the first step of the probe is two to the power of `rounds`.
     fn start_probe_bw_refill(&mut self, rate: &RateSample, rounds: u32) {
         self.reset_short_term_model();
         (self.bw_probe_up_rounds, self.bw_probe_up_acks) = (rounds, 0.0);
+        self.stopped_at_the_bound = false;
         self.ack_phase = AckPhase::Refilling;
         self.rounds.restart(rate);
         self.state = State::ProbeBwRefill;
@@ -153,7 +175,10 @@ impl Bbr3 {
 
     /// There were marks and no losses in this cycle: who made them may be gone (Linux `bbr_check_time_to_probe_bw`).
     fn is_time_to_probe_anew(&self, ack: &Ack) -> bool {
-        self.version.reprobes_after_marks && self.marks.in_cycle && !self.loss_in_cycle && ack.open
+        let at_once = Rules::Three {
+            reprobes_after_marks: true,
+        };
+        self.version.rules == at_once && self.marks.in_cycle && !self.loss_in_cycle && ack.open
     }
 
     /// The power of two that is half of the bound at most.

@@ -4,7 +4,7 @@
 //! Source: draft-ietf-ccwg-bbr sections 5.3.1 and 5.3.2.
 //! Deviations: those of the parent module.
 
-use super::{Bbr3, State};
+use super::{Bbr3, Rules, State};
 use crate::congestion::{Ack, RateSample};
 
 impl Bbr3 {
@@ -32,10 +32,16 @@ impl Bbr3 {
             && self.are_losses_too_many(rate);
         if lossy || self.marks.end_startup() {
             self.full_bw_reached = true;
-            self.inflight_longterm = self.bdp_multiple(1.0).max(self.inflight_latest);
+            self.inflight_longterm = match self.version.rules {
+                Rules::Two => self.inflight(1.0),
+                Rules::Three { .. } => self.bdp_multiple(1.0).max(self.inflight_latest),
+            };
         }
         if self.full_bw_reached {
             self.state = State::Drain;
+            if self.version.rules == Rules::Two {
+                self.reset_congestion_signals();
+            }
         }
     }
 

@@ -199,7 +199,9 @@ fn half_of_the_product_for_a_fifth_of_a_second_each_five_seconds() {
 
 /// Version 3 that waits for its next probe.
 const PATIENT: Version = Version {
-    reprobes_after_marks: false,
+    rules: Rules::Three {
+        reprobes_after_marks: false,
+    },
     ..Version::THREE
 };
 
@@ -265,12 +267,59 @@ fn version_two_starts_as_version_one_and_ends_a_probe_with_a_quarter_more_in_the
     assert!((path.bbr.pacing_rate - 0.99 * 2885.0).abs() < 0.01);
     let mut path = Path::counting(TWO).filled();
     path.until(State::ProbeBwUp);
-    // 1.25 times 40 and three quanta of two are 56.
+    // 1.25 times 40 and the two that every probe may add are 52.
     for _ in 0..5 {
-        path.round(1000.0, 55, 0);
+        path.round(1000.0, 51, 0);
     }
     assert_eq!(path.bbr.state, State::ProbeBwUp);
-    path.round(1000.0, 56, 0);
+    path.round(1000.0, 52, 0);
     assert_eq!(path.bbr.state, State::ProbeBwDown);
     assert!((path.bbr.pacing_rate - 0.99 * 750.0).abs() < 0.5);
+}
+
+#[test]
+fn in_version_two_what_is_released_at_once_is_a_least_window_and_many_marks_leave_the_product() {
+    let mut path = Path::counting(TWO);
+    path.marked = 10;
+    path.round(1000.0, 40, 0);
+    path.round(1000.0, 80, 0);
+    // 1000 segments per second for 40 ms; version 3 would keep what was delivered in the round, if that is more.
+    assert!((path.bbr.inflight_longterm - 40.0).abs() < 1e-9);
+    assert!((path.bbr.inflight(1.0) - 40.0).abs() < 1e-9);
+    assert!((path.bbr.inflight(0.05) - 6.0).abs() < 1e-9);
+}
+
+#[test]
+fn half_of_a_round_of_marks_is_too_many_in_version_two() {
+    for (version, ends) in [(TWO, true), (PATIENT, false)] {
+        let mut path = Path::counting(version).filled();
+        path.until(State::ProbeBwUp);
+        path.marked = 5;
+        path.round(1000.0, 50, 0);
+        path.round(1000.0, 50, 0);
+        assert_eq!(path.bbr.state == State::ProbeBwDown, ends);
+        assert_eq!(path.bbr.inflight_longterm.is_finite(), ends);
+    }
+}
+
+#[test]
+fn a_probe_of_version_two_stops_at_the_bound_of_the_last_and_the_next_goes_beyond_at_once() {
+    let mut path = Path::counting(TWO).filled();
+    path.until(State::ProbeBwUp);
+    path.round(1000.0, 44, 2);
+    assert_eq!(path.bbr.state, State::ProbeBwDown);
+    assert!((path.bbr.inflight_longterm - 44.0).abs() < 1e-9);
+    path.until(State::ProbeBwUp);
+    // 44 are the bound and less than the 52 that end a probe for its queue.
+    path.round(1000.0, 43, 0);
+    assert_eq!(path.bbr.state, State::ProbeBwUp);
+    path.round(1000.0, 44, 0);
+    assert_eq!(path.bbr.state, State::ProbeBwDown);
+    assert!(path.bbr.stopped_at_the_bound);
+    // A round later, not after a cycle, and this time the bound does not stop it.
+    path.round(1000.0, 36, 0);
+    path.round(1000.0, 36, 0);
+    assert_eq!(path.bbr.state, State::ProbeBwUp);
+    path.round(1000.0, 45, 0);
+    assert_eq!(path.bbr.state, State::ProbeBwUp);
 }
