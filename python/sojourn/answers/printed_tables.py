@@ -26,7 +26,7 @@ from sojourn.stats.estimate import (
     paired_ratio,
 )
 
-__all__ = ["printed_rows", "printed_table"]
+__all__ = ["printed_row", "printed_rows", "printed_table"]
 
 
 @cache
@@ -34,6 +34,28 @@ def printed_rows(path: Path, root: Path | None = None) -> tuple[dict[str, str], 
     """Rows of a file of printed values, as text; `root` is the result that it came with."""
     content = read_file(path, root=root).decode()
     return tuple(csv.DictReader(io.StringIO(content, newline="")))
+
+
+def printed_row(path: Path, **columns: str) -> dict[str, str]:
+    """Return the first row of a file of printed values whose columns hold these texts.
+
+    Raises
+    ------
+    LookupError
+        If no row does.
+    """
+    found = _first(printed_rows(path), columns)
+    if found is None:
+        told = ", ".join(f"{column} {text}" for column, text in columns.items())
+        message = f"{path.name} prints nothing of {told}"
+        raise LookupError(message)
+    return found
+
+
+def _first(rows: Sequence[dict[str, str]], wanted: Mapping[str, str]) -> dict[str, str] | None:
+    return next(
+        (row for row in rows if all(row[column] == text for column, text in wanted.items())), None
+    )
 
 
 def printed_table(study: OpenStudy, ask: Ask, definition: PrintedTable) -> Table:
@@ -90,10 +112,7 @@ def matching_row(
 ) -> dict[str, str] | None:
     """Return the first row of a study's file that says what `match` does, with `{row}` filled in."""
     wanted = {column: text.replace("{row}", row) for column, text in match.items()}
-    for found in printed_rows(study.folder / name, study.root):
-        if all(found[column] == text for column, text in wanted.items()):
-            return found
-    return None
+    return _first(printed_rows(study.folder / name, study.root), wanted)
 
 
 def _cell(

@@ -353,6 +353,59 @@ class StudyView:
             self._series[key] = {seed: _link_series(part) for _, seed, part in _by_run(rows)}
         return self._series[key]
 
+    def acknowledged_rate(
+        self, point: str, subject: str, begin_s: float, end_s: float
+    ) -> np.ndarray:
+        """Return what the peer of a traffic entry acknowledged between two times, by seed, Mb/s; NaN where it is not known.
+
+        Both times are moved to the next row of `connection_series`, and the end to the last one at most.
+
+        Raises
+        ------
+        NotRecorded
+            If the study kept no such table, or the point has none of this entry.
+        """
+        found: list[float] = []
+        for at, data in self._connections(point, subject, "acknowledged_bytes"):
+            first, last = np.searchsorted(at, [begin_s - 1e-6, end_s + 1e-6], side="left")
+            last = min(int(last), len(at) - 1)
+            known = last > first
+            found.append(
+                (data[last] - data[first]) * 8e-6 / (at[last] - at[first]) if known else np.nan
+            )
+        return np.array(found)
+
+    def round_trips(self, point: str, subject: str) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return times in s and smoothed round trips in ms of a traffic entry's connections, by seed.
+
+        Raises
+        ------
+        NotRecorded
+            If the study kept no table `connection_series`, or the point has none of this entry.
+        """
+        found = self._connections(point, subject, "round_trip_ns")
+        return [(at, ns / NANOSECONDS_PER_MILLISECOND) for at, ns in found]
+
+    def _connections(
+        self, point: str, subject: str, column: str
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return times in s and a column of `connection_series` where it is known, by seed."""
+        import polars as pl
+
+        rows = (
+            self.table("connection_series", point)
+            .filter(pl.col("traffic") == subject)
+            .select("seed", "at_ns", pl.col(column).cast(pl.Float64))
+            .drop_nulls()
+            .sort("at_ns")
+        )
+        parts = rows.partition_by("seed", as_dict=True)
+        runs = [parts.get((seed,), rows.clear()) for seed in self.seeds(point)]
+        return [
+            (part["at_ns"].to_numpy() / NANOSECONDS_PER_SECOND, part[column].to_numpy())
+            for part in runs
+        ]
+
 
 _SERIES = (
     "start_ns",

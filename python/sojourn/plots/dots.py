@@ -24,6 +24,14 @@ class DotRow:
     """Shown in place of the diamond if the print is a bound."""
 
 
+def beside_print(
+    ours: Sequence[float | None], printed: Sequence[float], look: str = "blue circle"
+) -> list[DotRow]:
+    """Return one row for each printed value, with ours where there is one."""
+    pairs = zip(ours, printed, strict=True)
+    return [DotRow(row, 0, look, Estimate(one), other) for row, (one, other) in enumerate(pairs)]
+
+
 def dot_panel(
     rows: Sequence[str],
     entries: Sequence[DotRow],

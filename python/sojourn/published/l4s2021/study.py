@@ -7,11 +7,9 @@ half); the print takes the mean of `tcp_delivery_rate`. Round trips are smoothed
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,16 +17,18 @@ import polars as pl
 
 from sojourn.answers.asking import Ask
 from sojourn.answers.claims import Outcome
+from sojourn.answers.printed_tables import printed_row
 from sojourn.answers.view import NotRecorded, StudyView
+from sojourn.plots.dots import beside_print, dot_panel
 from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel, PlotSpec, Rule
 
-SECOND = 1e9
+PRINTED = Path(__file__).parent / "printed"
 
 #: "mean of tcp_delivery_rate over 60 s that end 2 s before the end" (steady_state.go).
 WINDOW_S, MARGIN_S = 60.0, 2.0
 
-#: When the rate falls in scenario 2, and how long the run goes on.
-STEP_S, AFTER_S = 30.0, 30.0
+#: When the rate falls in scenario 2.
+STEP_S = 30.0
 
 ROUND_TRIPS = ("10-10", "20-10", "20-20", "80-20", "80-80", "160-10")
 PAIRS = ("prague-prague", "prague-cubic", "cubic-prague", "cubic-cubic")
@@ -52,19 +52,7 @@ def delivered(view: StudyView, point: str, subject: str) -> np.ndarray:
     """Acknowledged data of a flow in the window of the print, by seed, Mb/s."""
     end = view.duration_s(point) - MARGIN_S
     begin = max(end - WINDOW_S, view.duration_s(point) / 2)
-    rows = view.table("connection_series", point).filter(pl.col("traffic") == subject)
-    found: list[float] = []
-    for seed in view.seeds(point):
-        part = rows.filter(pl.col("seed") == seed).sort("at_ns")
-        at = part["at_ns"].to_numpy() / SECOND
-        first, last = np.searchsorted(at, [begin - 1e-6, end + 1e-6], side="left")
-        last = min(int(last), len(at) - 1)
-        if last <= first:
-            found.append(np.nan)
-            continue
-        data = part["acknowledged_bytes"].to_numpy().astype(float)
-        found.append((data[last] - data[first]) * 8e-6 / (at[last] - at[first]))
-    return np.array(found)
+    return view.acknowledged_rate(point, subject, begin, end)
 
 
 def shares(view: StudyView, point: str, what: str) -> np.ndarray:
@@ -89,21 +77,11 @@ def utilisation(view: StudyView, point: str) -> np.ndarray:
     return delivered(view, point, "first") / (rate * 1448 / 1514)
 
 
-def round_trips(view: StudyView, point: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times in s and smoothed round trips in ms of the first flow in one run."""
-    rows = view.table("connection_series", point).filter(
-        (pl.col("traffic") == "first") & (pl.col("seed") == seed)
-    )
-    rows = rows.drop_nulls("round_trip_ns").sort("at_ns")
-    return rows["at_ns"].to_numpy() / SECOND, rows["round_trip_ns"].to_numpy() / 1e6
-
-
 def spike(view: StudyView, point: str, what: str) -> np.ndarray:
     """Largest round trip after the step in ms, or for how long it is above the path's and 10 or 50 ms, by seed, s."""
     path = 80.0 if "near-80" in point else 20.0
     found: list[float] = []
-    for seed in view.seeds(point):
-        at, ms = round_trips(view, point, seed)
+    for at, ms in view.round_trips(point, "first"):
         after = at >= STEP_S
         if not after.any():
             message = f"{point} ends before its step"
@@ -131,13 +109,6 @@ def geometric_mean(view: StudyView, point: str) -> np.ndarray:
 # ---- what is printed ------------------------------------------------------------------------------------------
 
 
-@cache
-def _printed(name: str) -> tuple[dict[str, str], ...]:
-    file = Path(__file__).parent / "printed" / f"{name}.csv"
-    with file.open(encoding="utf-8", newline="") as lines:
-        return tuple(csv.DictReader(lines))
-
-
 _QUEUES = {
     "dualpi2": "dualpi2",
     "dualpi2-today": "dualpi2",
@@ -147,45 +118,35 @@ _QUEUES = {
 }
 
 
+def _of_both(name: str, **columns: str) -> float:
+    row = printed_row(PRINTED / f"{name}.csv", **columns)
+    return float(row["delivered_1_mbps"]) / float(row["delivered_2_mbps"])
+
+
 def printed_pair(rate: int, queue: str, rtts: str, pair: str) -> float:
     """Return the printed ratio of scenario 1."""
-    near, far = rtts.split("-")
     first, second = pair.replace("today", "prague").split("-")
-    for row in _printed("scenario1"):
-        if (
-            float(row["rate_mbps"]) == rate
-            and row["queue"] == _QUEUES[queue]
-            and (row["control_1"], row["control_2"]) == (first, second)
-            and (float(row["rtt_1_ms"]), float(row["rtt_2_ms"])) == (float(near), float(far))
-        ):
-            return float(row["delivered_1_mbps"]) / float(row["delivered_2_mbps"])
-    message = f"nothing is printed of {rate} Mb/s, {queue}, {rtts}, {pair}"
-    raise LookupError(message)
+    return _of_both(
+        "scenario1",
+        rate_mbps=str(rate),
+        queue=_QUEUES[queue],
+        round_trips=rtts,
+        control_1=first,
+        control_2=second,
+    )
 
 
 def printed_single(queue: str, other: str) -> float:
     """Return the printed ratio of scenario 6."""
     control, ecn = other.split("-")
-    for row in _printed("scenario6"):
-        # The last column says "ecn" or what stands for its absence.
-        is_ecn = row["ecn_2"] == "ecn"
-        if (
-            row["queue"] == SINGLE[queue]
-            and row["control_2"] == control
-            and is_ecn == (ecn == "ecn")
-        ):
-            return float(row["delivered_1_mbps"]) / float(row["delivered_2_mbps"])
-    message = f"nothing is printed of {queue} with {other}"
-    raise LookupError(message)
+    ecn = {"ecn": "ecn", "not": "noecn"}[ecn]
+    return _of_both("scenario6", queue=SINGLE[queue], control_2=control, ecn_2=ecn)
 
 
 def printed_completion(far: int, beside: str) -> float:
     """Return the printed geometric mean in ms."""
-    for row in _printed("completion"):
-        if (float(row["rtt_ms"]), row["competitor"]) == (far, beside):
-            return float(row["geometric_mean_ms"])
-    message = f"nothing is printed of {far} ms beside {beside}"
-    raise LookupError(message)
+    row = printed_row(PRINTED / "completion.csv", rtt_ms=str(far), competitor=beside)
+    return float(row["geometric_mean_ms"])
 
 
 # ---- claims -----------------------------------------------------------------------------------------------------
@@ -237,14 +198,6 @@ def share_of_cubic(ask: Ask) -> Outcome:
     return Outcome.of(all(1 <= v <= 4 for v in found.values()), f"{_range(found)} Mb/s")
 
 
-def tunnel(ask: Ask) -> Outcome:
-    """H21-06."""
-    one, two = ask.at("ratio", "s5/tunnel"), ask.at("ratio", "s5/no-tunnel")
-    return Outcome.of(
-        one >= 8 and 0.8 <= two <= 1.25, f"{one:.3g} in one tunnel, {two:.3g} without"
-    )
-
-
 def _harm(ask: Ask, far: int, beside: str) -> float:
     alone = ask.at("geometric_mean", f"f/none-far-{far}")
     return 1 - alone / ask.at("geometric_mean", f"f/{beside}-far-{far}-{beside}")
@@ -276,21 +229,6 @@ def completion_times(ask: Ask) -> Outcome:
     return Outcome.of(
         near >= 12,
         f"{near} of 15 within 1.5 of print; factors {min(factors):.2f} to {max(factors):.2f}",
-    )
-
-
-def prague_beats_cubic_at_20(ask: Ask) -> Outcome:
-    """H21-10."""
-    value = _ratio(ask, 50, "dualpi2", "20-20", "prague-cubic")
-    return Outcome.of(1.5 <= value <= 2.8, f"{value:.3g} (print 2.05)")
-
-
-def prague_beats_cubic_elsewhere(ask: Ask) -> Outcome:
-    """H21-11."""
-    near = _ratio(ask, 50, "dualpi2", "10-10", "prague-cubic")
-    far = _ratio(ask, 50, "dualpi2", "80-80", "prague-cubic")
-    return Outcome.of(
-        1.9 <= near <= 3.5 and 1.3 <= far <= 2.3, f"{near:.3g} at 10 ms, {far:.3g} at 80 ms"
     )
 
 
@@ -391,97 +329,8 @@ def independence_helps(ask: Ask) -> Outcome:
     return Outcome.of(nearer == len(told), f"2020 to today: {'; '.join(told)}")
 
 
-def _spike(ask: Ask, what: str, flow: str, near: int, rate: int, queue: str = "fq") -> float:
-    return ask.at(what, f"s2/flow-{flow}-{queue}-near-{near}-to-{rate}")
-
-
-def brief_spike_of_cubic(ask: Ask) -> Outcome:
-    """H21-20."""
-    value = _spike(ask, "above_10", "cubic", 80, 25)
-    return Outcome.of(value < 1, f"{value:.2g} s")
-
-
-def spike_of_prague(ask: Ask) -> Outcome:
-    """H21-21."""
-    value = _spike(ask, "peak", "prague", 80, 25) - 80
-    return Outcome.of(60 <= value <= 150, f"{value:.0f} ms")
-
-
-def spike_lasts(ask: Ask) -> Outcome:
-    """H21-22."""
-    prague = _spike(ask, "above_10", "prague", 80, 25)
-    cubic = _spike(ask, "above_10", "cubic", 80, 25)
-    times = prague / max(cubic, 0.02)
-    return Outcome.of(2.5 <= prague <= 10 and times >= 5, f"{prague:.2g} s, CUBIC {cubic:.2g} s")
-
-
-def largest_round_trip(ask: Ask) -> Outcome:
-    """H21-23."""
-    value = _spike(ask, "peak", "prague", 80, 1)
-    return Outcome.of(3500 <= value <= 5200, f"{value:.0f} ms (print 4346)")
-
-
-def spike_to_the_end(ask: Ask) -> Outcome:
-    """H21-24."""
-    value = _spike(ask, "above_10", "prague", 80, 1)
-    return Outcome.of(value >= 0.97 * AFTER_S, f"{value:.3g} s of the {AFTER_S:g} s that are left")
-
-
-def spike_grows(ask: Ask) -> Outcome:
-    """H21-25."""
-    rates = (25, 10, 5, 1)
-    peaks = [_spike(ask, "peak", "prague", 80, rate) for rate in rates]
-    times = [_spike(ask, "above_50", "prague", 80, rate) for rate in rates]
-    ours = ", ".join(f"{p:.0f} ms and {t:.2g} s" for p, t in zip(peaks, times, strict=True))
-    return Outcome.of(peaks == sorted(peaks) and times == sorted(times), ours)
-
-
 def _used(ask: Ask, flow: str, queue: str, burst: str, way: str = "alone") -> float:
     return ask.at("utilisation", f"bursts/flow-{flow}-{queue}-20-{way}-{burst}")
-
-
-def bursts_cost_half(ask: Ask) -> Outcome:
-    """H21-26."""
-    fast = _used(ask, "prague", "dualpi2", "slots") / _used(ask, "cubic", "fq", "slots")
-    slow = _used(ask, "prague", "dualpi2", "slots", "to25") / _used(
-        ask, "cubic", "fq", "slots", "to25"
-    )
-    return Outcome.of(
-        0.3 <= fast <= 0.7 and slow < 0.9, f"{fast:.2f} at 50 Mb/s, {slow:.2f} at 25 Mb/s"
-    )
-
-
-def a_later_step_gives_it_back(ask: Ask) -> Outcome:
-    """H21-27."""
-    late = _used(ask, "prague", "dualpi2-5ms", "slots")
-    gain = late / _used(ask, "prague", "dualpi2", "slots")
-    beside = late / _used(ask, "cubic", "dualpi2", "slots")
-    return Outcome.of(
-        gain > 1.15 and beside > 0.85, f"{gain:.2f} times 1 ms; {beside:.2f} of CUBIC"
-    )
-
-
-def loss_grows_with_rate(ask: Ask) -> Outcome:
-    """H21-28."""
-    fast = _used(ask, "prague", "dualpi2", "slots")
-    slow = _used(ask, "prague", "dualpi2", "slots", "to25")
-    return Outcome.of(fast < slow, f"utilisation {fast:.2f} at 50 Mb/s, {slow:.2f} at 25 Mb/s")
-
-
-def cubic_does_not_mind(ask: Ask) -> Outcome:
-    """H21-29."""
-    value = _used(ask, "cubic", "dualpi2", "slots") / _used(ask, "cubic", "fq", "slots")
-    return Outcome.of(0.9 <= value <= 1 / 0.9, f"{value:.2f}")
-
-
-def independence_of_four(ask: Ask) -> Outcome:
-    """H21-38."""
-    now, then, cubic = (
-        ask.at("spread_of_four", f"iccrg/{who}") for who in ("today", "2020", "cubic")
-    )
-    return Outcome.of(
-        now <= 2 and then > 10, f"{now:.2g} today, {then:.2g} in 2020; CUBIC over CoDel {cubic:.2g}"
-    )
 
 
 def relabelled_cubic(ask: Ask) -> Outcome:
@@ -491,16 +340,6 @@ def relabelled_cubic(ask: Ask) -> Outcome:
         max(found.values()) < 0.5,
         f"{found['20']:.2f} of the other at 20 ms, {found['80']:.2f} at 80",
     )
-
-
-def bursts_turn_it(ask: Ask) -> Outcome:
-    """H21-40."""
-    found = {
-        burst: ask.at("ratio", f"bursts/today-dualpi2-today-20-pair-{burst}")
-        for burst in ("none", "1ms", "2ms", "4ms")
-    }
-    ours = ", ".join(f"{burst} {value:.2f}" for burst, value in found.items())
-    return Outcome.of(found["none"] > 1 > found["4ms"], ours)
 
 
 def near_print(ask: Ask) -> Outcome:
@@ -583,6 +422,40 @@ def _ratios(low: float, high: float, words: str = "ratio of rates") -> Axis:
     return Axis(words, "", scale="log", low=low, high=high, ticks=ticks)
 
 
+def _or_none(ask: Callable[[], float]) -> float | None:
+    try:
+        return ask()
+    except NotRecorded:
+        return None
+
+
+def _beside_print(
+    rows: Sequence[str],
+    ours: Sequence[float | None],
+    printed: Sequence[float],
+    axis: Axis,
+    rule: Rule,
+    title: str = "",
+    *,
+    with_labels: bool = True,
+) -> Panel:
+    return dot_panel(
+        rows,
+        beside_print(ours, printed),
+        lanes=1,
+        quantity=axis.quantity,
+        unit=axis.unit,
+        scale=axis.scale,
+        low=axis.low,
+        high=axis.high,
+        title=title,
+        with_labels=with_labels,
+        labels={"blue circle": "ours"},
+        ticks=axis.ticks,
+        extras=(rule,),
+    )
+
+
 def figure_ratio(ask: Ask) -> PlotSpec:
     """Figure 1: Prague over CUBIC over the round trip."""
     panels: list[Panel] = []
@@ -628,39 +501,20 @@ def _words(pair: str) -> str:
 
 def figure_bias(ask: Ask) -> PlotSpec:
     """Figure 2: network bias, four pairs in three queues."""
-    panels: list[Panel] = []
-    for queue, title in (("dualpi2", "DualPI2"), ("pfifo", "FIFO"), ("fq", "FQ-CoDel")):
-        marks: list[Mark] = [Rule(1.0, "x")]
-        rows: list[tuple[str, str]] = [(r, p) for r in ("20-20", "80-80", "160-10") for p in PAIRS]
-        for number, (rtts, pair) in enumerate(reversed(rows)):
-            y = np.array([float(number)])
-            marks.append(
-                Dots(
-                    np.array([printed_pair(50, queue, rtts, pair)]),
-                    y,
-                    "ink diamond",
-                    "print" if number == 0 else "",
-                    filled=False,
-                )
-            )
-            try:
-                ours = np.array([_ratio(ask, 50, queue, rtts, pair)])
-            except NotRecorded:
-                continue
-            marks.append(Dots(ours, y, "blue circle", "ours" if number == 0 else ""))
-        names = tuple(
-            (float(n), f"{r.replace('-', ':')} {_words(p)}")
-            for n, (r, p) in enumerate(reversed(rows))
+    rows = [(r, p) for r in ("20-20", "80-80", "160-10") for p in PAIRS]
+    names = [f"{rtts.replace('-', ':')} {_words(pair)}" for rtts, pair in rows]
+    panels = [
+        _beside_print(
+            names,
+            [_or_none(lambda row=row: _ratio(ask, 50, queue, *row)) for row in rows],  # noqa: B023
+            [printed_pair(50, queue, *row) for row in rows],
+            _ratios(0.01, 20.0, "first over second"),
+            Rule(1.0, "x"),
+            title,
+            with_labels=queue == "dualpi2",
         )
-        ticks = names if queue == "dualpi2" else tuple((at, "") for at, _ in names)
-        panels.append(
-            Panel(
-                _ratios(0.01, 20.0, "first over second"),
-                Axis("", "", low=-0.6, high=len(rows) - 0.4, ticks=ticks),
-                tuple(marks),
-                title,
-            )
-        )
+        for queue, title in (("dualpi2", "DualPI2"), ("pfifo", "FIFO"), ("fq", "FQ-CoDel"))
+    ]
     return PlotSpec(
         "network-bias",
         "2. Who gets more, at 50 Mb/s",
@@ -683,7 +537,7 @@ def figure_step(ask: Ask) -> PlotSpec:
                 point = f"s2/flow-{flow}-{queue}-near-80-to-{rate}"
                 if point not in ask.view.points:
                     continue
-                at, ms = round_trips(ask.view, point, ask.view.seeds(point)[0])
+                at, ms = ask.view.round_trips(point, "first")[0]
                 marks.append(Line(at, ms, look, {"prague": "Prague 2020", "cubic": "CUBIC"}[flow]))
             if queue == "fq":
                 top = 180.0 if rate == 25 else 4346.0
@@ -710,35 +564,13 @@ def figure_step(ask: Ask) -> PlotSpec:
 def figure_single(ask: Ask) -> PlotSpec:
     """Figure 4: scenario 6 as dots."""
     rows = [(queue, other) for queue in SINGLE for other in OTHERS]
-    marks: list[Mark] = [Rule(8.0, "x", "claim")]
-    for number, (queue, other) in enumerate(reversed(rows)):
-        y = np.array([float(number)])
-        marks.append(
-            Dots(
-                np.array([printed_single(queue, other)]),
-                y,
-                "ink diamond",
-                "print" if number == 0 else "",
-                filled=False,
-            )
-        )
-        try:
-            ours = np.array([ask.at("ratio", f"s6/{queue}-{other}")])
-        except NotRecorded:
-            continue
-        marks.append(Dots(ours, y, "blue circle", "ours" if number == 0 else ""))
-    words = {"ecn": "with ECN", "not": "without"}
-    names = tuple(
-        (
-            float(n),
-            f"{SINGLE[q]}, {o.split('-')[0].replace('cubic', 'CUBIC').replace('reno', 'Reno')} {words[o.split('-')[1]]}",
-        )
-        for n, (q, o) in enumerate(reversed(rows))
-    )
-    panel = Panel(
+    words = {"cubic": "CUBIC", "reno": "Reno", "ecn": "with ECN", "not": "without"}
+    panel = _beside_print(
+        [f"{SINGLE[q]}, {' '.join(words[part] for part in o.split('-'))}" for q, o in rows],
+        [_or_none(lambda q=q, o=o: ask.at("ratio", f"s6/{q}-{o}")) for q, o in rows],
+        [printed_single(*row) for row in rows],
         _ratios(5.0, 100.0, "Prague over the other"),
-        Axis("", "", low=-0.6, high=len(rows) - 0.4, ticks=names),
-        tuple(marks),
+        Rule(8.0, "x", "claim"),
     )
     return PlotSpec(
         "single-queues",
@@ -787,6 +619,7 @@ def figure_burst_use(ask: Ask) -> PlotSpec:
         ("prague", "dualpi2", "blue circle", "Prague 2020, DualPI2"),
         ("prague", "dualpi2-5ms", "orange dashed square", "Prague 2020, step at 5 ms"),
         ("cubic", "fq", "vermillion dotted triangle", "CUBIC, FQ-CoDel"),
+        ("bbr2", "dualpi2", "purple dashed diamond", "BBR of version 2, DualPI2"),
     ):
         x, y = _found(
             (ms, lambda burst=burst, flow=flow, queue=queue: _used(ask, flow, queue, burst))
@@ -805,7 +638,7 @@ def figure_burst_use(ask: Ask) -> PlotSpec:
         width=150,
         height=90,
         legend="below",
-        description="Utilisation of one flow behind bursts of 0 to 6 ms: Prague in DualPI2 with two steps, CUBIC in FQ-CoDel.",
+        description="Utilisation of one flow behind bursts of 0 to 6 ms: Prague in DualPI2 with two steps, CUBIC in FQ-CoDel, BBR of version 2 in DualPI2.",
     )
 
 
