@@ -1,5 +1,6 @@
 """Conditions of a link from a table that is named on the command line."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,19 @@ def test_a_row_holds_until_the_next_and_an_empty_cell_changes_nothing(tmp_path: 
         ("time_s,rate_mbps\n1\n", ":2: 1 cells below 2 headings"),
         ("time_s,rate_mbps\n1,-3\n", ":2: '-3' is not a number"),
         ("time_s,rate_mbps\n1,nan\n", ":2: 'nan' is not a number"),
+        (f"time_s,rate_mbps\n1,{'7' * 200_000}\n", ":2: field larger than field limit"),
     ],
 )
 def test_what_is_no_such_table_is_told_with_its_line(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         conditions_from_csv(text, "drive.csv")
+
+
+def test_a_pipe_that_nobody_writes_to_is_no_table(tmp_path: Path) -> None:
+    pipe = tmp_path / "drive.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(UsageError, match=r"drive\.csv cannot be read"):
+        load_scenario(EXAMPLE, [f"access.upstream.conditions=@{pipe}"])
 
 
 def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 
 from sojourn.errors import UsageError
 
@@ -41,7 +42,7 @@ def conditions_from_csv(text: str, name: str) -> str:
     >>> conditions_from_csv("time_s,rate_mbps\n0,10\n2.5,0\n", "drive.csv")
     '[{ at = "0 s", rate = "10 Mb/s" }, { at = "2.5 s", rate = "0 Mb/s" }]'
     """
-    rows = csv.reader(io.StringIO(text, newline=""))
+    rows = _rows(text, name)
     header = [cell.strip() for cell in next(rows, ())]
     unknown = [cell for cell in header if cell != "time_s" and cell not in COLUMNS]
     if "time_s" not in header or len(header) < 2 or unknown or len(set(header)) < len(header):
@@ -64,6 +65,14 @@ def conditions_from_csv(text: str, name: str) -> str:
         if len(parts) > 1:
             found.append(f"{{ {', '.join(parts)} }}")
     return f"[{', '.join(found)}]"
+
+
+def _rows(text: str, name: str) -> Iterator[list[str]]:
+    rows = csv.reader(io.StringIO(text, newline=""))
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise UsageError(f"{name}:{rows.line_num}: {error}") from error
 
 
 def _number(cell: str, name: str, line: int) -> str:

@@ -63,10 +63,11 @@ def _table(name: str) -> str:
     from pathlib import Path
 
     from sojourn.errors import UsageError, why
+    from sojourn.files import read_named
     from sojourn.schedule import conditions_from_csv
 
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
+        text = read_named(Path(name)).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{name} cannot be read: {why(error)}") from error
     return conditions_from_csv(text, name)
