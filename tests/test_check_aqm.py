@@ -149,7 +149,9 @@ def test_the_page_says_first_what_came_of_it_and_names_every_section(
 def test_several_managers_stand_on_one_page(sojourn: CommandLine, tmp_path: Path) -> None:
     done = sojourn("check-aqm", "sfq", "red", "--laws", "--out", "out")
     assert done.status == 0, done.stderr
-    assert "2 managers keep all of " in (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<h1>2 queue managers</h1>" in page
+    assert "2 managers keep all of " in page
 
 
 def test_what_cannot_be_asked_is_told_before_anything_runs(sojourn: CommandLine) -> None:
@@ -179,7 +181,7 @@ def test_the_band_is_what_the_engine_gives() -> None:
     band = read_band()
     for name in ("codel", "dualpi2"):
         manager = Manager(name, name)
-        measured = characterise(manager, cells, 5, 120.0, 2, lambda _, __: None)
+        measured = characterise(manager, cells, 5, 120.0, 2)
         for item, measure, _, value in band_rows([Result(manager, measured=measured)]):
             assert float(value) == band[item, measure][name], (name, item, measure)
 

@@ -31,6 +31,10 @@ ENDS = {
 """What the two ends of the band mean."""
 
 
+MOST_DRAWN = 6
+"""More managers than this have no picture together: so many looks can be told apart."""
+
+
 def sentence(results: Sequence[Result], band: Band) -> str:
     """Return what is said first.
 
@@ -213,15 +217,17 @@ def write_page(
 ) -> None:
     """Write `report.html`, its figure and `result.json` into a new directory."""
     figures: list[Figure] = []
-    if any(result.measured for result in results):
+    if len(results) <= MOST_DRAWN and any(result.measured for result in results):
         figures.append(_graph(results, band))
     drawn = draw_files(figures, fresh_folder(directory / "figures", root=directory))
-    names = ", ".join(result.manager.name for result in results)
+    count = len(results)
     page = (
         page_environment()
         .get_template("aqm.html")
         .render(
-            title=f"Queue managers: {names}" if len(results) > 1 else f"Queue manager {names}",
+            title=f"{count} queue managers"
+            if count > 1
+            else f"Queue manager {results[0].manager.name}",
             headline=sentence(results, band),
             facts=facts,
             figures=[(figure, Markup(drawn[figure.item])) for figure in figures],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -160,7 +160,6 @@ def characterise(
     seeds: int,
     duration_s: float,
     jobs: int,
-    done: Callable[[int, int], None],
 ) -> list[Measured]:
     """Run scenarios with a manager, `seeds` times each.
 
@@ -170,8 +169,6 @@ def characterise(
         What is run, how often and how long.
     jobs
         Runs at a time.
-    done
-        Called with the number of runs that are done, and of all.
 
     Raises
     ------
@@ -191,9 +188,7 @@ def characterise(
     with ThreadPoolExecutor(jobs) as pool:
         futures = [pool.submit(run, one) for one in runs]
         try:
-            for future in futures:
-                values.append(future.result())
-                done(len(values), len(runs))
+            values.extend(future.result() for future in futures)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     found: list[Measured] = []

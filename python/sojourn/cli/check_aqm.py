@@ -185,13 +185,8 @@ def _characterise(result: Result, cells: Sequence[Cell], seeds: int, duration_s:
     from sojourn.plugins import PluginFailed
     from sojourn.study.runner import available_cores
 
-    def done(_: int, __: int) -> None:
-        """Nothing is told: it takes seconds."""
-
     try:
-        result.measured = characterise(
-            result.manager, cells, seeds, duration_s, available_cores(), done
-        )
+        result.measured = characterise(result.manager, cells, seeds, duration_s, available_cores())
     except PluginFailed as error:
         what = "Every scenario of RFC 7928 runs to its end."
         result.judged.append(Judged("X9", what, "contract", "fail", "an end", error.message))
