@@ -96,6 +96,21 @@ def test_the_first_picture_is_the_run_of_the_scenario(page: Any) -> None:
     assert len(page.find_elements("css selector", ".panel canvas")) == 4
 
 
+def test_the_delay_of_a_game_with_few_packets_is_a_line(browser: Any, address: str) -> None:
+    opened(browser, f"{address}/lessons/grants/index.html")
+    share = run(
+        browser,
+        """
+        const { PANELS, held } = await import(new URL("../../js/picture.js", location.href));
+        if (held([null, 1, null, null, 2], 0.1).join() !== ",1,1,1,2") throw new Error("held");
+        if (held([1, null, null, null], 0.1).join() !== "1,1,1,") throw new Error("held for ever");
+        const [, [[, values]]] = PANELS.find(({ key }) => key === "delay").curves(m.a.run.value);
+        return values.filter((value) => value !== null).length / values.length;
+        """,
+    )
+    assert share > 0.99
+
+
 def test_a_slider_is_moved_by_keys_and_the_whole_run_follows(page: Any) -> None:
     from selenium.webdriver.common.keys import Keys
 

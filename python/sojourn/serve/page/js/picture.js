@@ -38,7 +38,7 @@ export const PANELS = [
       const series = pick(run, "causes_up", { traffic }) ?? pick(run, "causes_down", { traffic });
       if (!series) return [[], []];
       const packets = column(series, "packets");
-      const mean = (name) => Array.from(column(series, name), (sum, row) => (packets[row] ? sum / packets[row] : null));
+      const mean = (name) => held(Array.from(column(series, name), (sum, row) => (packets[row] ? sum / packets[row] : null)), series.width);
       const parts = CAUSES.map(([name, label]) => [label, mean(name), name]);
       return [times(series), parts.filter(([, values]) => values.some((value) => value > 0.005))];
     },
@@ -70,6 +70,20 @@ function lastSecond(values, width) {
   return Array.from(values, (value, row) => {
     sum += value - (row >= bins ? values[row - bins] : 0);
     return Math.max(0, sum) / (bins * width);
+  });
+}
+
+const HOLD_S = 0.2; // chosen: some packets of a game, which sends one in three bins
+
+/** Fills short gaps with what was last seen: a packet's delay stands until the next packet comes. */
+export function held(values, width) {
+  const most = Math.round(HOLD_S / width);
+  let last = null;
+  let gap = 0;
+  return values.map((value) => {
+    gap = value === null ? gap + 1 : 0;
+    if (value !== null) last = value;
+    return gap > most ? null : last;
   });
 }
 
