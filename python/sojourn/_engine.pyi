@@ -129,6 +129,10 @@ class Scenario:
     def parse(text: str) -> Scenario:
         """Validate; raises `ScenarioProblems` with all problems at once."""
 
+    @staticmethod
+    def parse_for_emulation(text: str) -> Scenario:
+        """Validate for an emulation: traffic may be missing; raises `ScenarioProblems` with all problems at once."""
+
     @property
     def name(self) -> str: ...
     @property
@@ -190,7 +194,16 @@ class Emulation:
         """What should be told about it: a sentence each."""
 
     @property
-    def priority(self) -> str: ...
+    def priority(self) -> str:
+        """How the loop was scheduled when somebody looked last: `real-time` or `normal`."""
+
+    @property
+    def loop_thread(self) -> int:
+        """Number of the thread that moves packets."""
+
+    def look_at_priority(self) -> str:
+        """Look how the loop is scheduled now."""
+
     @property
     def offload(self) -> str: ...
     @property

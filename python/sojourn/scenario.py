@@ -42,8 +42,8 @@ class Scenario:
     """The same, as the engine takes it."""
 
     @classmethod
-    def parse(cls, text: str, file: str = "") -> "Scenario":
-        """Check a scenario's text.
+    def parse(cls, text: str, file: str = "", *, is_emulated: bool = False) -> "Scenario":
+        """Check a scenario's text; for an emulation it needs no traffic.
 
         Raises
         ------
@@ -51,7 +51,8 @@ class Scenario:
             With everything that is wrong.
         """
         try:
-            return cls(text, _engine.Scenario.parse(text))
+            read = _engine.Scenario.parse_for_emulation if is_emulated else _engine.Scenario.parse
+            return cls(text, read(text))
         except _engine.ScenarioProblems as error:
             raise ScenarioError(_problems(error.problems, file)) from error
 
@@ -211,7 +212,9 @@ def in_words(value: object) -> str:
     return ", ".join(words)
 
 
-def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
+def load_scenario(
+    path: str | Path, settings: Sequence[str] = (), *, is_emulated: bool = False
+) -> Scenario:
     """Read a scenario file and apply settings to it.
 
     Settings are applied before the check, so they may complete a file that is not valid by itself.
@@ -222,6 +225,8 @@ def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
         The scenario file.
     settings
         Changes of the form `a.b.c=V`.
+    is_emulated
+        For an emulation, whose traffic is that of real programs: traffic entries may be missing.
 
     Raises
     ------
@@ -237,10 +242,12 @@ def load_scenario(path: str | Path, settings: Sequence[str] = ()) -> Scenario:
         except _engine.ScenarioProblems as error:
             raise ScenarioError(_problems(error.problems, str(path))) from error
         # Positions in the changed text mean nothing to the reader of the file.
-        problems = _problems(_engine.check(text), str(path))
-        if problems:
-            raise ScenarioError([Problem(p.path, p.message, p.hint, file=p.file) for p in problems])
-    return Scenario.parse(text, str(path))
+        try:
+            return Scenario.parse(text, str(path), is_emulated=is_emulated)
+        except ScenarioError as error:
+            problems = [Problem(p.path, p.message, p.hint, file=p.file) for p in error.problems]
+            raise ScenarioError(problems) from error
+    return Scenario.parse(text, str(path), is_emulated=is_emulated)
 
 
 def check_scenario(text: str, file: str = "") -> list[Problem]:

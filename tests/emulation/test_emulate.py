@@ -3,10 +3,12 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +301,153 @@ def test_an_emulation_runs_inside_another(rootless: Rootless) -> None:
     done = rootless("line.toml", "--isolated", "--", *inner, "--", "true")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("trust: ") == 2
+
+
+def test_a_check_says_first_what_this_machine_can_do(rootless: Rootless) -> None:
+    done = rootless("--check")
+    print(done.stdout)
+    assert done.returncode in (0, 1), done.stderr
+    sentence, *reasons = done.stdout.splitlines()
+    assert sentence.startswith(
+        ("this machine can emulate 50/10", "this machine cannot now emulate")
+    )
+    assert "late P99" in sentence
+    for word in ("/dev/net/tun: allowed", "of a core", "load average"):
+        assert any(word in line for line in reasons), word
+    if os.getuid() == 0:  # the tests' user has no right to it
+        assert "sudo prlimit --pid $$ --rtprio=20" in done.stdout
+    told = json.loads(rootless("--check", "--json").stdout)
+    assert told["grade"] in ("good", "fair", "poor")
+    assert told["hidden_losses"] == 0
+    assert 0 < told["busy"] < 1
+    assert told["rate_error"] < 0.02
+    assert told["probe_error_p50_us"] > 0, "nothing comes before its time"
+
+
+def test_a_check_takes_no_command(rootless: Rootless) -> None:
+    done = rootless("--check", "--", "true")
+    assert done.returncode == 2
+    assert "--check runs no command" in done.stderr
+
+
+def test_captures_are_read_without_a_warning_and_hold_what_the_link_saw(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    done = rootless(
+        *("line.toml", "--isolated", "--json", "--pcap", "captures", *far("sink.py"), "--"),
+        *python("send.py", "100.64.0.1", "2"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "captures: captures" in done.stderr
+    files = sorted(path.name for path in (rootless.place / "captures").iterdir())
+    sides = ("entered", "left")
+    assert files == sorted(f"{way}stream-{side}.pcap" for way in ("up", "down") for side in sides)
+    counts: list[int] = []
+    for side in sides:
+        data = (rootless.place / "captures" / f"upstream-{side}.pcap").read_bytes()
+        assert data[:4] == (0xA1B23C4D).to_bytes(4, "big")  # nanoseconds (pcap-savefile(5))
+        at = 24
+        times: list[int] = []
+        while at < len(data):
+            seconds, ns, kept, _ = (
+                int.from_bytes(data[at + word : at + word + 4], "big") for word in (0, 4, 8, 12)
+            )
+            assert kept <= 96
+            times.append(seconds * 10**9 + ns)
+            at += 16 + kept
+        assert at == len(data)
+        assert times == sorted(times)
+        counts.append(len(times))
+    assert counts[0] >= counts[1] > 500
+    again = rootless("line.toml", "--isolated", "--pcap", "captures", "--", "true")
+    assert again.returncode == 2, "a directory that is used stays as it is"
+    if shutil.which("tshark") is None:
+        pytest.skip("without tshark nobody else reads the captures")
+    for name in files:
+        options = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+        bad = "ip.checksum.status==Bad || tcp.checksum.status==Bad || _ws.malformed"
+        read = subprocess.run(
+            ["tshark", "-r", str(rootless.place / "captures" / name), *options, "-Y", bad],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert read.stdout == ""
+        words = [line for line in read.stderr.splitlines() if "Running as user" not in line]
+        assert words == []
+
+
+def test_who_has_no_priority_asks_realtimekit_and_is_told_how_to_get_it(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    tools = rootless.place / "tools"
+    tools.mkdir()
+    (tools / "busctl").write_text('#!/bin/sh\necho "$@" >busctl.txt\nulimit -R >>busctl.txt 2>&1\n')
+    (tools / "busctl").chmod(0o755)
+    path = os.environ["PATH"]
+    os.environ["PATH"] = f"{tools}:{path}"
+    try:
+        done = rootless("line.toml", "--isolated", "--", "true")
+    finally:
+        os.environ["PATH"] = path
+    assert done.returncode == 0, done.stderr
+    if "priority: real-time" in done.stderr:
+        pytest.skip("here it is allowed without asking")
+    asked = (rootless.place / "busctl.txt").read_text().splitlines()[0]
+    call = "org.freedesktop.RealtimeKit1 MakeThreadRealtimeWithPID ttu"
+    assert call in asked
+    process, thread, priority = map(int, asked.rpartition("ttu ")[2].split())
+    assert process > 1
+    assert thread not in (0, process)
+    assert priority <= 20  # the most that RealtimeKit gives
+    assert (
+        "hint: real-time priority for this shell: sudo prlimit --pid $$ --rtprio=20" in done.stderr
+    )
+    off = rootless("line.toml", "--isolated", "--priority", "off", "--", "true")
+    assert "hint: real-time" not in off.stderr
+
+
+@pytest.mark.parametrize("words", [["line.toml", "--", "true"], ["--check"]])
+def test_a_machine_without_tun_is_told_in_a_sentence(rootless: Rootless, words: list[str]) -> None:
+    scenario(rootless.place, 5)
+    emulate = " ".join([sys.executable, "-m sojourn emulate", *words])
+    done = subprocess.run(
+        # An empty directory where the device stood, seen by this command alone.
+        ["unshare", "-Urm", "sh", "-c", f"mount -t tmpfs none /dev/net && exec {emulate}"],
+        cwd=rootless.place,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "the emulation needs /dev/net/tun, which is not there" in done.stderr
+    assert "hint: modprobe tun" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_entries_of_real_packets_need_no_application_and_unseen_timers_have_no_number(
+    rootless: Rootless,
+) -> None:
+    scenario(rootless.place, 5)
+    file = rootless.place / "line.toml"
+    content = tomllib.loads(file.read_text())
+    content["emulate"] = {"rtt": "20 ms"}
+    content["traffic"] = [{"name": "sink", "match": {"port": 5000}}]
+    file.write_text(tomli_w.dumps(content))
+    done = rootless(
+        *("line.toml", "--isolated", "--json", "--record", "out", *far("sink.py"), "--"),
+        *python("send.py", "100.64.0.1", "1"),
+    )
+    assert done.returncode == 0, done.stderr
+    rows = pl.read_parquet(rootless.place / "out" / "traffic.parquet")
+    mine = rows.filter((pl.col("traffic") == "sink") & (pl.col("direction") == "upstream"))
+    assert mine["connections"].item() == 1
+    assert mine["goodput_bytes"].item() > 100_000
+    assert mine["timeouts"].item() is None
+    metrics = {
+        row["metric"] for row in json.loads(done.stdout)["metrics"] if row["subject"] == "sink"
+    }
+    assert "retransmissions" in metrics
+    assert "timeouts" not in metrics
 
 
 INTERNET = """

@@ -1,10 +1,12 @@
 //! Captures of what the model saw: packets as they entered it and as they left it, in files that Wireshark reads.
 //!
 //! Times are those of the model: a packet that left stands at the time at which it was due, however late it was written.
-//! What the model dropped is in the first file and not in the second.
+//! What the model dropped is in the first file and not in the second. Transport checksums that a stack has left to its device
+//! are complete, so that nobody who reads them takes them for faults.
 //!
 //! Source: draft-ietf-opsawg-pcap, with nanoseconds; link types 1 (Ethernet) and 101 (raw IP).
 
+use crate::segment::{Offload, missing_checksum};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, PcapError, TsResolution};
 use sojourn_base::{Direction, Instant, PerDirection, Span};
@@ -88,7 +90,7 @@ impl Captures {
         direction: Direction,
         side: Side,
         at: Instant,
-        packet: &[u8],
+        (offload, packet): (Offload, &[u8]),
     ) -> io::Result<()> {
         let writers = match side {
             Side::Entered => &mut self.entered,
@@ -97,7 +99,14 @@ impl Captures {
         let at: Span = at.saturating_since(Instant::ZERO);
         let at = self.began + Duration::from_nanos(at.as_ns());
         let length = u32::try_from(packet.len()).expect("a packet is shorter than 2^32 bytes");
-        let kept = &packet[..packet.len().min(KEPT)];
+        let mut room = [0; KEPT];
+        let kept = &mut room[..packet.len().min(KEPT)];
+        kept.copy_from_slice(&packet[..kept.len()]);
+        if let Some((at, checksum)) = missing_checksum(packet, offload)
+            && let Some(place) = kept.get_mut(at..at + 2)
+        {
+            place.copy_from_slice(&checksum);
+        }
         let written = writers[direction].write_packet(&PcapPacket::new(at, length, kept));
         written.map(|_| ()).map_err(told)
     }
@@ -152,8 +161,20 @@ mod tests {
         .unwrap();
         let packet: Vec<u8> = (0..200).collect();
         let at = Instant::from_ns(2_000_000_003);
+        // 0 + 1 + … + 199 as words of 16 bits from byte 20 on; the field holds the sum over a pseudo-header.
+        let offload = Offload {
+            needs_checksum: true,
+            checksum_start: 20,
+            checksum_offset: 16,
+            ..Offload::default()
+        };
+        let words = (10_u32..100).map(|word| (2 * word) << 8 | (2 * word + 1));
+        let sum: u32 = words.sum();
+        let checksum = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
+        let mut whole = packet.clone();
+        whole[36..38].copy_from_slice(&(!checksum).to_be_bytes());
         captures
-            .write(Direction::Downstream, Side::Left, at, &packet)
+            .write(Direction::Downstream, Side::Left, at, (offload, &packet))
             .unwrap();
         captures.finish().unwrap();
         let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
@@ -170,7 +191,7 @@ mod tests {
         // The checked form takes a packet that was longer than what is kept for a fault.
         let read = reader.next_raw_packet().unwrap().unwrap();
         assert_eq!((read.ts_sec, read.ts_frac), (1_002, 3));
-        assert_eq!((read.orig_len, &*read.data), (200, &packet[..96]));
+        assert_eq!((read.orig_len, &*read.data), (200, &whole[..96]));
         assert!(reader.next_raw_packet().is_none());
     }
 }

@@ -18,6 +18,12 @@ pub trait Clock {
     /// If the operating system cannot wait.
     fn wait(&mut self, until: Instant) -> io::Result<Wake>;
 
+    /// Waits until `until`, whatever can be read meanwhile.
+    fn rest(&mut self, until: Instant);
+
+    /// Gives up the priority that this thread may have.
+    fn give_priority_up(&mut self) {}
+
     /// Processor time that this thread has taken so far; asked once a second. `None` where nobody tells.
     fn busy(&mut self) -> Option<Span> {
         None

@@ -8,6 +8,8 @@
 //! Deviations: without `num_buffers`, as TUN devices and packet sockets have it; words in the order of the machine (the
 //! legacy interface, their default).
 
+pub(crate) mod join;
+
 use crate::headers::{Packet, TcpFlags, TcpHeader, Transport, fold, sum_of};
 use sojourn_base::Address;
 
@@ -224,15 +226,12 @@ fn half(number: usize) -> u16 {
     u16::try_from(number).expect("lengths of a packet that was read fit into its headers")
 }
 
-/// The checksum that is missing, made: what the kernel of a receiver would find right.
-#[cfg(test)]
-pub(crate) fn complete(packet: &mut [u8], offload: Offload) {
-    if offload.needs_checksum {
-        let start = usize::from(offload.checksum_start);
-        let checksum = !fold(sum_of(&packet[start..], 0));
-        let at = start + usize::from(offload.checksum_offset);
-        packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
-    }
+/// Where the checksum of a packet is missing, and what belongs there: what the kernel of a receiver would find right.
+pub(crate) fn missing_checksum(packet: &[u8], offload: Offload) -> Option<(usize, [u8; 2])> {
+    let start = usize::from(offload.checksum_start);
+    let sum = fold(sum_of(packet.get(start..)?, 0));
+    let at = start + usize::from(offload.checksum_offset);
+    (offload.needs_checksum && at + 2 <= packet.len()).then_some((at, (!sum).to_be_bytes()))
 }
 
 #[cfg(test)]

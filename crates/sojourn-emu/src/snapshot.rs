@@ -56,6 +56,8 @@ pub struct Snapshot {
     pub longest_gap: Span,
     /// Whether segments that are due together are written as one.
     pub joins: bool,
+    /// Share of a core that the loop took within the last second; `None` if nobody knows.
+    pub busy: Option<f64>,
 }
 
 /// A gap between two passes in which model time stood still.
@@ -104,6 +106,8 @@ pub struct Summary {
     pub stalls: Vec<Stall>,
     /// Whether segments that were due together were written as one.
     pub joined: bool,
+    /// Whether the loop needed so much of its core that it gave up real-time priority.
+    pub gave_priority_up: bool,
 }
 
 /// The trust line: how far the emulation can be trusted, and why.
@@ -165,6 +169,7 @@ mod tests {
             hidden_losses: 0,
             stalls: Vec::new(),
             joined: false,
+            gave_priority_up: false,
         };
         assert_eq!(
             summary.to_string(),

@@ -390,7 +390,7 @@ impl<R: Recorder> World<R> {
             let statistics = end.endpoint.statistics();
             totals.marks_received[comes] += statistics.marks_received;
             totals.retransmissions += statistics.retransmissions();
-            totals.timeouts += statistics.timeouts;
+            *totals.timeouts.get_or_insert(0) += statistics.timeouts;
             totals.connect_retries += statistics.syn_retransmissions;
         }
         (TrafficId(connection.traffic), totals)

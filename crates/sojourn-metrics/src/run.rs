@@ -200,7 +200,9 @@ fn traffic_metrics(
         let counters = &counters.upstream;
         rows.add(name, "connections", counters.connections as f64);
         rows.add(name, "retransmissions", counters.retransmissions as f64);
-        rows.add(name, "timeouts", counters.timeouts as f64);
+        if !counters.hides_timeouts {
+            rows.add(name, "timeouts", counters.timeouts as f64);
+        }
         rows.add(name, "connect_retries", counters.connect_retries as f64);
     }
 }

@@ -46,8 +46,10 @@ pub struct Emulation {
     /// What should be told about it.
     #[pyo3(get)]
     told: Vec<String>,
+    priority: Mutex<String>,
+    /// Number of the thread that moves packets.
     #[pyo3(get)]
-    priority: String,
+    loop_thread: i32,
     #[pyo3(get)]
     offload: &'static str,
     #[pyo3(get)]
@@ -82,7 +84,8 @@ impl Emulation {
         let session = py.detach(|| Session::start(&request)).map_err(refused)?;
         Ok(Self {
             scenario: scenario.inner.clone(),
-            priority: session.priority.to_string(),
+            priority: Mutex::new(session.priority().to_string()),
+            loop_thread: session.loop_thread,
             offload: session.superpackets.0.min(session.superpackets.1).as_str(),
             entries,
             told,
@@ -91,6 +94,21 @@ impl Emulation {
             far,
             session: Mutex::new(Some(session)),
         })
+    }
+
+    /// How the loop was scheduled when somebody looked last.
+    #[getter]
+    fn priority(&self) -> String {
+        let priority = self.priority.lock().unwrap_or_else(PoisonError::into_inner);
+        priority.clone()
+    }
+
+    /// Looks how the loop is scheduled now.
+    fn look_at_priority(&self, py: Python<'_>) -> PyResult<String> {
+        let now = self.with(py, |session| session.priority().to_string())?;
+        let mut priority = self.priority.lock().unwrap_or_else(PoisonError::into_inner);
+        priority.clone_from(&now);
+        Ok(now)
     }
 
     /// Starts the command.
@@ -144,6 +162,8 @@ impl Emulation {
         result.set_item("ended", outcome.ended.as_str())?;
         result.set_item("status", outcome.status)?;
         result.set_item("summary", summary(py, &outcome.finished.summary)?)?;
+        let failed = outcome.finished.capture_failed.as_ref();
+        result.set_item("capture_failed", failed.map(ToString::to_string))?;
         result.set_item("records", self.records(outcome.finished)?)?;
         Ok(result)
     }
@@ -252,6 +272,7 @@ fn request(
         lasts: lasts.map(|text| span("--for", &text)).transpose()?,
         real_time: get("real_time")?.extract()?,
         precise: get("precise")?.extract()?,
+        captures: get("captures")?.extract()?,
         plan,
     };
     Ok((request, told))
@@ -304,6 +325,7 @@ fn view<'py>(
     result.set_item("stalls", snapshot.stalls)?;
     result.set_item("longest_gap_ns", snapshot.longest_gap.as_ns())?;
     result.set_item("joined", snapshot.joins)?;
+    result.set_item("busy", snapshot.busy)?;
     Ok(result)
 }
 
@@ -347,6 +369,7 @@ fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDic
         .map(|stall| (stall.at.as_ns(), stall.gap.as_ns()));
     result.set_item("stalls", stalls.collect::<Vec<_>>())?;
     result.set_item("joined", summary.joined)?;
+    result.set_item("gave_priority_up", summary.gave_priority_up)?;
     Ok(result)
 }
 

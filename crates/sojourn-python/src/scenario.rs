@@ -35,6 +35,16 @@ impl Scenario {
         }
     }
 
+    /// The same for an emulation, whose traffic is that of real programs: it need not have any.
+    #[staticmethod]
+    fn parse_for_emulation(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let read = sojourn_scenario::ScenarioFile::parse(text);
+        match read.and_then(|file| file.validate_for_emulation()) {
+            Ok(inner) => Ok(Self { inner }),
+            Err(problems) => Err(refusal(py, &problems)?),
+        }
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.inner.name

@@ -30,6 +30,8 @@ pub struct TrafficCounters {
     pub retransmissions: u64,
     /// Retransmission timer expiries.
     pub timeouts: u64,
+    /// There are connections whose timers nobody has seen.
+    pub hides_timeouts: bool,
     /// SYNs sent again.
     pub connect_retries: u64,
 }

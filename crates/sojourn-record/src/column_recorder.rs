@@ -264,7 +264,7 @@ impl ColumnRecorder {
         for (counters, open) in self.counters.iter_mut().zip(&self.open_at_warm_up) {
             let all = &mut counters.upstream;
             all.retransmissions -= open.retransmissions;
-            all.timeouts -= open.timeouts;
+            all.timeouts -= open.timeouts.unwrap_or(0);
             all.connect_retries -= open.connect_retries;
             for direction in Direction::BOTH {
                 counters[direction].marks_received -= open.marks_received[direction];
@@ -503,7 +503,8 @@ impl Recorder for ColumnRecorder {
         let counters = self.counters(traffic, Direction::Upstream);
         counters.connections += 1;
         counters.retransmissions += connection.retransmissions;
-        counters.timeouts += connection.timeouts;
+        counters.timeouts += connection.timeouts.unwrap_or(0);
+        counters.hides_timeouts |= connection.timeouts.is_none();
         counters.connect_retries += connection.connect_retries;
         for direction in Direction::BOTH {
             self.counters(traffic, direction).marks_received +=
@@ -574,7 +575,7 @@ impl Recorder for ColumnRecorder {
     fn on_open_connection(&mut self, traffic: TrafficId, connection: &ConnectionTotals) {
         let open = &mut self.open_at_warm_up[usize::from(traffic.0)];
         open.retransmissions += connection.retransmissions;
-        open.timeouts += connection.timeouts;
+        *open.timeouts.get_or_insert(0) += connection.timeouts.unwrap_or(0);
         open.connect_retries += connection.connect_retries;
         for direction in Direction::BOTH {
             open.marks_received[direction] += connection.marks_received[direction];

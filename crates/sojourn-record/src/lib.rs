@@ -316,8 +316,8 @@ pub trait Recorder {
 pub struct ConnectionTotals {
     /// Segments sent again.
     pub retransmissions: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
+    /// Expiries of the retransmission timer; `None` if whoever counts sees packets and no timers.
+    pub timeouts: Option<u64>,
     /// SYNs sent again.
     pub connect_retries: u64,
     /// Packets that arrived with a congestion mark, by the direction they came in.

@@ -268,7 +268,7 @@ pub const TABLES: &[TableSchema] = tables! {
         "goodput_bytes" ["B"] "application bytes delivered in order"
         "connections" [""] "connections that ended or were open at the end (upstream row)"
         "retransmissions" [""] "segments sent again (upstream row)"
-        "timeouts" [""] "expiries of retransmission timers (upstream row)"
+        "timeouts" [""] "expiries of retransmission timers (upstream row); missing for connections of an emulation, whose timers are not seen"
         "connect_retries" [""] "SYNs sent again (upstream row)"
         "marked_packets" [""] "packets marked by the queue manager of the access link"
         "marks_received" [""] "packets that arrived with a congestion mark: datagrams, and those of connections that ended or were open at the end"

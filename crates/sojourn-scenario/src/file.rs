@@ -179,6 +179,9 @@ impl ScenarioFile {
             link.link.fit(said);
         });
         fit_receive_windows(&mut draft, &notes);
+        if !is_emulated {
+            refuse_real_packets(&draft, &mut notes);
+        }
         check(&draft, &mut notes);
         notes.problems.extend(self.misplaced.iter().cloned());
         if notes.problems.is_empty() {
@@ -186,6 +189,18 @@ impl ScenarioFile {
         } else {
             Err(ScenarioProblems::new(notes.problems))
         }
+    }
+}
+
+/// A simulation has nothing to do for an entry of real packets alone.
+fn refuse_real_packets(draft: &Draft, notes: &mut Notes) {
+    let absent = draft
+        .entries()
+        .filter(|it| it.traffic.application.is_absent);
+    let places: Vec<String> = absent.map(|it| join(&it.place(), "app")).collect();
+    for place in places {
+        let hint = "what it does, for instance \"voice\"; without it the entry is for sojourn emulate alone";
+        notes.problem(&place, Mismatch::new("is missing", hint));
     }
 }
 

@@ -66,6 +66,28 @@ match = { protocol = "udp", port = 5004, far = 2 }
     assert_eq!(Scenario::parse(&scenario.canonical()).unwrap(), scenario);
 }
 
+#[test]
+fn an_entry_of_real_packets_needs_no_application_but_in_a_simulation() {
+    let more =
+        "\n[emulate]\nrtt = \"20 ms\"\n\n[[traffic]]\nname = \"call\"\nmatch = { port = 5004 }\n";
+    let file = ScenarioFile::parse(&format!("{LINK}{more}")).unwrap();
+    let problems = file.validate().unwrap_err().into_vec();
+    let told: Vec<_> = problems
+        .iter()
+        .map(|it| (&*it.path, &*it.message))
+        .collect();
+    assert_eq!(told, [("traffic.call.app", "is missing")]);
+    let scenario = file.validate_for_emulation().unwrap();
+    assert!(scenario.traffic[0].matching.is_some());
+    let printed = scenario.canonical();
+    assert!(!printed.contains("app ="), "{printed}");
+    let again = ScenarioFile::parse(&printed).unwrap();
+    assert_eq!(again.validate_for_emulation().unwrap(), scenario);
+    let neither = more.replace("match = { port = 5004 }", "");
+    let file = ScenarioFile::parse(&format!("{LINK}{neither}")).unwrap();
+    assert!(file.validate_for_emulation().is_err());
+}
+
 /// The far side decides nothing of a run: a finished one is found again.
 #[test]
 fn a_far_side_does_not_change_the_key_of_a_run() {

@@ -57,6 +57,11 @@ def arguments(parser: Parser) -> None:
     parser.option("--ecn", "off|on", "Whether connections use ECN.", choices=("off", "on"))
     parser.option("--record", "DIR", "Write all record tables and a report into a new directory.")
     parser.option(
+        "--pcap",
+        "DIR",
+        "Write what enters and leaves the link into four captures in a new directory: 96 bytes of each packet.",
+    )
+    parser.option(
         "--view",
         "auto|plain|off",
         "Show rate, delay and queue while it runs (default: auto).",
@@ -70,6 +75,10 @@ def arguments(parser: Parser) -> None:
         "Real-time priority, where it is allowed (default: auto).",
         choices=("auto", "off"),
         default="auto",
+    )
+    parser.flag(
+        "--check",
+        "Measure what this machine can do, without a command: eight seconds, with FILE or an own 50/10 Mb/s line.",
     )
     parser.option(
         "--join",
@@ -96,6 +105,8 @@ def execute(options: Namespace) -> int:
         return _watch(options.watch)
     if options.join is not None:
         return _join(options)
+    if options.check:
+        return _check(options)
     if options.file is None:
         raise UsageError("which scenario?", "sojourn emulate FILE -- COMMAND")
     return _emulate(options)
@@ -129,13 +140,43 @@ def _join(options: Namespace) -> int:
         raise UsageError(message, hint) from error
 
 
+def _check(options: Namespace) -> int:
+    """Measure what this machine can do, and say so: the sentence first, then its reasons."""
+    import sojourn._engine as _engine
+    from sojourn.cli.console import print_json
+    from sojourn.emulation.check import LINE, measure, probe_far
+    from sojourn.emulation.priority import GRANT
+    from sojourn.errors import ExitStatus, UsageError
+    from sojourn.scenario import Scenario, load_scenario
+
+    if options.command:
+        raise UsageError("--check runs no command", "sojourn emulate --check FILE")
+    if options.file is None:
+        scenario = Scenario.parse(LINE, is_emulated=True)
+    else:
+        scenario = load_scenario(options.file, options.settings, is_emulated=True)
+    options.isolated, options.far = True, [probe_far()]
+
+    def begin(command: list[str]) -> _engine.Emulation:
+        options.command = command
+        return _begin(options, scenario.compiled)
+
+    found = measure(begin, _engine.emulation_rates(scenario.compiled), GRANT)
+    if options.json:
+        print_json(found.as_json())
+    else:
+        for line in found.lines():
+            print(line)
+    return ExitStatus.FAILED if found.grade == "poor" else ExitStatus.DONE
+
+
 def _emulate(options: Namespace) -> int:
     from sojourn.cli.console import note, print_json, show_warnings
     from sojourn.emulation.words import browser_hint, expectation, rates, trust
     from sojourn.errors import ExitStatus, Problem
     from sojourn.scenario import load_scenario
 
-    scenario = load_scenario(options.file, options.settings)
+    scenario = load_scenario(options.file, options.settings, is_emulated=True)
     if scenario.compiled.warnings:
         show_warnings(
             [
@@ -149,12 +190,18 @@ def _emulate(options: Namespace) -> int:
         from sojourn.output import refuse_used
 
         refuse_used(Path(options.record))
+    if options.pcap is not None:
+        _make_room(options.pcap)
     emulation = _begin(options, scenario.compiled)
     service = rates(emulation.view())
     far = ", ".join(f"{address} in {rtt * 1e3:g} ms" for address, rtt in emulation.far)
     behind = "nothing else" if options.isolated else "the Internet"
     note(f"emulating {scenario.name}: {service}; {far}, and {behind}; process {_own_process()}")
     note(expectation(emulation.priority, emulation.offload))
+    if emulation.priority != "real-time" and options.priority == "auto":
+        from sojourn.emulation.priority import GRANT
+
+        note(f"hint: real-time priority for this shell: {GRANT}")
     for words in emulation.told:
         note(words)
     hint = browser_hint(emulation.command[0])
@@ -167,6 +214,9 @@ def _emulate(options: Namespace) -> int:
     if options.record is not None:
         _write(options, scenario, emulation, done)
         note(f"report: {options.record}/report.html")
+    if options.pcap is not None:
+        failed = done["capture_failed"]
+        note(f"captures: {options.pcap}" + (f", not whole: {failed}" if failed else ""))
     if status:
         note(f"the command ended with status {status}")
     if ended == "asked":
@@ -236,6 +286,7 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
         "precise": options.precise,
         "real_time": options.priority == "auto",
         "json": options.json,
+        "captures": options.pcap,
     }
     try:
         service = rates(_engine.emulation_rates(scenario))
@@ -244,10 +295,26 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
             raise UsageError(
                 f"there is no command {command[0]}", "what stands after -- is run inside"
             )
-        return _engine.Emulation(scenario, wanted, command, environment)
+        emulation = _engine.Emulation(scenario, wanted, command, environment)
     except _engine.EmulationRefused as error:
         message, hint, is_usage = error.args
         raise (UsageError if is_usage else EnvironmentFailure)(message, hint) from error
+    if emulation.priority != "real-time" and options.priority == "auto":
+        from sojourn.emulation.priority import ask
+
+        ask(emulation)
+    return emulation
+
+
+def _make_room(directory: str) -> None:
+    """Make a new directory for captures."""
+    from pathlib import Path
+
+    from sojourn.output import refuse_used, writing
+
+    refuse_used(Path(directory))
+    with writing(Path(directory)):
+        Path(directory).mkdir(parents=True, exist_ok=True)
 
 
 def _run(options: Namespace, emulation: _engine.Emulation) -> None:

@@ -42,7 +42,8 @@ def expectation(priority: str, offload: str) -> str:
     if priority == "real-time":
         return f"priority: real-time; offload: {offload}; how late packets were is told at the end"
     return (
-        f"priority: normal; offload: {offload}; expect delays of several ms when other programs run"
+        f"priority: normal; offload: {offload}; expect delays of several ms when other programs run; see sojourn emulate "
+        "--check"
     )
 
 
@@ -60,6 +61,8 @@ def trust(summary: Mapping[str, Any]) -> str:
     if stalls:
         stood += f", the longest {duration(max(gap for _, gap in stalls))}"
     joined = "; segments joined" if summary["joined"] else ""
+    if summary["gave_priority_up"]:
+        joined += "; real-time priority given up, because the loop needed more than 80 % of a core"
     return (
         f"trust: {summary['grade']} (late P50 {duration(median)}, P99 {duration(p99)}, max {duration(most)}; {outside} "
         f"outside the model; {stood}{joined})"

@@ -11,7 +11,7 @@ use super::mail::{Letter, Mail};
 use super::namespace::{self, Failed, Setup, named, number};
 use super::system;
 use super::tun::Superpackets;
-use nix::fcntl::OFlag;
+use nix::fcntl::{OFlag, openat};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal};
@@ -19,6 +19,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket,
     sockopt,
 };
+use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getgid, getuid, pipe2};
 use std::fs::File;
@@ -186,6 +187,14 @@ fn hold(
                 is_mapped: caller.0 != 0,
                 commands,
             };
+            // Opened before: the first process mounts its own /proc, in which the holder has no number.
+            let own = match File::open("/proc/thread-self/ns") {
+                Ok(own) => own,
+                Err(error) => {
+                    tell(&first.mail, named("namespace of processes")(error));
+                    return 1;
+                }
+            };
             match system::in_child(|| inside::live(&first)) {
                 Err(error) => {
                     tell(&first.mail, named("first process")(error));
@@ -193,10 +202,11 @@ fn hold(
                 }
                 Ok(child) => {
                     // There is such a namespace to be joined only with its first process.
-                    let processes = match File::open("/proc/thread-self/ns/pid_for_children") {
+                    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
+                    let processes = match openat(&own, "pid_for_children", flags, Mode::empty()) {
                         Ok(processes) => processes,
                         Err(error) => {
-                            tell(mail, named("namespace of processes")(error));
+                            tell(mail, number("namespace of processes")(error));
                             return 1;
                         }
                     };

@@ -20,6 +20,7 @@ pub struct Monotonic<'a> {
     sources: PerDirection<usize>,
     ends_at: Instant,
     spin: Span,
+    slept_at: Instant,
     /// `/proc/stat`, where what other machines took is told.
     statistics: Option<File>,
 }
@@ -46,9 +47,30 @@ impl<'a> Monotonic<'a> {
             },
             ends_at: lasts.map_or(Instant::NEVER, |span| Instant::ZERO.saturating_add(span)),
             spin,
+            slept_at: Instant::ZERO,
             statistics: File::open("/proc/stat").ok(),
         }
     }
+}
+
+impl Monotonic<'_> {
+    /// Sleeps for a moment if this thread has not done so for long: the kernel ends a real-time thread that RealtimeKit has
+    /// made and that never sleeps (`RLIMIT_RTTIME`).
+    fn breathe(&mut self) {
+        let now = self.now();
+        if now.saturating_since(self.slept_at) > LONGEST_WAKE {
+            self.rest(now.saturating_add(Span::from_us(1)));
+        }
+    }
+}
+
+/// Longest time without sleep. chosen: a quarter of the 200 ms that RealtimeKit allows.
+const LONGEST_WAKE: Span = Span::from_ms(50);
+
+/// A wait of this length. chosen: at most a minute, so that the number fits everywhere.
+fn timeout(wait: Span) -> TimeSpec {
+    let nanos = wait.min(Span::from_s(60)).as_ns().cast_signed();
+    TimeSpec::new(nanos / 1_000_000_000, nanos % 1_000_000_000)
 }
 
 /// What one of `/proc/stat` lasts: `USER_HZ`, the same on every Linux of 64 bits (proc_stat(5), times(2)).
@@ -83,6 +105,19 @@ impl Clock for Monotonic<'_> {
             .saturating_add(seconds.saturating_add(Span::from_ns(passed.tv_nsec().cast_unsigned())))
     }
 
+    fn rest(&mut self, until: Instant) {
+        let left = until.saturating_since(self.now());
+        if left > Span::ZERO {
+            // Nobody's signals come to this thread: it sleeps to the end.
+            let _ = ppoll(&mut [], Some(timeout(left)), None);
+            self.slept_at = self.now();
+        }
+    }
+
+    fn give_priority_up(&mut self) {
+        super::priority::be_normal();
+    }
+
     fn busy(&mut self) -> Option<Span> {
         let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok()?;
         let seconds = Span::from_s(time.tv_sec().cast_unsigned());
@@ -99,19 +134,20 @@ impl Clock for Monotonic<'_> {
         let until = until.min(self.ends_at);
         loop {
             let left = until.saturating_since(self.now());
-            // chosen: at most a minute, so that the number fits everywhere.
-            let nanos = left
-                .saturating_sub(self.spin)
-                .min(Span::from_s(60))
-                .as_ns()
-                .cast_signed();
-            let timeout = TimeSpec::new(nanos / 1_000_000_000, nanos % 1_000_000_000);
+            let timeout = timeout(left.saturating_sub(self.spin));
             match ppoll(&mut self.polled, Some(timeout), None) {
                 Ok(0) if left > Span::ZERO && self.now() < until => {} // spins, or a minute is over
-                Ok(_) | Err(Errno::EINTR) => break,
+                Ok(count) => {
+                    if count == 0 && left > self.spin {
+                        self.slept_at = self.now();
+                    }
+                    break;
+                }
+                Err(Errno::EINTR) => break,
                 Err(error) => return Err(error.into()),
             }
         }
+        self.breathe();
         let (up, rest) = self.polled.split_at(self.sources.upstream);
         let (down, enders) = rest.split_at(self.sources.downstream);
         let any = |polled: &[PollFd<'_>]| polled.iter().any(|one| one.any() == Some(true));

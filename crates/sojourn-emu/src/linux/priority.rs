@@ -42,5 +42,19 @@ pub fn raise(wanted: bool) -> Priority {
 /// Gives real-time priority up, and memory free.
 pub fn lower() {
     system::unlock_memory();
+    be_normal();
+}
+
+/// Gives real-time priority up.
+pub(super) fn be_normal() {
     system::schedule_normally();
+}
+
+/// How the kernel schedules a thread of this process now, by its number.
+pub fn of_thread(thread: i32) -> Priority {
+    if system::is_real_time(thread) {
+        Priority::RealTime
+    } else {
+        Priority::Normal
+    }
 }

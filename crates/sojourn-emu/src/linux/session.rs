@@ -10,6 +10,7 @@ use super::priority::{self, Priority};
 use super::relay::Relay;
 use super::tun::Superpackets;
 use super::tun_port::TunPort;
+use crate::capture::Captures;
 use crate::plan::{Plan, Refusal};
 use crate::port::Ends;
 use crate::pump::{Failure, Finished, Pump};
@@ -17,12 +18,16 @@ use crate::snapshot::Snapshot;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::pipe2;
 use sojourn_base::{PerDirection, Span};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// How an emulation is run.
 #[derive(Clone, Debug)]
@@ -39,6 +44,8 @@ pub struct Request {
     pub real_time: bool,
     /// Whether the loop looks at the clock without pause before each packet.
     pub precise: bool,
+    /// Directory that is there, for captures.
+    pub captures: Option<PathBuf>,
 }
 
 /// How long the loop looks at the clock before a packet is due, if it shall be precise (specification of the emulator,
@@ -87,8 +94,8 @@ type Loop = JoinHandle<Result<Finished, Failure>>;
 #[derive(Debug)]
 pub struct Session {
     holder: Arc<Holder>,
-    /// Priority of the loop.
-    pub priority: Priority,
+    /// Number of the loop's thread.
+    pub loop_thread: i32,
     /// Which superpackets both devices hand over.
     pub superpackets: (Superpackets, Superpackets),
     snapshot: Arc<Mutex<Snapshot>>,
@@ -124,13 +131,13 @@ impl Session {
             );
         }
         let snapshot = Arc::new(Mutex::new(Snapshot::default()));
-        let (priority, looped) =
+        let (loop_thread, looped) =
             start_loop(request, &holder, to_relay, watched, Arc::clone(&snapshot))
                 .map_err(failed)?;
         Ok(Self {
             superpackets: holder.devices.superpackets,
             holder,
-            priority,
+            loop_thread,
             snapshot,
             stop: Some(stop),
             is_asked: false,
@@ -164,6 +171,11 @@ impl Session {
     /// What it looks like; twenty times a second there is something new.
     pub fn snapshot(&self) -> Snapshot {
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the kernel schedules the loop now.
+    pub fn priority(&self) -> Priority {
+        priority::of_thread(self.loop_thread)
     }
 
     /// Namespaces for whoever joins.
@@ -246,7 +258,7 @@ fn start_loop(
     relay: Option<OwnedFd>,
     watched: Arc<OwnedFd>,
     snapshot: Arc<Mutex<Snapshot>>,
-) -> io::Result<(Priority, Loop)> {
+) -> io::Result<(i32, Loop)> {
     let holder = Arc::clone(holder);
     let devices = &holder.devices;
     let inside = TunPort::new(
@@ -266,14 +278,17 @@ fn start_loop(
         far,
     };
     let mut pump = Pump::new(&request.plan, ends).map_err(io::Error::other)?;
+    if let Some(directory) = &request.captures {
+        pump.capture(captures(directory, request.plan.link_header)?);
+    }
     let (real_time, precise, lasts) = (request.real_time, request.precise, request.lasts);
-    let (told, priority) = std::sync::mpsc::sync_channel(1);
+    let (told, thread) = std::sync::mpsc::sync_channel(1);
     let looped = thread::Builder::new()
         .name("sojourn-loop".to_owned())
         .spawn(move || {
             let _ = SigSet::all().thread_block();
             let priority = priority::raise(real_time);
-            let _ = told.send(priority);
+            let _ = told.send(nix::unistd::gettid().as_raw());
             let mut downstream = vec![holder.devices.far.as_fd()];
             downstream.extend(relay_seen.as_ref().map(AsFd::as_fd));
             let sources = PerDirection {
@@ -294,6 +309,22 @@ fn start_loop(
             priority::lower();
             result.map(|()| pump.finish())
         })?;
-    let priority = priority.recv().unwrap_or(Priority::Normal);
-    Ok((priority, looped))
+    Ok((thread.recv().unwrap_or(0), looped))
+}
+
+/// Bytes that wait for a capture's file. chosen: 10,000 packets between two writes.
+const CAPTURE_BUFFER: usize = 1 << 20;
+
+/// Files for what the model sees, in a directory.
+fn captures(directory: &Path, link_header: usize) -> io::Result<Captures> {
+    Captures::new(since_1970(), link_header, |name| {
+        let file = File::create_new(directory.join(name))?;
+        Ok(Box::new(BufWriter::with_capacity(CAPTURE_BUFFER, file)))
+    })
+}
+
+/// The time of day, for those who read a capture.
+fn since_1970() -> Duration {
+    let now = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
+    Duration::from(now)
 }

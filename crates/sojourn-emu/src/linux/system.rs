@@ -57,6 +57,14 @@ pub(super) fn schedule_normally() {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
 }
 
+/// Whether a thread is scheduled before all normal ones, by its number.
+pub(super) fn is_real_time(thread: i32) -> bool {
+    // SAFETY: asks for a number by a number.
+    let policy = unsafe { libc::sched_getscheduler(thread) };
+    policy >= 0
+        && [libc::SCHED_FIFO, libc::SCHED_RR].contains(&(policy & !libc::SCHED_RESET_ON_FORK))
+}
+
 /// Keeps what is mapped now in memory; returns whether the system allows it.
 pub(super) fn lock_memory() -> bool {
     // SAFETY: pages stay in memory; no pointer is passed. Only what is mapped now: with `MCL_FUTURE` and a limit, a later

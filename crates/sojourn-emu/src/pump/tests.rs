@@ -112,6 +112,10 @@ impl Clock for FakeClock {
             ended: now > Instant::from_s(3),
         })
     }
+
+    fn rest(&mut self, until: Instant) {
+        self.0.now.set(self.0.now.get().max(until));
+    }
 }
 
 fn plan(queue: impl Into<ManagerConfig>) -> Plan {
@@ -592,9 +596,13 @@ impl Port for Source {
 }
 
 /// A clock that moves on by a millisecond with every wait.
+#[derive(Default)]
 struct Ticks {
     now: Instant,
     until: Instant,
+    /// Share of its core that the loop takes.
+    busy_percent: u64,
+    has_given_priority_up: bool,
 }
 
 impl Clock for Ticks {
@@ -613,10 +621,88 @@ impl Clock for Ticks {
             ended: self.now >= self.until,
         })
     }
+
+    fn rest(&mut self, until: Instant) {
+        self.now = self.now.max(until);
+    }
+
+    fn give_priority_up(&mut self) {
+        self.has_given_priority_up = true;
+    }
+
+    fn busy(&mut self) -> Option<Span> {
+        let since = self.now.saturating_since(Instant::ZERO);
+        Some(Span::from_ns(since.as_ns() * self.busy_percent / 100))
+    }
+}
+
+/// An emulation that is idle but for its processor.
+fn idle_until(until: Instant, busy_percent: u64) -> (Pump<FakePort>, Ticks) {
+    let (_, mut pump) = emulation(&plan(DropTailConfig::bytes(100_000)), []);
+    let mut clock = Ticks {
+        until,
+        busy_percent,
+        ..Ticks::default()
+    };
+    pump.run(&mut clock, &mut |_| {}).unwrap();
+    (pump, clock)
+}
+
+/// Of the first second nobody knows what the loop took before: it is judged from the second one on.
+#[test]
+fn a_loop_that_needs_its_core_joins_writes_and_then_gives_its_priority_up() {
+    let (pump, clock) = idle_until(Instant::from_ms(2_900), 85);
+    assert!(!pump.snapshot().joins && !clock.has_given_priority_up);
+    let (pump, clock) = idle_until(Instant::from_ms(3_100), 85);
+    assert!(pump.snapshot().joins && !clock.has_given_priority_up);
+    let (pump, clock) = idle_until(Instant::from_ms(5_100), 85);
+    assert!(clock.has_given_priority_up);
+    let summary = pump.finish().summary;
+    assert!(summary.joined && summary.gave_priority_up);
+    let (pump, clock) = idle_until(Instant::from_s(20), 75);
+    assert!(!pump.snapshot().joins && !clock.has_given_priority_up);
+}
+
+/// 1250 B at 1 Gb/s take 10 µs: five packets are due within 50 µs.
+#[test]
+fn joined_writes_are_at_least_50_us_apart_and_never_early() {
+    let fast = |link: &mut DirectedLink| {
+        link.link = LinkConfig {
+            queue: link.link.queue.clone(),
+            ..SerialConfig::plain(BitRate::from_mbps(1_000), Span::from_ms(1)).into()
+        };
+    };
+    let mut plan = plan(DropTailConfig::bytes(1_000_000));
+    fast(&mut plan.access.upstream);
+    let unit = datagram(Direction::Upstream, 1250, 1, 0);
+    let units = vec![(Instant::from_ms(7), Direction::Upstream, unit); 20];
+    let (script, mut pump) = emulation(&plan, units);
+    run(&script, &mut pump);
+    let written = script.written.borrow();
+    assert_eq!(written.len(), 20);
+    let mut times: Vec<Instant> = written.iter().map(|(at, ..)| *at).collect();
+    // 10 µs on the link, 10 µs on the gigabit behind it, 10 ms of propagation.
+    assert!(times[0] >= Instant::from_us(7_000 + 10_000 + 20));
+    assert!(times[19] >= Instant::from_us(7_000 + 10_000 + 210));
+    times.dedup();
+    assert!(times.len() <= 5, "{times:?}");
+    for pair in times.windows(2) {
+        assert!(
+            pair[1].saturating_since(pair[0]) >= Span::from_us(50),
+            "{times:?}"
+        );
+    }
+    assert!(pump.snapshot().joins);
 }
 
 #[test]
 fn packets_cost_no_allocation() {
+    for joined in [false, true] {
+        no_allocation_per_packet(joined);
+    }
+}
+
+fn no_allocation_per_packet(joined: bool) {
     let mut plan = plan(CodelConfig::RFC8289);
     plan.record = RecordConfig::NOTHING;
     let written = Rc::new(Cell::new(0));
@@ -629,9 +715,12 @@ fn packets_cost_no_allocation() {
         far: port(Direction::Downstream),
     };
     let mut pump = Pump::new(&plan, ends).unwrap();
+    if joined {
+        pump.joiner = Some(Joiner::new(0));
+    }
     let mut clock = Ticks {
-        now: Instant::ZERO,
         until: Instant::from_s(3),
+        ..Ticks::default()
     };
     pump.run(&mut clock, &mut |_| {}).unwrap();
     let before = (ALLOCATIONS.get(), written.get());

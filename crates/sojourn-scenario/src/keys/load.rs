@@ -12,6 +12,7 @@ use sojourn_base::{Bytes, Direction, Span};
 use sojourn_keys::value::{Word, Worded};
 use sojourn_keys::{ItemsOf, Key, Visitor, key, origin, parameters};
 
+use crate::keys::application::ApplicationDraft;
 use crate::keys::stack::{self, StackDraft};
 use crate::keys::traffic::TrafficDraft;
 use crate::model::Stack;
@@ -300,7 +301,10 @@ impl LoadDraft {
     fn entry(&self, ending: &str, app: ApplicationConfig, dscp: u8) -> TrafficDraft {
         TrafficDraft {
             name: format!("{}-{ending}", self.name),
-            application: app,
+            application: ApplicationDraft {
+                is_absent: false,
+                application: app,
+            },
             stack: StackDraft {
                 is_said: false,
                 stack: self.stack.clone(),

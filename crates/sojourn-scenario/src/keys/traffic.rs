@@ -2,11 +2,11 @@
 //!
 //! Source: White 2012 §2.3 and §3: servers at fixed round-trip times behind the access link. Deviations: none known.
 
-use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Ecn, Span};
 use sojourn_keys::{Items, ItemsOf, Key, Parameter as _, Visitor, origin, parameters};
 
 use crate::emulate::MatchConfig;
+use crate::keys::application::ApplicationDraft;
 use crate::keys::stack::StackDraft;
 use crate::keys::{application, stack};
 use crate::model::{Ports, Server, Traffic};
@@ -20,9 +20,9 @@ parameters! {
     pub(crate) struct TrafficDraft by blank {
         /// what people call it; unique
         name: String = String::new(), origin("no default").required("\"call\"");
-        /// what it does
-        application as "app": ApplicationConfig = application::blank(),
-            origin("no default").required("{ kind = \"voice\" }") => application::show;
+        /// what it does; an entry with `match` may do without, and is then for emulations only
+        application as "app": ApplicationDraft = application::blank(),
+            origin("no default").conditional() => application::show;
         /// the implementation of TCP, for applications that open connections
         stack: StackDraft = StackDraft::blank(),
             origin("no default").conditional(), if |it| application::needs_stack(&it.application) => stack::show;
@@ -32,7 +32,8 @@ parameters! {
         // One for all servers, or one for each; empty for the shortest that the access link allows.
         // Chosen bound: forty geostationary round trips.
         round_trips as "rtt": Vec<Span> = Vec::new(),
-            origin("White 2012 §2.3: the shortest that the access link allows").one_or_many().most("20 s");
+            origin("White 2012 §2.3: the shortest that the access link allows").one_or_many().most("20 s"),
+            if |it| !it.application.is_absent;
         /// rate of the line between access network and server, or a list with one for each
         line_rates as "line_rate": Vec<BitRate> = vec![Server::LINE_RATE],
             origin("assumed: gigabit lines (White 2012 §2.3)").one_or_many().least("1 b/s").most("1 Tb/s");
@@ -66,14 +67,21 @@ impl TrafficDraft {
     pub(crate) fn of(traffic: &Traffic) -> Self {
         Self {
             name: traffic.name.clone(),
-            application: traffic.application.clone(),
+            application: ApplicationDraft {
+                is_absent: traffic.servers.is_empty(),
+                application: traffic.application.clone(),
+            },
             stack: StackDraft {
                 is_said: traffic.stack.is_some(),
                 stack: traffic.stack.clone().unwrap_or_else(stack::blank),
             },
             path: traffic.path.clone(),
             round_trips: one_if_equal(traffic.servers.iter().map(|server| server.rtt)),
-            line_rates: one_if_equal(traffic.servers.iter().map(|server| server.line_rate)),
+            line_rates: if traffic.servers.is_empty() {
+                vec![Server::LINE_RATE]
+            } else {
+                one_if_equal(traffic.servers.iter().map(|server| server.line_rate))
+            },
             dscp: traffic.dscp,
             ecn: traffic.ecn,
             ports: traffic.ports,
@@ -83,7 +91,11 @@ impl TrafficDraft {
     }
 
     pub(crate) fn into_traffic(self, nearest: Span) -> Traffic {
-        let count = self.application.servers();
+        let count = if self.application.is_absent {
+            0
+        } else {
+            self.application.servers()
+        };
         let servers = (0..count)
             .map(|index| Server {
                 rtt: *nth(&self.round_trips, index).unwrap_or(&nearest),
@@ -93,7 +105,7 @@ impl TrafficDraft {
         Traffic {
             stack: application::needs_stack(&self.application).then_some(self.stack.stack),
             name: self.name,
-            application: self.application,
+            application: self.application.application,
             path: self.path,
             servers,
             dscp: self.dscp,

@@ -291,6 +291,15 @@ impl Records {
         let u64s = |value: fn(&TrafficCounters) -> u64| {
             ColumnData::U64(rows.iter().map(|row| value(row.2)).collect())
         };
+        // Where timers are not seen there is no number, not even zero.
+        let timeouts = if rows.iter().any(|row| row.2.hides_timeouts) {
+            let known = |counters: &TrafficCounters| {
+                (!counters.hides_timeouts).then_some(counters.timeouts)
+            };
+            ColumnData::optional_u64(rows.iter().map(|row| known(row.2)))
+        } else {
+            u64s(|counters| counters.timeouts)
+        };
         Table::new(
             "traffic",
             [
@@ -314,7 +323,7 @@ impl Records {
                 ("goodput_bytes", u64s(|counters| counters.goodput_bytes)),
                 ("connections", u64s(|counters| counters.connections)),
                 ("retransmissions", u64s(|counters| counters.retransmissions)),
-                ("timeouts", u64s(|counters| counters.timeouts)),
+                ("timeouts", timeouts),
                 ("connect_retries", u64s(|counters| counters.connect_retries)),
                 ("marked_packets", u64s(|counters| counters.marked)),
                 ("marks_received", u64s(|counters| counters.marks_received)),
