@@ -126,7 +126,8 @@ def _laws(result: Result) -> PlainTable:
             PlainCell(row.item),
             PlainCell(row.verdict),
             PlainCell(row.statement, detail=row.source),
-            PlainCell(row.found, detail=f"expected: {row.expected}" if row.expected else ""),
+            PlainCell(row.expected),
+            PlainCell(row.found),
         )
         for row in sorted(result.judged, key=lambda row: row.verdict != "fail")
     )
@@ -134,7 +135,7 @@ def _laws(result: Result) -> PlainTable:
         f"laws-{result.manager.name}",
         "What can fail",
         "X1 to X8 hold for every manager; the others are laws of the document that it follows, seen from outside.",
-        ("row", "verdict", "what must hold", "found"),
+        ("row", "verdict", "what must hold", "expected", "found"),
         rows,
     )
 
