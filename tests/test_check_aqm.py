@@ -241,3 +241,10 @@ def test_the_band_has_no_other_rows() -> None:
     path = Path(read_band.__code__.co_filename).with_name("band.csv")
     with path.open(encoding="utf-8", newline="") as file:
         assert {row["manager"] for row in csv.DictReader(file)} == {*BAND, "drop-tail"}
+
+
+def test_what_does_not_come_to_its_end_has_no_number() -> None:
+    cells = [cell for cell in CELLS if cell.item == "T2a"]  # its transfers begin after 30 s
+    (measured,) = characterise(Manager("codel", "codel"), cells, 1, 20.0, 1)
+    assert measured.values[OWN].value is None
+    assert measured.values["utilisation"].value is not None

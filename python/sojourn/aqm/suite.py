@@ -214,7 +214,10 @@ def _metrics(manager: Manager, scenario: Scenario, seed: int) -> dict[tuple[str,
 def _values(cell: Cell, metrics: dict[tuple[str, str], float]) -> dict[str, float]:
     found = {name: metrics[cell.direction, name] for name, _, _ in MEASURES}
     if cell.own is not None:
-        value = cell.own.of(metrics)
+        try:
+            value = cell.own.of(metrics)
+        except KeyError:  # nothing came to its end
+            value = math.nan
         found[OWN] = value if math.isfinite(value) else math.nan
     return found
 
