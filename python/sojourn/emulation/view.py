@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import IO, TYPE_CHECKING, Any
 
 from sojourn.emulation.words import duration
@@ -19,7 +20,7 @@ PLAIN_EVERY_S = 1.0
 
 
 def lines(view: Mapping[str, Any], before: Mapping[str, Any] | None) -> list[str]:
-    """Return an emulation at one moment, a line for each direction and one for its clock.
+    """Return an emulation at one moment: two lines for each direction and one for its clock, of 80 columns at most.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ def lines(view: Mapping[str, Any], before: Mapping[str, Any] | None) -> list[str
     before
         What it looked like some time ago: rates are taken between the two.
     """
-    shown = [_direction(name, view, before) for name in ("downstream", "upstream")]
+    shown = [line for name in ("downstream", "upstream") for line in _direction(name, view, before)]
     late = max(view[name]["late_p99_ns"] for name in ("downstream", "upstream"))
     clock = (
         f"{view['at_ns'] / 1e9:8.1f} s  late P99 {duration(late)}, lost outside the model {view['hidden_losses']}, stalls "
@@ -37,7 +38,9 @@ def lines(view: Mapping[str, Any], before: Mapping[str, Any] | None) -> list[str
     return [*shown, clock]
 
 
-def _direction(name: str, view: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
+def _direction(
+    name: str, view: Mapping[str, Any], before: Mapping[str, Any] | None
+) -> tuple[str, str]:
     now = view[name]
     rate = 0.0
     if before is not None and view["at_ns"] > before["at_ns"]:
@@ -45,9 +48,9 @@ def _direction(name: str, view: Mapping[str, Any], before: Mapping[str, Any] | N
         rate = moved * 8e3 / (view["at_ns"] - before["at_ns"])
     return (
         f"{name:10} {rate:8.2f} of {now['rate_mbps']:g} Mb/s  delay {duration(now['delay_ns']):>7} "
-        f"(P50 {duration(now['delay_p50_ns'])}, P99 {duration(now['delay_p99_ns'])})  "
-        f"queue {now['backlog_packets']:5} packets {now['backlog_bytes'] / 1e3:7.0f} kB  "
-        f"dropped {now['dropped']}  marked {now['marked']}"
+        f"(P50 {duration(now['delay_p50_ns'])}, P99 {duration(now['delay_p99_ns'])})",
+        f"{'':10} queue {now['backlog_packets']} packets, {now['backlog_bytes'] / 1e3:.0f} kB  "
+        f"dropped {now['dropped']}  marked {now['marked']}",
     )
 
 
@@ -76,7 +79,9 @@ class View:
             self._stream.flush()
 
     def _draw(self, shown: list[str]) -> None:
+        # A line that wraps would take two, and the next picture would begin too low.
+        width = shutil.get_terminal_size().columns
         up = f"\x1b[{self._height}A" if self._height else ""
-        self._stream.write(up + "".join(f"\r{line}\x1b[K\n" for line in shown))
+        self._stream.write(up + "".join(f"\r{line[:width]}\x1b[K\n" for line in shown))
         self._stream.flush()
         self._height = len(shown)
