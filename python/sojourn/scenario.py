@@ -109,8 +109,6 @@ class Scenario:
             If a queue manager written in Python decides in it.
         """
         try:
-            if not hasattr(self.compiled, "keys"):  # an engine that was built before it had this
-                return [self.compiled.key(seed) for seed in range(first, first + count)]
             return self.compiled.keys(first, count)
         except ValueError as error:
             raise UsageError(
