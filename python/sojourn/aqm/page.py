@@ -145,26 +145,35 @@ def _scenarios(result: Result, band: Band, seeds: int) -> PlainTable:
         (
             PlainCell(measured.cell.item),
             PlainCell(measured.cell.section, detail=measured.cell.word),
-            PlainCell(measured.cell.what, detail=_own_title(measured.cell)),
+            PlainCell(measured.cell.what),
             *(_cell(measured, name, unit, band) for name, _, unit in MEASURES),
-            PlainCell("")
-            if measured.cell.own is None
-            else _cell(measured, OWN, measured.cell.own.unit, band),
+            *_own(measured, band),
         )
         for measured in result.measured
     )
     return PlainTable(
         f"scenarios-{result.manager.name}",
         "Scenarios of RFC 7928",
-        f"Means of {seeds} seeds; below each the band of {', '.join(BAND)}. ▼ and ▲: the whole 95 % interval is "
+        f"{'One seed' if seeds == 1 else f'Means of {seeds} seeds'}; below each the band of {', '.join(BAND)}. ▼ and ▲: the whole 95 % interval is "
         "outside of it. The document has no thresholds: nothing here passes or fails.",
-        ("scenario", "section", "what", *(words for _, words, _ in MEASURES), "its own number"),
+        (
+            "scenario",
+            "section",
+            "what",
+            *(words for _, words, _ in MEASURES),
+            "its own number",
+            "of what",
+        ),
         rows,
     )
 
 
-def _own_title(cell: Cell) -> str:
-    return "" if cell.own is None else f"its own number: {cell.own.title}"
+def _own(measured: Measured, band: Band) -> tuple[PlainCell, PlainCell]:
+    """Return the number that only this scenario has, and what it is."""
+    own = measured.cell.own
+    if own is None:
+        return PlainCell(""), PlainCell("")
+    return _cell(measured, OWN, own.unit, band), PlainCell(own.title)
 
 
 def _graph(results: Sequence[Result], band: Band) -> Figure:

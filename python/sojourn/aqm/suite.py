@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import sojourn._engine as _engine
-from sojourn.aqm.scenarios import CELLS, Cell, buffer_packets, scenario_text
+from sojourn.aqm.scenarios import CELLS, DURATION_S, Cell, buffer_packets, scenario_text
 from sojourn.engine import simulate
 from sojourn.errors import RunError
 from sojourn.plugins import Plugin, PluginFailed, check_apart, simulate_apart
@@ -74,7 +74,7 @@ class Manager:
             return f'{{ kind = "ack-priority", manager = {{ kind = "drop-tail"{limit} }} }}'
         return f'{{ kind = "{self.name}"{limit} }}'
 
-    def scenario(self, cell: Cell | None, duration_s: float = 120.0) -> Scenario:
+    def scenario(self, cell: Cell | None, duration_s: float = DURATION_S) -> Scenario:
         """Return a scenario with this manager; for the rows that can fail, with a buffer of its own.
 
         Raises

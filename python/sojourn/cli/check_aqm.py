@@ -69,6 +69,7 @@ def execute(options: Namespace) -> int:
     from pathlib import Path
 
     from sojourn.aqm.page import as_json, sentence, write_page
+    from sojourn.aqm.scenarios import DURATION_S
     from sojourn.aqm.suite import Result, judge, read_band
     from sojourn.cli.console import hand_over, note, print_json
     from sojourn.errors import ExitStatus
@@ -94,10 +95,15 @@ def execute(options: Namespace) -> int:
             f"{manager.name}: {len(result.judged) - failed} rows hold or are not judged, {failed} fail"
         )
         if cells and not (manager.plugin is not None and failed):
-            _characterise(result, cells, seeds, QUICK_S if options.quick else 120.0)
+            _characterise(result, cells, seeds, QUICK_S if options.quick else DURATION_S)
     band = read_band()
+    facts = _facts(results, seeds)
+    if options.quick:
+        facts.append(
+            f"Runs of {QUICK_S:g} s beside a band of runs of {DURATION_S:g} s with {SEEDS} seeds: ▲ and ▼ are a first look."
+        )
     with new_directory(out, is_ours=is_ours) as directory, writing(out):
-        write_page(directory, results, band, seeds=seeds, facts=_facts(results, seeds))
+        write_page(directory, results, band, seeds=seeds, facts=facts)
         write_file(directory / "result.json", json.dumps(as_json(results, band), indent=1) + "\n")
     if options.json:
         print_json({**as_json(results, band), "out": str(out)})
