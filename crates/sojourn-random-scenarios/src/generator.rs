@@ -186,6 +186,8 @@ impl Generator {
         let schema = &self.schema["properties"]["traffic"]["items"];
         let mut entry = self.value(schema, dice);
         entry["name"] = json!(format!("entry-{number}"));
+        // Only emulations have entries without an application.
+        entry["app"] = self.value(&schema["properties"]["app"], dice);
         for key in ["stack", "rtt"] {
             if dice.chance(0.7) {
                 entry[key] = self.value(&schema["properties"][key], dice);
