@@ -26,17 +26,19 @@ def execute(options: Namespace) -> None:
     from sojourn.cli.app import COMMANDS, GROUPS, parser_of
 
     root = argparse.ArgumentParser(prog="sojourn", add_help=False)
-    commands = root.add_subparsers()
-    groups = {
-        word: commands.add_parser(word, help=about, add_help=False).add_subparsers()
-        for word, about in GROUPS.items()
-    }
+    places = {"": root.add_subparsers()}
+    for word, about in GROUPS.items():
+        group = places[""].add_parser(word, help=about, add_help=False)
+        places[word] = group.add_subparsers()
+    firsts = {words.rpartition(" ")[0] for words in COMMANDS}
     for words, (_, about) in COMMANDS.items():
-        group, _, name = words.rpartition(" ")
-        place = groups[group] if group else commands
-        complete = place.add_parser(
+        place, _, name = words.rpartition(" ")
+        complete = places[place].add_parser(
             name, help=about, description=about, add_help=False, parents=[parser_of(words)]
         )
+        if words in firsts:
+            # A command that others begin with, as `serve export` begins with `serve`.
+            places[words] = complete.add_subparsers()
         for action in complete._actions:  # pyright: ignore[reportPrivateUsage]
             metavar = str(action.metavar)
             if "DIR" in metavar:
