@@ -7,7 +7,6 @@ thread may run without sleep.
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -28,9 +27,8 @@ GRANT = "sudo prlimit --pid $$ --rtprio=20"
 
 def ask(emulation: _engine.Emulation) -> str:
     """Ask RealtimeKit to schedule the loop before all normal threads, and return how it is scheduled then."""
-    limit = getattr(resource, "RLIMIT_RTTIME", None)
-    if limit is None:
-        return emulation.look_at_priority()
+    import resource
+
     call = [
         *("busctl", "--system", "--timeout=1", "call", "org.freedesktop.RealtimeKit1"),
         *("/org/freedesktop/RealtimeKit1", "org.freedesktop.RealtimeKit1"),
@@ -38,7 +36,7 @@ def ask(emulation: _engine.Emulation) -> str:
         *(str(os.getpid()), str(emulation.loop_thread), str(LOOP_PRIORITY)),
     ]
     try:
-        resource.setrlimit(limit, (LONGEST_RUN_US, LONGEST_RUN_US))
+        resource.setrlimit(resource.RLIMIT_RTTIME, (LONGEST_RUN_US, LONGEST_RUN_US))
         subprocess.run(call, capture_output=True, check=False, timeout=5)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         pass  # no RealtimeKit, or none that answers: what the kernel says next is what counts
