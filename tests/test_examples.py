@@ -268,11 +268,21 @@ def test_the_commands_for_plugins_work_as_the_guide_prints_them(
         shutil.copy(ROOT / "docs/guides" / included, tmp_path)
     lines = re.findall(r"^\$ (.*)$", page, re.MULTILINE)
     commands = [words for words in map(shlex.split, lines) if words[0] in ("cc", "sojourn")]
-    assert [words[0] for words in commands] == ["sojourn", "cc", "sojourn"]
+    assert [words[:2] for words in commands] == [
+        ["sojourn", "study"],
+        ["cc", "-std=c11"],
+        ["sojourn", "study"],
+        ["sojourn", "check-aqm"],
+    ]
     sentences: list[str] = []
     for words in commands:
         if words[0] == "cc":
             subprocess.run(words, cwd=tmp_path, check=True)
+            continue
+        if words[1] == "check-aqm":
+            judged = sojourn(*words[1:], "--laws")
+            assert judged.status == 1  # it sends small packets first, those of one flow too
+            assert judged.stderr.strip() in page
             continue
         shorter = ("--duration", "1 s", "--seeds", "2", "--no-figures", "--json")
         done = sojourn(*words[1:], *shorter)
