@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from sojourn.errors import RecordError
 from sojourn.files import folder_names, is_file
 from sojourn.on_disk import read_listing, read_table, shape
 
-__all__ = ["is_run", "read_run"]
+__all__ = ["SingleRun", "is_run", "read_run"]
 
 _MANIFEST: dict[str, Any] = {
     "scenario": str,
@@ -73,3 +74,33 @@ def read_run(directory: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], 
             "run the scenario again with --out",
         ) from error
     return manifest, tables, damages
+
+
+@dataclass(frozen=True, repr=False)
+class SingleRun:
+    """A run as a result of one point and one seed, to be compared with another."""
+
+    directory: Path
+    metrics: pl.DataFrame
+    """`point` (empty), `seed, subject, metric, value, unit`."""
+    reduced: str = ""
+    """A run is whole; see `StudyResult.reduced`."""
+
+    @classmethod
+    def load(cls, directory: Path) -> Self:
+        """Read the directory of a run.
+
+        Raises
+        ------
+        RecordError
+            If it does not hold a whole run.
+        """
+        manifest, tables, _ = read_run(directory)
+        names = pl.col("subject", "metric", "unit").cast(pl.String())
+        metrics = tables["metrics"].select(
+            pl.lit("").alias("point"),
+            pl.lit(manifest.get("seed", 1), pl.UInt64()).alias("seed"),
+            names,
+            "value",
+        )
+        return cls(directory, metrics)

@@ -213,3 +213,30 @@ def test_a_comparison_that_makes_no_sense_says_so(
     done = studied("compare", *arguments)
     assert done.status in (1, 2)
     assert words in done.stderr
+
+
+def test_two_runs_are_compared(sojourn: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path, "scenario.toml")
+    for out, limit in (("long", "200 KB"), ("short", "8 KB")):
+        changed = f"access.upstream.queue.limit={limit}"
+        assert sojourn("run", "scenario.toml", "--set", changed, "--out", out).status == 0
+    done = sojourn("compare", "long", "short", "--json")
+    assert done.status == 0, done.stderr
+    said = done.json()
+    assert "One seed: differences may be chance." in said["headline"]["sentence"]
+    assert {row["verdict"] for row in said["changes"]} == {"one seed"}
+    printed = sojourn("compare", "long", "short", "--html", "page.html", "--fail-on-change")
+    assert printed.status == 1
+    assert said["headline"]["sentence"] in printed.stdout
+    sojourn("run", "scenario.toml", "--seed", "2", "--out", "other")
+    refused = sojourn("compare", "long", "other")
+    assert (refused.status, "with the same seed" in refused.stderr) == (2, True)
+
+
+def test_a_run_is_not_compared_with_a_study(studied: CommandLine, tmp_path: Path) -> None:
+    write_scenario(tmp_path, "scenario.toml")
+    assert studied("run", "scenario.toml", "--out", "one").status == 0
+    for pair in (("one", "out"), ("out", "one")):
+        refused = studied("compare", *pair)
+        assert refused.status == 2
+        assert "one is a single run and out the result of a study" in refused.stderr

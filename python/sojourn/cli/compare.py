@@ -1,4 +1,4 @@
-"""`sojourn compare`: what moved between two results of a study, or between the points of one."""
+"""`sojourn compare`: what moved between two results of a study or two runs, or between the points of one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from sojourn.answers.report_content import PlainTable
     from sojourn.cli.arguments import Parser
+    from sojourn.run_directory import SingleRun
     from sojourn.study.result import StudyResult
 
 __all__ = ["arguments", "execute"]
@@ -113,17 +114,27 @@ def _results(options: Namespace) -> bool:
     from sojourn.errors import UsageError
     from sojourn.headline.compared import headline_of_frame
     from sojourn.report.comparison import by_effect, effect_table
+    from sojourn.run_directory import SingleRun, is_run
     from sojourn.study.compare import CHANGED, compare_results
     from sojourn.study.result import StudyResult
 
     before, after, html = options.before, options.after, options.html
-    results = StudyResult.load(before), StudyResult.load(after)
+    are_runs = is_run(before)
+    if are_runs != is_run(after):
+        single, study = (before, after) if are_runs else (after, before)
+        raise UsageError(
+            f"{single} is a single run and {study} the result of a study",
+            "compare two runs, or two results of the same study",
+        )
+    kind = SingleRun if are_runs else StudyResult
+    results = kind.load(before), kind.load(after)
     table = compare_results(*results)
     if table.is_empty():
         raise UsageError(
             f"{before} and {after} have no point and seed in common",
-            "compare two results of the same study",
+            "compare two results of the same study, or two runs with the same seed",
         )
+    places = [] if are_runs else ["point"]
     counts = _counts(table)
     shown = _shown(table, show_all=options.all)
     headline = headline_of_frame(table.to_dicts())
@@ -139,7 +150,7 @@ def _results(options: Namespace) -> bool:
     if html is not None:
         changes = effect_table(
             shown,
-            ["point"],
+            places,
             name="changes",
             title="What moved",
             caption=f"{tally}. Paired by seed; moved: p below 0.05 after Holm's correction. The largest effect first.",
@@ -162,11 +173,11 @@ def _results(options: Namespace) -> bool:
         note(tally)
         if not shown.is_empty():
             print()
-            print_table(*by_effect(shown, ["point"]))
+            print_table(*by_effect(shown, places))
     return bool(table.select(pl.col("verdict").is_in(list(CHANGED)).any()).item())
 
 
-def _warn_of_less(*results: StudyResult) -> None:
+def _warn_of_less(*results: StudyResult | SingleRun) -> None:
     """Say which results are not those of the whole study."""
     from sojourn.cli.console import note
 
@@ -175,7 +186,7 @@ def _warn_of_less(*results: StudyResult) -> None:
             note(f"{result.directory}: {result.reduced} run, not the study's verdict")
 
 
-def _labelled(sentence: str, *results: StudyResult) -> str:
+def _labelled(sentence: str, *results: StudyResult | SingleRun) -> str:
     """Return a sentence on results that says if they are not those of the whole study."""
     words = dict.fromkeys(result.reduced for result in results if result.reduced)
     return f"{sentence} ({'; '.join(words)} run, not the study's verdict)" if words else sentence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from sojourn.stats.pairs import SIGNIFICANCE, holm, paired_test
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
-__all__ = ["CHANGED", "LabelComparison", "compare_labels", "compare_results"]
+__all__ = ["CHANGED", "Compared", "LabelComparison", "compare_labels", "compare_results"]
 
 PAIRED_BY = ["point", "subject", "metric", "unit"]
 
@@ -28,7 +28,16 @@ CHANGED = ("better", "worse", "moved", "one seed")
 """Verdicts of values that are not the same and not known to lie within chance."""
 
 
-def compare_results(before: StudyResult, after: StudyResult) -> pl.DataFrame:
+class Compared(Protocol):
+    """What can be compared: results of studies, and single runs."""
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """`point, seed, subject, metric, value, unit`."""
+        ...
+
+
+def compare_results(before: Compared, after: Compared) -> pl.DataFrame:
     """Return one row per point, subject and metric that both results have.
 
     Columns: `point, subject, metric, unit, seeds` (pairs), `before, after` (means), `difference`, `low,
