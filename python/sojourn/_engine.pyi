@@ -317,6 +317,37 @@ def voice_rating(delay_ms: float, loss: float) -> float:
 def mean_opinion_score(rating: float) -> float:
     """MOS of an R value, ITU-T G.107 Annex B, never below 1."""
 
+def rating_g107(delay_ms: float, loss: float, conceals: bool) -> float:
+    """R of ITU-T G.107 for G.711; `loss` is a fraction of packets, lost or late."""
+
+def quality_of_outcome(
+    latency: Sequence[tuple[float, float, float]],
+    loss: tuple[float, float, float] | None,
+    rates: Sequence[tuple[float, float]],
+) -> tuple[float, float | None, float | None, float]:
+    """Quality of Outcome by latency, loss and throughput, and the least of them.
+
+    Of latency and loss: measured, up to where it is perfect, from where on it is useless; of rates: measured, required.
+    What was not measured is nothing.
+    """
+
+def apdex(samples: Sequence[float], satisfied: float) -> float | None:
+    """Apdex of samples for what satisfies; samples that never came are infinite."""
+
+def round_trips_per_minute(
+    handshakes: Sequence[float],
+    tls: Sequence[float],
+    requests: Sequence[float],
+    own: Sequence[float],
+) -> tuple[float, float, float] | None:
+    """Round trips per minute of new connections, of kept ones, and together; samples in ms, TLS may have none."""
+
+def is_stable(averages: Sequence[float]) -> bool:
+    """Whether the last four moving averages differ by little (draft-ietf-ippm-responsiveness)."""
+
+def is_supported(count: int, share: float) -> bool:
+    """Whether ten of so many samples lie beyond a quantile."""
+
 def jain_index(values: Sequence[float]) -> float | None:
     """Jain's fairness index; nothing without values."""
 

@@ -9,6 +9,7 @@
 //! | [`distribution`] | weighted distributions: mixtures, sums, time-weighted values |
 //! | [`latency`] | rounding, delay variation, jitter, round trips from one-way delays |
 //! | [`loss`] | ratios and their intervals |
+//! | [`outcome`] | Quality of Outcome, Apdex |
 //! | [`voice`] | late packets, rating R, mean opinion score |
 //! | [`web`] | page load times with unfinished pages |
 //! | [`streaming`] | predicted opinion and underflow of videos |
@@ -21,6 +22,7 @@
 pub mod distribution;
 pub mod latency;
 pub mod loss;
+pub mod outcome;
 pub mod quantile;
 pub mod responsiveness;
 pub mod run;

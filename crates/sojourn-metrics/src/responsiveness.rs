@@ -5,8 +5,8 @@
 //! the aggregation of its working copy: means that leave out the largest 5 %, foreign probes by the mean of their
 //! parts, and the mean of foreign and self probes.
 //! Units and ranges: samples as (time of the question, round trip), times in nanoseconds.
-//! Deviations: earlier revisions of the draft aggregate differently. Whether goodput was stable is not judged: the
-//! last four seconds of the load count.
+//! Deviations: earlier revisions of the draft aggregate differently. The metrics of a run count the last four seconds of the
+//! load, and do not judge whether goodput was stable; scores follow revision 09 in both ([`is_stable`]).
 
 use crate::quantile;
 
@@ -76,6 +76,19 @@ pub fn trimmed_mean(samples: &mut [f64]) -> Option<f64> {
     quantile::mean(&samples[..kept.max(samples.len().min(1))])
 }
 
+/// Whether a value has settled: the deviation of its last four moving averages is below 5 % of the newest. Source: the draft's
+/// MAD and SDT.
+pub fn is_stable(averages: &[f64]) -> bool {
+    const LAST: usize = 4;
+    const TOLERANCE: f64 = 0.05;
+    let Some(from) = averages.len().checked_sub(LAST) else {
+        return false;
+    };
+    let last = &averages[from..];
+    let deviation = quantile::standard_deviation(last);
+    deviation.is_some_and(|deviation| deviation < TOLERANCE * last[LAST - 1])
+}
+
 /// Round trips per minute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Responsiveness {
@@ -140,6 +153,16 @@ mod tests {
         assert!((whole.combined() - 1843.284).abs() < 1e-3, "{whole:?}");
         let plain = Responsiveness::of(tcp, None, http, own);
         assert!((plain.foreign - 2666.667).abs() < 1e-3, "{plain:?}");
+    }
+
+    #[test]
+    fn goodput_is_stable_if_its_last_averages_differ_by_little() {
+        // Vector C8: a deviation of 0.2630, 2.63 % of 10.0.
+        assert!(is_stable(&[9.4, 9.8, 9.9, 10.0]));
+        assert!(is_stable(&[1.0, 9.4, 9.8, 9.9, 10.0]));
+        assert!(!is_stable(&[8.8, 9.8, 9.9, 10.0]));
+        assert!(!is_stable(&[9.8, 9.9, 10.0]));
+        assert!(!is_stable(&[0.0; 4]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Voice quality: packets that come too late, the rating R of a call, and its mean opinion score.
 //!
-//! Source: White 2012 3.2.2 (late packets, R after Cole and Rosenbluth); ITU-T G.107 Annex B (score
-//! from rating).
+//! Source: White 2012 3.2.2 (late packets, R after Cole and Rosenbluth); ITU-T G.107 for impairments by delay and by loss, its
+//! Annex B for the score from a rating.
 //! Units and ranges: delays in nanoseconds, in the rating in milliseconds; loss is a share of the packets
 //! sent; ratings run to 94.2, scores from 1 to 4.5.
 //! Deviations: the delays of a run are those of a histogram, right to 0.1 %, which is also how sharply
@@ -30,6 +30,10 @@ const CONVERSATION_LIMIT_MS: f64 = 177.3;
 const LOSS_WEIGHT: f64 = 30.0;
 /// How fast loss hurts (White 2012 3.2.2).
 const LOSS_SLOPE: f64 = 15.0;
+/// Rating with all defaults of ITU-T G.107, without delay and loss.
+const DEFAULT_RATING: f64 = 93.2;
+/// Impairment that loss alone comes to in the end (ITU-T G.107, Ie-eff).
+const HEAVIEST_IMPAIRMENT: f64 = 95.0;
 /// Rating from which the cubic of G.107 is above 1 for good (its root, ITU-T G.107 Annex B).
 const LOWEST_RATING: f64 = 6.5;
 /// Score of a rating of 100 and more (ITU-T G.107 Annex B).
@@ -138,6 +142,57 @@ pub fn rating(delay_ms: f64, loss: f64) -> f64 {
         - PER_MS * delay_ms
         - PER_MS_BEYOND * (delay_ms - CONVERSATION_LIMIT_MS).max(0.0)
         - LOSS_WEIGHT * math::ln_1p(LOSS_SLOPE * loss)
+}
+
+/// How a codec bears loss, ITU-T G.107.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Codec {
+    /// Impairment without loss (Ie).
+    pub impairment: f64,
+    /// Robustness against loss (Bpl).
+    pub robustness: f64,
+}
+
+impl Codec {
+    /// G.711 that plays nothing for what is lost. Source: ITU-T G.113 Appendix I.
+    pub const G711: Self = Self {
+        impairment: 0.0,
+        robustness: 4.3,
+    };
+    /// G.711 with concealment of losses. Source: ITU-T G.113 Appendix I.
+    pub const G711_CONCEALED: Self = Self {
+        impairment: 0.0,
+        robustness: 25.1,
+    };
+
+    /// Impairment with the share `loss` of packets lost or late (Ie-eff); `burst_ratio` is how much longer bursts of loss are
+    /// than by chance (BurstR), 1 if losses are independent.
+    pub fn impairment_with_loss(&self, loss: f64, burst_ratio: f64) -> f64 {
+        let percent = 100.0 * loss;
+        let lost = percent / (percent / burst_ratio + self.robustness);
+        if percent > 0.0 {
+            self.impairment + (HEAVIEST_IMPAIRMENT - self.impairment) * lost
+        } else {
+            self.impairment
+        }
+    }
+}
+
+/// Impairment by an absolute one-way delay, mouth to ear, in ms (Idd of ITU-T G.107): nothing up to 100 ms.
+pub fn delay_impairment(delay_ms: f64) -> f64 {
+    const FREE_MS: f64 = 100.0;
+    if delay_ms <= FREE_MS {
+        return 0.0;
+    }
+    let x = math::ln(delay_ms / FREE_MS) / core::f64::consts::LN_2;
+    let sixth_root = |x: f64| math::cbrt(math::sqrt(1.0 + x * x * x * x * x * x));
+    25.0 * (sixth_root(x) - 3.0 * sixth_root(x / 3.0) + 2.0)
+}
+
+/// Rating of ITU-T G.107 with its defaults for all that the network does not change.
+pub fn rating_g107(delay_ms: f64, loss: f64, codec: Codec) -> f64 {
+    let lost = codec.impairment_with_loss(loss, 1.0);
+    DEFAULT_RATING - delay_impairment(delay_ms) - lost
 }
 
 /// Mean opinion score of a rating, 1 to 4.5.

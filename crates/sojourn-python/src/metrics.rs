@@ -2,7 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sojourn_metrics::{schema, throughput, voice};
+use sojourn_metrics::outcome::{Judged, QualityOfOutcome};
+use sojourn_metrics::responsiveness::{self, Responsiveness};
+use sojourn_metrics::{outcome, quantile, schema, throughput, voice};
 use sojourn_record::Cause;
 
 /// R of White 2012 section 3.2.2; `loss` is a fraction.
@@ -15,6 +17,75 @@ fn voice_rating(delay_ms: f64, loss: f64) -> f64 {
 #[pyfunction]
 fn mean_opinion_score(rating: f64) -> f64 {
     voice::mean_opinion_score(rating)
+}
+
+/// R of ITU-T G.107 for G.711; `loss` is a fraction of packets, lost or late.
+#[pyfunction]
+fn rating_g107(delay_ms: f64, loss: f64, conceals: bool) -> f64 {
+    let codec = if conceals {
+        voice::Codec::G711_CONCEALED
+    } else {
+        voice::Codec::G711
+    };
+    voice::rating_g107(delay_ms, loss, codec)
+}
+
+/// A measured value, and up to where it is perfect and from where on useless.
+type JudgedTriple = (f64, f64, f64);
+
+/// Quality of Outcome by latency, loss and throughput, and the least of them; what was not measured is nothing.
+#[pyfunction]
+#[pyo3(signature = (latency, loss, rates))]
+fn quality_of_outcome(
+    latency: Vec<JudgedTriple>,
+    loss: Option<JudgedTriple>,
+    rates: Vec<(f64, f64)>,
+) -> (f64, Option<f64>, Option<f64>, f64) {
+    let judged = |(measured, perfect, useless): JudgedTriple| Judged {
+        measured,
+        perfect,
+        useless,
+    };
+    let latency: Vec<Judged> = latency.into_iter().map(judged).collect();
+    let found = QualityOfOutcome::of(&latency, loss.map(judged), &rates);
+    (found.latency, found.loss, found.throughput, found.overall())
+}
+
+/// Apdex of samples for what satisfies; samples that never came are infinite.
+#[pyfunction]
+fn apdex(samples: Vec<f64>, satisfied: f64) -> Option<f64> {
+    outcome::apdex(&samples, satisfied)
+}
+
+/// Round trips per minute of draft-ietf-ippm-responsiveness: of new connections, of kept ones, and together. Samples are in ms;
+/// TLS may have none.
+#[pyfunction]
+fn round_trips_per_minute(
+    mut handshakes: Vec<f64>,
+    mut tls: Vec<f64>,
+    mut requests: Vec<f64>,
+    mut own: Vec<f64>,
+) -> Option<(f64, f64, f64)> {
+    let mean = |samples: &mut Vec<f64>| responsiveness::trimmed_mean(samples);
+    let found = Responsiveness::of(
+        mean(&mut handshakes)?,
+        mean(&mut tls),
+        mean(&mut requests)?,
+        mean(&mut own)?,
+    );
+    Some((found.foreign, found.loaded, found.combined()))
+}
+
+/// Whether the last four moving averages differ by little, as the same draft says.
+#[pyfunction]
+fn is_stable(averages: Vec<f64>) -> bool {
+    responsiveness::is_stable(&averages)
+}
+
+/// Whether ten of so many samples lie beyond a quantile.
+#[pyfunction]
+fn is_supported(count: usize, share: f64) -> bool {
+    quantile::is_supported(count, share)
 }
 
 /// Jain's fairness index; nothing without values.
@@ -54,6 +125,12 @@ fn delay_causes() -> Vec<(&'static str, &'static str, &'static str)> {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(voice_rating, module)?)?;
     module.add_function(wrap_pyfunction!(mean_opinion_score, module)?)?;
+    module.add_function(wrap_pyfunction!(rating_g107, module)?)?;
+    module.add_function(wrap_pyfunction!(quality_of_outcome, module)?)?;
+    module.add_function(wrap_pyfunction!(apdex, module)?)?;
+    module.add_function(wrap_pyfunction!(round_trips_per_minute, module)?)?;
+    module.add_function(wrap_pyfunction!(is_stable, module)?)?;
+    module.add_function(wrap_pyfunction!(is_supported, module)?)?;
     module.add_function(wrap_pyfunction!(jain_index, module)?)?;
     module.add_function(wrap_pyfunction!(metric_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(delay_causes, module)?)

@@ -14,7 +14,7 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 CHAPTERS = {
     "Ask": ("home", "run", "emulate", "study", "recipe", "provision"),
     "Measure and set": ("trial",),
-    "Judge": ("check-aqm", "compare", "report", "figure", "query", "bench"),
+    "Judge": ("score", "check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
     "Look up": ("check", "keys", "schema", "completion"),
 }
@@ -38,6 +38,10 @@ COMMANDS = {
     "study show": ("study_show", "Show what a study runs."),
     "study new": ("study_new", "Write a commented study to start from, which runs as it is."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
+    "score": (
+        "score",
+        "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107.",
+    ),
     "report": ("report", "Rebuild tables, figures and page of a result from its records."),
     "figure": (
         "figure",

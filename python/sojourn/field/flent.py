@@ -24,7 +24,14 @@ from sojourn.field.reading import Unreadable, first_problem
 from sojourn.field.records import Direction, FieldTest
 from sojourn.field.samples import LARGEST, Samples, pooled_mean, pooled_quantile, samples_of
 
-__all__ = ["FlentSeries", "flent_series", "is_series", "looks_like_flent", "read_flent"]
+__all__ = [
+    "FlentSeries",
+    "flent_load",
+    "flent_series",
+    "is_series",
+    "looks_like_flent",
+    "read_flent",
+]
 
 NEWEST_VERSION = 4
 """Of the file format (Flent 2.1)."""
@@ -147,6 +154,21 @@ def flent_series(document: dict[str, Any]) -> list[FlentSeries]:
         If something that must be there is missing or of another kind.
     """
     return _series(_content(document), document)
+
+
+def flent_load(document: dict[str, Any]) -> tuple[float, float] | None:
+    """Return from when to when a Flent result has a load, in seconds since its first ping; `None` without streams.
+
+    Raises
+    ------
+    Unreadable
+        If something that must be there is missing or of another kind.
+    """
+    content = _content(document)
+    if not any(name.startswith("TCP ") for name in content.results):
+        return None
+    began = _delay_before_load(content.metadata)
+    return began, began + content.metadata.LENGTH
 
 
 def _content(document: dict[str, Any]) -> _File:

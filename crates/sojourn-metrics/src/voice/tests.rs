@@ -222,3 +222,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn delay_impairs_as_g107_says() {
+    // Vector C9: Idd worked out with a pocket calculator.
+    for (delay_ms, expected) in [
+        (100.0, 0.0),
+        (150.0, 0.164),
+        (200.0, 3.044),
+        (300.0, 14.761),
+        (400.0, 24.070),
+    ] {
+        let ours = delay_impairment(delay_ms);
+        assert!((ours - expected).abs() < 5e-4, "{delay_ms}: {ours}");
+    }
+}
+
+#[test]
+fn loss_impairs_as_g107_says_and_concealment_helps() {
+    // Vector C10.
+    for (loss, plain, concealed) in [
+        (0.01, 17.925, 3.640),
+        (0.02, 30.159, 7.011),
+        (0.05, 51.075, 15.781),
+    ] {
+        let of = |codec: Codec| codec.impairment_with_loss(loss, 1.0);
+        assert!((of(Codec::G711) - plain).abs() < 5e-4, "{loss}");
+        assert!(
+            (of(Codec::G711_CONCEALED) - concealed).abs() < 5e-4,
+            "{loss}"
+        );
+    }
+    assert!((rating_g107(150.0, 0.0, Codec::G711) - (93.2 - 0.164)).abs() < 5e-4);
+    assert!(Codec::G711.impairment_with_loss(0.0, 1.0).abs() < 1e-12);
+}

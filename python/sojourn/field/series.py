@@ -1,0 +1,310 @@
+"""A measurement as it was taken: each round trip with its time, what was lost, what rates were beside it.
+
+Source: Flent's page on its data format; irtt's JSON output; a table of one's own, CSV with a header.
+Units and ranges: times in seconds from the first round trip, round trips in ms, infinite where nothing came back, rates in Mb/s.
+Deviations: loss of Flent's pings is what their numbers leave out; netperf's pings have none, and their loss is not known.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from sojourn.errors import UsageError, plain, why
+from sojourn.field.flent import flent_load, flent_series, looks_like_flent
+from sojourn.field.iperf3 import looks_like_iperf3
+from sojourn.field.irtt import looks_like_irtt
+from sojourn.field.reading import LARGEST_FILE, Unreadable, read_document
+from sojourn.files import read_named
+
+__all__ = ["PROBES", "RoundTrips", "Series", "read_series"]
+
+PROBES = ("ping", "tcp", "tls", "http", "self")
+"""Kinds of round trips in a table: an echo; and as draft-ietf-ippm-responsiveness has them a handshake of TCP, one of TLS, a
+question over a new connection, and one over a connection that is loaded."""
+
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+"""Endings of columns of times, in seconds."""
+
+MOST_LOST = 10
+"""How many times what came back may be missing. chosen: numbers with larger gaps are none of pings."""
+
+LONGEST_S = 600.0
+"""A longer round trip is none. chosen: no tool waits ten minutes; nanoseconds under the wrong heading are longer."""
+
+
+@dataclass(frozen=True)
+class RoundTrips:
+    """Round trips of one kind.
+
+    Attributes
+    ----------
+    name, kind
+        As the tool calls them; one of `PROBES`.
+    sent_s
+        When each was asked, from the first one of the file.
+    rtt_ms
+        Infinite where nothing came back.
+    is_loss_known
+        Whether it can be seen what was lost.
+    """
+
+    name: str
+    kind: str
+    sent_s: np.ndarray
+    rtt_ms: np.ndarray
+    is_loss_known: bool = True
+
+    def __len__(self) -> int:
+        return len(self.rtt_ms)
+
+    def within(self, chosen: np.ndarray) -> RoundTrips:
+        """Return those of a mask."""
+        return RoundTrips(
+            self.name, self.kind, self.sent_s[chosen], self.rtt_ms[chosen], self.is_loss_known
+        )
+
+
+@dataclass(frozen=True)
+class Series:
+    """What one file holds.
+
+    Attributes
+    ----------
+    tool, name
+        Who measured, and the file.
+    round_trips
+        By kind.
+    loaded_s
+        From when to when there was a load, by the clock of the round trips; `None` if the file does not say.
+    rates_mbps
+        Mean rate of each direction, `up` and `down`, if there was one.
+    """
+
+    tool: str
+    name: str
+    round_trips: tuple[RoundTrips, ...]
+    loaded_s: tuple[float, float] | None = None
+    rates_mbps: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def read_series(path: Path) -> Series:
+    """Return what a file of Flent, irtt or a table of one's own measured.
+
+    Raises
+    ------
+    UsageError
+        If it is none, with the line where there are some.
+    """
+    name = plain(path)
+    if path.suffix.lower() == ".csv":
+        try:
+            text = read_named(path, most=LARGEST_FILE).decode("utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(f"{name}: is not text in UTF-8") from None
+        except OSError as error:
+            raise UsageError(f"{name} cannot be read: {why(error)}") from error
+        return _table(text, name)
+    try:
+        return _series(read_document(path), name)
+    except Unreadable as error:
+        raise UsageError(
+            f"{name}: {error}", "a file of Flent or irtt, or CSV with the columns time_s and rtt_ms"
+        ) from error
+
+
+def _series(document: dict[str, Any], name: str) -> Series:
+    if looks_like_flent(document):
+        return _flent(document, name)
+    if looks_like_irtt(document):
+        return _irtt(document, name)
+    if looks_like_iperf3(document):
+        raise Unreadable("has no round trips of packets: iperf3 tells those that TCP smooths")
+    raise Unreadable("is JSON of no tool that is known here (Flent, irtt)")
+
+
+def _flent(document: dict[str, Any], name: str) -> Series:
+    found: list[RoundTrips] = []
+    rates: dict[str, float] = {}
+    for one in flent_series(document):
+        for direction, word in (("up", "TCP upload"), ("down", "TCP download")):
+            is_stream = one.name.startswith(word) and not one.name.endswith(" avg")
+            if is_stream and one.mean is not None:
+                rates[direction] = rates.get(direction, 0.0) + one.mean
+        if not one.name.startswith("Ping") or not len(one.samples):
+            continue
+        took = one.samples.values
+        sent = one.samples.at - (took / 1e3 if one.is_raw else 0.0)
+        lost = _missing(document, one.name, sent)
+        extra = np.empty(0) if lost is None else lost
+        found.append(
+            RoundTrips(
+                one.name,
+                "ping",
+                np.concatenate([sent, extra]),
+                np.concatenate([took, np.full(len(extra), np.inf)]),
+                is_loss_known=lost is not None,
+            )
+        )
+    if not found:
+        raise Unreadable("has no pings")
+    return Series("Flent", name, tuple(found), flent_load(document), rates)
+
+
+def _missing(document: dict[str, Any], name: str, sent: np.ndarray) -> np.ndarray | None:
+    """Return when pings were sent that never came back, by their numbers; `None` if they have none."""
+    raw: Any = document.get("raw_values")
+    entries: Any = cast("dict[str, Any]", raw).get(name) if isinstance(raw, dict) else None
+    if not isinstance(entries, list) or len(cast("list[Any]", entries)) != len(sent):
+        return None
+    numbers: list[int] = []
+    for entry in cast("list[Any]", entries):
+        number = cast("dict[str, Any]", entry).get("seq") if isinstance(entry, dict) else None
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            return None
+        if not 0 <= number < 1e9 or number != int(number):
+            return None
+        numbers.append(int(number))
+    if not numbers or max(numbers) - min(numbers) >= MOST_LOST * len(numbers):
+        return None
+    known = set(numbers)
+    lost = [number for number in range(min(numbers), max(numbers) + 1) if number not in known]
+    order = np.argsort(numbers)
+    return np.interp(
+        np.array(lost, dtype=float), np.array(numbers, dtype=float)[order], sent[order]
+    )
+
+
+def _irtt(document: dict[str, Any], name: str) -> Series:
+    entries: Any = document["round_trips"]
+    rows: list[tuple[float, float]] = []
+    for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
+        sent = _inside(entry, "timestamps", "client", "send", "monotonic")
+        if sent is None:
+            sent = _inside(entry, "timestamps", "client", "send", "wall")
+        if sent is None:
+            continue
+        took = _inside(entry, "delay", "rtt")
+        rows.append((sent / 1e9, math.inf if took is None else took / 1e6))
+    if not rows:
+        raise Unreadable("has no round trips with times")
+    table = np.array(rows)
+    sent, took = table[:, 0] - table[0, 0], table[:, 1]
+    return Series("irtt", name, (RoundTrips("UDP echoes", "ping", sent, took),))
+
+
+def _inside(value: Any, *keys: str) -> float | None:  # noqa: ANN401 - any JSON
+    """Return a number at a path of keys; `None` if there is none that can be a time."""
+    for key in keys:
+        if not isinstance(value, dict):
+            return None
+        value = cast("dict[str, Any]", value).get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e19:
+        return None
+    return float(value)
+
+
+def _table(text: str, name: str) -> Series:
+    rows = csv.reader(io.StringIO(text, newline=""))
+    lines = _lines(rows, name)
+    _, headings = next(lines, (0, list[str]()))
+    header = [cell.strip() for cell in headings]
+    time_column = _one_of(header, "time", name)
+    trip_column = _one_of(header, "rtt", name)
+    others = {time_column, trip_column, "kind", "load"}
+    unknown = [cell for cell in header if cell not in others]
+    if unknown or len(set(header)) < len(header):
+        raise UsageError(
+            f"{name}: its first line has {plain(', '.join(unknown) or 'a column twice')}",
+            "time_s, rtt_ms, and perhaps kind and load",
+        )
+    found: dict[str, list[tuple[float, float]]] = {}
+    loaded: list[float] = []
+    first = last = math.nan
+    for line, row in lines:
+        place = f"{name}:{line}"
+        if len(row) != len(header):
+            raise UsageError(f"{place}: {len(row)} cells below {len(header)} headings")
+        cells = dict(zip(header, (cell.strip() for cell in row), strict=True))
+        at = _number(cells[time_column], place) * UNITS[time_column.rpartition("_")[2]]
+        if at < last:
+            raise UsageError(
+                f"{place}: time runs back, from {last:g} s to {at:g} s",
+                "sort the rows, or measure with a clock that is never set",
+            )
+        first, last = (at if math.isnan(first) else first), at
+        kind = cells.get("kind") or "ping"
+        if kind not in PROBES:
+            raise UsageError(f"{place}: {plain(kind)!r} is no kind", ", ".join(PROBES))
+        took = _round_trip(cells[trip_column], trip_column, place)
+        found.setdefault(kind, []).append((at - first, took))
+        if cells.get("load", "") not in ("", "none", "0"):
+            loaded.append(at - first)
+    if not found:
+        raise UsageError(f"{name}: has no rows")
+    series: list[RoundTrips] = []
+    for kind in PROBES:
+        if kind in found:
+            table = np.array(found[kind])
+            series.append(RoundTrips(kind, kind, table[:, 0], table[:, 1]))
+    window = (min(loaded), max(loaded) + 1e-9) if loaded else None
+    return Series("table", name, tuple(series), window)
+
+
+def _lines(
+    rows: Any,  # noqa: ANN401 - a reader of csv has no public type
+    name: str,
+) -> Iterator[tuple[int, list[str]]]:
+    try:
+        for row in rows:
+            if any(cell.strip() for cell in row) and not row[0].startswith("#"):
+                yield rows.line_num, row
+    except csv.Error as error:
+        raise UsageError(f"{name}:{rows.line_num}: {error}") from error
+
+
+def _one_of(header: list[str], what: str, name: str) -> str:
+    """Return the column of a time, whose ending is its unit."""
+    known = [f"{what}_{unit}" for unit in UNITS]
+    there = [cell for cell in header if cell in known]
+    if len(there) > 1:
+        raise UsageError(
+            f"{name}: {' and '.join(there)} in one table", "one unit for the whole file"
+        )
+    if not there:
+        raise UsageError(f"{name}: has no column {known[0]}", f"one of {', '.join(known)}")
+    return there[0]
+
+
+def _round_trip(cell: str, column: str, place: str) -> float:
+    """Return a round trip in ms; infinite if the cell is empty."""
+    if not cell:
+        return math.inf
+    value = _number(cell, place) * UNITS[column.rpartition("_")[2]]
+    if value == 0:
+        raise UsageError(f"{place}: a round trip of 0", "an empty cell if nothing came back")
+    if value > LONGEST_S:
+        raise UsageError(
+            f"{place}: a round trip of {value:g} s", f"numbers in the unit that {column} says"
+        )
+    return 1e3 * value
+
+
+def _number(cell: str, place: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 1e18:
+        raise UsageError(
+            f"{place}: {plain(cell)!r} is no number from 0",
+            "the heading says the unit, cells have none",
+        )
+    return value

@@ -1,0 +1,1 @@
+"""Scores that people know, of simulated packets and of measured round trips alike."""

@@ -1,0 +1,347 @@
+"""What scores are judged on: round trips in files, packets and probes of runs.
+
+Source: round trips of packets as of White 2019 4.2: each packet up with the first one down of the same flow that was sent at or after its
+arrival.
+Deviations: a run says what of the line was left over for an entry; on a full line nobody knows what it would get, and throughput is
+not judged.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sojourn.errors import RecordError, UsageError, plain, why
+from sojourn.field.series import RoundTrips, Series, read_series
+from sojourn.files import read_file
+from sojourn.run_directory import is_run, read_run
+from sojourn.scenario import Scenario, decoded, load_scenario
+from sojourn.scores.judge import INTERVAL_S, Observed, Responsiveness, responsiveness_of
+from sojourn.study.expand import expand
+from sojourn.study.result import StudyResult
+
+__all__ = ["Subject", "subjects_of"]
+
+RAMP_S = 2.0
+"""Seconds of a load that do not count as loaded. Source: the crate's `responsiveness`, chosen there."""
+
+FULL = 0.95
+"""Share of a line from which it is called full. chosen: what framing and grants leave unused."""
+
+LANES = ("tcp", "http", "self")
+"""What a probe over connections asks, by the lane of its transfers."""
+
+FEWEST = 10
+"""Round trips below which there is no score. chosen: fewer than ten say nothing of any tail."""
+
+
+class Subject:
+    """One thing with scores: an entry of a run, the pings of a file.
+
+    Attributes
+    ----------
+    name
+        Of a study, with its point.
+    observed
+        What there is of each run.
+    responsiveness
+        Of a probe over connections.
+    """
+
+    def __init__(
+        self, name: str, observed: list[Observed], responsiveness: Responsiveness | None = None
+    ) -> None:
+        self.name = name
+        self.observed = observed
+        self.responsiveness = responsiveness
+
+
+def subjects_of(path: Path, directions: Sequence[str] = ("two-way",)) -> list[Subject]:
+    """Return what a file of measurements, the directory of a run or the result of a study has to be scored.
+
+    Raises
+    ------
+    UsageError
+        If it has nothing.
+    RecordError
+        If a directory is not what it should be.
+    """
+    if not path.is_dir():
+        found = _of_file(read_series(path))
+    elif is_run(path):
+        manifest, tables, _ = read_run(path)
+        text = load_scenario(path / "scenario.toml").canonical()
+        found = _of_run(tables, text, manifest["statistics"]["simulated_s"], directions)
+    else:
+        found = _of_study(StudyResult.load(path), directions)
+    if not found:
+        raise UsageError(
+            f"{plain(path)} has no round trips",
+            "a game, or a probe with `transfers = true` below [record]; of a study, keep datagrams or transfers",
+        )
+    return found
+
+
+def _of_file(series: Series) -> list[Subject]:
+    found: list[Subject] = []
+    kinds: dict[str, Observed] = {}
+    for one in series.round_trips:
+        observed = _of_series(one, series)
+        kinds[one.kind] = observed
+        if len(observed.delay_ms) < FEWEST:
+            if one.kind == "ping":
+                raise UsageError(
+                    f"{series.name}: {len(observed.delay_ms)} round trips of {plain(one.name)} are too few for a score",
+                    f"at least {FEWEST}, and a thousand for a 99th percentile",
+                )
+            continue
+        found.append(Subject(plain(one.name), [observed]))
+    end = max((float(one.sent_s.max()) for one in kinds.values() if len(one.sent_s)), default=0.0)
+    until = end + 1e-9 if series.loaded_s is None else series.loaded_s[1]
+    rpm = responsiveness_of(kinds, until)
+    if rpm is not None:
+        found.append(Subject("connections", [], rpm))
+    return found
+
+
+def _of_series(one: RoundTrips, series: Series) -> Observed:
+    gaps = np.diff(np.sort(one.sent_s))
+    often = f"cyclic, {1e3 * float(np.median(gaps)):.3g} ms" if len(gaps) else "once"
+    whole = _observed(one, f"{series.tool}, {one.name}, {often}", series.rates_mbps)
+    if series.loaded_s is None:
+        return whole
+    began, ended = series.loaded_s
+    idle = one.within(one.sent_s < began)
+    loaded = one.within((one.sent_s >= began) & (one.sent_s <= ended))
+    without = _observed(idle, whole.method, {}) if len(idle) else None
+    return _observed(loaded, whole.method, series.rates_mbps, without)
+
+
+def _observed(
+    one: RoundTrips, method: str, rates: Mapping[str, float], idle: Observed | None = None
+) -> Observed:
+    return Observed(
+        one.name,
+        method,
+        "two-way",
+        one.sent_s,
+        one.rtt_ms,
+        one.is_loss_known,
+        dict(rates),
+        idle=idle,
+    )
+
+
+def _of_run(
+    tables: Mapping[str, pl.DataFrame], text: str, length_s: float, directions: Sequence[str]
+) -> list[Subject]:
+    metrics = {
+        (subject, metric): value
+        for subject, metric, value in tables["metrics"]
+        .select("subject", "metric", "value")
+        .iter_rows()
+    }
+    entries: list[dict[str, Any]] = tomllib.loads(text).get("traffic", [])
+    found: list[Subject] = []
+    for entry in entries:
+        name = entry["name"]
+        rates, flags = _left_over(metrics, name, length_s)
+        app: dict[str, Any] = entry["app"]  # canonical scenarios spell it out
+        if app["kind"] == "probe":
+            found += _of_probe(tables, name, app, rates, flags, length_s)
+        else:
+            found += _of_packets(tables, name, rates, flags, directions)
+    return found
+
+
+def _left_over(
+    metrics: Mapping[tuple[str, str], float], name: str, length_s: float
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return what each direction of the line had left for an entry, and what is to be said of it."""
+    rates: dict[str, float] = {}
+    flags: list[str] = []
+    for way, link, own in (
+        ("up", "upstream", "forwarded_volume"),
+        ("down", "downstream", "forwarded_volume_downstream"),
+    ):
+        used, volume = metrics.get((link, "utilisation")), metrics.get((link, "forwarded_volume"))
+        if not used or volume is None:
+            continue
+        if used >= FULL:
+            flags.append(f"the line {way} was full")
+            continue
+        others = volume - metrics.get((name, own), 0.0)
+        rates[way] = (volume / used - others) * 8e-3 / length_s
+    if rates:
+        flags.append(f"throughput {' and '.join(rates)} is what the others left of the line")
+    return rates, tuple(flags)
+
+
+def _of_probe(
+    tables: Mapping[str, pl.DataFrame],
+    name: str,
+    app: Mapping[str, Any],
+    rates: Mapping[str, float],
+    flags: tuple[str, ...],
+    length_s: float,
+) -> list[Subject]:
+    if "transfers" not in tables:
+        return []
+    rows = tables["transfers"].filter(pl.col("traffic") == name).sort("started_ns")
+    began = _seconds(app.get("loaded_from")) or 0.0
+    ended = _seconds(app.get("loaded_until")) or length_s
+    is_echo = app.get("over", "datagrams") == "datagrams"
+    kinds: dict[str, Observed] = {}
+    for lane, kind in enumerate(LANES):
+        part = rows.filter(pl.col("lane") == lane)
+        if part.is_empty():
+            continue
+        sent = part["started_ns"].to_numpy() / 1e9
+        took = (part["ended_ns"] - part["started_ns"]).cast(pl.Float64).fill_null(math.inf)
+        delays = took.to_numpy() / 1e6
+        # What was asked shortly before the end may still be on its way.
+        longest_s = delays[np.isfinite(delays)].max(initial=0.0) / 1e3
+        decided = np.isfinite(delays) | (sent < length_s - longest_s)
+        sent, delays = sent[decided], delays[decided]
+        method = f"simulated, {'echoes' if is_echo else kind}, cyclic, {app.get('interval', '')}"
+        idle, loaded = sent < began, (sent >= began + RAMP_S) & (sent < ended)
+        before = Observed(name, method, "two-way", sent[idle], delays[idle]) if idle.any() else None
+        kinds[kind] = Observed(
+            name,
+            method,
+            "two-way",
+            sent[loaded],
+            delays[loaded],
+            rates_mbps=rates,
+            flags=flags,
+            idle=before,
+        )
+    if not kinds or len(kinds["tcp"].delay_ms) < FEWEST:
+        return []
+    rpm = None
+    if not is_echo:
+        rpm = responsiveness_of(kinds, ended, _goodput(tables, name, began, ended))
+    return [Subject(name, [kinds["tcp"]], rpm)]
+
+
+def _goodput(
+    tables: Mapping[str, pl.DataFrame], name: str, began: float, ended: float
+) -> list[float]:
+    """Return the rate of the load beside a probe in whole intervals that end with it, Mb/s."""
+    if "traffic_series" not in tables:
+        return []
+    load = name.rpartition("-")[0]
+    rows = tables["traffic_series"].filter(
+        pl.col("traffic").cast(pl.String).str.contains(rf"^{re.escape(load)}-(up|down)load")
+    )
+    end = rows["start_ns"].to_numpy() / 1e9 + rows["width_ns"].to_numpy() / 1e9
+    count = int((ended - began) / INTERVAL_S)
+    place = np.ceil((ended - end) / INTERVAL_S - 1e-9).astype(int)
+    sums = np.zeros(max(count, 0))
+    inside = (end <= ended + 1e-9) & (end > ended - count * INTERVAL_S) & (place < count)
+    np.add.at(sums, count - 1 - place[inside], rows["forwarded_bytes"].to_numpy()[inside])
+    return (sums * 8e-6 / INTERVAL_S).tolist()
+
+
+def _of_packets(
+    tables: Mapping[str, pl.DataFrame],
+    name: str,
+    rates: Mapping[str, float],
+    flags: tuple[str, ...],
+    directions: Sequence[str],
+) -> list[Subject]:
+    if "datagrams" not in tables:
+        return []
+    rows = tables["datagrams"].filter(pl.col("traffic") == name)
+    ways = {
+        way: rows.filter(pl.col("direction") == link).sort("sent_ns")
+        for way, link in (("up", "upstream"), ("down", "downstream"))
+    }
+    found: list[Subject] = []
+    for direction in dict.fromkeys(directions):
+        if direction == "two-way":
+            sent, delays = _pairs(ways["up"], ways["down"])
+        else:
+            sent = ways[direction]["sent_ns"].to_numpy() / 1e9
+            delays = _one_way(ways[direction]) / 1e6
+        if len(delays) >= FEWEST:
+            method = f"simulated, its own packets, {direction}"
+            one = Observed(name, method, direction, sent, delays, rates_mbps=rates, flags=flags)
+            found.append(Subject(name, [one]))
+    return found
+
+
+def _one_way(rows: pl.DataFrame) -> np.ndarray:
+    """Return delays in ns; infinite where a packet never came."""
+    took = rows["arrived_ns"].cast(pl.Float64) - rows["sent_ns"].cast(pl.Float64)
+    return took.fill_null(math.inf).to_numpy()
+
+
+def _pairs(up: pl.DataFrame, down: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return when packets were sent up, in s, and their round trips in ms; infinite where either way lost its packet.
+
+    Packets behind the last answer have no round trip and are left out.
+    """
+    times: list[np.ndarray] = []
+    trips: list[np.ndarray] = []
+    answers = down.partition_by("flow", as_dict=True)
+    for key, part in up.partition_by("flow", as_dict=True).items():
+        if key not in answers:
+            continue
+        there, back = _one_way(part), _one_way(answers[key])
+        sent = part["sent_ns"].to_numpy().astype(float)
+        answered = answers[key]["sent_ns"].to_numpy().astype(float)
+        arrives = np.where(np.isfinite(there), sent + there, sent)
+        place = np.searchsorted(answered, arrives, side="left")
+        known = place < len(answered)
+        times.append(sent[known] / 1e9)
+        trips.append((there[known] + back[place[known]]) / 1e6)
+    if not times:
+        return np.empty(0), np.empty(0)
+    return np.concatenate(times), np.concatenate(trips)
+
+
+def _of_study(result: StudyResult, directions: Sequence[str]) -> list[Subject]:
+    kept = {
+        table: result.records(table).collect()
+        for table in ("datagrams", "transfers", "traffic_series")
+        if table in result.tables()
+    }
+    name = Path(result.definition.scenario).name
+    try:
+        base = decoded(read_file(result.directory / "scenarios" / name, root=result.directory))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordError(f"scenarios/{name} of {result.directory}: {why(error)}") from error
+    texts = {
+        point.name: Scenario.parse(point.text).canonical()
+        for point in expand(result.definition, base, result.definition.scenario)
+    }
+    found: dict[str, Subject] = {}
+    for point, seed, length_s in result.runs.select("point", "seed", "simulated_s").iter_rows():
+        tables = {
+            name: table.filter((pl.col("point") == point) & (pl.col("seed") == seed))
+            for name, table in {**kept, "metrics": result.metrics}.items()
+        }
+        for subject in _of_run(tables, texts[point], length_s, directions):
+            name = f"{point}: {subject.name}"
+            direction = subject.observed[0].direction
+            found.setdefault(f"{name} {direction}", Subject(name, [])).observed += subject.observed
+    return list(found.values())
+
+
+def _seconds(text: object) -> float | None:
+    """Return a time of a canonical scenario in seconds; `None` if there is none."""
+    found = re.fullmatch(r"([\d.]+) (ns|us|ms|s|min|h)", text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    return (
+        float(found[1])
+        * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}[found[2]]
+    )

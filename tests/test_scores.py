@@ -1,0 +1,294 @@
+"""Scores: requirements, Quality of Outcome of samples, of files and of runs, and what is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sojourn import _engine
+from sojourn.errors import UsageError
+from sojourn.field.series import read_series
+from sojourn.scores.judge import Observed, judge, rating_of, responsiveness_of
+from sojourn.scores.observed import subjects_of
+from sojourn.scores.requirement import USES, read_requirement, requirement_of
+from support import CommandLine
+
+FLENT = sorted((Path(__file__).parent / "field" / "files").rglob("*.flent*"))
+
+SCENARIO = """
+schema = 1
+name = "line"
+duration = "40 s"
+[access.upstream]
+link = { kind = "serial", rate = "5 Mb/s" }
+queue = { kind = "drop-tail", limit = "200 ms" }
+[access.downstream]
+link = { kind = "serial", rate = "50 Mb/s" }
+queue = { kind = "drop-tail", limit = "100 ms" }
+[[traffic]]
+name = "game"
+app = "online-game"
+rtt = "20 ms"
+[[load]]
+name = "test"
+test = "rpm_up"
+stack = "linux-cubic"
+rtt = "20 ms"
+delay = "5 s"
+length = "35 s"
+[record]
+transfers = true
+"""
+
+
+def samples(delays: list[float], every_s: float = 0.2) -> Observed:
+    sent = np.arange(len(delays)) * every_s
+    return Observed("pings", "by hand", "two-way", sent, np.array(delays))
+
+
+def test_the_engine_has_the_example_of_the_draft() -> None:
+    # Vector C1.
+    found = _engine.quality_of_outcome(
+        [(350.0, 200.0, 500.0), (375.0, 300.0, 600.0)], (0.02, 0.01, 0.05), [(28.0, 4.0)]
+    )
+    assert found == pytest.approx((50.0, 75.0, 100.0, 50.0))
+
+
+def test_every_requirement_that_comes_along_says_where_its_numbers_come_from() -> None:
+    for use in USES:
+        need = requirement_of(use)
+        assert need.name == use
+        assert need.origin
+        assert need.latency
+    assert requirement_of("cloud-game").latency == ((99.0, 40.0, 80.0), (99.9, 60.0, 150.0))
+
+
+def test_a_score_is_that_of_its_percentile_and_of_its_loss() -> None:
+    # 200 round trips: the 198th of 200 in rising order is P99 (100 ms): (150 - 100) / 100 = 50.
+    delays = [20.0] * 197 + [100.0] * 3
+    found = judge(samples(delays), requirement_of("game"))
+    assert found is not None
+    assert found.value == pytest.approx(50.0)
+    assert found.decides == "P99 100 ms"
+    assert found.loss == 100.0
+    assert any("thin" in flag for flag in found.flags)
+    # 4 of 200 lost are 2 %: 1 - (2 - 0.5) / 4.5 = 66.7, and P99 is one of the 196 that came.
+    lost = judge(samples([20.0] * 196 + [np.inf] * 4), requirement_of("game"))
+    assert lost is not None
+    assert lost.value == pytest.approx(66.667, abs=1e-3)
+    assert lost.decides == "2 % lost"
+    strict = judge(samples([20.0] * 196 + [np.inf] * 4), requirement_of("game"), loss_as_delay=True)
+    assert strict is not None
+    assert strict.value == 0.0
+
+
+def test_an_interval_holds_the_score_and_one_second_has_none() -> None:
+    random = np.random.default_rng(2)
+    found = judge(samples(list(40 + random.exponential(15, 2000))), requirement_of("game"))
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.value < found.high
+    alone = judge(samples([20.0] * 5), requirement_of("game"))
+    assert alone is not None
+    assert alone.low is None
+
+
+def test_samples_at_random_miss_the_tail_as_often_as_the_table_says() -> None:
+    # Vector C4: 0.99^50 = 0.605 of tests of 50 samples have none above the true P99.
+    random = np.random.default_rng(3)
+    missed = sum(not (random.random(50) > 0.99).any() for _ in range(2000))
+    from sojourn.stats.estimate import wilson
+
+    low, high = wilson(missed, 2000)
+    assert low < 0.605 < high
+    thin = judge(samples([20.0] * 50), requirement_of("game"))
+    assert thin is not None
+    assert "P99 is thin: of 50 samples 61 % see nothing beyond it" in thin.flags
+
+
+def test_a_call_is_rated_by_half_of_the_round_trip_and_its_buffer() -> None:
+    # 180 ms there and back: 90 + 60 ms one way, Idd 0.164; nothing lost.
+    assert rating_of(samples([180.0] * 20)) == pytest.approx(93.2 - 0.164, abs=5e-4)
+    assert rating_of(samples([np.inf] * 20)) is None
+
+
+def test_round_trips_per_minute_are_those_of_the_worked_example() -> None:
+    # Vector C6; the largest of twenty is left out.
+    def kind(usual: float, worst: float) -> Observed:
+        return samples([worst, *[usual] * 19])
+
+    kinds = {
+        "tcp": kind(20, 200),
+        "tls": kind(22, 300),
+        "http": kind(25, 400),
+        "self": kind(60, 900),
+    }
+    found = responsiveness_of(kinds, 4.0)
+    assert found is not None
+    assert found.foreign == pytest.approx(2686.567, abs=1e-3)
+    assert found.loaded == pytest.approx(1000.0)
+    assert found.value == pytest.approx(1843.284, abs=1e-3)
+    assert "unknown" in found.confidence
+    steady = responsiveness_of(kinds, 4.0, [9.0, 9.4, 9.8, 9.9, 10.0, 10.0, 10.0])
+    assert steady is not None
+    assert steady.confidence == "medium confidence"
+    rising = responsiveness_of(kinds, 4.0, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
+    assert rising is not None
+    assert rising.confidence.startswith("low")
+
+
+@pytest.mark.parametrize("file", FLENT, ids=lambda file: file.name)
+def test_pings_of_flent_files_are_read_with_their_times(file: Path) -> None:
+    try:
+        series = read_series(file)
+    except UsageError as error:
+        pytest.skip(str(error))
+    for one in series.round_trips:
+        assert len(one) == len(one.sent_s)
+        assert (one.rtt_ms > 0).all()
+
+
+def table(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "pings.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_table_is_read_with_its_unit_and_its_load(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{at / 10},{20 if at < 50 else 80},{'up' if at >= 50 else ''}\n" for at in range(150)
+    )
+    path = table(tmp_path, "time_s,rtt_ms,load\n" + rows + "15.0,,up\n")
+    (subject,) = subjects_of(path)
+    (observed,) = subject.observed
+    assert observed.loss == pytest.approx(1 / 101)
+    assert observed.idle is not None
+    assert observed.idle.came.tolist() == [20.0] * 50
+    other = table(tmp_path, "time_ms,rtt_us\n" + "".join(f"{at},1500\n" for at in range(20)))
+    assert subjects_of(other)[0].observed[0].came.tolist() == pytest.approx([1.5] * 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("time_s,rtt_ms,rtt_s\n0,1,1\n", "rtt_ms and rtt_s in one table"),
+        ("time_s,delay\n0,1\n", "has no column rtt_s"),
+        ("time_s,rtt_ms\n0,12 ms\n", "pings.csv:2: '12 ms' is no number from 0"),
+        ("time_s,rtt_ms\n0,12\n2,12\n1,12\n", "pings.csv:4: time runs back, from 2 s to 1 s"),
+        ("time_s,rtt_ms\n0,0\n", "pings.csv:2: a round trip of 0"),
+        ("time_s,rtt_s\n0,2500000\n", "a round trip of 2.5e+06 s"),
+        ("time_s,rtt_ms\n0,-3\n", "'-3' is no number from 0"),
+        ("time_s,rtt_ms\n0,1,2\n", "3 cells below 2 headings"),
+        ("time_s,rtt_ms\n" + "0,1\n" * 9, "9 round trips of ping are too few for a score"),
+        ("time_s,rtt_ms\n", "has no rows"),
+        ("", "has no column time_s"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused_in_a_sentence(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        subjects_of(table(tmp_path, text))
+    assert said in refused.value.message
+    assert "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ('rop = { p99 = "50", loss = 0 }', "p99 is no number with a unit"),
+        ('rop = { p99 = "500 ms", loss = 0 }', "p99 is useless before it is perfect"),
+        ('rop = { p98 = "50 ms", loss = 0 }', "not of the same percentiles"),
+        ('rop = { p99 = "50 ms", loss = 2 }', "loss is a share"),
+        ('rop = { p99 = "50 ms" }', "not of the same percentiles"),
+        ("rop = 1", "rop is no table"),
+    ],
+)
+def test_a_requirement_that_cannot_be_is_refused(tmp_path: Path, change: str, said: str) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(
+        f'schema = 1\nname = "own"\n{change}\ncpup = {{ p99 = "150 ms", loss = 0.1 }}\n'
+    )
+    with pytest.raises(UsageError) as refused:
+        read_requirement(path)
+    assert said in refused.value.message
+
+
+def test_a_run_is_scored_by_its_packets_and_by_its_probe(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "line.toml").write_text(SCENARIO)
+    out = tmp_path / "out"
+    sojourn("run", str(tmp_path / "line.toml"), "--out", str(out))
+    told = sojourn("score", str(out), "--for", "game", "--json")
+    scores = json.loads(told.stdout)["scores"]
+    rows = {(row["of"], row["score"]): row for row in scores}
+    game = rows["game", "QoO game"]
+    assert game["value"] == 0.0
+    probe = rows["test-responsiveness", "QoO game"]
+    # Both met the same queue; the probe's percentile is of its own packets.
+    assert probe["value"] == 0.0
+    assert probe["idle"] == 100.0
+    rpm = rows["test-responsiveness", "RPM"]
+    # 220 to 240 ms a round trip: 60 s over them.
+    assert 240 < rpm["value"] < 290
+    assert any("confidence" in flag for flag in rpm["flags"])
+    words = sojourn("score", str(out))
+    assert "of 100 for a game, decided by P99" in words.stderr
+
+
+def test_a_round_trip_is_that_of_both_packets_and_of_the_way_beyond(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    empty = SCENARIO.partition("[[load]]")[0]
+    (tmp_path / "line.toml").write_text(empty)
+    out = tmp_path / "out"
+    sojourn("run", str(tmp_path / "line.toml"), "--out", str(out))
+    (game,) = subjects_of(out)
+    delays = game.observed[0].came
+    # 20 ms beyond the line, and less than 2 ms of sending; nobody else is on it.
+    assert delays.min() > 20.0
+    assert delays.max() < 22.0
+    assert game.observed[0].rates_mbps["up"] == pytest.approx(5.0, abs=0.01)
+
+
+def test_a_study_is_scored_over_its_seeds(sojourn: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(SCENARIO.replace("40 s", "10 s"))
+    (tmp_path / "study.toml").write_text(
+        'schema = 1\nname = "lines"\nscenario = "base.toml"\nseeds = 2\nkeep = ["datagrams", "transfers"]\n'
+        '[points.long]\n[points.short]\noverlays = ["short"]\n'
+        '[overlays.short.access.upstream.queue]\nkind = "drop-tail"\nlimit = "10 ms"\n'
+    )
+    assert sojourn("study", "run", "study.toml", "--out", "result").status == 0
+    rows = sojourn("score", "result", "--for", "game", "--json").json()["scores"]
+    values = {(row["of"], row["score"]): row["value"] for row in rows}
+    assert values["long: game", "QoO game"] == 0.0
+    assert values["short: game", "QoO game"] > 90.0
+    # A ping that was on its way when the run ended is not lost.
+    assert values["short: test-ping", "QoO game"] > 90.0
+    # Two runs of a game each, its round trips counted in both.
+    game = next(row for row in rows if row["of"] == "short: game")
+    one = next(row for row in subjects_of(tmp_path / "result") if row.name == "short: game")
+    assert game["samples"] == sum(len(run.delay_ms) for run in one.observed)
+    assert len(one.observed) == 2
+
+
+def test_the_commands_of_the_guide_work(sojourn: CommandLine, tmp_path: Path) -> None:
+    root = Path(__file__).parent.parent
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "rrul.toml").write_bytes((root / "scenarios/rrul.toml").read_bytes())
+    guide = (root / "docs/guides/score-a-line.md").read_text()
+    commands = [line[10:].split() for line in guide.splitlines() if line.startswith("$ sojourn ")]
+    assert len(commands) == 2
+    for command in commands:
+        assert sojourn(*command).status == 0, command
+    (tmp_path / "own.toml").write_text(guide.partition("```toml\n")[2].partition("```")[0])
+    own = sojourn("score", "home", "--requirements", "own.toml", "--json")
+    assert own.status == 0, own.stderr
+    assert {row["score"] for row in own.json()["scores"]} >= {"QoO remote-surgery"}
+    (tmp_path / "pings.csv").write_text(guide.partition("```text\n")[2].partition("```")[0])
+    few = sojourn("score", "pings.csv")
+    assert few.status == 2
+    assert "too few for a score" in few.stderr
