@@ -265,6 +265,12 @@ impl LinkConfig {
             Span::ZERO
         }
     }
+
+    /// What a grant is a multiple of: the bytes of a minislot. What a grant is rounded up by, the next ones pay back.
+    pub fn grant_unit(&self) -> Bytes {
+        let link = self.link.get::<UpstreamConfig>();
+        link.map_or(Bytes::ZERO, |link| Bytes(link.timeline().minislot_bytes))
+    }
 }
 
 impl CascadeConfig {

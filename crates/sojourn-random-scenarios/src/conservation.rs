@@ -29,8 +29,8 @@ impl Allowed {
         let rate = link.drain_rate();
         let burst = link.allowance(Span::ZERO).filter(|_| link.is_steady())?;
         // What was requested in one interval and what was in the next may come with one grant after the other; what a MAP
-        // rounds up or guarantees is paid back by the next.
-        let at_once = burst + rate.bytes_in(link.grant_interval() * 2);
+        // guarantees is paid back by the next. So is what a grant is rounded up by, and the last one of a time may be.
+        let at_once = burst + rate.bytes_in(link.grant_interval() * 2) + link.grant_unit();
         Some(Self {
             rate,
             at_once,
@@ -228,6 +228,7 @@ impl Recorder for Conservation {
 mod tests {
     use super::*;
     use sojourn_base::report::Transfer;
+    use sojourn_link::UpstreamConfig;
     use sojourn_record::RecordConfig;
 
     fn recorder() -> Conservation {
@@ -264,6 +265,18 @@ mod tests {
         // 601 B in 201 ms, of which 501 are allowed.
         let excess = allowed.excess().expect("too much");
         assert!((excess - 100.0).abs() < 1e-9, "{excess}");
+    }
+
+    #[test]
+    fn a_grant_may_be_rounded_up_to_a_minislot() {
+        // 125 B/s and MAPs of 1 ms: bytes of two MAPs are none, and a minislot has 48 at the usual frame of six symbols.
+        let link = UpstreamConfig {
+            rate: BitRate::from_kbps(1),
+            burst: Bytes(3044),
+            ..UpstreamConfig::BASE
+        };
+        let allowed = Allowed::on(&link.into(), &[]).expect("it has a rate");
+        assert_eq!(allowed.at_once, Bytes(3044 + 48));
     }
 
     #[test]
