@@ -311,3 +311,20 @@ def test_a_result_of_single_runs_and_segments_is_that_of_either(tmp_path: Path) 
     assert series[0].equals(series[1])
     assert series[1].equals(series[2])
     assert series[0].height > 0
+
+
+@pytest.mark.parametrize("table", ["metrics", "series"])
+def test_a_file_that_changes_between_two_looks_ends_in_words(tmp_path: Path, table: str) -> None:
+    write_study(tmp_path)
+    plan = make_plan(load_study(str(tmp_path)), RunOptions(), only_runs)
+    store = Store(tmp_path / "store")
+    for spec in plan.runs:
+        records = _engine.run(spec.scenario.compiled, spec.seed)
+        store.put(spec.key, pack(records, spec.key, spec.seed, spec.scenario.canonical()))
+    found = kept_runs(plan, store)
+    swapped = found[plan.runs[1].key].path(table)
+    swapped.unlink()
+    swapped.write_bytes(b"not what it was")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(EnvironmentFailure, match=f"cannot (read|write) the .*{table}|records"):
+        write_result(tmp_path / "out", plan, [found[spec.key] for spec in plan.runs], {})

@@ -106,11 +106,18 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 
 
 def _metrics(study: str, finished: Sequence[tuple[RunSpec, Kept]]) -> pl.DataFrame:
-    with _rows_of("metrics", finished) as found:
-        rows = found.select(
-            pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
-        ).collect()
-    return rows.cast(dict(METRICS_SCHEMA)).rechunk()  # pyright: ignore[reportArgumentType]
+    try:
+        with _rows_of("metrics", finished) as found:
+            rows = found.select(
+                pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
+            ).collect()
+        return rows.cast(dict(METRICS_SCHEMA)).rechunk()  # pyright: ignore[reportArgumentType]
+    except pl.exceptions.PolarsError as error:
+        # Each was read before; what has changed meanwhile is found and repaired by the next run.
+        raise EnvironmentFailure(
+            f"cannot read the metrics of finished runs again: {_why(error)}",
+            "a file of the store has changed meanwhile; run the study again",
+        ) from error
 
 
 @contextlib.contextmanager
@@ -222,7 +229,7 @@ def _write_records(
                 rows.select("point", "seed", pl.exclude("point", "seed", _FILE)).sink_parquet(
                     file, compression="zstd", compression_level=COMPRESSION_LEVEL
                 )
-        except pl.exceptions.ComputeError as error:
+        except pl.exceptions.PolarsError as error:
             raise EnvironmentFailure(
                 f'cannot write the records of table "{table}": {_why(error)}',
                 "the disk may be full; finished runs are in the store",
