@@ -348,6 +348,18 @@ def is_stable(averages: Sequence[float]) -> bool:
 def is_supported(count: int, share: float) -> bool:
     """Whether ten of so many samples lie beyond a quantile."""
 
+def histogram_quantiles(
+    edges_ns: Sequence[int],
+    counts: Sequence[int],
+    longest_ns: int | None,
+    shares: Sequence[float],
+    logarithmic: bool,
+) -> list[tuple[float | None, float, float | None]]:
+    """Quantiles of a latency histogram in ms: the estimate and the ends of its bin; none without packets.
+
+    Raises `ValueError` if edges do not rise, or counts or the longest delay do not fit them.
+    """
+
 def jain_index(values: Sequence[float]) -> float | None:
     """Jain's fairness index; nothing without values."""
 

@@ -1,11 +1,13 @@
 //! Metric definitions, so that Python never has a second one.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use sojourn_base::Span;
 use sojourn_metrics::outcome::{Judged, QualityOfOutcome};
 use sojourn_metrics::responsiveness::{self, Responsiveness};
 use sojourn_metrics::{outcome, quantile, schema, throughput, voice};
-use sojourn_record::Cause;
+use sojourn_record::{Cause, Interpolation, LatencyHistogram};
 
 /// R of White 2012 section 3.2.2; `loss` is a fraction.
 #[pyfunction]
@@ -88,6 +90,41 @@ fn is_supported(count: usize, share: f64) -> bool {
     quantile::is_supported(count, share)
 }
 
+/// A quantile in ms: the estimate, and between what it lies.
+type Bracketed = (Option<f64>, f64, Option<f64>);
+
+/// Quantiles of a latency histogram, one for each share; none without packets. Without a longest delay those in the last bin
+/// have neither an estimate nor an upper bound.
+#[pyfunction]
+fn histogram_quantiles(
+    edges_ns: Vec<u64>,
+    counts: Vec<u64>,
+    longest_ns: Option<u64>,
+    shares: Vec<f64>,
+    logarithmic: bool,
+) -> PyResult<Vec<Bracketed>> {
+    let edges = edges_ns.into_iter().map(Span::from_ns).collect();
+    let longest = longest_ns.map(Span::from_ns);
+    let histogram =
+        LatencyHistogram::reported(edges, counts, longest).map_err(PyValueError::new_err)?;
+    let interpolation = if logarithmic {
+        Interpolation::Logarithmic
+    } else {
+        Interpolation::Linear
+    };
+    let of = |share: f64| {
+        let (low, high) = histogram.bracket(share)?;
+        let ends = high < Span::MAX;
+        let estimate = histogram.quantile_ns(share, interpolation).filter(|_| ends);
+        Some((
+            estimate.map(|ns| ns / 1e6),
+            low.as_ns() as f64 / 1e6,
+            ends.then_some(high.as_ns() as f64 / 1e6),
+        ))
+    };
+    Ok(shares.into_iter().filter_map(of).collect())
+}
+
 /// Jain's fairness index; nothing without values.
 #[pyfunction]
 fn jain_index(values: Vec<f64>) -> Option<f64> {
@@ -131,6 +168,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(round_trips_per_minute, module)?)?;
     module.add_function(wrap_pyfunction!(is_stable, module)?)?;
     module.add_function(wrap_pyfunction!(is_supported, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(jain_index, module)?)?;
     module.add_function(wrap_pyfunction!(metric_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(delay_causes, module)?)

@@ -94,6 +94,51 @@ impl LatencyHistogram {
         }
     }
 
+    /// What a device has reported: a count for each bin, one more than edges, and the longest delay, without which the last
+    /// bin has no end.
+    ///
+    /// # Errors
+    /// If edges do not rise, there are not as many counts as bins, or more packets than can be counted, or the longest delay
+    /// lies outside of the last bin that has packets.
+    pub fn reported(
+        edges: Vec<Span>,
+        counts: Vec<u64>,
+        longest: Option<Span>,
+    ) -> Result<Self, String> {
+        if !edges.is_sorted_by(|a, b| a < b) || edges.first() == Some(&Span::ZERO) {
+            return Err("edges do not rise from above zero".to_owned());
+        }
+        if counts.len() != edges.len() + 1 {
+            return Err(format!(
+                "{} counts for {} bins",
+                counts.len(),
+                edges.len() + 1
+            ));
+        }
+        if counts
+            .iter()
+            .try_fold(0_u64, |sum, count| sum.checked_add(*count))
+            .is_none()
+        {
+            return Err("there are more packets than can be counted".to_owned());
+        }
+        let histogram = Self {
+            edges,
+            counts,
+            longest: longest.unwrap_or(Span::MAX),
+            sum_ns: 0,
+        };
+        let filled = histogram.bins().filter(|bin| bin.packets > 0).last();
+        if let (Some(last), Some(longest)) = (filled, longest)
+            && (longest < last.from || last.to.is_some_and(|to| longest >= to))
+        {
+            return Err(
+                "the longest delay does not lie in the last bin that has packets".to_owned(),
+            );
+        }
+        Ok(histogram)
+    }
+
     /// Counts one delay.
     pub fn record(&mut self, delay: Span) {
         let bin = self.edges.partition_point(|edge| *edge <= delay);
@@ -310,6 +355,41 @@ mod tests {
         assert_eq!(both.packets(), 2 * one.packets());
         for p in [0.0, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0] {
             assert!((ms(&one, p, Linear) - ms(&both, p, Linear)).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_report_is_read_as_it_was_counted_and_refused_if_it_cannot_be_one() {
+        let edges: Vec<Span> = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000]
+            .map(Span::from_us)
+            .to_vec();
+        let counts = vec![120, 300, 340, 160, 50, 22, 6, 2];
+        let read = |edges: &[Span], counts: &[u64], longest_ms| {
+            LatencyHistogram::reported(
+                edges.to_vec(),
+                counts.to_vec(),
+                Some(Span::from_ms(longest_ms)),
+            )
+        };
+        let report = read(&edges, &counts, 40).expect("a report");
+        for (p, linear, logarithmic) in [
+            (0.5, 1.2353, 1.1771),
+            (0.9, 3.75, 3.6680),
+            (0.95, 6.4, 6.0629),
+            (0.99, 15.2727, 15.0229),
+            (0.999, 36.0, 35.7771),
+        ] {
+            assert!((ms(&report, p, Linear) - linear).abs() < 5e-5);
+            assert!((ms(&report, p, Logarithmic) - logarithmic).abs() < 5e-5);
+        }
+        let turned: Vec<Span> = edges.iter().rev().copied().collect();
+        for (refused, why) in [
+            (read(&turned, &counts, 40), "do not rise"),
+            (read(&edges[1..], &counts, 40), "8 counts for 7 bins"),
+            (read(&edges, &counts, 31), "the longest delay"),
+            (read(&edges[..1], &[u64::MAX, 1], 40), "more packets"),
+        ] {
+            assert!(refused.expect_err("no report").contains(why));
         }
     }
 

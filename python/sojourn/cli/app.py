@@ -14,7 +14,7 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 CHAPTERS = {
     "Ask": ("home", "run", "emulate", "study", "recipe", "provision"),
     "Measure and set": ("trial",),
-    "Judge": ("score", "check-aqm", "compare", "report", "figure", "query", "bench"),
+    "Judge": ("score", "histogram", "check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
     "Look up": ("check", "keys", "schema", "completion"),
 }
@@ -41,6 +41,10 @@ COMMANDS = {
     "score": (
         "score",
         "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107.",
+    ),
+    "histogram": (
+        "histogram",
+        "Estimate quantiles of delay from the bins that a modem or CMTS has counted.",
     ),
     "report": ("report", "Rebuild tables, figures and page of a result from its records."),
     "figure": (
