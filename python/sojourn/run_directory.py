@@ -11,6 +11,7 @@ import polars as pl
 from sojourn.errors import RecordError
 from sojourn.files import folder_names, is_file
 from sojourn.on_disk import read_listing, read_table, shape
+from sojourn.stats.level import CONFIDENCE
 
 __all__ = ["SingleRun", "is_run", "read_run"]
 
@@ -85,6 +86,8 @@ class SingleRun:
     """`point` (empty), `seed, subject, metric, value, unit`."""
     reduced: str = ""
     """A run is whole; see `StudyResult.reduced`."""
+    level: float = CONFIDENCE
+    """Level of tests; see `StudyResult.level`."""
 
     @classmethod
     def load(cls, directory: Path) -> Self:

@@ -42,6 +42,11 @@ def arguments(parser: Parser) -> None:
         dest="settings",
     )
     parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, MOST_SEEDS))
+    parser.option(
+        "--precision",
+        "WIDTH",
+        "Seeds until intervals are as narrow: '5 %%', or 'MEASURE: 5 %% or 1 ms' of one measure.",
+    )
     parser.option("--duration", "T", 'Duration of each run, such as "60 s".')
     parser.option("--jobs", "N", "Runs at a time (default: all cores).", type=whole_number(1, 1024))
     parser.option(
@@ -100,7 +105,14 @@ def execute(options: Namespace) -> None:
     from sojourn.study.progress import JsonProgress, StudyProgress
     from sojourn.study.runner import available_cores, kept_runs, run_study
 
-    wishes = RunOptions(tuple(options.points), options.seeds, options.duration, options.quick)
+    wishes = RunOptions(
+        tuple(options.points), options.seeds, options.duration, options.quick, options.precision
+    )
+    if options.precision and (options.seeds or options.quick):
+        raise UsageError(
+            "--precision, --seeds and --quick exclude each other",
+            "--precision decides how many seeds there are",
+        )
     if options.plugins and options.cluster:
         raise UsageError(
             "--plugin and --cluster exclude each other", "a plugin runs on this machine"
@@ -109,6 +121,11 @@ def execute(options: Namespace) -> None:
     study = with_plugins(load_study(options.name), plugins)
     study = with_settings(study, options.settings, note)
     plan = make_plan(study, wishes, unanswerable)
+    if plan.precision is not None and options.shard is not None:
+        raise UsageError(
+            "--shard takes a number of seeds: who makes a share does not see the others' runs",
+            "add --seeds N",
+        )
     show_warnings(plan.warnings)
     if plugins:
         try_plugins(plugins)
@@ -132,6 +149,10 @@ def execute(options: Namespace) -> None:
         from sojourn import report
 
         note("writing the report")
+        from sojourn.report.precision import precision_sentence
+
+        if precise := precision_sentence(result):
+            note(precise)
         summaries.append(report.build(result, drawers=ready[0] if ready else None, **wanted))
 
     try:

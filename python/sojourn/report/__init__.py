@@ -76,5 +76,7 @@ def build(
         Counts of verdicts, for the command line.
     """
     from sojourn.report.builder import build_report
+    from sojourn.stats.level import at_level
 
-    return build_report(result, figures=figures, drawers=drawers, pdf=pdf)
+    with at_level(result.level):
+        return build_report(result, figures=figures, drawers=drawers, pdf=pdf)

@@ -10,6 +10,7 @@ from sojourn.headline.derive import headline_of
 from sojourn.headline.felt import told_metrics
 from sojourn.headline.said import Headline, Point, amount
 from sojourn.report.roles import POINT, Roles, kinds_of
+from sojourn.stats.level import at_level
 from sojourn.study.expand import labels_of_points
 from sojourn.study.result import StudyResult
 
@@ -48,15 +49,16 @@ def headline_of_result(
         if roles.compete in labels
     )
     settings = [_name(roles, words, value) for value in (*declared, *roles.competitors)]
-    found = headline_of(
-        points_of(result, roles, words),
-        settings=list(dict.fromkeys(settings)),
-        kinds=kinds_of(result),
-        noun=plain(roles.compete.replace("_", " ")) if any(map(amount, settings)) else "",
-        baseline=_name(roles, words, baseline) if baseline else "",
-        feels=definition.feels,
-        own=[_name(roles, words, name) for name in result.plugins],
-    )
+    with at_level(result.level):
+        found = headline_of(
+            points_of(result, roles, words),
+            settings=list(dict.fromkeys(settings)),
+            kinds=kinds_of(result),
+            noun=plain(roles.compete.replace("_", " ")) if any(map(amount, settings)) else "",
+            baseline=_name(roles, words, baseline) if baseline else "",
+            feels=definition.feels,
+            own=[_name(roles, words, name) for name in result.plugins],
+        )
     if found is not None and roles.compete == POINT and not _are_settings(result):
         return found.but(grades={})
     return found

@@ -26,7 +26,11 @@ def _rows(result: StudyResult) -> Iterator[tuple[str, str]]:
     yield "engine", _text(manifest.get("engine_version"))
     yield "commit", _commit(manifest)
     yield "started", _text(manifest.get("started_at"))
-    yield "seeds", _seeds(manifest.get("seeds"))
+    counts = [stop.seeds for stop in result.stopped.values()]
+    if counts:
+        yield "seeds", f"{min(counts)} to {max(counts)} of each point, by precision"
+    else:
+        yield "seeds", _seeds(manifest.get("seeds"))
     runs = result.runs
     yield "runs", f"{runs.height} runs of {runs['point'].n_unique()} points"
     yield "simulated", f"{float(runs['simulated_s'].sum()):,.0f} s"

@@ -16,10 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sojourn.stats.level import confidence
 from sojourn.stats.quantity import Quantity
-
-CONFIDENCE = 0.95
-"""Confidence of every interval in the reports; the field's convention."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ NOTHING = Estimate(None)
 
 
 def t_quantile(degrees: int) -> float:
-    """Two-sided 95 % quantile of Student's t.
+    """Two-sided quantile of Student's t, at 95 % if nothing else is said.
 
     Examples
     --------
@@ -81,7 +79,7 @@ def t_quantile(degrees: int) -> float:
     """
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
+    return float(stdtrit(degrees, 0.5 + confidence() / 2))
 
 
 def mean_of(values: Sequence[float] | np.ndarray) -> Estimate:
@@ -159,7 +157,7 @@ def interval_within(
     error = np.where(enough, deviation, 0.0) / np.sqrt(np.maximum(count, 1))
     # Equal floats may vary in the last bit; that is no variance.
     error = np.where(error <= 1e-12 * np.abs(mean), 0.0, error)
-    quantile = stdtrit(np.maximum(count - 1, 1), 0.5 + CONFIDENCE / 2)
+    quantile = stdtrit(np.maximum(count - 1, 1), 0.5 + confidence() / 2)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if quantity.is_share:
             low, high = _score_interval(mean, error, quantile, quantity)
@@ -201,7 +199,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     """
     from scipy.special import ndtri
 
-    quantile = float(ndtri(0.5 + CONFIDENCE / 2))
+    quantile = float(ndtri(0.5 + confidence() / 2))
     share, weight = successes / trials, quantile**2 / trials
     centre = (share + weight / 2) / (1 + weight)
     half = quantile / (1 + weight) * math.sqrt(share * (1 - share) / trials + weight / trials / 4)

@@ -24,11 +24,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sojourn.metrics import Better
+from sojourn.stats.level import significance
 
-__all__ = ["SIGNIFICANCE", "Contest", "Standing", "holm", "paired_test", "tally", "who_wins"]
-
-SIGNIFICANCE = 0.05
-"""chosen: the level that readers expect where none is named."""
+__all__ = ["Contest", "Standing", "holm", "paired_test", "tally", "who_wins"]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -64,7 +62,7 @@ def paired_test(mean: float, deviation: float, count: int) -> tuple[float, float
     # Differences of equal floats may vary in the last bit; that is no variance.
     if error <= 1e-12 * abs(mean):
         return mean, mean, 0.0 if mean else 1.0
-    half = float(stdtrit(count - 1, 1 - SIGNIFICANCE / 2)) * error
+    half = float(stdtrit(count - 1, 1 - significance() / 2)) * error
     return mean - half, mean + half, 2 * float(stdtr(count - 1, -abs(mean) / error))
 
 
@@ -144,11 +142,11 @@ def who_wins(contests: Sequence[Contest]) -> list[Standing]:
         for first, second, difference, uncorrected in row:
             p = next(adjusted)
             tested |= {first, second}
-            if uncorrected < SIGNIFICANCE and abs(difference) > contest.indifference:
+            if uncorrected < significance() and abs(difference) > contest.indifference:
                 first_is_better = (difference < 0) == (contest.better == "lower")
                 loser, winner = (second, first) if first_is_better else (first, second)
                 behind.add(loser)
-                if p < SIGNIFICANCE:
+                if p < significance():
                     beaten.setdefault(loser, set()).add(winner)
         standings.append(_standing(contest, tested, behind, beaten))
     return standings

@@ -16,7 +16,8 @@ import polars as pl
 from sojourn.digits import significant
 from sojourn.errors import UsageError, nearest
 from sojourn.headline import may_be_named
-from sojourn.stats.pairs import SIGNIFICANCE, holm, paired_test
+from sojourn.stats.level import at_level, significance
+from sojourn.stats.pairs import holm, paired_test
 from sojourn.stats.quantity import quantity_of
 from sojourn.study.result import StudyResult
 
@@ -36,6 +37,11 @@ class Compared(Protocol):
         """`point, seed, subject, metric, value, unit`."""
         ...
 
+    @property
+    def level(self) -> float:
+        """Level of tests."""
+        ...
+
 
 def compare_results(before: Compared, after: Compared) -> pl.DataFrame:
     """Return one row per point, subject and metric that both results have.
@@ -47,7 +53,8 @@ def compare_results(before: Compared, after: Compared) -> pl.DataFrame:
     left = before.metrics.select(*PAIRED_BY, "seed", pl.col("value").alias("before"))
     right = after.metrics.select(*PAIRED_BY, "seed", pl.col("value").alias("after"))
     pairs = left.join(right, on=[*PAIRED_BY, "seed"], how="inner", maintain_order="left")
-    table = _test(pairs, PAIRED_BY, directed=False)
+    with at_level(max(before.level, after.level)):
+        table = _test(pairs, PAIRED_BY, directed=False)
     return table.drop("change", "effect")
 
 
@@ -140,15 +147,17 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
             f'no two points differ in "{by}" alone', f"the other labels are {', '.join(others)}"
         )
     pairs = pairs.rename({"value": "after"}).with_columns(pl.lit(reference).alias("against"))
-    each = _test(pairs, [by, "against", *key], directed=True)
+    with at_level(result.level):
+        each = _test(pairs, [by, "against", *key], directed=True)
     shared = [by, "against", "subject", "metric", "unit"]
     finite = pl.col("before").is_finite() & pl.col("after").is_finite()
     averages = (
-        pairs.filter(finite)
+        pairs.filter(finite, pl.col("seed").is_in(_seeds_of_all(result)))
         .group_by(*shared, "seed", maintain_order=True)
         .agg(pl.col("before", "after").mean())
     )
-    overall = _test(averages, shared, directed=True)
+    with at_level(result.level):
+        overall = _test(averages, shared, directed=True)
     unit = result.label_units.get(by, "")
     means = (
         f"; means over {' and '.join(name.replace('_', ' ') for name in others)}" if others else ""
@@ -156,6 +165,14 @@ def compare_labels(result: StudyResult, by: str, against: str | None = None) -> 
     rest = [value for value in values if value != reference]
     sentences = _sentences(f"({by}{means})", by, unit, reference, rest, overall)
     return LabelComparison(by, reference, tuple(others), overall, each, tuple(sentences))
+
+
+def _seeds_of_all(result: StudyResult) -> list[int]:
+    """Return the seeds that all points have: means over points are of the same points then; all, if their number was fixed."""
+    seeds = result.runs.group_by("seed").len()
+    if result.stopped:
+        seeds = seeds.filter(pl.col("len") == result.points.height)
+    return seeds["seed"].to_list()
 
 
 def _known(name: str, names: list[str], what: str) -> str:
@@ -214,7 +231,9 @@ def _test(pairs: pl.DataFrame, key: list[str], *, directed: bool) -> pl.DataFram
     for index, p in zip(tested, holm(p_values), strict=True):
         row = rows[index]
         row["p"] = p
-        row["verdict"] = _direction(row, directed=directed) if p < SIGNIFICANCE else "within chance"
+        row["verdict"] = (
+            _direction(row, directed=directed) if p < significance() else "within chance"
+        )
     schema: dict[str, Any] = {
         **{name: pairs.schema[name] for name in key},
         "seeds": pl.UInt32(),

@@ -21,6 +21,7 @@ from sojourn.files import read_file
 from sojourn.scenario import decoded
 from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
 from sojourn.study.files import merge_includes
+from sojourn.study.precision import PreciseSeeds, Precision, PrecisionGoal
 from sojourn.toml_text import parse_toml
 
 __all__ = [
@@ -134,6 +135,8 @@ class StudyDefinition(Declarations):
         SeedRange()
     )
     """Seeds of each point; a number counts from 1."""
+    precision: Precision | None = None
+    """Seeds until measures are precise enough, instead of a number of seeds."""
     quick: QuickSettings = QuickSettings()
     keep: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
     """Record tables to keep beside the metrics, of the runs that record them."""
@@ -272,6 +275,7 @@ def _fields_at(location: tuple[int | str, ...]) -> list[str]:
     """Return the keys that are known where an unknown key was found."""
     homes: dict[str, type[Strict]] = {
         "seeds": SeedRange,
+        "precision": Precision,
         "quick": QuickSettings,
         "points": PointDefinition,
         "matrix": MatrixDefinition,
@@ -280,6 +284,10 @@ def _fields_at(location: tuple[int | str, ...]) -> list[str]:
         return [field.alias or name for name, field in KeyAxis.model_fields.items()]
     if "sample" in location:
         return list(Sample.model_fields)
+    if location[:2] == ("precision", "of"):
+        return list(PrecisionGoal.model_fields)
+    if location[:2] == ("precision", "seeds"):
+        return list(PreciseSeeds.model_fields)
     top = str(location[0])
     model = homes.get(top, StudyDefinition) if len(location) > 1 else StudyDefinition
     return [field.alias or name for name, field in model.model_fields.items()]
@@ -342,6 +350,8 @@ def _cross_check(definition: StudyDefinition, file: str) -> list[Problem]:
         if overlay not in definition.overlays:
             hint = nearest(overlay, definition.overlays)
             problems.append(Problem(path, f'unknown overlay "{overlay}"', hint, file=file))
+    if definition.precision is not None:
+        problems += definition.precision.problems(definition.measures, file)
     recorded = [str(table["name"]) for table in _engine.table_schemas()]
     problems += [
         Problem(f"keep[{number}]", f'unknown table "{table}"', nearest(table, recorded), file=file)

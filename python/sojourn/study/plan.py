@@ -4,7 +4,7 @@ The engine checks every scenario here, so that nothing starts before everything 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -14,6 +14,7 @@ from sojourn.scenario import Scenario, check_scenario
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
+from sojourn.study.precision import Precision, Stop, next_look, precision_of_words
 
 __all__ = [
     "Check",
@@ -61,6 +62,8 @@ class RunOptions:
     duration: str | None = None
     """Duration of each run instead of the scenario's."""
     quick: bool = False
+    precision: str | None = None
+    """What has to be how precise, in words, instead of what the study says."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,35 @@ class Plan:
     reduced: str = ""
     """What makes the runs another thing than the study in a word or two, such as `quick` or `shortened, changed`;
     empty for the whole study."""
+    precision: Precision | None = None
+    """What decides how many seeds follow; `None` if the runs are all."""
+
+    def grown(self, stops: Mapping[str, Stop]) -> "Plan | None":
+        """Return the plan with more seeds for the points that are not precise enough; `None` if no point gets more.
+
+        Parameters
+        ----------
+        stops
+            Where each point stands.
+        """
+        if self.precision is None:
+            return None
+        counts = {point: stop.seeds for point, stop in stops.items()}
+        more = {
+            point: look
+            for point, stop in stops.items()
+            if not stop.is_enough and (look := next_look(self.precision, stop.seeds)) is not None
+        }
+        if not more:
+            return None
+        first, definition = self.seeds[0], self.study.definition
+        runs = [
+            run
+            for item in self.points
+            for run in _runs_of(item, first, (counts | more)[item.point.name], definition)
+        ]
+        _bound(len(self.points), len(runs))
+        return replace(self, runs=runs)
 
     def shard(self, number: int, count: int) -> "Plan":
         """Return the plan of one of several calls that share the runs: points by turns, or runs if points are few.
@@ -201,8 +233,12 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
         planned = [_with_duration(item, options.duration) for item in planned]
     elif options.quick:
         planned = [_shortened(item, quick.duration, len(planned)) for item in planned]
-    count = options.seeds or (quick.seeds if options.quick else definition.seeds.count)
-    _bound(planned, count)
+    precision = _precision(options, definition)
+    if precision is not None:
+        count = precision.seeds.least
+    else:
+        count = options.seeds or (quick.seeds if options.quick else definition.seeds.count)
+    _bound(len(planned), sum(max(count, item.point.seeds) for item in planned))
     first = definition.seeds.first
     seeds = list(range(first, first + count))
     runs = [
@@ -216,10 +252,17 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
         item.scenario.duration_s < own.scenario.duration_s
         for item, own in zip(planned, whole, strict=True)
     )
-    is_partial = len(planned) < len(every) or count < definition.seeds.count
+    is_partial = len(planned) < len(every) or (precision is None and count < definition.seeds.count)
     words = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
     reduced = ", ".join([*words, "changed"] if study.settings else words)
-    return Plan(study, options, planned, seeds, runs, reduced)
+    return Plan(study, options, planned, seeds, runs, reduced, precision)
+
+
+def _precision(options: RunOptions, definition: StudyDefinition) -> Precision | None:
+    """Return what has to be how precise; a number of seeds, and a first look, leave it out."""
+    if options.precision is not None:
+        return precision_of_words(options.precision, definition.measures, definition.precision)
+    return None if options.seeds or options.quick else definition.precision
 
 
 def _runs_of(
@@ -232,7 +275,7 @@ def _runs_of(
     return (RunSpec(name, seed, together, keep) for seed in range(first, first + count))
 
 
-def _bound(planned: list[PlannedPoint], seeds: int) -> None:
+def _bound(points: int, runs: int) -> None:
     """Refuse more runs than anybody can make.
 
     Raises
@@ -240,10 +283,9 @@ def _bound(planned: list[PlannedPoint], seeds: int) -> None:
     UsageError
         If there are.
     """
-    runs = sum(max(seeds, item.point.seeds) for item in planned)
     if runs > MOST_RUNS:
         raise UsageError(
-            f"{len(planned)} points with {seeds} seeds are {runs} runs",
+            f"{points} points with so many seeds are {runs} runs",
             f"at most {MOST_RUNS}: fewer points or seeds",
         )
 

@@ -48,7 +48,7 @@ class StudyProgress:
     def start(self, plan: Plan, to_do: list[RunSpec]) -> None:
         """Note that runs begin."""
         self._began = self._said = time.monotonic()
-        self._total = len(to_do)
+        self.done, self._total = 0, len(to_do)
         self._work = Workload(to_do)
         self.found = len(plan.runs) - len(to_do)
         store = f", {self.found} more from the store" if self.found else ""

@@ -17,9 +17,12 @@ from sojourn.errors import RecordError, nearest, plain
 from sojourn.files import folder_names, open_file
 from sojourn.headline.said import Headline
 from sojourn.on_disk import open_listed, read_listing, read_table, shape
+from sojourn.stats.level import CONFIDENCE, at_level
+from sojourn.stats.precision import LEVEL
 from sojourn.study.competitors import with_competitors
 from sojourn.study.definition import SUMMARY_COLUMNS, StudyDefinition, load_definition
 from sojourn.study.files import study_folder_of
+from sojourn.study.precision import Stop
 from sojourn.study.summary import summarise
 
 __all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult"]
@@ -184,7 +187,31 @@ class StudyResult:
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per point, subject and metric: labels, `n, mean, low, high, median`; see `summarise`."""
-        return summarise(self.metrics, self.runs, self.labels)
+        with at_level(self.level):
+            return summarise(self.metrics, self.runs, self.labels)
+
+    @property
+    def level(self) -> float:
+        """Level of its intervals and tests: another one than usual if what runs showed said how many there are."""
+        return LEVEL if self.stopped else CONFIDENCE
+
+    @cached_property
+    def stopped(self) -> dict[str, Stop]:
+        """Where each point stopped; empty if the seeds were fixed before."""
+        said = self.manifest.get("stopped")
+        if not said:
+            return {}
+        seeds = dict(self.runs.group_by("point").len().iter_rows())
+        return {
+            point: Stop.from_json(int(seeds[point]), said[point])
+            for point in self.points["point"]
+            if point in said
+        }
+
+    @property
+    def most_seeds(self) -> int:
+        """Seeds that a point could have got, if the seeds were not fixed before."""
+        return int(self.manifest.get("most_seeds", 0))
 
     def tables(self) -> list[str]:
         """Names of the record tables that were kept."""
@@ -222,6 +249,8 @@ MANIFEST_KINDS: dict[str, Any] = {
     "points": dict[str, dict[str, Any]],
     "files": dict[str, dict[str, Any]],
     "plugins": dict[str, dict[str, Any]],
+    "most_seeds": int,
+    "stopped": dict[str, dict[str, int | float | str | None]],
 }
 """Types of what is used of a manifest."""
 

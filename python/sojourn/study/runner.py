@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypedDict, Unpack
 
 from sojourn.errors import EnvironmentFailure, RunError, SojournError
 from sojourn.output import dated, new_directory, writing
@@ -21,8 +21,10 @@ from sojourn.store import Kept, Store
 from sojourn.study.execute import Finished, run_on_cluster, run_on_threads
 from sojourn.study.manifest import make_manifest
 from sojourn.study.plan import Plan, RunSpec
+from sojourn.study.precision import Stop
+from sojourn.study.precision import stops as stops_of
 from sojourn.study.result import StudyResult
-from sojourn.study.write import write_result, write_summary
+from sojourn.study.write import metrics_of, write_result, write_summary
 
 __all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "kept_runs", "run_study"]
 
@@ -38,6 +40,15 @@ class Progress(Protocol):
 
     def stop(self) -> None:
         """Note that no more runs follow."""
+
+
+class _How(TypedDict):
+    """On what runs are made, and who is told."""
+
+    jobs: int
+    cluster: str | None
+    memory: int | None
+    progress: Progress
 
 
 @dataclass(frozen=True)
@@ -106,7 +117,7 @@ def run_study(
     started_at = datetime.now(UTC)
     directory = out if out is not None else dated(plan.study.definition.name)
     with new_directory(directory, is_ours=out is None) as unfinished:
-        entries, computed = execute_plan(
+        plan, entries, computed, stops = _execute(
             plan,
             store,
             jobs=jobs,
@@ -118,7 +129,7 @@ def run_study(
         last_run = time.perf_counter()
         simulated = sum(entry.statistics["simulated_s"] for entry in entries)
         packet_hops = sum(entry.statistics["packet_hops"] for entry in entries)
-        measured = {
+        measured: dict[str, Any] = {
             "runs": len(entries),
             "computed": computed,
             "reused": len(entries) - computed,
@@ -128,6 +139,9 @@ def run_study(
             "packet_hops": packet_hops,
             "wall_s": round(last_run - began, 3),
         }
+        if stops:
+            measured["most_seeds"] = plan.precision.seeds.most if plan.precision is not None else 0
+            measured["stopped"] = {point: stop.as_json() for point, stop in stops.items()}
         manifest = make_manifest(plan, started_at=started_at, measured=measured)
         with writing(directory):
             fault = _finish(finish, write_result(unfinished, plan, entries, manifest))
@@ -160,6 +174,32 @@ def _finish(finish: Callable[[StudyResult], None], result: StudyResult) -> Excep
     if not (result.directory / "summary.parquet").exists():
         write_summary(result)  # nobody wants a report, or it has not come so far
     return found
+
+
+def _execute(
+    plan: Plan,
+    store: Store,
+    *,
+    on_last: Callable[[], None] | None,
+    **how: Unpack[_How],
+) -> tuple[Plan, list[Kept], int, dict[str, Stop]]:
+    """Make the runs of a plan, in rounds until its points are precise enough; return what was run in the end."""
+    precision = plan.precision
+    if precision is None:
+        return plan, *execute_plan(plan, store, on_last=on_last, **how), {}
+    labels = {item.point.name: item.point.labels for item in plan.points}
+    computed = 0
+    while True:
+        entries, more = execute_plan(plan, store, **how)
+        computed += more
+        values = metrics_of(list(zip(plan.runs, entries, strict=True)))
+        found = stops_of(precision, plan.study.definition.measures, labels, values)
+        grown = plan.grown(found)
+        if grown is None:
+            if on_last is not None:
+                on_last()
+            return plan, entries, computed, found
+        plan = grown
 
 
 def execute_plan(

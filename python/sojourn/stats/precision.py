@@ -1,0 +1,113 @@
+"""When a point has enough seeds: its interval is narrow enough, looked at after numbers of seeds that are fixed before.
+
+Looking after each seed and stopping at the first narrow interval keeps 87 % where 95 % is promised. Here looks are few
+(8, 12, 18, 27, …), and intervals are those of `sojourn.stats.estimate` at 97 %, which keep 95 % (`LEVEL`).
+Only widths decide, never a verdict.
+
+Source: the loss of coverage by stopping is classical (Anscombe, Proc. Camb. Phil. Soc. 48, 1952); level and looks are
+our own, simulated by `tools/simulate-precision`.
+Deviations: none known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn.stats.estimate import bounded_mean_of
+from sojourn.stats.level import at_level
+from sojourn.stats.quantity import Quantity
+
+__all__ = ["LEAST", "LEVEL", "MOST", "Goal", "excess", "looks", "unseen_share"]
+
+LEVEL = 0.97
+"""Level of intervals by which a point stops, and which are said to be of 95 %.
+
+fitted: of 95, 96, 97, 97.5 and 98 % the least whose coverage is 95 % or more in each of 30 cells of 10,000 repetitions:
+normal, lognormal and gamma runs with coefficients of variation of 0.03 to 0.3, goal 5 %.
+"""
+
+LEAST = 8
+"""Seeds before the first look at least. fitted: with `LEVEL`; fewer keep less."""
+
+MOST = 500
+"""Seeds at most, where a study says nothing. chosen: a point with half the spread of its value has 5 % then."""
+
+GROWTH = 1.5
+"""Seeds of a look over those of the last. chosen: twelve looks from 8 to 500, and a third of the seeds too many at most."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How precise a number has to be: the larger of both is enough."""
+
+    relative: float = 0.0
+    """Half width of the interval as a share of the value."""
+    absolute: float = 0.0
+    """The same in the unit of the number."""
+
+    def width(self, centre: float) -> float:
+        """Return the half width that is enough at a value."""
+        return max(self.relative * abs(centre), self.absolute)
+
+
+def looks(least: int, most: int) -> list[int]:
+    """Return after how many seeds it is looked whether a point has enough.
+
+    Examples
+    --------
+    >>> looks(8, 500)
+    [8, 12, 18, 27, 41, 62, 93, 140, 210, 315, 473, 500]
+    """
+    found = [min(least, most)]
+    while found[-1] < most:
+        found.append(min(most, math.ceil(GROWTH * found[-1])))
+    return found
+
+
+def excess(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal) -> float:
+    """Return how many times the half width of the mean's interval is that of the goal: 1 or less is enough.
+
+    Parameters
+    ----------
+    values
+        One per run; those that are not finite count as missing, and with fewer than `LEAST` nothing is enough.
+    quantity
+        What kind of number it is.
+    goal
+        What is enough.
+
+    Examples
+    --------
+    >>> excess([10.0] * 8, Quantity(0.0), Goal(relative=0.05))
+    0.0
+    >>> excess([10.0] * 7, Quantity(0.0), Goal(relative=0.05))
+    inf
+    """
+    data = np.asarray(values, dtype=float)
+    data = data[np.isfinite(data)]
+    if data.size < LEAST:
+        return math.inf
+    if data.min() == data.max():
+        return 0.0
+    with at_level(LEVEL):
+        found = bounded_mean_of(data, quantity)
+    if found.value is None or found.low is None or found.high is None:
+        return math.inf
+    enough = goal.width(found.value)
+    half = (found.high - found.low) / 2
+    return half / enough if enough > 0 else math.inf
+
+
+def unseen_share(count: int) -> float:
+    """Return the share of runs in which something may happen that has not happened in `count` of them, at 95 %.
+
+    Examples
+    --------
+    >>> round(unseen_share(8), 3), round(unseen_share(29), 3)
+    (0.312, 0.098)
+    """
+    return float(1 - 0.05 ** (1 / count))

@@ -1,0 +1,240 @@
+"""Precision instead of a number of seeds: which points of a study need more runs.
+
+Points get seeds in rounds, at the looks of `sojourn.stats.precision`, until the numbers that the study names are as precise
+as it says, or the most seeds are used up. Seeds are consecutive, so a point's runs depend on no other point.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import polars as pl
+from pydantic import Field
+
+from sojourn.declarations.answers import Measure
+from sojourn.declarations.base import LabelValue, Strict
+from sojourn.errors import Problem, UsageError, nearest, plain
+from sojourn.metrics import metrics
+from sojourn.stats.precision import LEAST, MOST, Goal, excess, looks
+from sojourn.stats.quantity import quantity_of
+
+__all__ = ["PreciseSeeds", "Precision", "PrecisionGoal", "Stop", "precision_of_words", "stops"]
+
+_NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+_PERCENT = re.compile(rf"^\s*{_NUMBER}\s*%\s*$")
+_WITH_UNIT = re.compile(rf"^\s*{_NUMBER}\s*(\S*)\s*$")
+
+
+class PrecisionGoal(Strict):
+    """How precise a measure has to be: the larger of both is enough."""
+
+    measure: str
+    """Of `[measures]`, with a `metric`."""
+    relative: str = ""
+    """Half width of the 95 % interval as a share of the value, such as `"5 %"`."""
+    absolute: str = ""
+    """The same in the unit of the measure, such as `"1 ms"`."""
+
+
+class PreciseSeeds(Strict):
+    """Seeds of each point, consecutive from the first of the study."""
+
+    least: Annotated[int, Field(ge=LEAST, le=1_000_000)] = LEAST
+    most: Annotated[int, Field(ge=LEAST, le=1_000_000)] = MOST
+
+
+class Precision(Strict):
+    """Each point gets seeds until these measures are as precise as this says."""
+
+    of: Annotated[list[PrecisionGoal], Field(min_length=1, max_length=100)]
+    seeds: PreciseSeeds = PreciseSeeds()
+
+    def problems(self, measures: Mapping[str, Measure], file: str) -> list[Problem]:
+        """Return what is wrong with it in a study with these measures."""
+        found: list[Problem] = []
+        for number, one in enumerate(self.of, 1):
+            place = f"precision.of[{number}]"
+            measure = measures.get(one.measure)
+            if measure is None:
+                hint = nearest(one.measure, measures)
+                message = f'unknown measure "{one.measure}"'
+                found.append(Problem(f"{place}.measure", message, hint, file=file))
+            elif not _is_plain(measure):
+                message = f"{one.measure} is no metric of a run"
+                hint = "a measure with `metric` alone: no ratio, samples or function"
+                found.append(Problem(f"{place}.measure", message, hint, file=file))
+            else:
+                found += _unread(one, measure, place, file)
+        if self.seeds.most < self.seeds.least:
+            found.append(Problem("precision.seeds.most", "is less than the least", file=file))
+        return found
+
+
+def _is_plain(measure: Measure) -> bool:
+    others = (measure.per, measure.per_subject, measure.capacity, measure.jain)
+    return bool(measure.metric and measure.subject) and not any(others)
+
+
+def _unit(measure: Measure) -> str:
+    declared = metrics().get(measure.metric)
+    return measure.unit or (declared.unit if declared is not None else "")
+
+
+def _unread(goal: PrecisionGoal, measure: Measure, place: str, file: str) -> list[Problem]:
+    """Return what of a goal cannot be read."""
+    found: list[Problem] = []
+    if not goal.relative and not goal.absolute:
+        hint = 'relative = "5 %", or absolute, or both'
+        found.append(Problem(place, "says nothing about a width", hint, file=file))
+    if goal.relative and not _PERCENT.match(goal.relative):
+        message = f'"{goal.relative}" is no share'
+        found.append(Problem(f"{place}.relative", message, "such as 5 %", file=file))
+    if goal.absolute:
+        match, unit = _WITH_UNIT.match(goal.absolute), _unit(measure)
+        if match is None or match[2] != unit:
+            hint = f"a number in the unit of {goal.measure}: 1 {unit}".rstrip()
+            message = f'"{goal.absolute}" is no width'
+            found.append(Problem(f"{place}.absolute", message, hint, file=file))
+    return found
+
+
+def precision_of_words(
+    said: str, measures: Mapping[str, Measure], own: Precision | None
+) -> Precision:
+    """Return the precision that `--precision` asks for: `5 %` of all measures, or `delay: 5 % or 1 ms` of one.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read.
+    """
+    name, colon, widths = said.rpartition(":")
+    words = [word.strip() for word in widths.split(" or ")]
+    relative = next((word for word in words if _PERCENT.match(word)), "")
+    absolute = next((word for word in words if word != relative), "")
+    chosen = [name.strip()] if colon else [n for n, one in measures.items() if _is_plain(one)]
+    goals = [PrecisionGoal(measure=one, relative=relative, absolute=absolute) for one in chosen]
+    if not goals:
+        raise UsageError(
+            "the study has no measure that could be precise",
+            "[measures.delay] with subject and metric, in the study file",
+        )
+    precision = Precision(of=goals, seeds=own.seeds if own is not None else PreciseSeeds())
+    problems = precision.problems(measures, "")
+    if problems or len(words) > 2:
+        message = problems[0].message if problems else f'"{said}" is too long'
+        hint = problems[0].hint if problems else ""
+        raise UsageError(f"--precision: {message}", hint or "such as '5 %' or 'delay: 5 % or 1 ms'")
+    return precision
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a point stands after so many seeds.
+
+    Attributes
+    ----------
+    seeds
+        Runs that it has.
+    excess
+        Half width of its widest interval over what is enough; 1 or less is enough, and `None` where there is no interval.
+    measure
+        The one that is widest.
+    """
+
+    seeds: int
+    excess: float | None
+    measure: str
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether no measure needs more runs."""
+        return self.excess is not None and self.excess <= 1
+
+    def as_json(self) -> dict[str, float | str | None]:
+        """Return what the manifest keeps beside the runs."""
+        return {"excess": self.excess, "measure": self.measure}
+
+    @classmethod
+    def from_json(cls, seeds: int, said: Mapping[str, int | float | str | None]) -> Stop:
+        """Read what a manifest keeps; anybody may have written it."""
+        excess, measure = said.get("excess"), said.get("measure")
+        return cls(
+            seeds,
+            float(excess) if isinstance(excess, int | float) else None,
+            plain(measure) if isinstance(measure, str) else "",
+        )
+
+
+def stops(
+    precision: Precision,
+    measures: Mapping[str, Measure],
+    labels: Mapping[str, Mapping[str, LabelValue]],
+    values: pl.DataFrame,
+) -> dict[str, Stop]:
+    """Return where each point stands.
+
+    Parameters
+    ----------
+    precision, measures
+        What the study says.
+    labels
+        Labels of each point.
+    values
+        `point, seed, subject, metric, value, unit` of all runs; a point without a measure's metric does not have that measure.
+    """
+    counts = dict(values.group_by("point").agg(pl.col("seed").n_unique()).iter_rows())
+    wanted = {(measures[one.measure].subject, measures[one.measure].metric) for one in precision.of}
+    kept = values.filter(
+        pl.struct("subject", "metric").is_in(
+            [{"subject": s, "metric": m} for s, m in sorted(wanted)]
+        )
+    )
+    of: dict[tuple[str, str, str], tuple[str, Sequence[float]]] = {
+        (point, subject, metric): (unit, numbers)
+        for point, subject, metric, unit, numbers in kept.group_by(
+            "point", "subject", "metric", "unit", maintain_order=True
+        )
+        .agg("value")
+        .iter_rows()
+    }
+    found: dict[str, Stop] = {}
+    for point, own in labels.items():
+        seeds, widest = int(counts.get(point, 0)), (0.0, "")
+        for goal in precision.of:
+            measure = measures[goal.measure]
+            there = of.get((point, measure.subject, measure.metric))
+            if there is None or not _fits(own, measure):
+                continue
+            unit, numbers = there
+            width = _goal(goal, measure)
+            beyond = excess(numbers, quantity_of(measure.metric, unit), width)
+            widest = max(widest, (beyond, goal.measure), key=lambda one: one[0])
+        found[point] = Stop(seeds, widest[0] if math.isfinite(widest[0]) else None, widest[1])
+    return found
+
+
+def _goal(goal: PrecisionGoal, measure: Measure) -> Goal:
+    relative, absolute = _PERCENT.match(goal.relative), _WITH_UNIT.match(goal.absolute)
+    return Goal(
+        float(relative[1]) / 100 if relative else 0.0,
+        float(absolute[1]) / abs(measure.times) if absolute and measure.times else 0.0,
+    )
+
+
+def _fits(labels: Mapping[str, LabelValue], measure: Measure) -> bool:
+    """Whether a measure is for a point with these labels."""
+    return all(
+        labels.get(name) in (value if isinstance(value, list) else [value])
+        for name, value in measure.where.items()
+    )
+
+
+def next_look(precision: Precision, seeds: int) -> int | None:
+    """Return how many seeds come after these; `None` after the most."""
+    later = [look for look in looks(precision.seeds.least, precision.seeds.most) if look > seeds]
+    return later[0] if later else None
