@@ -16,6 +16,7 @@ from sojourn import _engine
 from sojourn.errors import EnvironmentFailure
 from sojourn.scenario import Scenario, load_scenario
 from sojourn.store import STALE_AFTER_S, PackedRun, Store, default_directory, pack
+from sojourn.store.catalogue import Catalogue
 from sojourn.store.shelf import listing_of
 from sojourn.study.library import load_study
 from sojourn.study.plan import RunOptions, make_plan, only_runs
@@ -328,3 +329,33 @@ def test_a_file_that_changes_between_two_looks_ends_in_words(tmp_path: Path, tab
     (tmp_path / "out").mkdir()
     with pytest.raises(EnvironmentFailure, match=f"cannot (read|write) the .*{table}|records"):
         write_result(tmp_path / "out", plan, [found[spec.key] for spec in plan.runs], {})
+
+
+def test_the_catalogue_lists_single_runs_and_segments_in_one_order(tmp_path: Path) -> None:
+    write_study(tmp_path)
+    plan = make_plan(load_study(str(tmp_path)), RunOptions(), only_runs)
+    store = Store(tmp_path / "store")
+    made: list[PackedRun] = []
+    for number, spec in enumerate(plan.runs):
+        records = _engine.run(spec.scenario.compiled, spec.seed)
+        text = spec.scenario.canonical()
+        if number < 2:
+            store.put(spec.key, pack(records, spec.key, spec.seed, text))
+        else:
+            made.append(PackedRun.of(records, spec.key, spec.seed, text, spec.keep))
+    (*_, last) = store.put_together(made, plan.runs[0].keep)
+    catalogue = Catalogue(tmp_path / "store")
+    listed = list(catalogue.runs())
+    specs = {spec.key: spec for spec in plan.runs}
+    assert [run.key for run in listed] == sorted(specs)
+    assert all(run.seed == specs[run.key].seed for run in listed)
+    assert {run.name.partition("/")[0] for run in listed} == {"small"}
+    assert list(catalogue.runs(after=listed[3].key)) == listed[4:]
+    for run in listed:
+        spec = specs[run.key]
+        assert catalogue.scenario(run.key) == (spec.scenario.canonical(), spec.seed)
+    assert catalogue.scenario("no-such-run") is None
+    # What is damaged is left out by who looks for the first time.
+    (last.directory / "runs.parquet").write_bytes(b"")
+    singles = {spec.key for spec in plan.runs[:2]}
+    assert {run.key for run in Catalogue(tmp_path / "store").runs()} == singles

@@ -8,12 +8,10 @@ links and say in a sentence what is wrong.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +19,7 @@ from sojourn.errors import RecordError, why
 from sojourn.files import folder_names, is_file, read_file
 from sojourn.on_disk import read_listing
 from sojourn.run_directory import is_run, read_run
-from sojourn.store import LAYOUT
+from sojourn.store.catalogue import Catalogue
 from sojourn.study.library import builtin_names, builtin_title, recipe_names, recipe_title
 from sojourn.study.result import StudyResult
 
@@ -33,23 +31,8 @@ MOST_RESULTS = 500
 PAGE_OF_RUNS = 100
 """Runs of the store in an answer; chosen."""
 
-MOST_KNOWN = 20_000
-"""Runs of the store whose names are kept in memory; chosen: some megabytes."""
-
-LARGEST_RUN_JSON = 4 << 20
-
 MOST_ROWS = 2_000
 """Rows of a table in an answer; chosen: more nobody reads in a page."""
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What is shown of a run in the store."""
-
-    name: str
-    seed: int
-    simulated_s: float
-    engine: str
 
 
 class Browser:
@@ -67,12 +50,10 @@ class Browser:
 
     def __init__(self, results: Path, store: Path, named: Sequence[Path] = ()) -> None:
         self._results = results
-        self._runs = store / LAYOUT
-        self._store = store
+        self._store = Catalogue(store)
         self._scenarios = {_id(path): path for path in named if _is_scenario(path)}
         self._studies = {_id(path): path for path in named if _is_study(path)}
         self._named = [path for path in named if path.is_dir()]
-        self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def scenarios(self) -> list[dict[str, str]]:
         """Return the scenario files that were named."""
@@ -216,58 +197,27 @@ class Browser:
         """
         found: list[dict[str, Any]] = []
         wanted = query.casefold()
-        for key in self._keys(after):
-            known = self._about(key)
-            if known is None or wanted not in known.name.casefold():
+        for run in self._store.runs(after):
+            if wanted not in run.name.casefold():
                 continue
             if len(found) == PAGE_OF_RUNS:
                 return {"runs": found, "more": found[-1]["key"]}
-            found.append({"key": key, **known.__dict__})
+            found.append(asdict(run))
         return {"runs": found, "more": None}
 
     def run(self, key: str) -> dict[str, Any] | None:
-        """Return scenario and seed of a run of the store."""
-        if not (key.isalnum() and len(key) > 2 and key in folder_names(self._runs / key[:2])):
+        """Return scenario and seed of a run of the store.
+
+        Raises
+        ------
+        RecordError
+            If it is damaged.
+        """
+        found = self._store.scenario(key)
+        if found is None:
             return None
-        try:
-            info = self._info(key)
-            return {"key": key, "scenario": str(info["scenario"]), "seed": int(info["seed"])}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise RecordError(f"run {key[:12]} of the store is damaged") from error
-
-    def _keys(self, after: str) -> Iterator[str]:
-        for part in folder_names(self._runs, root=self._store):
-            if len(part) != 2 or part < after[:2]:
-                continue
-            for key in folder_names(self._runs / part, root=self._store):
-                if key > after and key.startswith(part):
-                    yield key
-
-    def _about(self, key: str) -> _Known | None:
-        if key in self._known:
-            return self._known[key]
-        try:
-            info = self._info(key)
-            name = next(
-                (line for line in str(info["scenario"]).splitlines() if line.startswith("name = ")),
-                'name = ""',
-            )
-            known = _Known(
-                str(json.loads(name.removeprefix("name = "))),
-                int(info["seed"]),
-                float(info["statistics"]["simulated_s"]),
-                str(info["engine_version"])[:12],
-            )
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return None
-        self._known[key] = known
-        if len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
-        return known
-
-    def _info(self, key: str) -> dict[str, Any]:
-        path = self._runs / key[:2] / key / "run.json"
-        return json.loads(read_file(path, root=self._store, most=LARGEST_RUN_JSON))
+        scenario, seed = found
+        return {"key": key, "scenario": scenario, "seed": seed}
 
 
 def _id(path: Path) -> str:
