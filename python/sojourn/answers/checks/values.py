@@ -22,6 +22,9 @@ TWO_WAY = frozenset({"online-game", "cloud-game", "video-call"})
 _BUSIER = re.compile(r"delay_((mean|min|p50|p95|p99|p999|max)|p\d\d|share_under_\w+)")
 """Delays in the direction with more bytes; the second group is there if each direction has them, too."""
 
+_LINKS = {"upstream", "downstream", "group"}
+"""Subjects that are no traffic: the access link, and the channel of a service group."""
+
 _TABLES = {
     "delay": "delay_histogram",
     "round-trip": "delay_histogram",
@@ -111,7 +114,7 @@ class Values:
         if len(measure.jain) == 1 or (measure.jain and measure.subject):
             hint = 'jain = ["one", "other"], without `subject`'
             yield problem(f"{path}.jain", "names all who share", hint)
-        known = {"upstream", "downstream"}.union(*self._traffic.values())
+        known = _LINKS.union(*self._traffic.values())
         for name in (*measure.jain, *([measure.per_subject] if measure.per_subject else [])):
             if name not in known:
                 yield problem(path, f'no point has traffic "{name}"', nearest(name, known))
@@ -127,7 +130,7 @@ class Values:
             yield self._names.problem(f"{path}.mixed_first", 'is for samples = "round-trip"')
 
     def _subject(self, path: str, measure: Measure) -> Iterator[Problem]:
-        known = {"upstream", "downstream"}.union(*self._traffic.values())
+        known = _LINKS.union(*self._traffic.values())
         if measure.subject not in known:
             message = f'no point has traffic "{measure.subject}"'
             yield self._names.problem(f"{path}.subject", message, nearest(measure.subject, known))
