@@ -17,6 +17,10 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     ),
     "A line has one rate": (NOTHING, [("link.congestion", set(CONGESTION))]),
     "Only the DSL line": (NOTHING, [("link.impulse_gap", {"serial"})]),
+    "Only the upstream of a": (
+        r"bonding|\bpoll|ranging|unsolicited",
+        [("link.reserved", {"docsis31-group"})],
+    ),
     "Wi-Fi is a link": (r"wi_?-?fi|wlan|aggregation_time", []),
     "Servers never lose": (r"server_(loss|queue|load)", []),
     "They answer at once": (

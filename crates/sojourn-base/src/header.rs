@@ -108,11 +108,13 @@ pub enum Reason {
     Disturbed,
     /// More than a policer behind the queue lets through.
     Policed,
+    /// No request for it was heard, as often as the modem tried.
+    Unheard,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Overlimit,
         Self::FatFlow,
         Self::Early,
@@ -122,6 +124,7 @@ impl Reason {
         Self::Blue,
         Self::Disturbed,
         Self::Policed,
+        Self::Unheard,
     ];
 
     /// The word used in records.
@@ -136,6 +139,7 @@ impl Reason {
             Self::Blue => "blue",
             Self::Disturbed => "disturbed",
             Self::Policed => "policed",
+            Self::Unheard => "unheard",
         }
     }
 }

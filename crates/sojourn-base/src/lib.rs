@@ -14,6 +14,7 @@
 //! | [`flow_hash`] | [`FlowKey`], [`FlowHash`]: which flow a packet belongs to |
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
 //! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
+//! | [`medium`] | what is counted on a channel that several modems share |
 //! | [`random`], [`dist`] | named random streams and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
 //!
@@ -32,6 +33,7 @@ pub mod flow_hash;
 pub mod header;
 pub mod limit;
 pub mod math;
+pub mod medium;
 pub mod quantity;
 pub mod random;
 pub mod rate;
@@ -46,6 +48,7 @@ pub use direction::{Direction, PerDirection};
 pub use flow_hash::{Address, FlowHash, FlowKey};
 pub use header::{Ecn, LinkId, Meta, PacketHandle, Reason, ServiceQueue, SubFlow, TrafficId};
 pub use limit::Limit;
+pub use medium::{ChannelCounters, ModemCounters};
 pub use random::{RandomStream, Seed};
 pub use rate::{BitRate, Serializer, WholeBytes};
 pub use ratio::Probability;

@@ -21,6 +21,11 @@ pub(crate) enum Event {
         /// The link.
         link: LinkId,
     },
+    /// A service group wants to be called.
+    GroupWakeup {
+        /// Number of the group.
+        group: u16,
+    },
     /// A timer of an endpoint may be due.
     EndpointTimer {
         /// 0 for the client, 1 for the server.

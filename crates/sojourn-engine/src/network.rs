@@ -6,7 +6,7 @@ use crate::paths::Paths;
 use crate::work::{Interrupt, Work};
 use sojourn_base::{Bytes, Direction, Instant, Seed};
 use sojourn_link::network::{Arrival, HopId};
-use sojourn_link::{ConditionConfig, Framing, LinkConfig, LinkCounters, WireConfig};
+use sojourn_link::{ConditionConfig, Framing, GroupConfig, LinkConfig, LinkCounters, WireConfig};
 use sojourn_record::{COUNTED_AND_TABLE, DelaySplit, LinkId, MacCounters, Recorder, TrafficId};
 use sojourn_transport::SackBlocks;
 
@@ -42,6 +42,16 @@ impl<R: Recorder> Network<R> {
         self.links.add_link(name, direction, config, seed)
     }
 
+    /// See [`sojourn_link::Network::add_modem`].
+    pub(crate) fn add_modem(&mut self, name: &str, framing: Framing, seed: Seed) -> LinkId {
+        self.links.add_modem(name, framing, seed)
+    }
+
+    /// See [`sojourn_link::Network::add_group`].
+    pub(crate) fn add_group(&mut self, config: &GroupConfig, modems: &[(LinkId, &LinkConfig)]) {
+        self.links.add_group(config, modems);
+    }
+
     /// See [`sojourn_link::Network::add_route`].
     pub(crate) fn add_route(
         &mut self,
@@ -66,6 +76,14 @@ impl<R: Recorder> Network<R> {
                 recorder.on_service_flow(link, queue, &mac_counters(&counters));
             }
         }
+        for (channel, modems) in self.links.group_counters() {
+            recorder.on_group(&channel, &modems.collect::<Vec<_>>());
+        }
+    }
+
+    /// A wake-up event of a service group is due.
+    pub(crate) fn on_group_wakeup(&mut self, now: Instant, group: u16) {
+        self.links.on_group_wakeup(now, group, &mut self.paths);
     }
 
     /// Packets delivered by links so far.

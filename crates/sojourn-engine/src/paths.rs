@@ -97,6 +97,7 @@ impl Schedule for Calendar<Event> {
             NetworkEvent::WireDelivery { wire } => Event::WireDelivery { wire },
             NetworkEvent::LinkDelivery { link } => Event::LinkDelivery { link },
             NetworkEvent::Wakeup { link } => Event::Wakeup { link },
+            NetworkEvent::GroupWakeup { group } => Event::GroupWakeup { group },
         };
         self.schedule(at, event);
     }

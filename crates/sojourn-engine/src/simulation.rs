@@ -9,8 +9,8 @@ use crate::work::Interrupt;
 use crate::world::{TrafficState, World};
 use sojourn_apps::{Application, Draw, End, Interest, ProbeConfig};
 use sojourn_base::{Direction, Instant, Seed, Span};
-use sojourn_link::WireConfig;
 use sojourn_link::network::HopId;
+use sojourn_link::{LinkConfig, WireConfig};
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{PlacedTraffic, Scenario};
 use sojourn_transport::StackConfig;
@@ -180,6 +180,9 @@ impl<R: Recorder> Simulation<R> {
             .iter()
             .map(|link| {
                 go_on()?;
+                if link.is_modem {
+                    return Ok(network.add_modem(&link.subject, link.config.framing, seed));
+                }
                 let config = (
                     &link.config.link,
                     &link.config.conditions[..],
@@ -188,6 +191,14 @@ impl<R: Recorder> Simulation<R> {
                 Ok(network.add_link(&link.subject, link.direction, config, seed))
             })
             .collect::<Result<_, _>>()?;
+        let modems = topology.links.iter().zip(&links);
+        let modems: Vec<(LinkId, &LinkConfig)> = modems
+            .filter(|(link, _)| link.is_modem)
+            .map(|(link, id)| (*id, &link.config.link))
+            .collect();
+        if !modems.is_empty() {
+            network.add_group(&scenario.group, &modems);
+        }
         let applications: Vec<Box<dyn Application>> = topology
             .traffic
             .iter()
@@ -351,6 +362,7 @@ impl<R: Recorder> Simulation<R> {
                 }
             }
             Event::Wakeup { link } => self.world.network.on_wakeup(now, link),
+            Event::GroupWakeup { group } => self.world.network.on_group_wakeup(now, group),
             Event::EndpointTimer {
                 end,
                 timer,

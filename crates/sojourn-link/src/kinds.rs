@@ -10,6 +10,8 @@ use crate::docsis31::config::{DownstreamConfig, UpstreamConfig};
 use crate::docsis31::downstream::Downstream;
 use crate::docsis31::upstream::Upstream;
 use crate::framing::Framing;
+use crate::group::alone::Alone;
+use crate::group::{GroupConfig, MemberConfig};
 use crate::kind::{LinkConfig, LinkKind};
 use crate::problems::{problem, require_maps, require_rate};
 use crate::serial::Serial;
@@ -28,6 +30,8 @@ static KINDS: Kinds<LinkConfig> = Kinds::new(&[
     &KindOf::<SingleQueueConfig>::KIND,
     &KindOf::<UpstreamConfig>::KIND,
     &KindOf::<DownstreamConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // see `crate::group::KNOWN`
+    &KindOf::<MemberConfig>::KIND,
 ]);
 
 /// Makes a kind of link known, before the first file that asks for it is read.
@@ -224,6 +228,38 @@ impl LinkKind for DownstreamConfig {
 
     fn burst(&self) -> Bytes {
         self.burst
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ethernet
+    }
+
+    fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        self.problems(problems);
+    }
+}
+
+impl LinkKind for MemberConfig {
+    fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {
+        AnyLink::other(Alone::new(&GroupConfig::BASE, self, manager))
+    }
+
+    /// At most what a channel with the default keys carries.
+    fn drain_rate(&self) -> BitRate {
+        let channel = GroupConfig::BASE.capacity(self.modulation);
+        match self.shaper.drain_rate() {
+            BitRate::ZERO => channel,
+            rate => rate.min(channel),
+        }
+    }
+
+    /// The plant is the group's, and comes on top of what a server is away.
+    fn delay(&self) -> Span {
+        Span::ZERO
+    }
+
+    fn burst(&self) -> Bytes {
+        self.shaper.burst
     }
 
     fn framing(&self) -> Framing {

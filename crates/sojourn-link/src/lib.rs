@@ -19,6 +19,7 @@ pub mod docsis;
 pub mod docsis30;
 pub mod docsis31;
 pub mod framing;
+pub mod group;
 pub mod kind;
 mod kinds;
 pub mod line;
@@ -50,6 +51,7 @@ pub use docsis31::config::{DownstreamConfig, UpstreamConfig};
 pub use docsis31::downstream::Downstream;
 pub use docsis31::upstream::Upstream;
 pub use framing::Framing;
+pub use group::{Group, GroupConfig, MemberConfig};
 pub use kind::{LinkConfig, LinkKind, LinkParameters};
 #[cfg(feature = "std")]
 pub use kinds::add_link;
@@ -152,17 +154,20 @@ pub enum Draw {
     ImpulseGap,
     /// What befalls packets behind the link; see [`LinkContext::luck`].
     Conditions,
+    /// Opportunities to request that a modem of a group lets pass.
+    Backoff,
 }
 
 impl Draw {
     /// All purposes.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::QueueManager,
         Self::GrantSize,
         Self::GrantOffset,
         Self::RequestFrame,
         Self::ImpulseGap,
         Self::Conditions,
+        Self::Backoff,
     ];
 
     /// The word in the name of its random stream.
@@ -174,6 +179,7 @@ impl Draw {
             Self::RequestFrame => "request_frame",
             Self::ImpulseGap => "impulse_gap",
             Self::Conditions => "conditions",
+            Self::Backoff => "backoff",
         }
     }
 }
@@ -199,6 +205,12 @@ pub trait LinkContext {
     }
     /// A uniform draw in [0, 1) from the stream of `purpose`.
     fn unit(&mut self, purpose: Draw) -> f64;
+    /// The draw, uniform in [0, 1), with this `number` in the stream of `purpose`, whatever was drawn before; a
+    /// [`group`] asks for it.
+    fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
+        let _ = number;
+        self.unit(purpose)
+    }
     /// The draw, uniform in [0, 1), that belongs to packet `number` of `flow` and to `lot`, whatever was drawn before;
     /// [`conditions`] ask for it. A context without them need not have it.
     fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {

@@ -14,6 +14,7 @@
 
 mod call;
 mod event_line;
+mod groups;
 mod route;
 
 pub use self::call::{NetworkContext, Place, route_bytes};
@@ -21,6 +22,7 @@ pub use self::route::{Arrival, Hop, HopId, NetworkEvent, Over, PacketId, Schedul
 
 use self::call::{LinkCall, Port, PrivateWire, carry};
 use self::event_line::EventLine;
+use self::groups::ManagedGroup;
 use self::route::Hops;
 use crate::conditions::ConditionConfig;
 use crate::config::WireConfig;
@@ -56,6 +58,7 @@ struct Around {
 pub struct Network {
     /// In the order of their numbers.
     links: Vec<ManagedLink>,
+    groups: Vec<ManagedGroup>,
     around: Around,
     /// Whether each change of a queue's length is told.
     tells_waiting: bool,
@@ -67,6 +70,7 @@ impl Network {
     pub fn new(tells_waiting: bool) -> Self {
         Self {
             links: Vec::new(),
+            groups: Vec::new(),
             around: Around::default(),
             tells_waiting,
             packet_hops: 0,
@@ -84,10 +88,21 @@ impl Network {
         (config, conditions, framing): (&LinkConfig, &[ConditionConfig], Framing),
         seed: Seed,
     ) -> LinkId {
+        let model = config.build_under(conditions);
+        self.add(name, direction, (model, framing), seed)
+    }
+
+    fn add(
+        &mut self,
+        name: &str,
+        direction: Direction,
+        (model, framing): (AnyLink, Framing),
+        seed: Seed,
+    ) -> LinkId {
         let stream = |purpose: Draw| seed.stream(&format!("link/{name}/{}", purpose.as_str()));
         let link = LinkId(number(self.links.len()));
         self.links.push(ManagedLink {
-            model: config.build_under(conditions),
+            model,
             port: Port {
                 link,
                 direction,
@@ -111,26 +126,25 @@ impl Network {
         links: &[LinkId],
         wire: WireConfig,
     ) -> HopId {
-        let around = &mut self.around;
-        let first = HopId::new(number(around.hops.0.len()));
+        let first = HopId::new(number(self.around.hops.0.len()));
         let last_link = links.last().map(|link| &self.links[usize::from(link.0)]);
         let follows_a_link = direction == Direction::Upstream
             && last_link.is_some_and(|link| link.model.keeps_order());
-        around.wires.push(PrivateWire {
+        self.around.wires.push(PrivateWire {
             wire: Wire::new(wire),
             line: EventLine::new(),
             hops: if follows_a_link { 2 } else { 1 },
         });
         let wire = Over::Wire {
-            wire: number(around.wires.len() - 1),
+            wire: number(self.around.wires.len() - 1),
             at_once: follows_a_link,
         };
-        let links = links.iter().map(|link| Over::Link(*link));
+        let links = links.iter().map(|link| self.over(*link));
         let hops: Vec<Over> = match direction {
             Direction::Upstream => links.chain([wire, Over::End]).collect(),
             Direction::Downstream => [wire].into_iter().chain(links).chain([Over::End]).collect(),
         };
-        around.hops.0.extend(hops.into_iter().map(|over| Hop {
+        self.around.hops.0.extend(hops.into_iter().map(|over| Hop {
             over,
             direction,
             traffic,
@@ -143,8 +157,12 @@ impl Network {
     pub fn settle(&mut self, end: Instant, context: &mut impl NetworkContext) {
         for number in 0..self.links.len() {
             let link = LinkId(self::number(number));
+            if self.over(link) != Over::Link(link) {
+                continue;
+            }
             self.call_link(end, link, context, |model, call| model.settle(end, call));
         }
+        self.settle_groups(end);
     }
 
     /// What the MAC of each link has counted, and what it has counted of each of its service flows.
@@ -157,17 +175,25 @@ impl Network {
             Vec<(ServiceQueue, LinkCounters)>,
         ),
     > {
-        (0..).zip(&self.links).map(|(number, link)| {
-            let flows = link.model.service_flow_counters();
+        (0..self.links.len()).map(|number| {
+            let number = self::number(number);
+            let link = self.link(LinkId(number));
+            let flows = link.service_flow_counters();
             let queues = [ServiceQueue::Classic, ServiceQueue::LowLatency];
             let flows = queues.into_iter().zip(flows.into_iter().flatten());
-            (LinkId(number), link.model.counters(), flows.collect())
+            (LinkId(number), link.counters(), flows.collect())
         })
     }
 
     /// The link with this number.
     pub fn link(&self, link: LinkId) -> &dyn Link {
-        &*self.links[usize::from(link.0)].model
+        match self.over(link) {
+            Over::Group { group, port } => {
+                let group = &self.groups[usize::from(group)];
+                group.model.member(port.into())
+            }
+            _ => &*self.links[usize::from(link.0)].model,
+        }
     }
 
     /// Packets delivered by links so far.
@@ -208,6 +234,7 @@ impl Network {
     ) {
         match over {
             Over::Link(link) => self.enter_link(now, link, id, meta, context),
+            Over::Group { group, port } => self.enter_group(now, (group, port), id, meta, context),
             Over::Wire { wire, .. } => {
                 carry(&mut self.around.wires, wire, now, id, meta.length, context);
             }
@@ -304,6 +331,10 @@ impl Network {
             .take_while(|hop| hop.over != Over::End)
             .find_map(|hop| match hop.over {
                 Over::Link(link) => self.link(link).sub_flow(&meta),
+                Over::Group { group, port } => {
+                    let group = &self.groups[usize::from(group)];
+                    group.model.member(port.into()).sub_flow(&meta)
+                }
                 Over::Wire { .. } | Over::End => None,
             })
     }

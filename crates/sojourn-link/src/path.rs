@@ -82,6 +82,7 @@ impl<C: PathContext> Path<C> {
                 }
             }
             NetworkEvent::Wakeup { link } => network.on_wakeup(due, link, context),
+            NetworkEvent::GroupWakeup { group } => network.on_group_wakeup(due, group, context),
         }
         true
     }

@@ -9,8 +9,8 @@
 //! Deviations: none known.
 
 use crate::{
-    CascadeConfig, DownstreamConfig, LinkConfig, SerialConfig, ShapedConfig, SingleQueueConfig,
-    UpstreamConfig,
+    CascadeConfig, DownstreamConfig, GroupConfig, LinkConfig, MemberConfig, SerialConfig,
+    ShapedConfig, SingleQueueConfig, UpstreamConfig,
 };
 use alloc::format;
 use alloc::string::String;
@@ -147,6 +147,8 @@ impl LinkConfig {
         }
         if let Some(link) = self.link.get_mut::<SingleQueueConfig>() {
             link.shaper.burst = usual_burst(link.shaper.sustained);
+        } else if let Some(link) = self.link.get_mut::<MemberConfig>() {
+            link.shaper.burst = usual_burst(link.shaper.sustained);
         } else if let Some(link) = self.link.get_mut::<UpstreamConfig>() {
             link.burst = usual_burst(link.rate);
         } else if let Some(link) = self.link.get_mut::<DownstreamConfig>() {
@@ -245,6 +247,8 @@ impl LinkConfig {
             &link.congestion
         } else if let Some(link) = self.link.get::<SerialConfig>() {
             return link.impulses.gap.is_none();
+        } else if self.link.get::<MemberConfig>().is_some() {
+            return false; // neighbours
         } else {
             return self.link.get::<ShapedConfig>().is_some();
         };
@@ -261,6 +265,8 @@ impl LinkConfig {
             link.timeline().interval
         } else if let Some(link) = self.link.get::<DownstreamConfig>() {
             link.channel.symbols.length()
+        } else if self.link.get::<MemberConfig>().is_some() {
+            GroupConfig::BASE.timeline().interval
         } else {
             Span::ZERO
         }

@@ -63,6 +63,10 @@ impl LinkContext for Collector {
         left.is_some()
     }
 
+    fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
+        self.streams[purpose as usize].unit_at((0, number))
+    }
+
     fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {
         let stream = u64::from(lot) << 32 | u64::from(flow);
         self.streams[Draw::Conditions as usize].unit_at((stream, number))

@@ -7,9 +7,9 @@ use crate::series::{Column, Fold, Series, Subject};
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Cause, Direction, Instant, PerDirection, Reason, ServiceQueue, Span};
 use sojourn_record::{
-    ColumnRecorder, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, FlowRow, LinkDrop,
-    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, Recorder, SegmentArrival, TrafficId,
-    Waiting,
+    ChannelCounters, ColumnRecorder, ConnectionSample, ConnectionTotals, Datagram, DelaySplit,
+    FlowRow, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters,
+    Recorder, SegmentArrival, TrafficId, Waiting,
 };
 
 /// Bytes that wait in a managed queue.
@@ -544,6 +544,10 @@ impl Recorder for Tap {
 
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {
         self.columns.on_mac(link, counters);
+    }
+
+    fn on_group(&mut self, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
+        self.columns.on_group(channel, modems);
     }
 
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {

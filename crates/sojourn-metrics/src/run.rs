@@ -5,6 +5,7 @@
 //! A metric that has no value (no packet arrived, no page completed) has no row.
 
 mod device;
+mod group;
 mod probes;
 mod protection;
 mod signals;
@@ -97,6 +98,9 @@ pub fn metric_rows(facts: &RunFacts, records: &Records) -> Vec<MetricRow> {
     }
     for (id, link) in records.links() {
         link_metrics(&mut rows, facts, records, id, &link.name);
+    }
+    if let Some(channel) = records.channel().filter(|_| group::KNOWN) {
+        group::channel_metrics(&mut rows, facts, &channel, records);
     }
     rows.rows
 }
@@ -479,6 +483,9 @@ fn link_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records, id: LinkId
     protection::protection_metrics(rows, subject, tally, &protection::NAMES);
     if let Some(mac) = records.mac(id) {
         mac_metrics(rows, subject, &mac);
+    }
+    if let Some(modem) = records.modem(id).filter(|_| group::KNOWN) {
+        group::modem_metrics(rows, subject, &modem);
     }
     for (queue, mac) in records.service_flows(id) {
         mac_metrics(rows, &format!("{subject}/{}", queue.as_str()), mac);

@@ -393,6 +393,7 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "dropped_blue" "packets dropped: blue"
         "dropped_disturbed" "packets dropped: lost on the line"
         "dropped_policed" "packets dropped: policed"
+        "dropped_unheard" "packets dropped: no request heard"
     }
     "of those marked, by the same reasons"
         from "" [""] neither {
@@ -449,6 +450,56 @@ pub const METRICS: &[MetricGroup] = metrics! {
         "requested_volume" "requested volume"
         "granted_volume" "granted volume"
         "unused_grants" "unused grants"
+    }
+    "of the upstream channel of a service group, which has the subject `group`: minislots that were granted, over all"
+        from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
+        "channel_use" "channel use"
+    }
+    "MAPs of the channel without a minislot left"
+        from "" ["%"] lower within(0.0, 100.0) {
+        "full_maps" "full MAPs"
+    }
+    "opportunities to request that somebody used, and that several used who were not heard, over all"
+        from "DOCS-IF-MIB docsIfCmtsUpChannelCounter" ["%"] neither within(0.0, 100.0) {
+        "opportunity_use" "opportunity use"
+        "opportunity_collided" "opportunities collided"
+    }
+    "requests by contention of a modem of a service group, or of all (`group`); repetitions count"
+        from "" [""] neither {
+        "request_attempts" "requests by contention"
+    }
+    "of these, how many were lost because others requested at the same opportunity"
+        from "Kwak et al. 2005" ["%"] lower within(0.0, 100.0) {
+        "collision_rate" "collision rate"
+    }
+    "packets dropped because no request for them was heard, as often as the modem tried"
+        from "DOCSIS MULPI 3.1 7.2" [""] lower {
+        "requests_given_up" "packets never asked for"
+    }
+    "from the moment at which a modem may contend to the reception of its request, mean over those that were heard"
+        from "" ["ms"] lower {
+        "request_delay_mean" "mean request delay"
+    }
+    "where the delay of a packet over the upstream of a service group came from, mean over packets: the home's own rate, collisions of requests, capacity that went to neighbours, the loop of request and grant, and the line; they sum to the mean access delay"
+        from "" ["ms"] lower {
+        "wait_own_rate" "wait for its own rate"
+        "wait_contention" "wait by collisions"
+        "wait_neighbours" "wait for neighbours"
+        "wait_request_loop" "wait for request and grant"
+        "wait_line" "time on the line"
+    }
+    "of the homes of a service group that are in a call: each call's 99th percentile of access delay upstream, and of these the median, the 90th percentile and the longest"
+        from "" ["ms"] lower {
+        "calls_p99_median" "P99 of the median call"
+        "calls_p99_worst_decile" "P99 that one call in ten exceeds"
+        "calls_p99_worst" "P99 of the worst call"
+    }
+    "how many of these calls have a 99th percentile above 10, 20, 50 and 100 ms"
+        from "" ["%"] lower {
+        "calls_over_10ms" "calls over 10 ms"
+        "calls_over_20ms" "calls over 20 ms"
+        "calls_over_50ms" "calls over 50 ms"
+        "calls_over_100ms" "calls over 100 ms"
     }
     "bytes forwarded over what rate and a full bucket let through at most; never cut, so a link that exceeds its rate has more than one"
         from "White 2012 4.1" [""] neither {

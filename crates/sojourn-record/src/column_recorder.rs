@@ -14,9 +14,9 @@ use crate::series::{Bins, LinkBin, QueueClock, ServiceBin, TrafficBin};
 use crate::signals::{PacketCount, SignalCounts};
 use crate::tally::{FlowTallies, FrameTally, ObjectTally, TransferTally};
 use crate::{
-    Cause, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate, FlowRow, LinkDrop,
-    LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, RecordConfig, Recorder, SegmentArrival,
-    TrafficId, Waiting,
+    Cause, ChannelCounters, ConnectionSample, ConnectionTotals, Datagram, DelaySplit, Fate,
+    FlowRow, LinkDrop, LinkId, LinkMark, LinkPassage, LinkScore, MacCounters, ModemCounters,
+    RecordConfig, Recorder, SegmentArrival, TrafficId, Waiting,
 };
 use sojourn_base::report::{
     Chunk, DownloadSession, LiveSecond, LiveSession, Object, Page, Report, StreamingSession,
@@ -90,6 +90,9 @@ struct LinkRecords {
     service_flows: Vec<(ServiceQueue, MacCounters)>,
     /// Both, when measuring began.
     warm_up: (Option<MacCounters>, Vec<(ServiceQueue, MacCounters)>),
+    /// What was counted of it as a modem of a group, and by the beginning of measuring.
+    modem: Option<ModemCounters>,
+    modem_warm_up: Option<ModemCounters>,
     /// What its Queue Protection did.
     protection: ProtectionTally,
     /// What its device counts.
@@ -121,6 +124,9 @@ pub struct ColumnRecorder {
     config: RecordConfig,
     /// What began before is not counted.
     measured_from: Instant,
+    /// What the CMTS of the service group counted, and by the beginning of measuring.
+    channel: Option<ChannelCounters>,
+    channel_warm_up: Option<ChannelCounters>,
     /// Of each traffic entry, what the connections that were open then had counted.
     open_at_warm_up: Vec<ConnectionTotals>,
     traffic_names: Vec<String>,
@@ -188,6 +194,8 @@ impl ColumnRecorder {
             clock: QueueClock::default(),
             bins: config.series.map(Bins::new),
             mac: None,
+            modem: None,
+            modem_warm_up: None,
             service_flows: Vec::new(),
             warm_up: (None, Vec::new()),
             protection: ProtectionTally::default(),
@@ -195,6 +203,8 @@ impl ColumnRecorder {
         Self {
             config,
             measured_from: Instant::ZERO,
+            channel: None,
+            channel_warm_up: None,
             open_at_warm_up: vec![ConnectionTotals::default(); entries],
             counters: vec![PerDirection::default(); entries],
             delays: vec![PerDirection::default(); entries],
@@ -316,6 +326,8 @@ impl Recorder for ColumnRecorder {
         let Self {
             config: _,
             measured_from: _,
+            channel: _,
+            channel_warm_up: _,
             // These have their size from the start on.
             open_at_warm_up: _,
             traffic_names: _,
@@ -567,6 +579,13 @@ impl Recorder for ColumnRecorder {
         self.links[usize::from(link.0)].mac = Some(*counters);
     }
 
+    fn on_group(&mut self, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {
+        self.channel = Some(*channel);
+        for (link, counters) in modems {
+            self.links[usize::from(link.0)].modem = Some(*counters);
+        }
+    }
+
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {
         let flows = &mut self.links[usize::from(link.0)].service_flows;
         flows.push((queue, *counters));
@@ -596,6 +615,7 @@ impl Recorder for ColumnRecorder {
         self.object_tallies.fill_with(ObjectTally::default);
         self.protection.fill_with(PerDirection::default);
         self.signals = SignalCounts::default();
+        self.channel_warm_up = self.channel.take();
         for link in &mut self.links {
             if self.config.occupancy || link.bins.is_some() {
                 link.clock.forget(now, &mut link.bins);
@@ -608,6 +628,7 @@ impl Recorder for ColumnRecorder {
                 .latency_histogram
                 .clone()
                 .map(DeviceHistograms::boxed);
+            link.modem_warm_up = link.modem.take();
             link.warm_up = (link.mac.take(), core::mem::take(&mut link.service_flows));
         }
     }

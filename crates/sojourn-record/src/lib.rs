@@ -31,7 +31,7 @@ pub use signals::{PacketCount, Signal, SignalKind};
 pub use table::{Column, ColumnData, Table};
 pub use tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 
-pub use sojourn_base::{Cause, LinkId, TrafficId};
+pub use sojourn_base::{Cause, ChannelCounters, LinkId, ModemCounters, TrafficId};
 
 use sojourn_base::report::Report;
 use sojourn_base::{Bytes, Direction, Instant, Packets, PerDirection, Reason, ServiceQueue, Span};
@@ -307,6 +307,8 @@ pub trait Recorder {
     fn on_mac(&mut self, link: LinkId, counters: &MacCounters) {}
     /// The same: what the MAC of a link has counted of the service flow of one queue, if it has several.
     fn on_service_flow(&mut self, link: LinkId, queue: ServiceQueue, counters: &MacCounters) {}
+    /// The same: what the CMTS of a service group has counted, and what of each of its modems.
+    fn on_group(&mut self, channel: &ChannelCounters, modems: &[(LinkId, ModemCounters)]) {}
     /// The run ends.
     fn on_end(&mut self, now: Instant) {}
 }

@@ -30,6 +30,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     for home in &draft.homes {
         check_home(home, notes);
     }
+    check_group(draft, notes);
     check_either(draft, notes);
     check_names(draft, notes);
     check_series(draft, notes);
@@ -156,6 +157,44 @@ fn check_name(place: &str, name: &str, notes: &mut Notes) {
                 "no slash, and none of access, upstream and downstream, which have a meaning already",
             ),
         );
+    }
+}
+
+/// The channel of a service group, and whether its homes fit on it.
+fn check_group(draft: &Draft, notes: &mut Notes) {
+    if notes.is_doubtful("group") || !sojourn_link::group::KNOWN {
+        return;
+    }
+    let lone = (!draft.traffic.is_empty()).then_some(("access".to_owned(), &draft.access, 1));
+    let homes = draft.homes.iter().map(|home| match &home.access {
+        Some(access) => (join(&join("home", &home.name), ACCESS), access, home.count),
+        None => (ACCESS.to_owned(), &draft.access, home.count),
+    });
+    let mut modems = Vec::new();
+    for (place, access, count) in lone.into_iter().chain(homes) {
+        let place = join(&place, Direction::Upstream.as_str());
+        let Some(modem) = access.upstream.modem() else {
+            continue;
+        };
+        if !access.upstream.conditions.is_empty() {
+            let hint = "conditions on another link of the path, or a link of another kind";
+            let message = "a modem of a service group has no conditions of its own";
+            let mismatch = Mismatch::new(message, hint);
+            note(notes, &join(&place, "conditions"), mismatch);
+        }
+        if !notes.is_doubtful(&join(&place, "link")) {
+            modems.push((modem, u64::from(count)));
+        }
+    }
+    let wrong = draft.group.problems();
+    let problems = if wrong.is_empty() {
+        draft.group.problems_with(&modems)
+    } else {
+        wrong
+    };
+    for problem in problems {
+        let mismatch = Mismatch::new(problem.message, problem.hint);
+        note(notes, &format!("group.{}", problem.field), mismatch);
     }
 }
 

@@ -9,7 +9,7 @@ pub use crate::emulate::{EmulateConfig, MatchConfig, MatchedProtocol};
 use sojourn_apps::ApplicationConfig;
 use sojourn_base::{BitRate, Direction, Ecn, PerDirection, Seed, Span};
 use sojourn_keys::words;
-use sojourn_link::{ConditionConfig, Framing, LinkConfig};
+use sojourn_link::{ConditionConfig, Framing, GroupConfig, LinkConfig, MemberConfig};
 pub use sojourn_record::{LatencyHistogramConfig, RecordConfig};
 use sojourn_transport::StackConfig;
 
@@ -29,6 +29,8 @@ pub struct Scenario {
     /// The access link, in each direction with its own queue: that of the lone subscriber, or of each home
     /// that has no other.
     pub access: PerDirection<DirectedLink>,
+    /// The channel that homes share whose access link upstream is a modem of a service group.
+    pub group: GroupConfig,
     /// Links beside the access link, which subscribers share.
     pub links: Vec<SharedLink>,
     /// Links that packets pass, from the subscriber to the network; `None` for the access link alone.
@@ -144,6 +146,11 @@ impl Scenario {
 }
 
 impl DirectedLink {
+    /// Its service, if it is a modem of a service group where it is somebody's access link upstream.
+    pub fn modem(&self) -> Option<&MemberConfig> {
+        self.link.link.get()
+    }
+
     /// Propagation of this direction.
     pub fn propagation(&self) -> Span {
         self.link.delay()

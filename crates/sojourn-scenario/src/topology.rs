@@ -34,6 +34,8 @@ pub struct PlacedLink<'a> {
     pub config: &'a DirectedLink,
     /// It is the access link of one subscriber.
     pub is_access: bool,
+    /// It is a modem of the service group.
+    pub is_modem: bool,
 }
 
 /// A traffic entry of one subscriber.
@@ -94,6 +96,9 @@ impl<'a> Topology<'a> {
                     direction,
                     config,
                     is_access,
+                    is_modem: is_access
+                        && direction == Direction::Upstream
+                        && config.modem().is_some(),
                 });
             }
         }

@@ -29,6 +29,7 @@ REASONS = (
     "blue",
     "disturbed",
     "policed",
+    "unheard",
 )
 """Reasons by their numbers in the interface; the words are those of the records."""
 

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use sojourn_base::{BitRate, Ecn, Meta, Packets, PerDirection, RandomStream, ServiceQueue, Span};
 use sojourn_link::network::Place;
 use sojourn_link::path::{Agenda, Path, PathContext};
-use sojourn_link::{DelayParts, Loss, Mark, NetworkContext, PacketId, Passage, SerialConfig};
+use sojourn_link::{
+    DelayParts, Loss, Mark, MemberConfig, NetworkContext, PacketId, Passage, SerialConfig,
+};
 use sojourn_queue::{Backlog, CodelConfig, CodelLaw, ManagerConfig, Score};
 use sojourn_record::{Datagram, Fate, LinkDrop, LinkMark, LinkPassage, LinkScore, Waiting};
 
@@ -222,6 +224,7 @@ fn by_engine(
                 }
             }
             Event::Wakeup { link } => network.on_wakeup(now, link),
+            Event::GroupWakeup { group } => network.on_group_wakeup(now, group),
             Event::ApplicationTimer { token, .. } => {
                 let (_, route, meta) = script[token as usize];
                 let body = Body::Datagram {
@@ -288,6 +291,9 @@ fn links() -> Vec<LinkConfig> {
         .filter(|link| link.problems().is_empty() && link.drain_rate() > BitRate::ZERO)
         .collect();
     links.push(SerialConfig::plain(BitRate::from_mbps(5), Span::from_ms(3)).into());
+    let mut member = MemberConfig::BASE;
+    member.shaper.sustained = BitRate::from_mbps(5);
+    links.push(member.into());
     links
 }
 

@@ -7,6 +7,8 @@
 
 mod checks;
 
+pub(crate) use checks::check_channels;
+
 use super::channel::{
     MapOverhead, NS3, OfdmChannel, OfdmSymbols, OfdmaChannel, PHY, plant_round_trip,
 };

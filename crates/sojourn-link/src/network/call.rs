@@ -150,7 +150,7 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
                 length,
                 self.context,
             ),
-            Over::Link(_) | Over::Wire { .. } | Over::End => {
+            Over::Link(_) | Over::Group { .. } | Over::Wire { .. } | Over::End => {
                 let link = self.port.link;
                 let event = NetworkEvent::LinkDelivery { link };
                 let line = &mut self.port.line;
@@ -192,6 +192,10 @@ impl<C: NetworkContext> LinkContext for LinkCall<'_, C> {
 
     fn unit(&mut self, purpose: Draw) -> f64 {
         self.port.streams[purpose as usize].unit()
+    }
+
+    fn unit_at(&mut self, purpose: Draw, number: u64) -> f64 {
+        self.port.streams[purpose as usize].unit_at((0, number))
     }
 
     fn luck(&mut self, flow: u32, number: u64, lot: u32) -> f64 {

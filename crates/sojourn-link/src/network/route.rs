@@ -91,6 +91,13 @@ pub struct Hop {
 pub enum Over {
     /// A link with a queue.
     Link(LinkId),
+    /// A modem of a group.
+    Group {
+        /// Number of the group.
+        group: u16,
+        /// Number of the modem in it.
+        port: u16,
+    },
     /// A wire.
     Wire {
         /// Its number.
@@ -146,6 +153,11 @@ pub enum NetworkEvent {
     Wakeup {
         /// The link.
         link: LinkId,
+    },
+    /// A group wants to be called.
+    GroupWakeup {
+        /// Number of the group.
+        group: u16,
     },
 }
 

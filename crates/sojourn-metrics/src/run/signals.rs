@@ -20,6 +20,7 @@ const fn metrics_of(reason: Reason) -> (&'static str, Option<&'static str>) {
         Reason::Blue => ("dropped_blue", None),
         Reason::Disturbed => ("dropped_disturbed", None),
         Reason::Policed => ("dropped_policed", None),
+        Reason::Unheard => ("dropped_unheard", None),
     }
 }
 
@@ -38,8 +39,12 @@ pub(super) fn signal_metrics(rows: &mut Rows, records: &Records, id: LinkId, sub
             packets(&|signal, why, _| (signal == Signal::Mark) == wanted && why == reason)
         };
         let count = of_reason(false);
-        // Few links have conditions.
-        if count > 0.0 || !matches!(reason, Reason::Disturbed | Reason::Policed) {
+        // Few links have conditions or neighbours.
+        let is_rare = matches!(
+            reason,
+            Reason::Disturbed | Reason::Policed | Reason::Unheard
+        );
+        if count > 0.0 || !is_rare {
             rows.add(subject, dropped, count);
         }
         if let Some(marked) = marked {

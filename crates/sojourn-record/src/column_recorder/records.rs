@@ -11,7 +11,8 @@ use crate::protection::ProtectionTally;
 use crate::table::{ColumnData, Table};
 use crate::tally::{DatagramTally, FrameTally, ObjectTally, TransferTally};
 use crate::{
-    ConnectionSample, Datagram, FlowRow, LinkId, MacCounters, PacketCount, SignalKind, TrafficId,
+    ChannelCounters, ConnectionSample, Datagram, FlowRow, LinkId, MacCounters, ModemCounters,
+    PacketCount, SignalKind, TrafficId,
 };
 use sojourn_base::report::{DownloadSession, LiveSession, Page, StreamingSession, Transfer};
 use sojourn_base::{Direction, Instant, PerDirection, ServiceQueue};
@@ -173,6 +174,18 @@ impl Records {
     /// What the MAC of a link counted; `None` without one.
     pub fn mac(&self, link: LinkId) -> Option<MacCounters> {
         self.link(link).mac
+    }
+
+    /// What the CMTS of the service group counted; `None` without one.
+    pub fn channel(&self) -> Option<ChannelCounters> {
+        let counted = self.recorder.channel?;
+        Some(counted - self.recorder.channel_warm_up.unwrap_or_default())
+    }
+
+    /// What was counted of a link that is a modem of the service group; `None` of others.
+    pub fn modem(&self, link: LinkId) -> Option<ModemCounters> {
+        let link = self.link(link);
+        Some(link.modem? - link.modem_warm_up.unwrap_or_default())
     }
 
     /// What the MAC of a link counted of each of its service flows; nothing of a link with one.

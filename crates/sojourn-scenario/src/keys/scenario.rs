@@ -16,6 +16,7 @@ use crate::reader::join;
 use crate::topology::{ACCESS, USUAL_PATH};
 use sojourn_keys::value::{Mismatch, Shape, Value};
 use sojourn_keys::{Content, Key, Parameter, Visitor, key};
+use sojourn_link::GroupConfig;
 
 /// Version of the file format that is read and written.
 pub(crate) const SCHEMA: u32 = 1;
@@ -29,6 +30,7 @@ pub(crate) struct Draft {
     seed: Seed,
     seed_count: u32,
     pub(crate) access: PerDirection<DirectedLink>,
+    pub(crate) group: GroupConfig,
     pub(crate) links: Vec<SharedLink>,
     pub(crate) path: Option<Vec<String>>,
     pub(crate) traffic: Vec<TrafficDraft>,
@@ -54,6 +56,7 @@ impl Default for Draft {
             seed: Seed(1),
             seed_count: 1,
             access: network::blank_access(),
+            group: GroupConfig::BASE,
             links: Vec::new(),
             path: None,
             traffic: Vec::new(),
@@ -76,6 +79,7 @@ impl Draft {
             seed: scenario.seed,
             seed_count: scenario.seed_count,
             access: scenario.access.clone(),
+            group: scenario.group,
             links: scenario.links.clone(),
             path: scenario.path.clone(),
             traffic: scenario.traffic.iter().map(TrafficDraft::of).collect(),
@@ -114,6 +118,7 @@ impl Draft {
             seed: self.seed,
             seed_count: self.seed_count,
             access: self.access,
+            group: self.group,
             links: self.links,
             path: self.path,
             traffic,
@@ -237,6 +242,13 @@ impl Draft {
         }
         let access = key("access", "the access link", "White 2012 §2.3");
         network::access(access, &mut self.access, visitor);
+        let is_said = self.group != GroupConfig::BASE || visitor.has("group");
+        if sojourn_link::group::KNOWN && (is_said || visitor.is_exhaustive()) {
+            let about =
+                "the upstream channel of the homes whose access link is of kind docsis31-group";
+            self.group
+                .show(key("group", about, "docsis-ns3 1.2"), visitor);
+        }
         network::links_keys(&mut self.links, visitor);
         let has_homes = !self.homes.is_empty() || visitor.has("home");
         let needs_traffic = !has_homes && !self.is_emulated;

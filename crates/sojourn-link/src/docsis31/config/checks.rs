@@ -29,16 +29,7 @@ impl UpstreamConfig {
                 }
             }
         }
-        check_plant(self.plant_km, problems);
-        check_upstream_channel(HERE, &self.channel, problems);
-        check_symbols(
-            [
-                "downstream_channel.cyclic_prefix",
-                "downstream_channel.interleaver",
-            ],
-            &self.downstream,
-            problems,
-        );
+        check_channels(&self.channel, &self.downstream, self.plant_km, problems);
         self.congestion.collect_problems(problems);
         if !problems.is_empty() {
             return;
@@ -172,6 +163,22 @@ fn check_rates(rate: BitRate, peak: BitRate, problems: &mut Vec<ConfigProblem>) 
             "a peak rate of at least the sustained rate, or \"unlimited\"",
         ));
     }
+}
+
+/// What is wrong with a channel that several modems share, and with the one that its MAPs come by.
+pub(crate) fn check_channels(
+    channel: &OfdmaChannel,
+    downstream: &OfdmSymbols,
+    kilometres: f64,
+    problems: &mut Vec<ConfigProblem>,
+) {
+    check_plant(kilometres, problems);
+    check_upstream_channel(HERE, channel, problems);
+    let keys = [
+        "downstream_channel.cyclic_prefix",
+        "downstream_channel.interleaver",
+    ];
+    check_symbols(keys, downstream, problems);
 }
 
 /// Longest plant. Source: DOCSIS 3.1 PHY: 80 km from CMTS to modem.

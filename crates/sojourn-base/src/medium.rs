@@ -1,0 +1,69 @@
+//! What is counted on a channel that several modems share.
+
+use crate::time::Span;
+use core::ops::Sub;
+
+macro_rules! counters {
+    ($(#[doc = $about:literal] pub struct $name:ident { $(#[doc = $meaning:literal] $field:ident: $type:ty,)* })*) => {$(
+        #[doc = $about]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name {
+            $(#[doc = $meaning] pub $field: $type,)*
+        }
+
+        /// What was counted after the other.
+        impl Sub for $name {
+            type Output = Self;
+
+            fn sub(self, earlier: Self) -> Self {
+                Self { $($field: self.$field - earlier.$field,)* }
+            }
+        }
+    )*};
+}
+
+counters! {
+    /// What a CMTS has counted since the start of the run.
+    pub struct ChannelCounters {
+        /// MAPs.
+        maps: u64,
+        /// MAPs without a minislot left.
+        full_maps: u64,
+        /// Minislots.
+        minislots: u64,
+        /// Minislots that were granted.
+        granted: u64,
+        /// Opportunities to request.
+        opportunities: u64,
+        /// Opportunities that somebody used.
+        used: u64,
+        /// Opportunities that several used, who were not heard.
+        collided: u64,
+    }
+
+    /// What was counted of one modem since the start of the run.
+    pub struct ModemCounters {
+        /// Requests by contention.
+        attempts: u64,
+        /// Those that were not heard.
+        collided: u64,
+        /// Those that were.
+        heard: u64,
+        /// From the first moment at which each of these might have been made to its reception, summed.
+        request_delay: Span,
+        /// Packets that were dropped because no request was heard.
+        given_up: u64,
+        /// Packets that arrived, of whose delay the rest are sums.
+        packets: u64,
+        /// The home's own rate: its token buckets were empty.
+        own_rate: Span,
+        /// Requests that collided.
+        contention: Span,
+        /// Capacity that went to other homes.
+        neighbours: Span,
+        /// The loop of request and grant.
+        request_loop: Span,
+        /// Framing, serialisation, pipelines and the plant.
+        line: Span,
+    }
+}

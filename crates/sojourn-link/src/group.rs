@@ -1,0 +1,36 @@
+//! A service group: the modems of many homes on one upstream channel, their contention for it, and the scheduler of the CMTS.
+//!
+//! Each home keeps its queue, its rate and its records; what they share is one grid of minislots. A MAP divides the
+//! minislots of its interval among the requests that have arrived, and leaves the others as opportunities to request. Two
+//! modems that choose the same opportunity lose both requests, and learn of it from a later MAP. A modem with a grant
+//! asks for more in it, without contention.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`config`] | parameters of the channel that all share, and of one home's service, with their keys |
+//! | [`grid`] | where in an interval opportunities and data lie |
+//! | `contention` | a modem's backoff |
+//! | `scheduler` | what the CMTS grants in a MAP |
+//! | `modem` | queue, fragment, what is asked for and what is granted, and where delay comes from |
+//! | [`upstream`] | the group at work |
+//! | `alone` | a group of one home, as a link |
+//!
+//! Source: the specification of service groups (sections 3 and 4), whose marks stay: window, doubling, 16 retries then
+//! discard and "a grant ends contention" are the standard's as recalled (DOCSIS MULPI 3.1, 7.2 `[R]`); times of the
+//! channel are those of docsis-ns3 1.2, see [`crate::docsis31::timeline`].
+//! Deviations: one channel, best effort only (no polls, no grants without request), one service flow for each modem.
+
+pub(crate) mod alone;
+pub mod config;
+mod contention;
+pub mod grid;
+mod modem;
+mod scheduler;
+pub mod upstream;
+
+/// Whether files may have groups. The engine of a browser tab has none: they would make it larger by a thirtieth, and the
+/// pages that load it are about one home.
+pub const KNOWN: bool = cfg!(not(target_family = "wasm"));
+
+pub use config::{GroupConfig, MemberConfig};
+pub use upstream::{Group, Members};

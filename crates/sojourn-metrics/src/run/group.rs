@@ -1,0 +1,105 @@
+//! What a service group says: of its channel, and of each modem on it.
+//!
+//! Source: specification of service groups, section 11; DOCS-IF-MIB docsIfCmtsUpChannelCounter for opportunities and
+//! minislots. A share of nothing has no row.
+
+use super::{Datagrams, Rows, RunFacts};
+use crate::quantile;
+use sojourn_base::{ChannelCounters, Direction, ModemCounters, Span};
+use sojourn_record::{Records, TrafficId};
+
+/// Whether runs may have groups; see `sojourn_link::group::KNOWN`.
+pub(super) const KNOWN: bool = cfg!(not(target_family = "wasm"));
+
+/// The subject of what all modems of a group share.
+const GROUP: &str = "group";
+
+/// The rows of the channel, of all modems together, and of the homes' calls.
+pub(super) fn channel_metrics(
+    rows: &mut Rows,
+    facts: &RunFacts,
+    channel: &ChannelCounters,
+    records: &Records,
+) {
+    let percent = |part: u64, whole: u64| (whole > 0).then(|| 100.0 * part as f64 / whole as f64);
+    for (metric, part, whole) in [
+        ("channel_use", channel.granted, channel.minislots),
+        ("full_maps", channel.full_maps, channel.maps),
+        ("opportunity_use", channel.used, channel.opportunities),
+        (
+            "opportunity_collided",
+            channel.collided,
+            channel.opportunities,
+        ),
+    ] {
+        rows.add_some(GROUP, metric, percent(part, whole));
+    }
+    let modems = records.links().filter_map(|(id, _)| records.modem(id));
+    let all = modems.fold(ModemCounters::default(), |sum, one| ModemCounters {
+        attempts: sum.attempts + one.attempts,
+        collided: sum.collided + one.collided,
+        heard: sum.heard + one.heard,
+        request_delay: sum.request_delay + one.request_delay,
+        given_up: sum.given_up + one.given_up,
+        packets: sum.packets + one.packets,
+        own_rate: sum.own_rate + one.own_rate,
+        contention: sum.contention + one.contention,
+        neighbours: sum.neighbours + one.neighbours,
+        request_loop: sum.request_loop + one.request_loop,
+        line: sum.line + one.line,
+    });
+    modem_metrics(rows, GROUP, &all);
+    call_metrics(rows, facts, records);
+}
+
+/// How the homes' calls fare upstream, each by the 99th percentile of its delay.
+fn call_metrics(rows: &mut Rows, facts: &RunFacts, records: &Records) {
+    let calls = (0..).zip(&facts.datagrams);
+    let calls = calls.filter(|(_, what)| **what == Datagrams::Call);
+    let mut p99: Vec<f64> = calls
+        .filter_map(|(id, _)| records.access_delay(TrafficId(id), Direction::Upstream))
+        .filter_map(|histogram| histogram.quantile_ns(0.99))
+        .map(|ns| ns as f64 / 1e6)
+        .collect();
+    p99.sort_by(f64::total_cmp);
+    let Some(worst) = p99.last() else {
+        return;
+    };
+    rows.add(GROUP, "calls_p99_worst", *worst);
+    for (metric, share) in [("calls_p99_median", 0.5), ("calls_p99_worst_decile", 0.9)] {
+        rows.add_some(GROUP, metric, quantile::linear(&p99, share));
+    }
+    for (metric, limit) in [
+        ("calls_over_10ms", 10.0),
+        ("calls_over_20ms", 20.0),
+        ("calls_over_50ms", 50.0),
+        ("calls_over_100ms", 100.0),
+    ] {
+        let over = p99.iter().filter(|p99| **p99 > limit).count();
+        rows.add(GROUP, metric, 100.0 * over as f64 / p99.len() as f64);
+    }
+}
+
+/// The rows of a modem.
+pub(super) fn modem_metrics(rows: &mut Rows, subject: &str, modem: &ModemCounters) {
+    rows.add(subject, "request_attempts", modem.attempts as f64);
+    let collided = 100.0 * modem.collided as f64 / modem.attempts as f64;
+    rows.add_some(
+        subject,
+        "collision_rate",
+        (modem.attempts > 0).then_some(collided),
+    );
+    rows.add(subject, "requests_given_up", modem.given_up as f64);
+    let mean = |sum: Span, count: u64| (count > 0).then(|| sum.as_secs_f64() * 1e3 / count as f64);
+    let request = mean(modem.request_delay, modem.heard);
+    rows.add_some(subject, "request_delay_mean", request);
+    for (metric, sum) in [
+        ("wait_own_rate", modem.own_rate),
+        ("wait_contention", modem.contention),
+        ("wait_neighbours", modem.neighbours),
+        ("wait_request_loop", modem.request_loop),
+        ("wait_line", modem.line),
+    ] {
+        rows.add_some(subject, metric, mean(sum, modem.packets));
+    }
+}
