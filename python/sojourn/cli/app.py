@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "execute", "parser_of"]
 
 CHAPTERS = {
-    "Ask": ("home", "run", "emulate", "study", "recipe", "provision"),
+    "Ask": ("home", "group", "run", "emulate", "study", "recipe", "provision"),
     "Measure and set": ("trial",),
     "Judge": ("score", "histogram", "check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
@@ -22,6 +22,7 @@ CHAPTERS = {
 
 COMMANDS = {
     "home": ("home", "Ask what to set in a household: one sentence, one page, the lines."),
+    "group": ("group", "Ask how many homes fit on a cable channel: one sentence, one page."),
     "check": ("check", "Validate scenarios and studies; all problems at once."),
     "check-aqm": (
         "check_aqm",

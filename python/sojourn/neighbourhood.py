@@ -1,0 +1,261 @@
+"""How many homes fit on the channel of a service group: a file of homes as a study over their number, and its answer.
+
+Source: COM, the congestion management of Comcast as published: an upstream port is near congestion above 70 % of its
+capacity. The rule of delay is chosen: where the 99th percentile is above 50 ms for more than one call in twenty, neighbours
+are felt.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sojourn.errors import UsageError
+
+__all__ = ["NEAR_CONGESTION", "Answer", "Crowd", "counts_of", "crowds_of", "study_files"]
+
+STEPS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
+"""Numbers of homes that are tried, as shares of the number that was asked for."""
+
+SEEDS = 2
+"""chosen: an interval, and an answer within half a minute."""
+
+FELT_MS, FELT_SHARE = 50, 5.0
+"""A call is spoilt above this 99th percentile of delay upstream, and the node is too full with more such calls than this
+share, %. Source: the specification's rule of choice, P99 > 50 ms for over 5 % of homes."""
+
+NEAR_CONGESTION = 70.0
+"""Use of an upstream channel, %, from which a port counts as near congestion (COM)."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What so many homes are like, as means over seeds.
+
+    Attributes
+    ----------
+    homes
+        How many.
+    use
+        Share of the channel that is granted, %.
+    median_ms, worst_ms
+        99th percentile of delay of the median and of the worst call.
+    spoilt
+        Calls above `FELT_MS`, %.
+    """
+
+    homes: int
+    use: float
+    median_ms: float
+    worst_ms: float
+    spoilt: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """When to split the node.
+
+    Attributes
+    ----------
+    asked
+        The number of homes that was asked about.
+    crowds
+        What was tried, by number of homes.
+    """
+
+    asked: int
+    crowds: Sequence[Crowd]
+
+    @property
+    def split_at(self) -> Crowd | None:
+        """The fewest homes with too many spoilt calls."""
+        return next((crowd for crowd in self.crowds if crowd.spoilt > FELT_SHARE), None)
+
+    @property
+    def near_congestion(self) -> Crowd | None:
+        """The fewest homes with which the channel is near congestion."""
+        return next((crowd for crowd in self.crowds if crowd.use > NEAR_CONGESTION), None)
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words.
+
+        Examples
+        --------
+        >>> few, many = Crowd(200, 52.0, 4.0, 5.0, 0.0), Crowd(400, 92.0, 80.0, 120.0, 90.0)
+        >>> print(Answer(200, [few, many]).sentence)
+        Split at 400 homes, or before: with 400, 90 % of calls wait more than 50 ms at the 99th percentile (channel 92 % used), with 200 0 % (52 %). The channel is near congestion, above 70 %, from 400 homes on.
+        >>> print(Answer(200, [few]).sentence)
+        No split up to 200 homes: there 0 % of calls wait more than 50 ms at the 99th percentile, the worst 5 ms (channel 52 % used).
+        """
+        full = self.split_at
+        waits = f"of calls wait more than {FELT_MS} ms at the 99th percentile"
+        if full is None:
+            last = self.crowds[-1]
+            text = (
+                f"No split up to {last.homes} homes: there {last.spoilt:.0f} % {waits}, "
+                f"the worst {last.worst_ms:.0f} ms (channel {last.use:.0f} % used)."
+            )
+        else:
+            text = (
+                f"Split at {full.homes} homes, or before: with {full.homes}, {full.spoilt:.0f} % {waits} "
+                f"(channel {full.use:.0f} % used)"
+            )
+            place = list(self.crowds).index(full)
+            if place:
+                before = self.crowds[place - 1]
+                text += f", with {before.homes} {before.spoilt:.0f} % ({before.use:.0f} %)"
+            text += "."
+        near = self.near_congestion
+        if near is not None:
+            text += (
+                f" The channel is near congestion, above {NEAR_CONGESTION:.0f} %, "
+                f"from {near.homes} homes on."
+            )
+        return text
+
+
+def counts_of(scenario: str) -> dict[str, int]:
+    """Return how many homes of each name a scenario has.
+
+    Raises
+    ------
+    UsageError
+        If it has no service group with homes and calls.
+    """
+    file = tomllib.loads(scenario)
+    homes = {str(home["name"]): int(home.get("count", 1)) for home in file.get("home", [])}
+    if not homes:
+        raise UsageError(
+            "the scenario has no homes",
+            "[[home]] with name and count, as in scenarios/neighbourhood.toml",
+        )
+    return homes
+
+
+def scaled(counts: Mapping[str, int], homes: int) -> dict[str, int]:
+    """Return so many homes in the same proportions: rounded down, and the rest to the largest remainders.
+
+    Every name keeps one home at least, and those come on top if there are fewer homes than names.
+
+    Examples
+    --------
+    >>> scaled({"heavy": 2, "busy": 8, "other": 190}, 100)
+    {'heavy': 1, 'busy': 4, 'other': 95}
+    """
+    whole = sum(counts.values())
+    shares = {name: count * homes / whole for name, count in counts.items()}
+    found = {name: max(int(share), 1) for name, share in shares.items()}
+    by_rest = sorted(shares, key=lambda name: found[name] - shares[name])
+    for name in by_rest[: max(homes - sum(found.values()), 0)]:
+        found[name] += 1
+    return found
+
+
+def study_files(scenario: str, homes: int, seeds: int = SEEDS) -> dict[str, str]:
+    """Return a study over the number of homes of a scenario, as texts by file name."""
+    counts = counts_of(scenario)
+    numbers = sorted({max(round(share * homes), len(counts)) for share in STEPS})
+    quoted = ", ".join(f'"{number}"' for number in numbers)
+    lines = [
+        "# How many homes fit on the channel? Run it again, with more seeds and longer if need be:",
+        "#   sojourn study run .",
+        "schema = 1",
+        'name = "group"',
+        'title = "How many homes fit on the channel?"',
+        'summary = "Homes of the same kinds in the same proportions, more and more of them on one upstream channel."',
+        'scenario = "scenario.toml"',
+        f"seeds = {seeds}",
+        "",
+        "[axes]",
+        f"homes = [{quoted}]",
+    ]
+    for number in numbers:
+        for name, count in scaled(counts, number).items():
+            lines += ["", f'[overlays."{number}".home."{name}"]', f"count = {count}"]
+    few, many = numbers[0], numbers[-1]
+    headline = (
+        "\n[[headline]]\n"
+        f'text = "With {few} homes the median call waits {{median.{few}:2 ms}} at the 99th percentile and {{used.{few}:2}} % '
+        f'of the channel is granted, with {many} {{median.{many}:2 ms}} and {{used.{many}:2}} %."\n'
+        'values.median = { measure = "median", by = ["homes"] }\n'
+        'values.used = { measure = "used", by = ["homes"] }\n'
+    )
+    text = "\n".join(lines) + "\n" + _MEASURES + headline
+    return {"study.toml": text, "scenario.toml": scenario}
+
+
+_MEASURES = """
+[measures.median]
+subject = "group"
+metric = "calls_p99_median"
+title = "median call, delay upstream, 99 %"
+unit = "ms"
+relative = 0.1
+
+[measures.worst]
+subject = "group"
+metric = "calls_p99_worst"
+title = "worst call, delay upstream, 99 %"
+unit = "ms"
+relative = 0.1
+
+[measures.spoilt]
+subject = "group"
+metric = "calls_over_50ms"
+title = "calls over 50 ms"
+unit = "%"
+absolute = 1
+
+[measures.used]
+subject = "group"
+metric = "channel_use"
+title = "channel granted"
+unit = "%"
+absolute = 1
+
+[[figure]]
+item = "homes"
+kind = "sweep"
+group = "overview"
+title = "More homes on one channel: when their calls feel it"
+caption = "Dashed: 50 ms, 5 % of calls, and 70 % of the channel, from which a port counts as near congestion. {spread}"
+description = "Delay of the median and the worst call, share of calls above 50 ms, and use of the channel, over the number of homes."
+over = "homes"
+quantity = "homes"
+columns = 3
+height = 80
+panels = [
+  { quantity = "delay of calls, 99 %", scale = "log", rules = [{ y = 50 }], lines = [{ measure = "median", look = "codel" }, { measure = "worst", look = "tail" }] },
+  { quantity = "calls over 50 ms", low = 0, high = 100, rules = [{ y = 5 }], lines = [{ measure = "spoilt", look = "tail" }] },
+  { quantity = "channel granted", low = 0, high = 100, rules = [{ y = 70 }], lines = [{ measure = "used", look = "codel" }] },
+]
+"""
+
+
+def crowds_of(numbers: Mapping[int, Mapping[str, float]]) -> list[Crowd]:
+    """Return what was tried from the channel's metrics, as means over seeds, by number of homes.
+
+    Raises
+    ------
+    UsageError
+        If the runs had no service group, or no calls on it.
+    """
+    found: list[Crowd] = []
+    for homes, means in sorted(numbers.items()):
+        if "calls_over_50ms" not in means or "channel_use" not in means:
+            raise UsageError(
+                "the homes have no channel in common, or nobody on it is in a call",
+                'link = { kind = "docsis31-group" } upstream, and homes with app = "voice"',
+            )
+        found.append(
+            Crowd(
+                homes=homes,
+                use=means["channel_use"],
+                median_ms=means["calls_p99_median"],
+                worst_ms=means["calls_p99_worst"],
+                spoilt=means["calls_over_50ms"],
+            )
+        )
+    return found

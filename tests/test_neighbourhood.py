@@ -1,0 +1,67 @@
+"""How many homes fit on a channel: the homes that are tried, the answer, and the command."""
+
+from pathlib import Path
+
+import pytest
+
+from sojourn.errors import UsageError
+from sojourn.neighbourhood import Answer, Crowd, counts_of, crowds_of, scaled, study_files
+from support import CommandLine
+
+SCENARIO = Path(__file__).parents[1] / "scenarios" / "neighbourhood.toml"
+
+
+def crowd(homes: int, use: float, spoilt: float) -> Crowd:
+    return Crowd(homes=homes, use=use, median_ms=4.0, worst_ms=9.0, spoilt=spoilt)
+
+
+def test_homes_are_scaled_in_their_proportions() -> None:
+    counts = counts_of(SCENARIO.read_text(encoding="utf-8"))
+    assert counts == {"heavy": 2, "busy": 8, "caller": 20, "other": 170}
+    # 2.5, 10, 25 and 212.5 of 250: one more for the first of the two largest rests.
+    assert scaled(counts, 250) == {"heavy": 3, "busy": 10, "caller": 25, "other": 212}
+    # Each kind stays, whatever the number.
+    assert scaled(counts, 4) == {"heavy": 1, "busy": 1, "caller": 1, "other": 3}
+
+
+def test_the_node_is_split_where_more_than_one_call_in_twenty_is_spoilt() -> None:
+    tried = [crowd(100, 40, 0), crowd(200, 75, 5), crowd(300, 93, 5.1), crowd(400, 93, 60)]
+    answer = Answer(100, tried)
+    assert answer.split_at == tried[2]
+    assert answer.near_congestion == tried[1]
+    assert answer.sentence.startswith("Split at 300 homes, or before: with 300, 5 % of calls")
+    assert "with 200 5 % (75 %)" in answer.sentence
+    assert answer.sentence.endswith("above 70 %, from 200 homes on.")
+    few = Answer(100, tried[:1])
+    assert few.split_at is None
+    assert few.sentence.startswith("No split up to 100 homes")
+    assert "congestion" not in few.sentence
+
+
+def test_a_file_without_homes_or_calls_is_refused_in_a_sentence() -> None:
+    with pytest.raises(UsageError, match="no homes"):
+        study_files('schema = 1\nname = "x"\n', 100)
+    with pytest.raises(UsageError, match="no channel in common"):
+        crowds_of({100: {"channel_use": 40.0}})
+
+
+def test_the_command_says_when_to_split_and_writes_a_page(
+    sojourn: CommandLine, tmp_path: Path
+) -> None:
+    # A channel of 10 minislots a frame, 28 Mb/s, nearly all of which 80 homes want.
+    done = sojourn(
+        *("group", SCENARIO, "--homes", "20", "--seeds", "1", "--json"),
+        *("--set", "duration=4 s", "--set", "group.subcarriers=80"),
+        *("--set", "group.requests.minimum=4", "--out", tmp_path / "out"),
+    )
+    assert done.status == 0, done.stderr
+    answer = done.json()
+    tried = [crowd["homes"] for crowd in answer["crowds"]]
+    assert tried == [5, 10, 15, 20, 25, 30, 40, 60, 80]
+    uses = [crowd["use"] for crowd in answer["crowds"]]
+    assert uses[0] < 50
+    assert 80 < uses[-1] <= 100
+    assert answer["split_at"] is None
+    assert answer["sentence"].startswith("No split up to 80 homes: there 0 % of calls wait")
+    assert answer["sentence"].endswith("near congestion, above 70 %, from 80 homes on.")
+    assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
