@@ -51,7 +51,7 @@ def test_the_command_says_when_to_split_and_writes_a_page(
     # A channel of 10 minislots a frame, 28 Mb/s, nearly all of which 80 homes want.
     done = sojourn(
         *("group", SCENARIO, "--homes", "20", "--seeds", "1", "--json"),
-        *("--set", "duration=4 s", "--set", "group.subcarriers=80"),
+        *("--set", "duration=4 s", "--set", "measure.from=2 s", "--set", "group.subcarriers=80"),
         *("--set", "group.requests.minimum=4", "--out", tmp_path / "out"),
     )
     assert done.status == 0, done.stderr
