@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
 LAYERS = """
     __main__
     cli
-    aqm bench emulation home key_list neighbourhood published query scores serve
+    aqm bench emulation home key_list neighbourhood published query scores serve traces
     field
     provisioning
     api

@@ -1,6 +1,7 @@
-"""Conditions of a link from a table: one row from when on, with what holds then.
+"""Conditions of a link from a table, and opportunities of a link from a file of Mahimahi's form.
 
-A scenario names no files, so a table comes by the command line: `--set access.upstream.conditions=@drive.csv`.
+A scenario names no files, so both come by the command line: `--set access.upstream.conditions=@drive.csv`,
+`--set access.downstream.link.opportunities=@lte.down`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 from sojourn.errors import UsageError
 
-__all__ = ["conditions_from_csv"]
+__all__ = ["conditions_from_csv", "opportunities_from_text", "opportunities_of"]
 
 #: Columns beside `time_s`, what they are called in a scenario, and the unit of their numbers.
 COLUMNS = {
@@ -81,3 +82,80 @@ def _number(cell: str, name: str, line: int) -> str:
     if not (digits.isascii() and digits.isdigit()):
         raise UsageError(f"{name}:{line}: {cell!r} is not a number", "digits, for instance 2.5")
     return cell
+
+
+MOST_OPPORTUNITIES = 16_000_000
+"""As the engine has it; more are not made into numbers."""
+
+
+def opportunities_of(text: str, name: str) -> list[int]:
+    r"""Return the times of opportunities in a file, one whole number of milliseconds a line; `#` begins a comment.
+
+    Parameters
+    ----------
+    text
+        The file.
+    name
+        Its name, for messages.
+
+    Raises
+    ------
+    UsageError
+        If it is no such file.
+
+    Examples
+    --------
+    >>> opportunities_of("# made by hand\\n5\\n5\\n8\\n", "lte.down")
+    [5, 5, 8]
+    """
+    times: list[int] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        digits = line.strip()
+        if not digits or digits.startswith("#"):
+            continue
+        if not (digits.isascii() and digits.isdigit()) or len(digits) > MOST_DIGITS:
+            shown = ascii(digits[:20])
+            raise UsageError(
+                f"{name}:{number}: {shown} is no whole number of milliseconds",
+                "a file of Mahimahi's form: a time a line, as often as there are opportunities",
+            )
+        at = int(digits)
+        if at > LATEST_MS:
+            raise UsageError(
+                f"{name}:{number}: {at} ms is later than {LATEST_MS} ms", "20 days at most"
+            )
+        if times and at < times[-1]:
+            raise UsageError(f"{name}:{number}: time runs back, from {times[-1]} ms to {at} ms")
+        if len(times) >= MOST_OPPORTUNITIES:
+            raise UsageError(f"{name}: has more than {MOST_OPPORTUNITIES} opportunities")
+        times.append(at)
+    if not times or not times[-1]:
+        what = "all opportunities are at 0 ms" if times else "has no opportunity"
+        raise UsageError(f"{name}: {what}", "a trace has a length: its last time")
+    return times
+
+
+LATEST_MS = 1_728_000_000
+"""As the engine has it: 20 days."""
+
+MOST_DIGITS = 10
+"""Digits of a time. chosen: more are no milliseconds of anything that was measured."""
+
+
+def opportunities_from_text(text: str, name: str) -> str:
+    r"""Return a file's opportunities as a value of a scenario: gaps, and how many there are at once.
+
+    Examples
+    --------
+    >>> opportunities_from_text("5\\n5\\n8\\n12\\n", "lte.down")
+    '"5*2 +3 +4"'
+    """
+    from itertools import groupby
+
+    before, parts = 0, list[str]()
+    for at, same in groupby(opportunities_of(text, name)):
+        count = sum(1 for _ in same)
+        sign = "+" if parts else ""
+        parts.append(f"{sign}{at - before}*{count}" if count > 1 else f"{sign}{at - before}")
+        before = at
+    return f'"{" ".join(parts)}"'

@@ -19,7 +19,7 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
     """Return a scenario's text with `a.b.c=V` settings in place, one after the other.
 
     The value is TOML (`5`, `true`, `["20 ms"]`), or else a string, so that quantities need no quotes. Conditions of a link may be
-    `@FILE`, a table in CSV.
+    `@FILE`, a table in CSV, and so may opportunities, a file of Mahimahi's form.
 
     Raises
     ------
@@ -43,8 +43,9 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
                 f"--set {setting}: not of the form a.b.c=V",
                 "for example: --set access.upstream.queue.target=10ms",
             )
-        if value.startswith("@") and path.strip().endswith("conditions"):
-            value = _table(value[1:])
+        key = path.strip().rpartition(".")[2]
+        if value.startswith("@") and key in ("conditions", "opportunities"):
+            value = _file(value[1:], key)
         try:
             file, problems = file.with_setting(path, value)
         except UnicodeEncodeError:  # bytes of the command line that are no UTF-8
@@ -59,15 +60,16 @@ def apply_settings(text: str, settings: Sequence[str]) -> str:
     return file.text()
 
 
-def _table(name: str) -> str:
+def _file(name: str, key: str) -> str:
     from pathlib import Path
 
     from sojourn.errors import UsageError, why
     from sojourn.files import read_named
-    from sojourn.schedule import conditions_from_csv
+    from sojourn.schedule import conditions_from_csv, opportunities_from_text
 
     try:
         text = read_named(Path(name)).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise UsageError(f"{name} cannot be read: {why(error)}") from error
-    return conditions_from_csv(text, name)
+    read = conditions_from_csv if key == "conditions" else opportunities_from_text
+    return read(text, name)

@@ -32,6 +32,17 @@ pub trait LinkKind: Values<LinkParameters> {
         Bytes::ZERO
     }
 
+    /// What it offers in a run of this length, if that is not what its rate carries.
+    fn offered(&self, span: Span) -> Option<Bytes> {
+        let _ = span;
+        None
+    }
+
+    /// After how long it carries nothing any more.
+    fn ends_after(&self) -> Option<Span> {
+        None
+    }
+
     /// The bucket that the longest packet must fit into whole, if there is one: its key, and how deep it is.
     fn bucket(&self) -> Option<(&'static str, Bytes)> {
         None
@@ -101,7 +112,8 @@ impl LinkConfig {
     /// and a full bucket. `None` without any rate.
     pub fn allowance(&self, span: Span) -> Option<Bytes> {
         let rate = self.drain_rate();
-        (rate > BitRate::ZERO).then(|| rate.bytes_in(span) + self.burst())
+        let by_rate = || (rate > BitRate::ZERO).then(|| rate.bytes_in(span) + self.burst());
+        self.offered(span).or_else(by_rate)
     }
 
     /// Everything that is wrong with the link's own parameters; empty if it can be built. The queue

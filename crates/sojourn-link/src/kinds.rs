@@ -16,6 +16,7 @@ use crate::kind::{LinkConfig, LinkKind};
 use crate::problems::{problem, require_maps, require_rate};
 use crate::serial::Serial;
 use crate::shaped::Shaped;
+use crate::trace::TraceConfig;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Packets, Span};
@@ -32,6 +33,7 @@ static KINDS: Kinds<LinkConfig> = Kinds::new(&[
     &KindOf::<DownstreamConfig>::KIND,
     #[cfg(not(target_family = "wasm"))] // see `crate::group::KNOWN`
     &KindOf::<MemberConfig>::KIND,
+    &KindOf::<TraceConfig>::KIND,
 ]);
 
 /// Makes a kind of link known, before the first file that asks for it is read.

@@ -35,6 +35,7 @@ pub mod shaper;
 #[cfg(test)]
 mod testing;
 pub mod token_bucket;
+pub mod trace;
 pub mod wire;
 
 pub use any::AnyLink;
@@ -60,6 +61,7 @@ pub use network::{Network, NetworkContext, NetworkEvent, PacketId};
 pub use reach::Shortfall;
 pub use serial::Serial;
 pub use shaped::Shaped;
+pub use trace::{Opportunities, Trace, TraceConfig};
 pub use wire::Wire;
 
 pub use sojourn_base::DelayParts;
@@ -156,11 +158,13 @@ pub enum Draw {
     Conditions,
     /// Opportunities to request that a modem of a group lets pass.
     Backoff,
+    /// Where in its trace a run begins.
+    TraceStart,
 }
 
 impl Draw {
     /// All purposes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::QueueManager,
         Self::GrantSize,
         Self::GrantOffset,
@@ -168,6 +172,7 @@ impl Draw {
         Self::ImpulseGap,
         Self::Conditions,
         Self::Backoff,
+        Self::TraceStart,
     ];
 
     /// The word in the name of its random stream.
@@ -180,6 +185,7 @@ impl Draw {
             Self::ImpulseGap => "impulse_gap",
             Self::Conditions => "conditions",
             Self::Backoff => "backoff",
+            Self::TraceStart => "trace_start",
         }
     }
 }

@@ -331,7 +331,11 @@ impl Generator {
         names.push("kind");
         for name in names {
             if let Some(schema) = properties.get(name) {
-                table.insert(name.to_owned(), self.value(schema, dice));
+                let value = match name {
+                    "opportunities" => json!(dice.opportunities()),
+                    _ => self.value(schema, dice),
+                };
+                table.insert(name.to_owned(), value);
             }
         }
         Value::Object(table)
@@ -570,6 +574,14 @@ impl Dice<'_> {
             1 if most <= 1_000 => most,
             _ => (least + self.between(1.0, 100.0) - 1).min(most),
         }
+    }
+
+    /// A trace of a link: up to forty instants, some milliseconds apart.
+    fn opportunities(&mut self) -> String {
+        let first = self.below(20).to_string();
+        let gaps =
+            (0..=self.below(40)).map(|_| format!(" +{}*{}", self.below(30) + 1, self.below(4)));
+        gaps.fold(first, |text, gap| text + &gap)
     }
 
     /// A quantity in one of the units that `pattern` ends with: mostly of the size that networks have, now and

@@ -35,6 +35,7 @@ pub(crate) fn check(draft: &Draft, notes: &mut Notes) {
     check_names(draft, notes);
     check_series(draft, notes);
     check_measured(draft, notes);
+    check_ends(draft, notes);
     let mut flows = 0_u64;
     let mut servers = 0_u64;
     let mut entries = 0_u64;
@@ -293,6 +294,27 @@ fn check_conditions(place: &str, config: &DirectedLink, notes: &mut Notes) {
             notes,
             &format!("{path}[{}].{}", problem.index, problem.field),
             Mismatch::new(problem.message, problem.hint),
+        );
+    }
+}
+
+/// No link ends before the run.
+fn check_ends(draft: &Draft, notes: &mut Notes) {
+    let mut found = Vec::new();
+    draft.links(|place, config| {
+        if let Some(end) = config.link.ends_after().filter(|end| *end < draft.duration) {
+            found.push((join(&join(place, "link"), "repeat"), end));
+        }
+    });
+    for (path, end) in found {
+        let message = format!(
+            "the link carries nothing after {end}, and the run lasts {}",
+            draft.duration
+        );
+        note(
+            notes,
+            &path,
+            Mismatch::new(message, "repeat = true, or a shorter duration"),
         );
     }
 }

@@ -13,7 +13,7 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 
 CHAPTERS = {
     "Ask": ("home", "group", "run", "emulate", "study", "recipe", "provision"),
-    "Measure and set": ("trial",),
+    "Measure and set": ("trial", "trace"),
     "Judge": ("score", "histogram", "check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
     "Look up": ("check", "keys", "schema", "completion"),
@@ -66,6 +66,9 @@ COMMANDS = {
     "trial collector": ("trial_collector", "Collect what the probes of a field trial measure."),
     "trial import": ("trial_import", "Read Flent, iperf3 and irtt files of a field trial."),
     "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
+    "trace show": ("trace_show", "Show what traces of links are like: rates, spread, gaps."),
+    "trace cut": ("trace_cut", "Write a part of a trace."),
+    "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
     "provision show": ("provision_show", "Show a CM configuration file and what is wrong with it."),
     "provision decode": ("provision_decode", "Write a binary CM configuration file as text."),
     "provision encode": ("provision_encode", "Make a binary CM configuration file from its text."),
@@ -94,6 +97,7 @@ GROUPS = {
     "study": "List, show, begin and run studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
+    "trace": "Show, cut and make traces of links, for LTE, satellites and Wi-Fi.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""

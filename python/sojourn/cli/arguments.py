@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-__all__ = ["HelpWanted", "Parser", "whole_number"]
+__all__ = ["HelpWanted", "Parser", "span", "whole_number"]
 
 
 class HelpWanted(Exception):
@@ -133,6 +133,25 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def span(text: str) -> float:
+    """Read a time with its unit, such as `30s` or `2 min`, in seconds."""
+    units = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    unit = text[len(digits) :].strip()
+    number = digits.replace(".", "", 1)
+    if (
+        not (number.isascii() and number.isdigit())
+        or len(digits) > LONGEST_NUMBER
+        or unit not in units
+    ):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 30s or 2min")
+    return float(digits) * units[unit]
+
+
+LONGEST_NUMBER = 12
+"""Characters of a number of a time. chosen: thirty thousand years to the millisecond."""
 
 
 def share_of(text: str) -> tuple[int, int]:

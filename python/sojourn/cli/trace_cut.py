@@ -1,0 +1,45 @@
+"""`sojourn trace cut`: a part of a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import span
+
+    parser.add_argument("file", metavar="FILE", type=Path, help="Trace of Mahimahi's form.")
+    parser.option("--from", "SPAN", "Where it begins (0s).", type=span, default=0.0, dest="begin")
+    parser.option("--for", "SPAN", "How long it is.", type=span, required=True, dest="length")
+    parser.option("--out", "FILE", "New file.", type=Path, required=True)
+
+
+def execute(options: Namespace) -> None:
+    """Write a part of a trace; its times begin at 0."""
+    from sojourn.cli.console import note
+    from sojourn.errors import UsageError
+    from sojourn.files import write_file
+    from sojourn.output import refuse_used, writing
+    from sojourn.traces import read_trace
+
+    refuse_used(options.out)
+    times = read_trace(options.file)
+    begin, end = round(options.begin * 1e3), round((options.begin + options.length) * 1e3)
+    part = times[(times > begin) & (times <= end)] - begin
+    if not len(part):
+        raise UsageError(
+            f"{options.file} has no opportunity from {options.begin:g} s to {end / 1e3:g} s",
+            f"it is {times[-1] / 1e3:g} s long",
+        )
+    with writing(options.out):
+        write_file(options.out, "".join(f"{at}\n" for at in part.tolist()))
+    note(f"{len(part)} of {len(times)} opportunities")

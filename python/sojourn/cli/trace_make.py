@@ -1,0 +1,80 @@
+"""`sojourn trace make`: a trace like one of LTE, of a satellite, of Wi-Fi."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    import numpy as np
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+LONGEST_S, FASTEST_MBPS = 36_000.0, 1_000.0
+"""Longest and fastest trace. chosen: ten hours; a gigabit."""
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import span, whole_number
+
+    parser.epilog = (
+        "lte and wifi are opportunities, for --set access.downstream.link.opportunities=@FILE of a link of kind trace; starlink is a "
+        "table of conditions, for --set access.downstream.conditions=@FILE of a line of kind serial."
+    )
+    parser.add_argument(
+        "kind", metavar="KIND", choices=("lte", "starlink", "wifi"), help="lte, starlink or wifi."
+    )
+    parser.option("--preset", "NAME", "Of lte: att or tmobile (att).", choices=("att", "tmobile"))
+    parser.option("--direction", "WAY", "Of starlink: up or down (down).", choices=("up", "down"))
+    parser.option("--seed", "N", "What decides it (1).", type=whole_number(0, 2**63 - 1), default=1)
+    parser.option("--for", "SPAN", "How long it is.", type=span, required=True, dest="length")
+    parser.option("--mean", "MBPS", "Mean rate instead of the usual one.", type=float)
+    parser.option("--out", "FILE", "New file.", type=Path, required=True)
+
+
+def execute(options: Namespace) -> None:
+    """Write a trace whose first lines say what made it."""
+    from sojourn.cli.console import note
+    from sojourn.errors import UsageError
+    from sojourn.files import write_file
+    from sojourn.output import refuse_used, writing
+    from sojourn.traces import LTE, make_lte, make_starlink, make_wifi
+    from sojourn.version import VERSION
+
+    refuse_used(options.out)
+    if not 1 <= options.length <= LONGEST_S:
+        raise UsageError(f"--for {options.length:g} s is out of range: 1 s to {LONGEST_S:g} s")
+    if options.mean is not None and not 0.05 <= options.mean <= FASTEST_MBPS:
+        raise UsageError(f"--mean is out of range: 0.05 to {FASTEST_MBPS:g} Mb/s")
+    for option, kind in (("preset", "lte"), ("direction", "starlink")):
+        if getattr(options, option) is not None and options.kind != kind:
+            raise UsageError(f"--{option} is of {kind} only")
+    what = f"sojourn {VERSION}: trace make {options.kind} --seed {options.seed} --for {options.length:g}s"
+    if options.mean is not None:
+        what += f" --mean {options.mean:g}"
+    if options.kind == "starlink":
+        direction = options.direction or "down"
+        rows = make_starlink(options.length, options.seed, direction, options.mean)
+        text = "time_s,rate_mbps,delay_ms,loss\n" + "".join(
+            f"{at:.6f},{rate:.4f},{delay:.3f},{loss:.4f}\n" for at, rate, delay, loss in rows
+        )
+        note(f"{what} --direction {direction}: {len(rows)} conditions; shapes chosen, see the page")
+    elif options.kind == "wifi":
+        text = _lines(what + " (chosen)", make_wifi(options.length, options.seed, options.mean))
+    else:
+        preset = options.preset or "att"
+        text = _lines(
+            f"{what} --preset {preset}",
+            make_lte(LTE[preset], options.length, options.seed, options.mean),
+        )
+    with writing(options.out):
+        write_file(options.out, text)
+
+
+def _lines(what: str, times: np.ndarray) -> str:
+    return f"# {what}\n" + "".join(f"{at}\n" for at in times.tolist())
