@@ -16,6 +16,7 @@ use crate::kind::{LinkConfig, LinkKind};
 use crate::problems::{problem, require_maps, require_rate};
 use crate::serial::Serial;
 use crate::shaped::Shaped;
+#[cfg(not(target_family = "wasm"))]
 use crate::trace::TraceConfig;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -33,6 +34,7 @@ static KINDS: Kinds<LinkConfig> = Kinds::new(&[
     &KindOf::<DownstreamConfig>::KIND,
     #[cfg(not(target_family = "wasm"))] // see `crate::group::KNOWN`
     &KindOf::<MemberConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // likewise: no lesson has one
     &KindOf::<TraceConfig>::KIND,
 ]);
 
