@@ -287,6 +287,10 @@ impl LinkKind for TraceConfig {
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
+        if self.opportunities == Opportunities::NONE {
+            // A profile stands for all keys but the trace itself.
+            problems.push(problem("opportunities", "is missing".into(), EXAMPLE));
+        }
         if let Some(start) = self.start
             && start >= self.opportunities.period()
             && self.opportunities != Opportunities::NONE
