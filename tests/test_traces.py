@@ -98,7 +98,7 @@ def test_a_trace_is_written_as_gaps() -> None:
     assert opportunities_from_text("5\n5\n8\n12\n", "x") == '"5*2 +3 +4"'
 
 
-def test_no_file_is_named_in_a_scenario() -> None:
+def test_a_file_that_is_absent_is_told() -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         apply_settings(
             SCENARIO.replace("LINK", TRACE), ["access.upstream.link.opportunities=@absent.up"]

@@ -175,6 +175,9 @@ fn a_trace_that_cannot_be_is_refused_in_a_sentence() {
         let found = Opportunities::parse(text).expect_err(text);
         assert!(found.message.contains(said), "{text}: {}", found.message);
     }
+    // A profile alone has no trace.
+    let without = LinkConfig::from(TraceConfig::SATURATOR);
+    assert_eq!(without.problems()[0].field, "opportunities");
     let late = TraceConfig {
         start: Some(Span::from_ms(12)),
         ..trace("5 12")
