@@ -105,7 +105,7 @@ def opportunities_of(text: str, name: str) -> list[int]:
 
     Examples
     --------
-    >>> opportunities_of("# made by hand\\n5\\n5\\n8\\n", "lte.down")
+    >>> opportunities_of("# made by hand\n5\n5\n8\n", "lte.down")
     [5, 5, 8]
     """
     times: list[int] = []
@@ -147,7 +147,7 @@ def opportunities_from_text(text: str, name: str) -> str:
 
     Examples
     --------
-    >>> opportunities_from_text("5\\n5\\n8\\n12\\n", "lte.down")
+    >>> opportunities_from_text("5\n5\n8\n12\n", "lte.down")
     '"5*2 +3 +4"'
     """
     from itertools import groupby

@@ -5,7 +5,7 @@
 //! symbol counts as sent in it, and a packet counts when its last byte arrives.
 
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Meta, PacketHandle, RandomStream, Seed, Span};
-use sojourn_link::{AnyLink, Draw, LinkConfig, LinkContext, Loss, Mark, Passage};
+use sojourn_link::{AnyLink, Draw, LinkConfig, LinkContext, Loss, Mark, Passage, TraceConfig};
 use sojourn_scenario::Scenario;
 use sojourn_testkit::departures::Departures;
 
@@ -95,7 +95,7 @@ const TWO_QUEUES: &str = r#"{ kind = "docsis-dual-queue", limit = "100 MB", low_
 /// A kind of link as it is asked for at a rate.
 struct Case {
     kind: &'static str,
-    /// What is said beside the rate, of a rate in kb/s.
+    /// What is said of a rate in kb/s.
     keys: fn(u64) -> String,
     queue: &'static str,
 }
@@ -105,21 +105,40 @@ fn cases() -> Vec<Case> {
     for kind in LinkConfig::kinds() {
         let kind = kind.info().name;
         let mut case = |keys, queue| cases.push(Case { kind, keys, queue });
-        case(|_| String::new(), DEEP);
+        if kind == "trace" {
+            case(opportunities, DEEP);
+            continue;
+        }
+        case(rate, DEEP);
         if kind != "serial" {
-            case(|kbps| format!(", peak = \"{} kb/s\"", 2 * kbps), DEEP);
+            case(
+                |kbps| format!("{}, peak = \"{} kb/s\"", rate(kbps), 2 * kbps),
+                DEEP,
+            );
         }
         if kind.starts_with("docsis30") {
             case(
-                |kbps| format!(", channel_rate = \"{} kb/s\"", 2 * kbps),
+                |kbps| format!("{}, channel_rate = \"{} kb/s\"", rate(kbps), 2 * kbps),
                 DEEP,
             );
         }
         if kind == "docsis31-upstream" {
-            case(|_| String::from(", service = \"low-latency\""), TWO_QUEUES);
+            case(
+                |kbps| format!("{}, service = \"low-latency\"", rate(kbps)),
+                TWO_QUEUES,
+            );
         }
     }
     cases
+}
+
+fn rate(kbps: u64) -> String {
+    format!("rate = \"{kbps} kb/s\"")
+}
+
+/// One each two milliseconds, of as many bytes as the rate carries in them.
+fn opportunities(kbps: u64) -> String {
+    format!("opportunities = \"2\", opportunity = \"{} B\"", kbps / 4)
 }
 
 /// Worst of the runs of one kind.
@@ -133,7 +152,10 @@ struct Worst {
 
 /// What a link lets through at once: its burst, what it may place freely, and the packet that was under way.
 fn slack(config: &LinkConfig, rate: BitRate, length: u32) -> Bytes {
-    let burst = config.allowance(Span::ZERO).expect("it has a rate");
+    let burst = match config.link.get::<TraceConfig>() {
+        Some(trace) => trace.opportunity,
+        None => config.allowance(Span::ZERO).expect("it has a rate"),
+    };
     burst + rate.bytes_in(config.grant_interval()) + Bytes(length.into())
 }
 
@@ -149,7 +171,7 @@ fn every_kind_of_link_carries_its_rate_and_never_more() {
             .iter()
             .flat_map(|rate| LENGTHS.map(|length| (*rate, length)))
         {
-            let keys = format!("rate = \"{kbps} kb/s\"{}", (case.keys)(kbps));
+            let keys = (case.keys)(kbps);
             let config = link(case.kind, &keys, case.queue);
             let rate = config.drain_rate();
             let packets = rate.time_for(Bytes(u64::from(length) * 6_000));
@@ -179,7 +201,7 @@ fn every_kind_of_link_carries_its_rate_and_never_more() {
                 ));
             }
         }
-        worsts.push(format!("{}{}: {worst:?}", case.kind, (case.keys)(1)));
+        worsts.push(format!("{}, {}: {worst:?}", case.kind, (case.keys)(100)));
     }
     faults.extend((!faults.is_empty()).then(|| worsts.join("\n")));
     assert!(faults.is_empty(), "{}", faults.join("\n"));

@@ -8,7 +8,8 @@ use sojourn_base::{BitRate, Ecn, Meta, Packets, PerDirection, RandomStream, Serv
 use sojourn_link::network::Place;
 use sojourn_link::path::{Agenda, Path, PathContext};
 use sojourn_link::{
-    DelayParts, Loss, Mark, MemberConfig, NetworkContext, PacketId, Passage, SerialConfig,
+    DelayParts, Loss, Mark, MemberConfig, NetworkContext, Opportunities, PacketId, Passage,
+    SerialConfig, TraceConfig,
 };
 use sojourn_queue::{Backlog, CodelConfig, CodelLaw, ManagerConfig, Score};
 use sojourn_record::{Datagram, Fate, LinkDrop, LinkMark, LinkPassage, LinkScore, Waiting};
@@ -278,7 +279,7 @@ fn by_path(
     path.context.told
 }
 
-/// Each profile of each kind of link that has no fault, and a serial line, which has none.
+/// Each profile of each kind of link that has no fault, and one link of each kind whose profiles leave something to say.
 fn links() -> Vec<LinkConfig> {
     let mut links: Vec<LinkConfig> = LinkConfig::kinds()
         .iter()
@@ -294,6 +295,8 @@ fn links() -> Vec<LinkConfig> {
     let mut member = MemberConfig::BASE;
     member.shaper.sustained = BitRate::from_mbps(5);
     links.push(member.into());
+    let opportunities = Opportunities::new([(3, 1), (4, 2), (20, 9)]).unwrap();
+    links.push(TraceConfig::of(opportunities).into());
     links
 }
 
