@@ -275,6 +275,7 @@ def test_the_cursor_of_a_picture_moves_by_keys(page: Any) -> None:
 PAGES = [
     "index.html",
     "explore.html",
+    "senses.html",
     "lessons/index.html",
     "lessons/bufferbloat/index.html",
     "lessons/bufferbloat/teacher.html",

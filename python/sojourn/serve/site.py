@@ -99,6 +99,7 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, served: bool = 
         "with <code>python3 -m http.server</code>.</p>"
     )
     put("explore.html", "Sojourn: Explore", "explore", loading)
+    put("senses.html", "Sojourn: Hear and feel", "senses", loading)
     if served:
         put("results.html", "Sojourn: Results and studies", "results", "<p>One moment.</p>")
     if chosen:
@@ -164,7 +165,9 @@ def _start_body(chosen: Sequence[Lesson]) -> str:
         '<div data-part="play"><p>The engine is being loaded. A browser loads none from a file: serve this directory, for '
         "instance with <code>python3 -m http.server</code>.</p></div>"
         '<div class="doors" data-part="doors"><section><h2>Try a line</h2><p>Choose a scenario, move what it has sliders for, '
-        'put two settings side by side.</p><p><a href="explore.html">Explore</a></p></section>'
+        'put two settings side by side.</p><p><a href="explore.html">Explore</a></p></section><section><h2>Hear and feel</h2>'
+        "<p>What a call sounds like behind an upload, and what a hand feels.</p>"
+        '<p><a href="senses.html">Hear the call, feel the lag</a></p></section>'
         f"{found}</div>"
     )
 

@@ -1,8 +1,14 @@
 // A lesson: guess, run, see both together, play, check. What was answered stays in this tab.
 
 import { PANELS } from "./picture.js";
-import { Controls, Pictures, prepare, Problems, Readings } from "./explore.js";
-import { html, render, signal } from "./view.js";
+import { Controls, Pictures, Problems, Readings } from "./parts.js";
+import { prepare } from "./prepare.js";
+import { html, Later, render, signal } from "./view.js";
+
+const SENSES = {
+  call: ["Hear the call", () => import("./hear.js").then(({ Hear }) => Hear)],
+  game: ["Feel the lag", () => import("./feel.js").then(({ Feel }) => Feel)],
+};
 
 const said = (value, unit) => {
   const figures = unit === "ms" ? (value < 10 ? 1 : 0) : unit === "packets" ? 0 : 1;
@@ -70,7 +76,8 @@ function Lesson({ model, about, parts }) {
         ? html`<${Controls} model=${model} side=${model.a} only=${[...about.controls, ...about.more_controls]} />`
         : html`<p>The slider comes when you have guessed.</p>`}
       <div><${Pictures} model=${model} panels=${PANELS.filter((panel) => !about.without?.includes(panel.key))} />
-      ${run ? html`<${Readings} a=${run} />` : null}</div>
+      ${run ? html`<${Readings} a=${run} />` : null}
+      ${run && decided.value && about.sense ? html`<${Later} title=${SENSES[about.sense][0]} load=${SENSES[about.sense][1]} model=${model} />` : null}</div>
     </div>
     ${decided.value ? html`
       <h2>What you saw</h2><${Prose} parts=${parts} name="saw" />

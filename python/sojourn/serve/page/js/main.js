@@ -3,7 +3,7 @@
 import "./server.js";
 
 const root = document.getElementById("page");
-const PAGES = { start: "./start.js", explore: "./explore.js", lesson: "./lesson.js", results: "./results.js" };
+const PAGES = { start: "./start.js", explore: "./explore.js", lesson: "./lesson.js", results: "./results.js", senses: "./senses.js" };
 try {
   const { start } = await import(PAGES[root.dataset.page]);
   await start(root);

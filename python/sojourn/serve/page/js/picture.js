@@ -111,6 +111,8 @@ export function readings(run) {
     if (metric(subject, "mos") !== undefined) {
       add(`${subject}: delay on the line, 99 % below`, metric(subject, "delay_up_p99"), "ms", 0, -1);
       add(`${subject}: lost or late`, metric(subject, "loss_total"), "%", 1, -1);
+    } else if (run.flows.filter(({ traffic }) => traffic === subject).length > 1) {
+      add(`${subject}: round trip on the line, 99 % below`, metric(subject, "delay_round_trip_p99"), "ms", 0, -1);
     } else {
       const goodput = metric(subject, "goodput");
       const down = metric(subject, "goodput_downstream");

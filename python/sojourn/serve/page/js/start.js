@@ -1,9 +1,10 @@
 // The first page: a run before anything is clicked, one slider, and where to go from here.
 
 import { PANELS } from "./picture.js";
-import { Controls, Pictures, prepare, Problems, Readings } from "./explore.js";
+import { Controls, Pictures, Problems, Readings } from "./parts.js";
+import { prepare } from "./prepare.js";
 import { ask, served } from "./server.js";
-import { html, render, useEffect, useState } from "./view.js";
+import { html, Later, render, useEffect, useState } from "./view.js";
 
 const BUFFER = "access.upstream.queue.limit";
 
@@ -29,7 +30,8 @@ function Play({ model }) {
     <${Controls} model=${model} side=${model.a} only=${[BUFFER]} />
     <div><${Problems} model=${model} />
       <${Pictures} model=${model} panels=${PANELS.filter((panel) => panel.key === "delay")} />
-      ${run ? html`<${Readings} a=${run} />` : null}</div>
+      ${run ? html`<${Readings} a=${run} />` : null}
+      ${run ? html`<${Later} title="Hear it" load=${() => import("./hear.js").then(({ Hear }) => Hear)} model=${model} />` : null}</div>
   </div>
   <p class="status" role="status">${model.status.value}</p>`;
 }

@@ -8,8 +8,8 @@ export async function rememberStored(run) {
   location.assign("explore.html#stored");
 }
 
-/** The run that was kept, if this is where it leads. */
-export const storedRun = () => (location.hash === "#stored" ? JSON.parse(sessionStorage.getItem(KEY)) : null);
+/** The run that was kept. */
+export const storedRun = () => JSON.parse(sessionStorage.getItem(KEY));
 
 /** Whether a run made again says what was stored; null if nothing was. */
 export function asStored(stored, metrics) {
