@@ -1,6 +1,7 @@
 """Overlays, settings and points."""
 
 import tomllib
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import strategies as st
 from sojourn import _engine
 from sojourn.errors import Problem, StudyError, UsageError
 from sojourn.settings import apply_settings
+from sojourn.study.axes import Combinations
 from sojourn.study.definition import StudyDefinition
-from sojourn.study.expand import Point, select
+from sojourn.study.expand import NumberedPoints, Point, select
 from sojourn.study.expand import expand as expand_text
+from sojourn.study.library import load_study
 from study.overlay_oracle import merge as literally
-from support import HOUSEHOLD, STUDY
+from support import HOUSEHOLD, STUDY, write_study
 
 
 def lay(base: dict[str, Any], overlay: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
@@ -486,3 +489,42 @@ def test_all_overlays_and_axes_that_do_not_fit_are_told_at_once() -> None:
             'cannot remove "traffic.nobody": the base has no such entry',
         ),
     ]
+
+
+def test_points_by_number_are_those_of_the_whole_list(tmp_path: Path) -> None:
+    matrix = {
+        "axes": {
+            "rtt": ["near", "far"],
+            "buffer": ["short", "long"],
+            "rate": {"key": "access.upstream.link.rate", "values": ["1 Mb/s", "5 Mb/s", "9 Mb/s"]},
+        },
+        "exclude": ["far-short-*"],
+    }
+    drawn = {
+        "axes": {"rate": {"key": "access.downstream.link.rate", "from": "1 Mb/s", "to": "9 Mb/s"}},
+        "sample": {"points": 5},
+        "name": "drawn-{number}",
+    }
+    study = load_study(str(write_study(tmp_path, points={"own": {}}, matrix=[matrix, drawn])))
+    numbered = NumberedPoints(study.definition, study.base)
+    assert len(numbered) == 1 + 12 + 5
+    made = [numbered.point(number) for number in range(len(numbered))]
+    assert [number for number, point in enumerate(made) if point is None] == [7, 8, 9]
+    whole = study.points()
+    there = [point for point in made if point is not None]
+    assert [(p.name, p.labels, p.text, p.number) for p in there] == [
+        (p.name, p.labels, p.text, p.number) for p in whole
+    ]
+    assert [numbered.name(p.number) for p in whole] == [p.name for p in whole]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "number", "places"),
+    [((20, 25, 20), 7341, (14, 17, 1)), ((40, 50, 50), 99_999, (39, 49, 49))],
+)
+def test_a_number_is_decoded_with_the_last_axis_fastest(
+    sizes: tuple[int, ...], number: int, places: tuple[int, ...]
+) -> None:
+    axes = {f"axis{one}": [str(value) for value in range(size)] for one, size in enumerate(sizes)}
+    found = Combinations(axes, None)[number]
+    assert tuple(int(level.text) for level in found.values()) == places

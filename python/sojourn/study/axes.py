@@ -12,14 +12,13 @@ Source: Sobol' points as of Joe and Kuo (SIAM J. Sci. Comput. 30, 2008) with Owe
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, overload
 
 from pydantic import Discriminator, Field, Tag
 
@@ -28,12 +27,15 @@ from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import Problem
 from sojourn.toml_text import toml_value
 
+if TYPE_CHECKING:
+    import numpy as np
+
 __all__ = [
     "Axis",
+    "Combinations",
     "KeyAxis",
     "Level",
     "Sample",
-    "combinations",
     "count_of",
     "problems_of",
     "unit_of",
@@ -193,19 +195,43 @@ def count_of(axes: Mapping[str, list[str] | KeyAxis], sample: Sample | None) -> 
     )
 
 
-def combinations(
-    axes: Mapping[str, list[str] | KeyAxis], sample: Sample | None
-) -> Iterator[dict[str, Level]]:
-    """Return the levels of each point: the product of all axes, or a sample of their ranges."""
-    if sample is None:
-        levels = [_levels(axis) for axis in axes.values()]
-        for chosen in itertools.product(*levels):
-            yield dict(zip(axes, chosen, strict=True))
-        return
-    for row in _draw(len(axes), sample):
-        yield {
-            name: _at(axis, share) for (name, axis), share in zip(axes.items(), row, strict=True)
-        }
+class Combinations(Sequence[dict[str, Level]]):
+    """The levels of each point, by its number: the product of all axes, last axis fastest, or a sample of their ranges.
+
+    Parameters
+    ----------
+    axes
+        What varies, by name.
+    sample
+        How points are drawn instead of taking the product.
+    """
+
+    def __init__(self, axes: Mapping[str, list[str] | KeyAxis], sample: Sample | None) -> None:
+        self._axes = axes
+        self._levels = [] if sample is not None else [_levels(axis) for axis in axes.values()]
+        self._rows = None if sample is None else _draw(len(axes), sample)
+        self._count = count_of(axes, sample)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> dict[str, Level]: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[dict[str, Level]]: ...
+    def __getitem__(self, number: int | slice) -> dict[str, Level] | list[dict[str, Level]]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        if self._rows is not None:
+            shares = zip(self._axes.items(), self._rows[number].tolist(), strict=True)
+            return {name: _at(axis, share) for (name, axis), share in shares}
+        chosen: list[Level] = []
+        for levels in reversed(self._levels):
+            number, place = divmod(number, len(levels))
+            chosen.append(levels[place])
+        return dict(zip(self._axes, reversed(chosen), strict=True))
 
 
 def _levels(axis: list[str] | KeyAxis) -> list[Level]:
@@ -219,19 +245,19 @@ def _levels(axis: list[str] | KeyAxis) -> list[Level]:
     return [_level(axis, value, unit) for value in several]
 
 
-def _draw(dimensions: int, sample: Sample) -> list[list[float]]:
-    """Return points of the unit cube."""
+def _draw(dimensions: int, sample: Sample) -> np.ndarray:
+    """Return points of the unit cube, a row each."""
     if sample.method == "random":
         import numpy as np
 
-        return np.random.default_rng(sample.seed).random((sample.points, dimensions)).tolist()
+        return np.random.default_rng(sample.seed).random((sample.points, dimensions))
     from scipy.stats import qmc
 
     # The sequence is balanced at powers of two; the first points of one are what is asked for.
     power = max(0, math.ceil(math.log2(sample.points)))
     library: Any = qmc
     points = library.Sobol(dimensions, scramble=True, rng=sample.seed).random_base2(power)
-    return points[: sample.points].tolist()
+    return points[: sample.points]
 
 
 def _at(axis: list[str] | KeyAxis, share: float) -> Level:

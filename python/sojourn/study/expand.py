@@ -25,10 +25,21 @@ if TYPE_CHECKING:
     from sojourn.study.axes import Level
     from sojourn.study.definition import LabelValue, MatrixDefinition, StudyDefinition
 
-__all__ = ["Document", "Point", "expand", "expand_all", "labels_of_points", "select"]
+__all__ = [
+    "Document",
+    "NumberedPoints",
+    "Point",
+    "expand",
+    "expand_all",
+    "labels_of_points",
+    "select",
+]
 
 MOST_POINTS = 100_000
-"""Points of a matrix. chosen: reading that many scenarios takes a minute."""
+"""Points of a matrix that are all made before anything starts. chosen: reading that many scenarios takes a minute."""
+
+MOST_NUMBERED = 10_000_000
+"""Points of a matrix that are made one by one. chosen: as many runs as a study may have."""
 
 Document = dict[str, Any]
 """A parsed scenario file."""
@@ -47,6 +58,8 @@ class Point:
     """Scenario keys that an axis varies, and where the axis stands in the study file."""
     seeds: int = 1
     """Seeds at least."""
+    number: int = -1
+    """Its place among the points of the study, see `NumberedPoints`."""
 
     @cached_property
     def text(self) -> str:
@@ -111,6 +124,86 @@ def labels_of_points(definition: StudyDefinition) -> dict[str, dict[str, LabelVa
     return {outline.name: outline.labels for outline in _outlines(definition, [])}
 
 
+class NumberedPoints:
+    """The points of a study by number, each made when it is asked for: a million take no memory.
+
+    Listed points come first, then those of each matrix, last axis fastest. A place that `exclude` leaves out is empty.
+
+    Parameters
+    ----------
+    definition
+        The study.
+    base
+        Text of the base scenario, which has to be TOML.
+    file
+        The study file, for messages.
+
+    Raises
+    ------
+    StudyError
+        If there are too many.
+    """
+
+    def __init__(self, definition: StudyDefinition, base: str, file: str = "") -> None:
+        self._definition, self._file = definition, file
+        self._start = _engine.ScenarioFile.parse(base)
+        self._overlays = {
+            name: tomli_w.dumps(overlay) for name, overlay in definition.overlays.items()
+        }
+        self._listed = list(_listed(definition))
+        matrices = definition.matrices()
+        problems = [_too_many(path, matrix, MOST_NUMBERED) for path, matrix in matrices]
+        if found := [replace(problem, file=file) for problem in problems if problem is not None]:
+            raise StudyError(found)
+        self._matrices: list[_MatrixOutlines] = []
+        for path, matrix in matrices:
+            self._matrices.append(_MatrixOutlines(path, matrix, len(self)))
+
+    def __len__(self) -> int:
+        """Return how many numbers there are, with empty places."""
+        return len(self._listed) + sum(len(matrix) for matrix in self._matrices)
+
+    def name(self, number: int) -> str | None:
+        """Return the name of a point; nothing at an empty place.
+
+        Raises
+        ------
+        StudyError
+            If it has none.
+        """
+        outline = self._outline(number)
+        return None if outline is None else outline.name
+
+    def point(self, number: int) -> Point | None:
+        """Return a point; nothing at an empty place.
+
+        Raises
+        ------
+        StudyError
+            If it cannot be made.
+        """
+        outline = self._outline(number)
+        if outline is None:
+            return None
+        made, found = _make(outline, self._start, self._overlays)
+        if found:
+            raise StudyError([replace(problem, file=self._file) for problem in found])
+        return made.with_values({"name": f"{self._definition.name}/{outline.name}"})
+
+    def _outline(self, number: int) -> _Outline | None:
+        if number < len(self._listed):
+            return self._listed[number]
+        number -= len(self._listed)
+        for matrix in self._matrices:
+            if number < len(matrix):
+                try:
+                    return matrix.outline(number)
+                except _NoOutline as error:
+                    raise StudyError([replace(error.problem, file=self._file)]) from error
+            number -= len(matrix)
+        raise IndexError(number)
+
+
 @dataclass(frozen=True)
 class _Outline:
     """What a point is made of."""
@@ -122,6 +215,8 @@ class _Outline:
     settings: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     """Place in the study file, key of the scenario, value as TOML."""
     seeds: int = 1
+    number: int = -1
+    """Among all points, with empty places."""
 
 
 def _make(
@@ -143,54 +238,100 @@ def _make(
         found += [Problem(place, f"{key}: {item['message']}", item["hint"]) for item in problems]
     keys = {key: place for place, key, _ in outline.settings}
     names = tuple(outline.overlays)
-    return Point(outline.name, names, outline.labels, file, keys, outline.seeds), found
+    made = Point(outline.name, names, outline.labels, file, keys, outline.seeds, outline.number)
+    return made, found
 
 
 def _outlines(definition: StudyDefinition, problems: list[Problem]) -> Iterator[_Outline]:
-    for name, point in definition.points.items():
-        yield _Outline(f"points.{name}", name, point.overlays, point.labels, seeds=point.seeds)
+    yield from _listed(definition)
+    before = len(definition.points)
     for path, matrix in definition.matrices():
-        yield from _of_matrix(path, matrix, problems)
+        if (problem := _too_many(path, matrix, MOST_POINTS)) is not None:
+            problems.append(problem)
+            continue
+        outlines = _MatrixOutlines(path, matrix, before)
+        before += len(outlines)
+        for number in range(len(outlines)):
+            try:
+                outline = outlines.outline(number)
+            except _NoOutline as error:
+                problems.append(error.problem)
+                break
+            if outline is not None:
+                yield outline
 
 
-def _of_matrix(path: str, matrix: MatrixDefinition, problems: list[Problem]) -> Iterator[_Outline]:
-    from sojourn.study.axes import combinations, count_of
-    from sojourn.study.definition import LONGEST_NAME, POINT_PATTERN
+def _listed(definition: StudyDefinition) -> Iterator[_Outline]:
+    for number, (name, point) in enumerate(definition.points.items()):
+        overlays, labels = point.overlays, point.labels
+        yield _Outline(f"points.{name}", name, overlays, labels, seeds=point.seeds, number=number)
+
+
+def _too_many(path: str, matrix: MatrixDefinition, most: int) -> Problem | None:
+    from sojourn.study.axes import count_of
 
     count = count_of(matrix.axes, matrix.sample)
-    if count > MOST_POINTS:
-        problems.append(
-            Problem(path or "axes", f"{count:.4g} points", f"at most {MOST_POINTS}: fewer values")
-        )
-        return
-    digits = len(str(matrix.sample.points)) if matrix.sample else 0
-    for number, levels in enumerate(combinations(matrix.axes, matrix.sample), 1):
+    if count <= most:
+        return None
+    return Problem(path or "axes", f"{count:.4g} points", f"at most {most}: fewer values")
+
+
+class _NoOutline(Exception):
+    """A point of a matrix has no name."""
+
+    def __init__(self, path: str, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.problem = Problem(path, message, hint)
+
+
+class _MatrixOutlines:
+    """The points of a matrix by number; what `exclude` leaves out is an empty place."""
+
+    def __init__(self, path: str, matrix: MatrixDefinition, before: int) -> None:
+        from sojourn.study.axes import Combinations
+
+        self._path, self._matrix, self._before = path, matrix, before
+        self._levels = Combinations(matrix.axes, matrix.sample)
+        self._digits = len(str(matrix.sample.points)) if matrix.sample else 0
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+    def outline(self, number: int) -> _Outline | None:
+        """Return a point, from 0; nothing where one is left out.
+
+        Raises
+        ------
+        _NoOutline
+            If it has no name.
+        """
+        from sojourn.study.definition import LONGEST_NAME, POINT_PATTERN
+
+        path, matrix, levels = self._path, self._matrix, self._levels[number]
         texts = {axis: level.text for axis, level in levels.items()}
         if matrix.sample:
-            texts["number"] = f"{number:0{digits}}"
+            texts["number"] = f"{number + 1:0{self._digits}}"
         try:
             name = _name(matrix, texts)
         except KeyError as error:
             hint = f"axes: {', '.join(texts)}"
-            place = f"{path}.name"
             message = f'"{matrix.name}" uses an unknown axis: {error.args[0]}'
-            problems.append(Problem(place, message, hint))
-            return
+            raise _NoOutline(f"{path}.name", message, hint) from error
         if len(name) > LONGEST_NAME or not re.fullmatch(POINT_PATTERN, name):
             hint = "letters, digits, dots, dashes and underscores, in groups by /"
             short = name if len(name) <= LONGEST_NAME else f"{name[:20]}…"
             place = f"{path}.name" if matrix.name else path or "axes"
-            problems.append(Problem(place, f'"{short}" is no name for a point', hint))
-            return
+            raise _NoOutline(place, f'"{short}" is no name for a point', hint)
         if any(fnmatchcase(name, pattern) for pattern in matrix.exclude):
-            continue
-        yield _Outline(
+            return None
+        return _Outline(
             path or "axes",
             name,
             [*matrix.overlays, *(level.overlay for level in levels.values() if level.overlay)],
             {**{axis: level.label for axis, level in levels.items()}, **matrix.labels},
             _settings(path, levels),
             matrix.seeds,
+            self._before + number,
         )
 
 

@@ -20,11 +20,13 @@ __all__ = [
     "Check",
     "Plan",
     "PlannedPoint",
+    "RunLength",
     "RunOptions",
     "RunSpec",
     "Seeds",
     "make_plan",
     "only_runs",
+    "runs_of",
 ]
 
 Check = Callable[[Study, list[Point]], list[Problem]]
@@ -77,6 +79,39 @@ class PlannedPoint:
     def scenario_hash(self) -> str:
         """SHA-256 of the canonical scenario."""
         return hashlib.sha256(self.scenario.canonical().encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RunLength:
+    """How long the runs of a plan are, where not as long as their scenarios say."""
+
+    duration: str | None = None
+    is_most: bool = False
+    """Whether shorter ones stay as they are."""
+
+    def of(self, item: PlannedPoint) -> PlannedPoint:
+        """Return a point with runs of that length.
+
+        Raises
+        ------
+        UsageError
+            If no run can have it.
+        """
+        if self.duration is None:
+            return item
+        changed = _with_duration(item, self.duration)
+        is_shorter = changed.scenario.duration_s < item.scenario.duration_s
+        return changed if is_shorter or not self.is_most else item
+
+    @classmethod
+    def asked_for(cls, options: "RunOptions", quick: str | None, points: int) -> "RunLength":
+        """Return the length that a user's wishes mean for so many points, `quick` being the study's own for `--quick`."""
+        if options.duration is not None:
+            return cls(options.duration)
+        if not options.quick:
+            return cls()
+        seconds = min(QUICK_LONGEST_S, max(QUICK_SHORTEST_S, QUICK_TOTAL_S / max(1, points)))
+        return cls(quick or f"{round(seconds * 1000)} ms", is_most=True)
 
 
 @dataclass(frozen=True)
@@ -135,6 +170,7 @@ class Plan:
     empty for the whole study."""
     precision: Precision | None = None
     """What decides how many seeds follow; `None` if the runs are all."""
+    length: RunLength = RunLength()
 
     def grown(self, stops: Mapping[str, Stop]) -> "Plan | None":
         """Return the plan with more seeds for the points that are not precise enough; `None` if no point gets more.
@@ -158,7 +194,7 @@ class Plan:
         runs = [
             run
             for item in self.points
-            for run in _runs_of(item, first, (counts | more)[item.point.name], definition)
+            for run in runs_of(item, first, (counts | more)[item.point.name], definition)
         ]
         _bound(len(self.points), len(runs))
         return replace(self, runs=runs)
@@ -229,10 +265,8 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     if problems or invalid:
         raise StudyError(problems + invalid)
     whole = planned
-    if options.duration is not None:
-        planned = [_with_duration(item, options.duration) for item in planned]
-    elif options.quick:
-        planned = [_shortened(item, quick.duration, len(planned)) for item in planned]
+    length = RunLength.asked_for(options, quick.duration, len(planned))
+    planned = [length.of(item) for item in planned]
     precision = _precision(options, definition)
     if precision is not None:
         count = precision.seeds.least
@@ -244,7 +278,7 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     runs = [
         run
         for item in planned
-        for run in _runs_of(
+        for run in runs_of(
             item, first, count if options.quick else max(count, item.point.seeds), definition
         )
     ]
@@ -255,7 +289,7 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     is_partial = len(planned) < len(every) or (precision is None and count < definition.seeds.count)
     words = _reduced(options, is_shorter=is_shorter, is_partial=is_partial)
     reduced = ", ".join([*words, "changed"] if study.settings else words)
-    return Plan(study, options, planned, seeds, runs, reduced, precision)
+    return Plan(study, options, planned, seeds, runs, reduced, precision, length)
 
 
 def _precision(options: RunOptions, definition: StudyDefinition) -> Precision | None:
@@ -265,10 +299,10 @@ def _precision(options: RunOptions, definition: StudyDefinition) -> Precision | 
     return None if options.seeds or options.quick else definition.precision
 
 
-def _runs_of(
+def runs_of(
     item: PlannedPoint, first: int, count: int, definition: StudyDefinition
 ) -> Iterator[RunSpec]:
-    """Give the runs of a point."""
+    """Give the runs of a point with so many seeds."""
     name = item.point.name
     keep = frozenset(table for table in definition.keep if definition.keeps(table, name))
     together = Seeds(item.scenario, first, count)
@@ -353,12 +387,3 @@ def _with_duration(item: PlannedPoint, duration: str) -> PlannedPoint:
     except ScenarioError as error:
         first = error.problems[0]
         raise UsageError(f"duration {duration}: {first.message}", first.hint) from error
-
-
-def _shortened(item: PlannedPoint, duration: str | None, points: int) -> PlannedPoint:
-    if duration is None:
-        share = QUICK_TOTAL_S / points
-        seconds = min(QUICK_LONGEST_S, max(QUICK_SHORTEST_S, share))
-        duration = f"{round(seconds * 1000)} ms"
-    shorter = _with_duration(item, duration)
-    return shorter if shorter.scenario.duration_s < item.scenario.duration_s else item
