@@ -13,11 +13,13 @@ __all__ = [
     "InterruptedRun",
     "MemoryExceeded",
     "MissingExtra",
+    "OtherVersion",
     "Problem",
     "RecordError",
     "RunError",
     "ScenarioError",
     "SojournError",
+    "StoreUnreachable",
     "StudyError",
     "UsageError",
     "first_of",
@@ -37,6 +39,10 @@ class ExitStatus:
     """Wrong usage or invalid input."""
     INTERRUPTED = 3
     """Stopped by the user; what was finished is kept."""
+    OTHER_VERSION = 4
+    """A worker has another version of the engine than the plan that it should work on."""
+    UNREACHABLE = 5
+    """A shared store cannot be reached or written; the same command goes on later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,18 @@ class RecordError(SojournError):
 
 class EnvironmentFailure(SojournError):
     """The machine refused: no permission, no space, no such device."""
+
+
+class StoreUnreachable(EnvironmentFailure):
+    """A shared store does not answer, or takes nothing more."""
+
+    exit_status = ExitStatus.UNREACHABLE
+
+
+class OtherVersion(SojournError):
+    """A plan was made by another version of the engine."""
+
+    exit_status = ExitStatus.OTHER_VERSION
 
 
 class InterruptedRun(SojournError):

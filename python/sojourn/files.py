@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LARGEST_TEXT",
     "allow_many",
+    "create_file",
     "folder_names",
     "fresh_folder",
     "is_file",
@@ -190,6 +191,59 @@ def write_file(path: Path, content: bytes | memoryview | str, *, root: Path | No
     """
     with new_file(path, root=root) as file:
         file.write(content.encode() if isinstance(content, str) else content)
+
+
+def create_file(path: Path, content: bytes, *, temporary: Path, root: Path) -> bool:
+    """Write a file that nobody has written yet, and keep it through a power cut; return whether it was new.
+
+    Of many that create the same file at the same time, on any machine that shares the disk, one gets it.
+
+    Parameters
+    ----------
+    path, content
+        The file.
+    temporary
+        A name of the caller's own on the same disk; its folder is there.
+    root
+        A directory around both. No link below it is followed.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    with _parent(temporary, root) as (begin, old), _parent(path, root) as (end, new):
+        file = os.open(old, _CREATE, 0o666, dir_fd=begin)
+        try:
+            with os.fdopen(file, "wb") as opened:
+                opened.write(content)
+                opened.flush()
+                os.fsync(opened.fileno())
+            is_new = _link(old, begin, new, end)
+        finally:
+            with contextlib.suppress(FileNotFoundError):  # renamed, where there are no links
+                os.unlink(old, dir_fd=begin)
+        if is_new:
+            os.fsync(end)
+        return is_new
+
+
+def _link(old: str, begin: int, new: str, end: int) -> bool:
+    """Give a whole file its name; return whether the name was free."""
+    try:
+        os.link(old, new, src_dir_fd=begin, dst_dir_fd=end, follow_symlinks=False)
+    except FileExistsError:
+        # A server of NFS may have done it and lost the answer: open(2) says what tells.
+        return os.stat(old, dir_fd=begin, follow_symlinks=False).st_nlink == 2
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+        # A disk without links, where two at the same moment can both believe to be first.
+        with contextlib.suppress(FileNotFoundError):
+            os.stat(new, dir_fd=end, follow_symlinks=False)
+            return False
+        os.rename(old, new, src_dir_fd=begin, dst_dir_fd=end)
+    return True
 
 
 def make_folder(path: Path, *, root: Path) -> None:

@@ -20,7 +20,7 @@ from sojourn.errors import RecordError
 from sojourn.files import folder_names
 from sojourn.on_disk import digest_of
 from sojourn.store.segments import LAYOUT as SEGMENTS_LAYOUT
-from sojourn.store.segments import RUN, PackedRun, SegmentRun, Segments
+from sojourn.store.segments import RUN, PackedRun, SegmentRun, Segments, pack_segment
 from sojourn.store.shelf import STALE_AFTER_S, Shelf, listing_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ __all__ = [
     "Store",
     "default_directory",
     "pack",
+    "pack_segment",
 ]
 
 LAYOUT = "v1"
@@ -149,7 +150,8 @@ class Store:
         self.directory = Path(directory) if directory is not None else default_directory()
         self._on_damage = on_damage or _ignore
         self._shelf = Shelf(self.directory, LAYOUT, "run.json")
-        self._segments = Segments(self.directory, self._on_damage)
+        self.segments = Segments(self.directory, self._on_damage)
+        """Runs of studies, kept together."""
 
     def get(self, key: str) -> Entry | None:
         """Return the run of that key with all its records, whole and checked, or nothing."""
@@ -172,7 +174,7 @@ class Store:
         wanted
             Record tables that are needed beside the metrics, by key.
         """
-        found: dict[str, Kept] = {**self._segments.find(wanted)}
+        found: dict[str, Kept] = {**self.segments.find(wanted)}
         for key in wanted:
             if key not in found and (entry := self.get(key)) is not None:
                 found[key] = entry
@@ -187,7 +189,7 @@ class Store:
             if len(shelf) == SHELF_DIGITS
             for key in folder_names(runs / shelf, root=self.directory)
         }
-        return single | set(self._segments.keys())
+        return single | set(self.segments.keys())
 
     def put(self, key: str, files: Mapping[str, bytes]) -> Entry:
         """Keep a single run.
@@ -208,7 +210,7 @@ class Store:
         EnvironmentFailure
             If they cannot be written.
         """
-        return self._segments.put(runs, asked)
+        return self.segments.put(runs, asked)
 
     def check_writable(self) -> None:
         """Fail now rather than after the first run if nothing can be written.
@@ -219,11 +221,11 @@ class Store:
             If the store cannot be written.
         """
         self._shelf.check_writable()
-        self._segments.shelf.check_writable()
+        self.segments.shelf.check_writable()
 
     def sweep(self) -> int:
         """Remove what dead processes have left half-written; return how many folders that were."""
-        return self._shelf.sweep() + self._segments.shelf.sweep()
+        return self._shelf.sweep() + self.segments.shelf.sweep()
 
     def _home(self, key: str) -> Path:
         return self._shelf.place / key[:SHELF_DIGITS] / key

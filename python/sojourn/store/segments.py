@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import sojourn._engine as _engine
-from sojourn.errors import RecordError
-from sojourn.files import folder_names
+from sojourn.errors import RecordError, plain
+from sojourn.files import folder_names, is_file, remove
 from sojourn.on_disk import digest_of, read_table
 from sojourn.store.shelf import Shelf, listing_of
 
@@ -225,17 +225,45 @@ class Segments:
         segment = Segment(home, json.loads(files[LISTING]), table)
         return [SegmentRun(segment, row) for row in range(len(runs))]
 
-    def find(self, wanted: Mapping[str, frozenset[str]]) -> dict[str, SegmentRun]:
+    def receive(self, name: str, files: Mapping[str, bytes]) -> None:
+        """Keep a segment that another machine has made.
+
+        Raises
+        ------
+        RecordError
+            If it is not what its listing says.
+        EnvironmentFailure
+            If it cannot be written.
+        """
+        if not (name.isalnum() and all(Path(file).name == file for file in files)):
+            raise RecordError(f"{plain(name)} is no segment")
+        home = self._home / name
+        self.shelf.put(home, files)
+        try:
+            self._opened(home, _refuse_others(self.shelf.listed(home)))
+        except RecordError:
+            remove(home, root=self.shelf.root)
+            raise
+
+    def has(self, name: str) -> bool:
+        """Whether there is a segment of that name, which may be damaged."""
+        return name.isalnum() and is_file(self._home / name / LISTING, root=self.shelf.root)
+
+    def find(
+        self, wanted: Mapping[str, frozenset[str]], among: Iterable[str] | None = None
+    ) -> dict[str, SegmentRun]:
         """Return those runs that are there, whole and checked.
 
         Parameters
         ----------
         wanted
             Record tables that are needed beside the metrics, by key.
+        among
+            Names of the segments to look into; all if left out.
         """
         heads = {key[:HEAD] for key in wanted}
         found: dict[str, SegmentRun] = {}
-        for home, info in self._listings():
+        for home, info in self._listings(among):
             theirs = str(info["heads"])
             if not any(
                 theirs[place : place + HEAD] in heads for place in range(0, len(theirs), HEAD)
@@ -260,8 +288,11 @@ class Segments:
             except RecordError as error:
                 self._tell(home, error)
 
-    def _listings(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        for name in folder_names(self._home, root=self.shelf.root):
+    def _listings(
+        self, among: Iterable[str] | None = None
+    ) -> Iterator[tuple[Path, dict[str, Any]]]:
+        names = folder_names(self._home, root=self.shelf.root) if among is None else among
+        for name in names:
             home = self._home / name
             try:
                 info = _refuse_others(self.shelf.listed(home))
