@@ -18,6 +18,7 @@ LAYERS = """
     api
     report
     answers
+    cluster
     study
     plugins
     managers progress run_directory

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "execute", "parser_of"]
 
 CHAPTERS = {
-    "Ask": ("home", "group", "run", "emulate", "study", "recipe", "provision"),
+    "Ask": ("home", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
     "Measure and set": ("trial", "trace"),
     "Judge": ("score", "histogram", "check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
@@ -39,6 +39,7 @@ COMMANDS = {
     "study show": ("study_show", "Show what a study runs."),
     "study new": ("study_new", "Write a commented study to start from, which runs as it is."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
+    "worker": ("worker", "Work on a study that many machines share."),
     "score": (
         "score",
         "Score runs and measurements for a game, a call, a page: QoO, Apdex, RPM, R of G.107.",

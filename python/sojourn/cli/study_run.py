@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from sojourn.cli.arguments import Parser
+    from sojourn.cluster.drive import Crowd
     from sojourn.report.drawing_files import Drawers
     from sojourn.store import Store
     from sojourn.study.plan import Plan
@@ -22,7 +23,7 @@ MOST_SEEDS = 1_000_000  # as in study files
 
 def arguments(parser: Parser) -> None:
     """Declare what the command takes."""
-    from sojourn.cli.arguments import share_of, whole_number
+    from sojourn.cli.arguments import share_of, span, whole_number
     from sojourn.memory import memory_size
 
     parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
@@ -57,6 +58,30 @@ def arguments(parser: Parser) -> None:
     )
     parser.option("--cluster", "URL", "Run on the workers of a Dask scheduler.")
     parser.option(
+        "--on",
+        "WHERE",
+        "Who makes the runs: threads (default), workers, slurm[:PARTITION], dask://HOST:PORT, or print for commands.",
+    )
+    parser.option(
+        "--workers",
+        "N",
+        "Workers that --on starts (default: all cores).",
+        type=whole_number(1, 100_000),
+    )
+    parser.option(
+        "--sbatch",
+        "OPTION",
+        "A further option of sbatch, such as --sbatch=--time=04:00:00. May be repeated.",
+        action="append",
+        default=[],
+    )
+    parser.option(
+        "--patience",
+        "SPAN",
+        "When a unit that a worker does not finish is given to another (default: 3 times its length, at least 2 min).",
+        type=span,
+    )
+    parser.option(
         "--shard",
         "K/N",
         "Make the K-th of N shares of the runs, from 0; whoever finds all in the store writes the result.",
@@ -79,7 +104,7 @@ def arguments(parser: Parser) -> None:
         "New directory for the result (default: results/STUDY/DATE-TIME).",
         type=Path,
     )
-    parser.option("--store", "DIR", "Where finished runs are kept.", type=Path)
+    parser.option("--store", "URL", "Where finished runs are kept: a path, or s3://BUCKET/PREFIX.")
     parser.option(
         "--progress",
         "json",
@@ -94,11 +119,10 @@ def execute(options: Namespace) -> None:
     import contextlib
 
     from sojourn.answers.checks import unanswerable
-    from sojourn.cli.console import note, print_json, show_warnings, warn
+    from sojourn.cli.console import note, print_json, show_warnings
     from sojourn.errors import InterruptedRun, UsageError
     from sojourn.output import refuse_used
     from sojourn.plugins import read_plugin, try_plugins
-    from sojourn.store import Store
     from sojourn.study.competitors import with_plugins
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
@@ -113,10 +137,17 @@ def execute(options: Namespace) -> None:
             "--precision, --seeds and --quick exclude each other",
             "--precision decides how many seeds there are",
         )
-    if options.plugins and options.cluster:
+    for name, value in (("--cluster", options.cluster), ("--on", options.on)):
+        if options.plugins and value:
+            raise UsageError(
+                f"--plugin and {name} exclude each other", "a plugin runs on this machine"
+            )
+    if options.shard is not None and options.on not in (None, "threads"):
         raise UsageError(
-            "--plugin and --cluster exclude each other", "a plugin runs on this machine"
+            "--shard and --on exclude each other", "workers share the runs by themselves"
         )
+    if options.cluster and options.on:
+        raise UsageError("--cluster and --on exclude each other", "--on dask://HOST:PORT")
     plugins = [read_plugin(path) for path in options.plugins]
     study = with_plugins(load_study(options.name), plugins)
     study = with_settings(study, options.settings, note)
@@ -133,9 +164,11 @@ def execute(options: Namespace) -> None:
     if out is not None:
         refuse_used(out)
     workers = options.jobs or available_cores()
+    crowd, store = _crowd(options, workers)
     place = cluster or ("1 thread" if workers == 1 else f"{workers} threads")
+    if crowd is not None:
+        place = crowd.executor.describe()
     progress = JsonProgress() if options.progress else StudyProgress(place)
-    store = Store(options.store, on_damage=warn)
     summaries: list[ReportSummary] = []
     wanted = {"figures": not options.no_figures, "pdf": bool(options.pdf)}
     ready: list[Drawers] = []
@@ -165,6 +198,7 @@ def execute(options: Namespace) -> None:
                 out=out,
                 jobs=workers,
                 cluster=cluster,
+                elsewhere=None if crowd is None else crowd.make,
                 memory=options.memory,
                 progress=progress,
                 finish=finish,
@@ -196,6 +230,30 @@ def execute(options: Namespace) -> None:
         )
     else:
         _tell(plan, outcome, summary)
+
+
+def _crowd(options: Namespace, cores: int) -> tuple[Crowd | None, Store]:
+    """Return the workers that were asked for, if any, and the store of this machine."""
+    from sojourn.cli.console import note, warn
+    from sojourn.store import Store, default_directory
+    from sojourn.store.shared import is_address, open_objects
+
+    store = str(options.store or default_directory())
+    on = options.on or ("workers" if is_address(store) else "threads")
+    if on == "threads":
+        if is_address(store):
+            on = "workers"  # threads keep runs on this machine only
+        else:
+            return None, Store(store, on_damage=warn)
+    from sojourn.cluster.drive import Crowd
+    from sojourn.cluster.executors import executor_of
+
+    executor = executor_of(on, print, options.sbatch, Path("sojourn-logs"))
+    objects = open_objects(store)
+    own = None if is_address(store) else store
+    workers = options.workers or cores
+    crowd = Crowd(objects, executor, workers, note, options.patience)
+    return crowd, Store(own, on_damage=warn)
 
 
 def _make_share(

@@ -8,7 +8,7 @@ nothing else that counts.
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,18 @@ from sojourn.study.precision import stops as stops_of
 from sojourn.study.result import StudyResult
 from sojourn.study.write import metrics_of, write_result, write_summary
 
-__all__ = ["Outcome", "Progress", "available_cores", "execute_plan", "kept_runs", "run_study"]
+__all__ = [
+    "Elsewhere",
+    "Outcome",
+    "Progress",
+    "available_cores",
+    "execute_plan",
+    "kept_runs",
+    "run_study",
+]
+
+Elsewhere = Callable[[Plan, list[RunSpec], Store], Generator[Finished]]
+"""Lets runs of a plan be made by others, and yields them when they are in the store."""
 
 
 class Progress(Protocol):
@@ -47,6 +58,7 @@ class _How(TypedDict):
 
     jobs: int
     cluster: str | None
+    elsewhere: Elsewhere | None
     memory: int | None
     progress: Progress
 
@@ -76,6 +88,7 @@ def run_study(
     out: Path | None = None,
     jobs: int = 1,
     cluster: str | None = None,
+    elsewhere: Elsewhere | None = None,
     memory: int | None = None,
     progress: Progress,
     finish: Callable[[StudyResult], None],
@@ -95,6 +108,8 @@ def run_study(
         Runs at the same time on this machine.
     cluster
         Address of a Dask scheduler to run on instead.
+    elsewhere
+        Who lets workers of a shared store make the runs instead.
     memory
         Bytes that runs on this machine may take together; most of what is free if left out.
     progress
@@ -122,6 +137,7 @@ def run_study(
             store,
             jobs=jobs,
             cluster=cluster,
+            elsewhere=elsewhere,
             memory=memory,
             progress=progress,
             on_last=on_last,
@@ -207,7 +223,8 @@ def execute_plan(
     store: Store,
     *,
     jobs: int,
-    cluster: str | None,
+    cluster: str | None = None,
+    elsewhere: Elsewhere | None = None,
     memory: int | None = None,
     progress: Progress,
     on_last: Callable[[], None] | None = None,
@@ -218,17 +235,18 @@ def execute_plan(
     to_do = list({spec.key: spec for spec in plan.runs if spec.key not in entries}.values())
     failures: list[Finished] = []
     left = len(to_do)
-    if on_last is not None and (not left or cluster):
+    if on_last is not None and (not left or cluster or elsewhere is not None):
         on_last()
         on_last = None
     if to_do:
         store.check_writable()
         progress.start(plan, to_do)
-        runs = (
-            run_on_cluster(to_do, store, cluster)
-            if cluster
-            else run_on_threads(to_do, store, jobs, memory, plan.study.plugins, on_last)
-        )
+        if elsewhere is not None:
+            runs = elsewhere(plan, to_do, store)
+        elif cluster:
+            runs = run_on_cluster(to_do, store, cluster)
+        else:
+            runs = run_on_threads(to_do, store, jobs, memory, plan.study.plugins, on_last)
         try:
             with contextlib.closing(runs):
                 for finished in runs:

@@ -1,0 +1,154 @@
+"""The worker's side of `sojourn.cluster.maker`: a process that is asked for units, and started again when one kills it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.cluster.maker import UNDER_WAY
+from sojourn.cluster.shared_plan import SharedPlan
+from sojourn.errors import EnvironmentFailure, plain
+from sojourn.files import read_file, write_file
+from sojourn.isolated import python_command
+
+__all__ = ["MAKE", "Death", "Maker"]
+
+MAKE = "from sojourn.cluster.maker import main; main()"
+"""What the process does; tests let it do something else."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """How a process ended that should have answered."""
+
+    key: str
+    """Of the run that was under way; empty if none was."""
+    how: str
+    """In words: a signal, or a status."""
+    peak_bytes: int
+    """Memory that the process has taken at most."""
+
+
+class Maker:
+    """A process that makes the runs of units.
+
+    Parameters
+    ----------
+    shared
+        The plan.
+    share
+        How many such processes share the memory of this machine.
+    statements
+        What the process does.
+
+    Raises
+    ------
+    EnvironmentFailure
+        If there is no place for temporary files.
+    """
+
+    def __init__(self, shared: SharedPlan, share: int, statements: str = MAKE) -> None:
+        try:
+            self.folder = Path(tempfile.mkdtemp(prefix="sojourn-worker-"))
+            write_file(self.folder / "plan.json", shared.model_dump_json(by_alias=True))
+        except OSError as error:
+            raise EnvironmentFailure(
+                f"no place for temporary files: {error.strerror}", "set TMPDIR to another folder"
+            ) from error
+        self._share, self._statements = share, statements
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any] | Death:
+        """Let a request be done; see `make_unit`.
+
+        Returns
+        -------
+        dict or Death
+            The answer, or how the process ended.
+        """
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(OSError):
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+        line = process.stdout.readline()
+        if line.endswith(b"\n"):
+            return json.loads(line)
+        return self._ended(process)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._process is None:
+                folder = self.folder / "work"
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                command = python_command(self._statements)
+                arguments = [str(self.folder / "plan.json"), str(folder), str(self._share)]
+                self._process = subprocess.Popen(
+                    [*command, *arguments],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    # An interrupt of the terminal is the worker's to answer.
+                    start_new_session=True,
+                )
+            return self._process
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> Death:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        _close_pipes(process)
+        key = ""
+        with contextlib.suppress(OSError):
+            key = read_file(self.folder / "work" / UNDER_WAY, most=200).decode(errors="replace")
+        with self._lock:
+            self._process = None
+        return Death(plain(key), _how(process.returncode), used.ru_maxrss * 1024)
+
+    @property
+    def work(self) -> Path:
+        """Folder with the segments of the last answer."""
+        return self.folder / "work"
+
+    def close(self) -> None:
+        """End the process and remove its files; what it was making is lost."""
+        with self._lock:
+            process, self._is_closed = self._process, True
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.kill()
+            with contextlib.suppress(OSError):
+                process.wait()
+            _close_pipes(process)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the process was ended from this side."""
+        return self._is_closed
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _how(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-status).name
+    return f"signal {-status}"

@@ -1,0 +1,303 @@
+"""A plan in a shared store: the study as text, and which runs of it make a unit of work.
+
+A worker needs nothing else: a point is a number, and the worker makes its scenario from the study. Names follow from what
+they name, so two who publish the same study publish the same plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+import sojourn._engine as _engine
+from sojourn.declarations.base import Strict
+from sojourn.errors import OtherVersion, RecordError, UsageError
+from sojourn.files import make_folder, read_file, write_file
+from sojourn.scenario import Scenario
+from sojourn.store.objects import Objects
+from sojourn.study.definition import StudyDefinition, load_definition
+from sojourn.study.expand import NumberedPoints
+from sojourn.study.files import companions, is_inside
+from sojourn.study.plan import Plan, PlannedPoint, RunLength, RunSpec, runs_of
+
+__all__ = [
+    "OpenPlan",
+    "Round",
+    "SharedPlan",
+    "Span",
+    "Unit",
+    "open_plan",
+    "plan_of",
+    "publish",
+    "read_plan",
+    "read_rounds",
+    "units_of",
+]
+
+LARGEST_ROUND = 1_000_000
+"""Spans of a round. chosen: a line each, and a worker reads them in a second."""
+
+
+class Span(Strict):
+    """Consecutive points that get the same seeds."""
+
+    first: Annotated[int, Field(ge=0)]
+    """Number of the first point."""
+    points: Annotated[int, Field(ge=1)]
+    seed: Annotated[int, Field(ge=0)]
+    """The first seed."""
+    seeds: Annotated[int, Field(ge=1)]
+
+
+class Round(Strict):
+    """Runs that are to be made, cut into units."""
+
+    spans: Annotated[list[Span], Field(max_length=LARGEST_ROUND)]
+    runs_per_unit: Annotated[int, Field(ge=1)]
+    unit_s: Annotated[float, Field(gt=0)]
+    """How long a unit is expected to take."""
+    patience_s: Annotated[float, Field(gt=0)]
+    """After how long a claim counts as abandoned."""
+
+    def units(self) -> Iterator[list[Span]]:
+        """Give the runs of each unit: whole points while they fit, else a point's seeds in parts."""
+        unit: list[Span] = []
+        room = self.runs_per_unit
+        for span in self.spans:
+            for piece in _pieces(span, self.runs_per_unit):
+                size = piece.points * piece.seeds
+                if unit and size > room:
+                    yield unit
+                    unit, room = [], self.runs_per_unit
+                unit.append(piece)
+                room -= size
+        if unit:
+            yield unit
+
+
+def _pieces(span: Span, most: int) -> Iterator[Span]:
+    """Cut a span into parts of at most so many runs."""
+    if span.seeds <= most:
+        together = most // span.seeds
+        for start in range(0, span.points, together):
+            points = min(together, span.points - start)
+            yield span.model_copy(update={"first": span.first + start, "points": points})
+        return
+    for point in range(span.first, span.first + span.points):
+        for start in range(0, span.seeds, most):
+            seeds = min(most, span.seeds - start)
+            yield Span(first=point, points=1, seed=span.seed + start, seeds=seeds)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a worker takes at a time."""
+
+    name: str
+    """Round and place in it, such as `000-0000012`."""
+    spans: list[Span]
+    unit_s: float
+    patience_s: float
+
+    @property
+    def runs(self) -> int:
+        """How many runs it has at most: places without a point have none."""
+        return sum(span.points * span.seeds for span in self.spans)
+
+
+class SharedPlan(Strict):
+    """A study with everything that its runs depend on."""
+
+    schema_version: Literal[1] = Field(1, alias="schema")
+    study: str
+    engine_version: str
+    files: dict[str, str]
+    """The study's own, `study.toml` and its companions."""
+    base: str
+    """The base scenario, with settings laid over it."""
+    duration: str | None = None
+    is_most: bool = False
+
+    @property
+    def name(self) -> str:
+        """Under which the store has it."""
+        content = self.model_dump_json(by_alias=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    @property
+    def place(self) -> str:
+        """Folder of all that belongs to it in a store."""
+        return f"v2/plans/{self.name}"
+
+    def refuse_other_version(self) -> None:
+        """Make sure that it is this engine's.
+
+        Raises
+        ------
+        OtherVersion
+            If it is not: its runs would have other bits.
+        """
+        own = _engine.engine_version()
+        if own != self.engine_version:
+            raise OtherVersion(
+                f"plan {self.name} is of engine {self.engine_version}, and this is {own}",
+                "install the version of Sojourn that made the plan",
+            )
+
+
+def plan_of(plan: Plan) -> SharedPlan:
+    """Return what a shared store keeps of a plan.
+
+    Raises
+    ------
+    UsageError
+        If its runs need something of this machine.
+    """
+    study = plan.study
+    if study.plugins:
+        raise UsageError("a plugin runs on this machine only", "leave out --plugin, or the workers")
+    names = [study.path.name, *companions(study.definition)]
+    files: dict[str, str] = {}
+    for name in names:
+        content = read_file(study.path.parent / name)
+        try:
+            files["study.toml" if name == study.path.name else name] = content.decode()
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{name} is not a UTF-8 text, and workers cannot have it") from error
+    return SharedPlan(
+        schema=1,
+        study=study.definition.name,
+        engine_version=_engine.engine_version(),
+        files=files,
+        base=study.base,
+        duration=plan.length.duration,
+        is_most=plan.length.is_most,
+    )
+
+
+def publish(objects: Objects, shared: SharedPlan) -> None:
+    """Put a plan into a store, unless it is there."""
+    objects.create(f"{shared.place}/plan.json", shared.model_dump_json(by_alias=True).encode())
+
+
+def read_plan(objects: Objects, name: str) -> SharedPlan:
+    """Read a plan of a store.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name.
+    RecordError
+        If it is not what its name says.
+    """
+    if not name.isalnum():
+        raise UsageError(
+            f'"{name}" is no name of a plan', "16 digits, as `sojourn study run` tells"
+        )
+    content = objects.read(f"v2/plans/{name}/plan.json")
+    if content is None:
+        raise UsageError(
+            f"{objects.address} has no plan {name}", "`sojourn study run` tells name and store"
+        )
+    try:
+        shared = SharedPlan.model_validate_json(content)
+    except ValidationError as error:
+        raise RecordError(f"plan {name} is not readable") from error
+    if shared.name != name:
+        raise RecordError(f"plan {name} has been changed")
+    return shared
+
+
+def read_rounds(objects: Objects, shared: SharedPlan, known: Sequence[Round] = ()) -> list[Round]:
+    """Return the rounds of a plan, those that are known first.
+
+    Raises
+    ------
+    RecordError
+        If one is not readable.
+    """
+    rounds = list(known)
+    while True:
+        content = objects.read(f"{shared.place}/rounds/{len(rounds):03}.json")
+        if content is None:
+            return rounds
+        try:
+            rounds.append(Round.model_validate_json(content))
+        except ValidationError as error:
+            raise RecordError(
+                f"round {len(rounds)} of plan {shared.name} is not readable"
+            ) from error
+
+
+def units_of(rounds: Sequence[Round], first: int = 0) -> Iterator[Unit]:
+    """Give the units of rounds, of which the first has the number `first`."""
+    for number, one in enumerate(rounds, first):
+        for place, spans in enumerate(one.units()):
+            yield Unit(f"{number:03}-{place:07}", spans, one.unit_s, one.patience_s)
+
+
+class OpenPlan:
+    """A plan whose runs can be made: the study, read from files below a folder.
+
+    Parameters
+    ----------
+    shared
+        The plan.
+    folder
+        An empty folder for the study's files.
+
+    Raises
+    ------
+    RecordError
+        If a file of it would lie elsewhere.
+    StudyError
+        If the study is not valid.
+    """
+
+    def __init__(self, shared: SharedPlan, folder: Path) -> None:
+        for name, text in shared.files.items():
+            if not name or not is_inside(name):
+                raise RecordError(f"plan {shared.name} names files elsewhere")
+            path = folder / name
+            make_folder(path.parent, root=folder)
+            write_file(path, text, root=folder)
+        self.shared = shared
+        self.definition: StudyDefinition = load_definition(folder / "study.toml", root=folder)
+        self.points = NumberedPoints(self.definition, shared.base, "study.toml")
+        self._length = RunLength(shared.duration, shared.is_most)
+
+    def runs(self, span: Span) -> Iterator[RunSpec]:
+        """Give the runs of a span; points that are invalid raise when their turn comes.
+
+        Raises
+        ------
+        SojournError
+            If a point is invalid.
+        """
+        for number in range(span.first, span.first + span.points):
+            yield from self.runs_of_point(number, span.seed, span.seeds)
+
+    def runs_of_point(self, number: int, seed: int, seeds: int) -> list[RunSpec]:
+        """Return the runs of a point; none at an empty place.
+
+        Raises
+        ------
+        SojournError
+            If the point is invalid.
+        """
+        point = self.points.point(number)
+        if point is None:
+            return []
+        item = self._length.of(PlannedPoint(point, Scenario.parse(point.text)))
+        return list(runs_of(item, seed, seeds, self.definition))
+
+
+def open_plan(path: Path, folder: Path) -> OpenPlan:
+    """Open a plan that lies in a file of this machine."""
+    return OpenPlan(SharedPlan.model_validate(json.loads(read_file(path))), folder)

@@ -1,0 +1,341 @@
+"""A worker: takes units of a plan from a shared store, makes their runs, and puts what is kept of them into the store.
+
+It may be killed at any time, and any number of them may work on the same plan. A run that kills its process is made once
+more, alone; if that kills it again, the run is put into quarantine and the others go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sojourn.cluster.child import MAKE, Death, Maker
+from sojourn.cluster.claims import Board, Claim
+from sojourn.cluster.shared_plan import SharedPlan, Unit, read_rounds, units_of
+from sojourn.errors import EnvironmentFailure, OtherVersion, RunError, UsageError
+from sojourn.files import read_file
+from sojourn.store import SEGMENTS_LAYOUT
+from sojourn.store.objects import LARGEST_OBJECT, Objects
+
+__all__ = ["Tally", "Worker", "segment_place"]
+
+LOOKS_EVERY_S = 1.0
+"""How often an idle worker looks for a unit. chosen: a list call a second is what one worker may cost."""
+
+FINISHES_WITHIN_S = 20.0
+"""How long a unit may go on after a request to end. chosen: batch systems give 30 to 60 s."""
+
+LISTING = "segment.json"
+
+MOST_DEATHS = 20
+"""Deaths of the process in one unit before the worker gives up. chosen: then it is not the runs."""
+
+
+@dataclass
+class Tally:
+    """What a worker has done."""
+
+    units: int = 0
+    runs: int = 0
+    quarantined: list[str] = field(default_factory=list[str])
+    failed: int = 0
+
+
+def segment_place(engine_version: str, name: str) -> str:
+    """Return the folder of a segment in a shared store: that of the store of a single machine."""
+    return f"{SEGMENTS_LAYOUT}/runs/{engine_version}/{name}"
+
+
+class Worker:
+    """Works on a plan of a shared store.
+
+    Parameters
+    ----------
+    objects, shared
+        Store and plan.
+    jobs
+        Units at the same time.
+    seconds
+        After how long no unit is begun any more; `None` for never.
+    tell
+        Is told in a line what happened that somebody should know.
+    statements
+        What the processes do that make runs; for tests.
+    name
+        Name of this worker, which no other has; made up if left out.
+
+    Raises
+    ------
+    OtherVersion
+        If the plan is not of this engine.
+    """
+
+    def __init__(
+        self,
+        objects: Objects,
+        shared: SharedPlan,
+        *,
+        jobs: int = 1,
+        seconds: float | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+        statements: str = MAKE,
+        name: str | None = None,
+    ) -> None:
+        self._objects, self._shared, self._jobs = objects, shared, jobs
+        self._until = None if seconds is None else time.monotonic() + seconds
+        self._tell, self._statements = tell, statements
+        self.name = name or f"{socket.gethostname()}-{uuid.uuid4().hex[:8]}"
+        try:
+            shared.refuse_other_version()
+        except OtherVersion as error:
+            refused = json.dumps({"worker": self.name, "reason": error.message}).encode()
+            objects.create(f"{shared.place}/refused/{socket.gethostname()}.json", refused)
+            raise
+        self._board = Board(objects, shared, self.name)
+        self._lock = threading.Lock()
+        self._ending = threading.Event()
+        self._makers: dict[Maker, Claim] = {}
+        self.tally = Tally()
+        self._fault: Exception | None = None
+
+    def run(self) -> Tally:
+        """Take units until none is left, time is over, or `end` is called.
+
+        Raises
+        ------
+        StoreUnreachable
+            If the store does not answer.
+        EnvironmentFailure
+            If this machine refuses something.
+        """
+        threads = [
+            threading.Thread(target=self._loop, name=f"unit-{number}", daemon=True)
+            for number in range(self._jobs)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                for thread in threads:
+                    thread.join(0.05)  # open to interrupts
+        except KeyboardInterrupt:
+            self._end_soon(threads)
+            raise
+        if self._fault is not None:
+            raise self._fault
+        return self.tally
+
+    def end(self) -> None:
+        """Begin no unit any more; for other threads."""
+        self._ending.set()
+
+    def run_unit(self, number: int) -> Tally:
+        """Make one unit, whoever has claimed it; nothing if its result is there.
+
+        Raises
+        ------
+        UsageError
+            If there is no such unit.
+        """
+        self._board.refresh()
+        units = list(units_of(read_rounds(self._objects, self._shared)))
+        if not 0 <= number < len(units):
+            raise UsageError(
+                f"there is no unit {number}", f"the plan has units 0 to {len(units) - 1}"
+            )
+        unit = units[number]
+        if unit.name not in self._board.done:
+            maker = Maker(self._shared, self._jobs, self._statements)
+            try:
+                self._make(maker, Claim(unit, 0))
+            finally:
+                maker.close()
+        return self.tally
+
+    def _end_soon(self, threads: list[threading.Thread]) -> None:
+        """Finish what takes little time, and give the rest back."""
+        self._ending.set()
+        deadline = time.monotonic() + FINISHES_WITHIN_S
+        with contextlib.suppress(KeyboardInterrupt):
+            for thread in threads:
+                thread.join(max(0.0, deadline - time.monotonic()))
+        with self._lock:
+            left = dict(self._makers)
+        for maker, claim in left.items():
+            maker.close()
+            with contextlib.suppress(EnvironmentFailure):
+                self._board.give_back(claim)
+
+    def _loop(self) -> None:
+        maker = Maker(self._shared, self._jobs, self._statements)
+        try:
+            while not self._ending.is_set():
+                if self._until is not None and time.monotonic() >= self._until:
+                    return
+                with self._lock:
+                    claim = self._board.take()
+                    if claim is not None:
+                        self._makers[maker] = claim
+                    elif not self._board.left:
+                        return
+                if claim is None:
+                    self._ending.wait(LOOKS_EVERY_S)
+                    continue
+                self._make(maker, claim)
+                with self._lock:
+                    del self._makers[maker]
+        except Exception as error:  # told by the thread that waits
+            if not maker.is_closed:
+                self._fault = error
+                self._ending.set()
+        finally:
+            maker.close()
+
+    def _make(self, maker: Maker, claim: Claim) -> None:
+        """Make the runs of a unit and put them into the store; the note that it is done comes last."""
+        began = time.monotonic()
+        unit = claim.unit
+        result = _Result()
+        if claim.is_careful:
+            self._tell(
+                f"unit {unit.name} did not come back from {claim.number} workers: run by run"
+            )
+            self._make_one_by_one(maker, unit, result)
+        else:
+            self._make_together(maker, unit, result)
+        said = {
+            "segments": result.segments,
+            "failed": result.failed,
+            "quarantined": result.quarantined,
+            "runs": result.runs,
+            "packet_hops": result.packet_hops,
+            "cpu_s": round(result.cpu_s, 3),
+            "wall_s": round(time.monotonic() - began, 3),
+            "at": time.time(),
+        }
+        with self._lock:
+            self._board.finish(claim, said)
+            self.tally.units += 1
+            self.tally.runs += result.runs
+            self.tally.failed += len(result.failed)
+            self.tally.quarantined += [key for _, _, key, _ in result.quarantined]
+
+    def _make_together(self, maker: Maker, unit: Unit, result: _Result) -> None:
+        suspects: list[str] = []
+        for _ in range(MOST_DEATHS):
+            answer = maker.ask({"spans": _spans(unit), "without": suspects})
+            if not isinstance(answer, Death):
+                self._take(maker, answer, result)
+                break
+            self._refuse_end(maker, answer)
+            suspects.append(answer.key)
+        else:
+            raise EnvironmentFailure(
+                f"the process that makes runs was killed {MOST_DEATHS} times in unit {unit.name}",
+                "this machine may be short of memory",
+            )
+        for key in suspects:
+            self._make_alone(maker, unit, key, result)
+
+    def _make_one_by_one(self, maker: Maker, unit: Unit, result: _Result) -> None:
+        """Make each run by itself and note it before: one that two workers did not survive is not tried again."""
+        answer = maker.ask({"spans": _spans(unit), "list": True})
+        if isinstance(answer, Death):
+            self._refuse_end(maker, answer)
+            raise RunError(f"the runs of unit {unit.name} cannot be made: {answer.how}")
+        for point, seed, key in answer["listed"]:
+            place = f"{self._shared.place}/attempts/{key}"
+            if not any(self._objects.create(f"{place}/{number}", b"") for number in range(2)):
+                death = Death(key, "two workers did not come back", 0)
+                self._put_apart(point, seed, death, result)
+                continue
+            self._make_alone(maker, unit, key, result)
+
+    def _make_alone(self, maker: Maker, unit: Unit, key: str, result: _Result) -> None:
+        """Make one run; if it kills its process, put it into quarantine."""
+        answer = maker.ask({"spans": _spans(unit), "only": key})
+        if not isinstance(answer, Death):
+            self._take(maker, answer, result)
+            return
+        self._refuse_end(maker, answer)
+        listed = maker.ask({"spans": _spans(unit), "list": True})
+        runs: list[list[Any]] = [] if isinstance(listed, Death) else listed["listed"]
+        point, seed = next(((p, s) for p, s, one in runs if one == key), ("", 0))
+        self._put_apart(point, seed, answer, result)
+
+    def _refuse_end(self, maker: Maker, death: Death) -> None:
+        """Tell a process that a run has killed from one that could not work.
+
+        Raises
+        ------
+        EnvironmentFailure
+            If no run was under way.
+        """
+        if maker.is_closed or not death.key:
+            raise EnvironmentFailure(
+                f"the process that makes runs ended with {death.how}",
+                "what it said stands above",
+            )
+
+    def _put_apart(self, point: str, seed: int, death: Death, result: _Result) -> None:
+        said = {
+            "key": death.key,
+            "point": point,
+            "seed": seed,
+            "how": death.how,
+            "peak_bytes": death.peak_bytes,
+            "worker": self.name,
+            "plan": self._shared.name,
+            "again": f"sojourn study run {self._shared.study} --points '{point}'",
+        }
+        self._objects.create(f"v2/quarantine/{death.key}.json", json.dumps(said, indent=1).encode())
+        self._tell(f"{point}, seed {seed}, killed its process ({death.how}) and is in quarantine")
+        result.quarantined.append((point, seed, death.key, death.how))
+
+    def _take(self, maker: Maker, answer: dict[str, Any], result: _Result) -> None:
+        """Put the segments of an answer into the store: tables first, the listing last."""
+        if "error" in answer:
+            raise RunError(str(answer["error"]))
+        for name in answer["segments"]:
+            place = segment_place(self._shared.engine_version, name)
+            folder = maker.work / name
+            files = sorted(path.name for path in folder.iterdir())
+            for file in [*(name for name in files if name != LISTING), LISTING]:
+                content = read_file(folder / file, root=maker.work, most=LARGEST_OBJECT)
+                self._objects.create(f"{place}/{file}", content)
+            shutil.rmtree(folder)
+        result.add(answer)
+
+
+@dataclass
+class _Result:
+    """What came of a unit."""
+
+    segments: list[str] = field(default_factory=list[str])
+    failed: list[list[Any]] = field(default_factory=list[list[Any]])
+    quarantined: list[tuple[str, int, str, str]] = field(
+        default_factory=list[tuple[str, int, str, str]]
+    )
+    runs: int = 0
+    packet_hops: int = 0
+    cpu_s: float = 0.0
+
+    def add(self, answer: dict[str, Any]) -> None:
+        """Add what a process has made."""
+        self.segments += answer["segments"]
+        self.failed += answer["failed"]
+        self.runs += int(answer["runs"])
+        self.packet_hops += int(answer["packet_hops"])
+        self.cpu_s += float(answer["cpu_s"])
+
+
+def _spans(unit: Unit) -> list[dict[str, int]]:
+    return [span.model_dump() for span in unit.spans]
