@@ -12,12 +12,12 @@ PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
 LAYERS = """
     __main__
     cli
-    aqm bench emulation home key_list neighbourhood published query scores serve traces
+    aqm bench emulation home neighbourhood published query scores serve traces
     field
     provisioning
     api
     report
-    answers
+    answers key_list
     cluster
     study
     plugins

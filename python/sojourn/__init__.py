@@ -4,7 +4,7 @@ The command line is `sojourn`; this package is the same thing for programs and n
 
 >>> import sojourn
 >>> sorted(sojourn.__all__)[:3]
-['Packet', 'Problem', 'QueueManager']
+['Live', 'Packet', 'Problem']
 
 Importing it is cheap: each part is loaded when it is used.
 """
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     )
     from sojourn.managers import Packet, QueueManager, add_manager
     from sojourn.scenario import Scenario, load_scenario
+    from sojourn.serve.live import Live, live
 
 
 __all__ = [
+    "Live",
     "Packet",
     "Problem",
     "QueueManager",
@@ -45,6 +47,7 @@ __all__ = [
     "StudyResult",
     "__version__",
     "add_manager",
+    "live",
     "load_result",
     "load_scenario",
     "run",
@@ -64,6 +67,8 @@ _HOMES = {
     "run": "sojourn.api.run",
     "Scenario": "sojourn.scenario",
     "load_scenario": "sojourn.scenario",
+    "Live": "sojourn.serve.live",
+    "live": "sojourn.serve.live",
     "Study": "sojourn.api.study",
     "StudyResult": "sojourn.api.result",
     "load_result": "sojourn.api.result",

@@ -1,5 +1,6 @@
 // Explore: one scenario, its sliders, the run of each setting, two of them side by side.
 
+import { file, inside } from "./files.js";
 import { Controls, Pictures, Problems, Readings } from "./parts.js";
 import { prepare } from "./prepare.js";
 import { ask, served, wanted } from "./server.js";
@@ -72,7 +73,7 @@ function Exports({ model }) {
     }
   };
   return html`<section class="exports" aria-label="Take away">
-    <button type="button" onClick=${here}>Link</button>
+    ${inside ? null : html`<button type="button" onClick=${here}>Link</button>`}
     <button type="button" onClick=${() => take(async ({ saveText }) => saveText(await text(), "scenario.toml"))}>TOML</button>
     <button type="button" onClick=${() => take(({ saveCsv }) => saveCsv(sides()))}>CSV</button>
     <button type="button" onClick=${() => take(({ savePng }) => savePng(document, document.title, model.version.value))}>PNG</button>
@@ -119,10 +120,9 @@ function Explore({ model, scenarios }) {
 }
 
 export async function start(root) {
-  const { model, get } = await prepare("scenarios/lesson-buffer.toml");
-  const scenarios = (await (await get("scenarios/index.json")).json()).map((one) => ({
-    ...one, text: async () => (await get(one.file)).text(),
-  }));
+  const listed = await (await file("scenarios/index.json")).json();
+  const model = await prepare(listed[0].file);
+  const scenarios = listed.map((one) => ({ ...one, text: async () => (await file(one.file)).text() }));
   if (served) {
     const { scenarios: named } = await ask("scenarios").catch(() => ({ scenarios: [] }));
     scenarios.unshift(...named.map(({ id, name }) => ({

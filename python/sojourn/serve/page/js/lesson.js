@@ -96,7 +96,7 @@ function Lesson({ model, about, parts }) {
 export async function start(root) {
   const about = JSON.parse(document.getElementById("lesson").textContent);
   const parts = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
-  const { model } = await prepare(`scenarios/${about.scenario}.toml`);
+  const model = await prepare(`scenarios/${about.scenario}.toml`);
   model.a.settings.value = { ...about.start };
   root.replaceChildren();
   render(html`<${Lesson} model=${model} about=${about} parts=${parts} />`, root);

@@ -1,20 +1,37 @@
 // The engine as a page sees it: promises of answers from a worker of its own.
 
 import { Problems } from "./engine.js";
+import { address, inside } from "./files.js";
 
 const policy = globalThis.trustedTypes?.createPolicy("sojourn", {
   // The worker of this page, and nothing else.
   createScriptURL: (url) => {
-    if (new URL(url).href === new URL("worker.js", import.meta.url).href) return url;
+    if (url === address("js/worker.js")) return url;
     throw new TypeError("no script but the worker of this page");
   },
 });
 
-/** An engine in a worker. */
+/** A worker. */
+function apart() {
+  const url = address("js/worker.js");
+  return new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
+}
+
+/** What answers as a worker does, in this thread: a frame that may reach nothing cannot start one. */
+function beside() {
+  const { port1, port2 } = new MessageChannel();
+  import("./worker.js").then(({ serve }) => {
+    serve(port2);
+    port2.start();
+  });
+  port1.start();
+  return port1;
+}
+
+/** An engine, in a worker where there can be one. */
 export class WasmEngine {
   constructor() {
-    const url = new URL("worker.js", import.meta.url).href;
-    this.worker = new Worker(policy ? policy.createScriptURL(url) : url, { type: "module" });
+    this.worker = inside ? beside() : apart();
     this.waiting = new Map();
     this.asked = 0;
     this.worker.addEventListener("message", ({ data }) => {
@@ -38,7 +55,7 @@ export class WasmEngine {
   }
 
   load(warmUp) {
-    return this.ask("load", { url: new URL("../engine.wasm", import.meta.url).href, warmUp });
+    return this.ask("load", { url: address("engine.wasm"), warmUp });
   }
 
   check(scenario, settings) {

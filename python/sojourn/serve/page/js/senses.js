@@ -26,7 +26,7 @@ function Senses({ model }) {
 }
 
 export async function start(root) {
-  const { model } = await prepare("scenarios/lesson-lag.toml");
+  const model = await prepare("scenarios/lesson-lag.toml");
   if (!Object.keys(model.a.settings.value).length && !model.b) {
     model.a.settings.value = { [LIMIT]: "1 MB" };
     model.beside({ [QUEUE]: "fq-codel" });

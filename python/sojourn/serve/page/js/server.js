@@ -1,6 +1,5 @@
 // What asks the page's own server. The token stands behind the `#` of the link that the terminal shows; it stays in this tab.
 
-const base = new URL("../", import.meta.url);
 const parts = new URLSearchParams(location.hash.replace(/^#/, ""));
 
 /** What the link says besides the token. */
@@ -19,7 +18,7 @@ if (parts.has("k")) {
 export async function ask(name, { method = "GET", body } = {}) {
   const headers = { Authorization: `Bearer ${sessionStorage.getItem("sojourn")}` };
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await fetch(new URL(`api/${name}`, base), {
+  const answer = await fetch(new URL(`../api/${name}`, import.meta.url), {
     method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store",
   });
   const said = await answer.json().catch(() => ({ error: `no answer (${answer.status})` }));

@@ -41,7 +41,7 @@ export async function start(root) {
     location.replace(`explore.html${location.hash}`); // a link that somebody has kept
     return;
   }
-  const { model } = await prepare("scenarios/lesson-buffer.toml");
+  const model = await prepare("scenarios/lesson-buffer.toml");
   model.a.settings.value = { [BUFFER]: "1 MB" };
   const place = root.querySelector('[data-part="play"]');
   place.replaceChildren();

@@ -1,12 +1,10 @@
-// A worker: one engine, one run at a time. A newer run of the same worker makes it give up the older one.
+// One engine, one run at a time; a newer run makes it give up the older one. It answers messages: in a worker, or beside the page.
 
 import { Engine, Problems } from "./engine.js";
 
 const STEPS = 50000; // some 4 to 8 ms
 const MOST_BYTES = 2 ** 30;
 const MOST_MS = 60000;
-let engine = null;
-let generation = 0;
 
 const yieldToMessages = () => new Promise((resume) => {
   const channel = new MessageChannel();
@@ -36,59 +34,67 @@ function transferred(value, found = new Set()) {
   return found;
 }
 
-async function run(message) {
-  const mine = (generation = message.generation);
-  const began = performance.now();
-  const refuse = (what) => {
-    throw new Problems([{ path: "duration", message: what, hint: "a shorter one, or `sojourn run`, which has the whole machine" }]);
-  };
-  const { bytes: needed } = engine.check(message.scenario, message.settings);
-  if (needed > MOST_BYTES) refuse(`the run would take ${(needed / MOST_BYTES).toFixed(1)} GiB, and a tab has one`);
-  const session = engine.open(message.scenario, message);
-  let over;
-  while (!(over = session.advance(Infinity, STEPS))) {
-    await yieldToMessages();
-    if (generation !== mine) {
-      session.close();
-      return { superseded: true };
+/** Answers what comes through a port, with an engine of its own. */
+export function serve(port) {
+  let engine = null;
+  let generation = 0;
+
+  async function run(message) {
+    const mine = (generation = message.generation);
+    const began = performance.now();
+    const refuse = (what) => {
+      throw new Problems([{ path: "duration", message: what, hint: "a shorter one, or `sojourn run`, which has the whole machine" }]);
+    };
+    const { bytes: needed } = engine.check(message.scenario, message.settings);
+    if (needed > MOST_BYTES) refuse(`the run would take ${(needed / MOST_BYTES).toFixed(1)} GiB, and a tab has one`);
+    const session = engine.open(message.scenario, message);
+    let over;
+    while (!(over = session.advance(Infinity, STEPS))) {
+      await yieldToMessages();
+      if (generation !== mine) {
+        session.close();
+        return { superseded: true };
+      }
+      if (performance.now() - began > MOST_MS) {
+        const reached = session.now();
+        session.close();
+        refuse(`after ${MOST_MS / 1000} s the run was at ${reached.toFixed(0)} s and was ended`);
+      }
     }
-    if (performance.now() - began > MOST_MS) {
-      const reached = session.now();
-      session.close();
-      refuse(`after ${MOST_MS / 1000} s the run was at ${reached.toFixed(0)} s and was ended`);
-    }
+    const now = session.now();
+    const span = message.span ?? [0, now];
+    const shown = picture(session, span[0], span[1], message.pixels);
+    const packets = shown.flows.map((_, flow) => session.packets(flow));
+    const bytes = session.bytes();
+    const metrics = session.close();
+    const memory = engine.of.memory.buffer.byteLength;
+    return { ...shown, packets, metrics, bytes, memory, seconds: now, took: performance.now() - began };
   }
-  const now = session.now();
-  const span = message.span ?? [0, now];
-  const shown = picture(session, span[0], span[1], message.pixels);
-  const packets = shown.flows.map((_, flow) => session.packets(flow));
-  const bytes = session.bytes();
-  const metrics = session.close();
-  const memory = engine.of.memory.buffer.byteLength;
-  return { ...shown, packets, metrics, bytes, memory, seconds: now, took: performance.now() - began };
+
+  const actions = {
+    async load({ url, warmUp }) {
+      engine = await Engine.load(await fetch(url));
+      if (warmUp) {
+        const session = engine.open(warmUp, { seconds: 2 });
+        while (!session.advance(Infinity, STEPS)) await yieldToMessages();
+        session.close();
+      }
+      return { version: engine.version };
+    },
+    check: ({ scenario, settings }) => engine.check(scenario, settings),
+    set: ({ scenario, settings, explained }) => engine.set(scenario, settings, explained),
+    run,
+  };
+
+  port.addEventListener("message", async ({ data }) => {
+    try {
+      const answer = await actions[data.action](data);
+      port.postMessage({ number: data.number, answer }, [...transferred(answer)]);
+    } catch (error) {
+      const problems = error instanceof Problems ? error.problems : null;
+      port.postMessage({ number: data.number, error: String(error?.message ?? error), problems });
+    }
+  });
 }
 
-const actions = {
-  async load({ url, warmUp }) {
-    engine = await Engine.load(await fetch(url));
-    if (warmUp) {
-      const session = engine.open(warmUp, { seconds: 2 });
-      while (!session.advance(Infinity, STEPS)) await yieldToMessages();
-      session.close();
-    }
-    return { version: engine.version };
-  },
-  check: ({ scenario, settings }) => engine.check(scenario, settings),
-  set: ({ scenario, settings, explained }) => engine.set(scenario, settings, explained),
-  run,
-};
-
-addEventListener("message", async ({ data }) => {
-  try {
-    const answer = await actions[data.action](data);
-    postMessage({ number: data.number, answer }, [...transferred(answer)]);
-  } catch (error) {
-    const problems = error instanceof Problems ? error.problems : null;
-    postMessage({ number: data.number, error: String(error?.message ?? error), problems });
-  }
-});
+if (typeof DedicatedWorkerGlobalScope !== "undefined" && globalThis instanceof DedicatedWorkerGlobalScope) serve(globalThis);
