@@ -221,7 +221,7 @@ class Emulation:
         command: list[str],
         environment: list[str],
     ) -> None:
-        """Make namespaces and devices and start the loop; the command waits. Raises `EmulationRefused`."""
+        """Make namespaces and devices, or take the interfaces, and start the loop; the command waits. Raises `EmulationRefused`."""
 
     def go(self) -> None:
         """Start the command; raises `EmulationRefused` if there is none of this name."""
@@ -239,7 +239,7 @@ class Emulation:
         """End it."""
 
     def finish(self) -> dict[str, Any]:
-        """Wait until all has ended; why it did, status of the command, summary and records."""
+        """Wait until all has ended; why it did, status of the command, why it failed if so, summary and records."""
 
 def emulation_rates(scenario: Scenario) -> dict[str, Any]:
     """Rates of a scenario's access link, as a view has them."""

@@ -47,6 +47,9 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// Bytes of an Ethernet header (IEEE 802.3).
+pub const ETHERNET_HEADER: usize = 14;
+
 /// Both rates together may not be more than this (specification of the emulator, section 10).
 const MOST_RATE: BitRate = BitRate::from_mbps(2_000);
 

@@ -40,6 +40,8 @@ pub struct PortCounters {
     /// Packets that were dropped before we could read them, for instance `tx_dropped` of a TUN device or the drops of
     /// `PACKET_STATISTICS`: losses that no model knows of.
     pub lost: u64,
+    /// Frames that were left out because they have a VLAN tag, which the emulator does not carry; not among the lost.
+    pub tagged: u64,
 }
 
 /// Something for each end of the link.

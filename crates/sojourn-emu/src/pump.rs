@@ -14,8 +14,8 @@ use crate::emulated::{Counted, Due, Emulated};
 use crate::flows::{Flows, Newcomer};
 use crate::frame::{Carries, Frame, Frames};
 use crate::headers::{Packet, Transport};
-use crate::plan::{FarEnd, Plan, Refusal};
-use crate::port::{Ends, Port};
+use crate::plan::{ETHERNET_HEADER, FarEnd, Plan, Refusal};
+use crate::port::{Ends, Port, PortCounters};
 use crate::segment::join::{Group, Joiner};
 use crate::segment::{Offload, cut};
 use crate::snapshot::{DirectionView, Snapshot, Stall, Summary};
@@ -111,7 +111,7 @@ pub struct Pump<P> {
     next_look: Instant,
     next_second: Instant,
     /// What the ports had counted when they were asked last, and what processors had.
-    lost: Ends<u64>,
+    counted: Ends<PortCounters>,
     busy: Option<Span>,
     stolen: Option<Span>,
     failed_writes: u64,
@@ -263,7 +263,7 @@ impl<P: Port> Pump<P> {
             time: Time::default(),
             next_look: Instant::ZERO + LOOK_EVERY,
             next_second: Instant::from_s(1),
-            lost: Ends::default(),
+            counted: Ends::default(),
             busy: None,
             stolen: None,
             failed_writes: 0,
@@ -486,9 +486,11 @@ impl<P: Port> Pump<P> {
     /// Asks the devices what they have dropped.
     fn count_lost(&mut self) {
         for direction in Direction::BOTH {
-            let lost = self.ports.source(direction).counters().lost;
-            let before = core::mem::replace(self.lost.source(direction), lost);
-            self.time.witness.hidden_losses += lost.saturating_sub(before);
+            let now = self.ports.source(direction).counters();
+            let before = core::mem::replace(self.counted.source(direction), now);
+            let tagged = now.tagged.saturating_sub(before.tagged);
+            self.time.witness.hidden_losses += now.lost.saturating_sub(before.lost) + tagged;
+            self.time.witness.tagged += tagged;
         }
     }
 
@@ -553,6 +555,7 @@ impl<P: Port> Pump<P> {
             duration: end.saturating_since(Instant::ZERO),
             lateness: witness.summary(),
             hidden_losses: witness.hidden_losses,
+            tagged: witness.tagged,
             stalls: witness.stalls.clone(),
             joined: self.joiner.is_some(),
             gave_priority_up: self.gave_priority_up,
@@ -620,7 +623,7 @@ impl Intake {
             let written = captures.write(direction, Side::Entered, now, (offload, bytes));
             self.capture_failed = self.capture_failed.take().or(written.err());
         }
-        let packet = bytes.get(self.link_header..).and_then(Packet::read);
+        let packet = ip_of(bytes, self.link_header).and_then(Packet::read);
         let far = packet
             .as_ref()
             .map_or(0, |packet| self.far_of(packet, direction));
@@ -710,6 +713,15 @@ impl Intake {
             flow,
         }
     }
+}
+
+/// The IP packet in a frame, if it holds one: behind an Ethernet header, by its type (IEEE 802.3, RFC 894, RFC 2464).
+fn ip_of(frame: &[u8], link_header: usize) -> Option<&[u8]> {
+    if link_header == ETHERNET_HEADER {
+        let is_ip = matches!(frame.get(12..14)?, [0x08, 0x00] | [0x86, 0xdd]);
+        return is_ip.then(|| &frame[ETHERNET_HEADER..]);
+    }
+    frame.get(link_header..)
 }
 
 /// Tells the recorder of all connections and flows.

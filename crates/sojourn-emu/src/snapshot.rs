@@ -1,7 +1,6 @@
 //! What is seen of an emulation while it runs, and what is said of it at its end.
 
 use sojourn_base::{Bytes, Instant, Packets, PerDirection, Span};
-use std::fmt;
 
 /// How late packets were written: time of the write less the time at which the model had them arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,89 +101,12 @@ pub struct Summary {
     pub lateness: PerDirection<Lateness>,
     /// Packets lost outside the model.
     pub hidden_losses: u64,
+    /// Of these, frames with a VLAN tag, which are not carried.
+    pub tagged: u64,
     /// When model time stood still.
     pub stalls: Vec<Stall>,
     /// Whether segments that were due together were written as one.
     pub joined: bool,
     /// Whether the loop needed so much of its core that it gave up real-time priority.
     pub gave_priority_up: bool,
-}
-
-/// The trust line: how far the emulation can be trusted, and why.
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Lateness { p99, most, .. } = self.latest();
-        let ms = |span: Span| span.as_ms_f64();
-        write!(f, "trust: {} (", self.grade.as_str())?;
-        write!(f, "late P99 {:.2} ms, max {:.1} ms; ", ms(p99), ms(most))?;
-        match self.hidden_losses {
-            0 => write!(f, "nothing lost outside the model; ")?,
-            1 => write!(f, "1 packet lost outside the model; ")?,
-            lost => write!(f, "{lost} packets lost outside the model; ")?,
-        }
-        let stood = self.stalls.iter().fold(Span::ZERO, |sum, it| sum + it.gap);
-        match self.stalls.len() {
-            0 => write!(f, "no stalls)"),
-            1 => write!(f, "1 stall of {:.0} ms)", ms(stood)),
-            count => write!(f, "{count} stalls of {:.0} ms in all)", ms(stood)),
-        }
-    }
-}
-
-impl Summary {
-    /// Lateness of the direction that was later.
-    pub fn latest(&self) -> Lateness {
-        let PerDirection {
-            upstream,
-            downstream,
-        } = self.lateness;
-        Lateness {
-            packets: upstream.packets + downstream.packets,
-            p50: upstream.p50.max(downstream.p50),
-            p99: upstream.p99.max(downstream.p99),
-            most: upstream.most.max(downstream.most),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_trust_line_says_why() {
-        let late = |p99, most| Lateness {
-            packets: 10,
-            p50: Span::from_us(20),
-            p99: Span::from_us(p99),
-            most: Span::from_us(most),
-        };
-        let mut summary = Summary {
-            grade: Grade::Good,
-            duration: Span::from_s(10),
-            lateness: PerDirection {
-                upstream: late(90, 400),
-                downstream: late(50, 2_100),
-            },
-            hidden_losses: 0,
-            stalls: Vec::new(),
-            joined: false,
-            gave_priority_up: false,
-        };
-        assert_eq!(
-            summary.to_string(),
-            "trust: good (late P99 0.09 ms, max 2.1 ms; nothing lost outside the model; no stalls)"
-        );
-        summary.grade = Grade::Poor;
-        summary.hidden_losses = 3;
-        let stall = |ms| Stall {
-            at: Instant::ZERO,
-            gap: Span::from_ms(ms),
-        };
-        summary.stalls = vec![stall(101), stall(300)];
-        assert_eq!(
-            summary.to_string(),
-            "trust: poor (late P99 0.09 ms, max 2.1 ms; 3 packets lost outside the model; 2 stalls of 401 ms in all)"
-        );
-    }
 }

@@ -93,6 +93,8 @@ pub(crate) struct Witness {
     second: PerDirection<Times>,
     longest_gap: Span,
     pub(crate) hidden_losses: u64,
+    /// Of these, frames with a VLAN tag.
+    pub(crate) tagged: u64,
     pub(crate) stalls: Vec<Stall>,
     /// How many of both there were when this second began.
     before: (u64, usize),

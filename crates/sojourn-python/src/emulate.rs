@@ -7,14 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_base::quantity::parse;
 use sojourn_base::{BitRate, Bytes, Direction, Limit, Seed, Span};
+use sojourn_emu::linux::between::Interfaces;
 use sojourn_emu::linux::error::Refused;
 use sojourn_emu::linux::inside::{Commands, join};
 use sojourn_emu::linux::namespace::Setup;
 use sojourn_emu::linux::netlink::RouteMetrics;
-use sojourn_emu::linux::session::{Request, Session};
+use sojourn_emu::linux::session::{Around, Request, Session};
 use sojourn_emu::linux::tun::Superpackets;
-use sojourn_emu::plan::Options;
-use sojourn_emu::{DirectionView, Finished, Lateness, Plan, Snapshot, Summary};
+use sojourn_emu::plan::{ETHERNET_HEADER, Options};
+use sojourn_emu::{DirectionView, Ends, Finished, Lateness, Plan, Snapshot, Summary};
 use sojourn_engine::RunStatistics;
 use sojourn_metrics::run::{Datagrams, RunFacts};
 use std::ffi::CString;
@@ -164,6 +165,7 @@ impl Emulation {
         result.set_item("summary", summary(py, &outcome.finished.summary)?)?;
         let failed = outcome.finished.capture_failed.as_ref();
         result.set_item("capture_failed", failed.map(ToString::to_string))?;
+        result.set_item("failed", outcome.failed)?;
         result.set_item("records", self.records(outcome.finished)?)?;
         Ok(result)
     }
@@ -219,22 +221,59 @@ fn request(
     command: &[String],
     environment: Vec<String>,
 ) -> PyResult<(Request, Vec<String>)> {
-    let get = |name: &str| {
-        wanted
-            .get_item(name)?
-            .ok_or_else(|| PyRuntimeError::new_err(format!("no option {name}")))
-    };
+    let get = |name: &str| option(wanted, name);
     let rtts: Vec<String> = get("rtt")?.extract()?;
     let rtts = rtts.iter().map(|text| span("--rtt", text));
     let rtts = rtts.collect::<PyResult<Vec<_>>>()?;
     let seed = Seed(get("seed")?.extract()?);
+    let between: Option<(String, String)> = get("between")?.extract()?;
     let options = Options {
         round_trips: rtts,
         seed: Some(seed),
-        link_header: 0,
+        link_header: if between.is_some() {
+            ETHERNET_HEADER
+        } else {
+            0
+        },
     };
     let (plan, told) = Plan::of(scenario, &options).map_err(|why| usage(why.message, &why.hint))?;
+    if between.is_some() && plan.far.len() > 1 {
+        return Err(usage(
+            format!(
+                "{} round trips, and one way between two interfaces",
+                plan.far.len()
+            ),
+            "--rtt once, or emulate.rtt with one round trip",
+        ));
+    }
     let lasts: Option<String> = get("lasts")?.extract()?;
+    let around = match between {
+        Some((inside, far)) => Around::Interfaces(Interfaces {
+            names: Ends { inside, far },
+            take: get("take")?.extract()?,
+        }),
+        None => around_command(scenario, &plan, wanted, command, environment)?,
+    };
+    let request = Request {
+        around,
+        lasts: lasts.map(|text| span("--for", &text)).transpose()?,
+        real_time: get("real_time")?.extract()?,
+        precise: get("precise")?.extract()?,
+        captures: get("captures")?.extract()?,
+        plan,
+    };
+    Ok((request, told))
+}
+
+/// What the ends of an emulation around a command are told, and what runs there.
+fn around_command(
+    scenario: &sojourn_scenario::Scenario,
+    plan: &Plan,
+    wanted: &Bound<'_, PyDict>,
+    command: &[String],
+    environment: Vec<String>,
+) -> PyResult<Around> {
+    let get = |name: &str| option(wanted, name);
     let is_isolated: bool = get("isolated")?.extract()?;
     let ecn = get("ecn")?.extract()?;
     let metrics = |name| -> PyResult<RouteMetrics> {
@@ -252,13 +291,13 @@ fn request(
             })
             .collect::<PyResult<Vec<_>>>()
     };
-    let request = Request {
+    Ok(Around::Command {
         setup: Setup {
             far_count: u8::try_from(plan.far.len()).unwrap_or(u8::MAX),
             mtu: u32::try_from(plan.mtu.0).unwrap_or(u32::MAX),
             inside: metrics("tcp")?,
             far: metrics("far_tcp")?,
-            buffer: buffer(scenario, &plan),
+            buffer: buffer(scenario, plan),
             internet: !is_isolated,
             superpackets: (Superpackets::TcpAndUdp, Superpackets::TcpAndUdp),
         },
@@ -269,13 +308,13 @@ fn request(
             output_to_stderr: get("json")?.extract()?,
             resolver: Some(format!("nameserver {}\n", plan.far[0].v4)),
         },
-        lasts: lasts.map(|text| span("--for", &text)).transpose()?,
-        real_time: get("real_time")?.extract()?,
-        precise: get("precise")?.extract()?,
-        captures: get("captures")?.extract()?,
-        plan,
-    };
-    Ok((request, told))
+    })
+}
+
+fn option<'py>(wanted: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    wanted
+        .get_item(name)?
+        .ok_or_else(|| PyRuntimeError::new_err(format!("no option {name}")))
 }
 
 fn span(option: &str, text: &str) -> PyResult<Span> {
@@ -363,6 +402,7 @@ fn summary<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDic
     }
     result.set_item("lateness", late)?;
     result.set_item("hidden_losses", summary.hidden_losses)?;
+    result.set_item("tagged_frames", summary.tagged)?;
     let stalls = summary
         .stalls
         .iter()

@@ -55,6 +55,13 @@ def arguments(parser: Parser) -> None:
     parser.option("--tcp", "NAME", "Congestion controller of connections inside.")
     parser.option("--far-tcp", "NAME", "Congestion controller of the far end.")
     parser.option("--ecn", "off|on", "Whether connections use ECN.", choices=("off", "on"))
+    parser.add_argument(
+        "--between",
+        nargs=2,
+        metavar=("IF_A", "IF_B"),
+        help="Put the link between two Ethernet interfaces, IF_A towards the subscriber, without a command; as root.",
+    )
+    parser.flag("--take", "With --between: also interfaces that have addresses, which they lose.")
     parser.option("--record", "DIR", "Write all record tables and a report into a new directory.")
     parser.option(
         "--pcap",
@@ -109,7 +116,31 @@ def execute(options: Namespace) -> int:
         return _check(options)
     if options.file is None:
         raise UsageError("which scenario?", "sojourn emulate FILE -- COMMAND")
+    if options.between is not None:
+        _refuse_ends(options)
+    elif options.take:
+        raise UsageError("--take is for --between", "sojourn emulate FILE --between IF_A IF_B")
     return _emulate(options)
+
+
+def _refuse_ends(options: Namespace) -> None:
+    """Refuse what only an emulation around a command has."""
+    from sojourn.errors import UsageError
+
+    given = {
+        "a command": options.command,
+        "--far": options.far,
+        "--isolated": options.isolated,
+        "--tcp": options.tcp,
+        "--far-tcp": options.far_tcp,
+        "--ecn": options.ecn,
+    }
+    for name, value in given.items():
+        if value:
+            raise UsageError(
+                f"--between takes no {name.removeprefix('a ')}: both ends are real",
+                "sojourn emulate FILE --between IF_A IF_B --for 60s",
+            )
 
 
 def _watch(process: int) -> int:
@@ -151,6 +182,8 @@ def _check(options: Namespace) -> int:
 
     if options.command:
         raise UsageError("--check runs no command", "sojourn emulate --check FILE")
+    if options.between is not None:
+        raise UsageError("--check takes no interfaces", "sojourn emulate --check FILE")
     if options.file is None:
         scenario = Scenario.parse(LINE, is_emulated=True)
     else:
@@ -190,13 +223,14 @@ def _emulate(options: Namespace) -> int:
         from sojourn.output import refuse_used
 
         refuse_used(Path(options.record))
+        refuse_used(Path(f"{options.record}.partial"))
     if options.pcap is not None:
         _make_room(options.pcap)
     emulation = _begin(options, scenario.compiled)
     service = rates(emulation.view())
-    far = ", ".join(f"{address} in {rtt * 1e3:g} ms" for address, rtt in emulation.far)
-    behind = "nothing else" if options.isolated else "the Internet"
-    note(f"emulating {scenario.name}: {service}; {far}, and {behind}; process {_own_process()}")
+    note(
+        f"emulating {scenario.name}: {service}; {_ends(options, emulation)}; process {_own_process()}"
+    )
     note(expectation(emulation.priority, emulation.offload))
     if emulation.priority != "real-time" and options.priority == "auto":
         from sojourn.emulation.priority import GRANT
@@ -204,22 +238,26 @@ def _emulate(options: Namespace) -> int:
         note(f"hint: real-time priority for this shell: {GRANT}")
     for words in emulation.told:
         note(words)
-    hint = browser_hint(emulation.command[0])
-    if hint:
+    if emulation.command and (hint := browser_hint(emulation.command[0])):
         note(hint)
     _run(options, emulation)
     done = emulation.finish()
     summary, ended, status = done["summary"], done["ended"], done["status"]
     note(trust(summary))
+    failed = done["failed"]
+    if failed is not None:
+        note(f"error: the emulation failed: {failed}; what was recorded until then is kept")
     if options.record is not None:
-        _write(options, scenario, emulation, done)
-        note(f"report: {options.record}/report.html")
+        directory = _write(options, scenario, emulation, done)
+        note(f"report: {directory}/report.html")
     if options.pcap is not None:
-        failed = done["capture_failed"]
-        note(f"captures: {options.pcap}" + (f", not whole: {failed}" if failed else ""))
+        cut = done["capture_failed"]
+        note(f"captures: {options.pcap}" + (f", not whole: {cut}" if cut else ""))
     if status:
         note(f"the command ended with status {status}")
-    if ended == "asked":
+    if failed is not None:
+        result = ExitStatus.FAILED
+    elif ended == "asked":
         result = ExitStatus.INTERRUPTED
     else:
         result = ExitStatus.FAILED if status and ended == "command" else ExitStatus.DONE
@@ -235,12 +273,23 @@ def _emulate(options: Namespace) -> int:
                 "offload": emulation.offload,
                 "ended": ended,
                 "status": status,
+                "failed": failed,
                 "out": options.record,
                 **summary,
                 "metrics": [dict(zip(columns, row, strict=True)) for row in rows],
             }
         )
     return result
+
+
+def _ends(options: Namespace, emulation: _engine.Emulation) -> str:
+    """Say what is at the ends of the link."""
+    if options.between is not None:
+        subscriber, network = options.between
+        rtt_s = emulation.far[0][1]
+        return f"{subscriber} is the subscriber, {network} the network, {rtt_s * 1e3:g} ms there and back"
+    far = ", ".join(f"{address} in {rtt * 1e3:g} ms" for address, rtt in emulation.far)
+    return f"{far}, and {'nothing else' if options.isolated else 'the Internet'}"
 
 
 def _own_process() -> int:
@@ -257,6 +306,8 @@ def _command(options: Namespace, service: str) -> tuple[list[str], list[str]]:
     environment["SOJOURN_FAR"] = "100.64.0.1"
     environment["SOJOURN_INSIDE"] = "100.64.0.2"
     command = list(options.command)
+    if options.between is not None:
+        return [], []
     if not command:
         command = [os.environ.get("SHELL") or "/bin/sh"]
         sign = f"[sojourn {service}] " if service else "[sojourn] "
@@ -287,11 +338,13 @@ def _begin(options: Namespace, scenario: _engine.Scenario) -> _engine.Emulation:
         "real_time": options.priority == "auto",
         "json": options.json,
         "captures": options.pcap,
+        "between": None if options.between is None else tuple(options.between),
+        "take": options.take,
     }
     try:
         service = rates(_engine.emulation_rates(scenario))
         command, environment = _command(options, service)
-        if shutil.which(command[0]) is None:
+        if command and shutil.which(command[0]) is None:
             raise UsageError(
                 f"there is no command {command[0]}", "what stands after -- is run inside"
             )
@@ -353,8 +406,8 @@ def _write(
     scenario: Scenario,
     emulation: _engine.Emulation,
     done: dict[str, Any],
-) -> None:
-    """Write tables, manifest and report, as `sojourn run --out` does."""
+) -> str:
+    """Write tables, manifest and report, as `sojourn run --out` does, and return where."""
     from pathlib import Path
 
     import polars as pl
@@ -385,12 +438,15 @@ def _write(
             "ecn": options.ecn == "on",
             "priority": emulation.priority,
             "offload": emulation.offload,
+            "between": options.between,
             "ended": done["ended"],
             "status": done["status"],
+            "failed": done["failed"],
             **done["summary"],
         },
     }
-    destination = Path(options.record)
+    # Records of an emulation that could not go on are no whole ones.
+    destination = Path(options.record if done["failed"] is None else f"{options.record}.partial")
     with new_directory(destination, is_ours=False) as directory, writing(destination):
         for name in records.table_names():
             write_table(pl.DataFrame(records.table(name)), directory / f"{name}.parquet")
@@ -398,3 +454,4 @@ def _write(
         manifest["files"] = list_files(directory, directory.glob("*.parquet"))
         write_json(directory / "manifest.json", manifest)
         build_run_report(directory)
+    return str(destination)

@@ -74,8 +74,10 @@ class Door:
             if wish == b"watch" and len(self._watchers) < MOST_VISITORS:
                 self._watchers.append(visitor)
                 return
-            if wish == b"join":
+            if wish == b"join" and self._namespaces:
                 socket.send_fds(visitor, [b"namespaces"], self._namespaces)
+            elif wish == b"join":
+                visitor.send(b"between")
         visitor.close()
 
     def close(self) -> None:
@@ -100,9 +102,14 @@ def _knock(process: int, wish: bytes) -> socket.socket:
 def namespaces_of(process: int) -> list[int]:
     """Return the namespaces of a running emulation as descriptors."""
     with _knock(process, b"join") as door, suppress(OSError):
-        _, descriptors, _, _ = socket.recv_fds(door, 64, 8)
+        answer, descriptors, _, _ = socket.recv_fds(door, 64, 8)
         if descriptors:
             return descriptors
+        if answer == b"between":
+            raise UsageError(
+                f"the emulation of process {process} is between two interfaces: nothing runs in it",
+                "programs run on the machines that are connected to them",
+            )
     raise UsageError(f"the emulation of process {process} lets nobody in who is another user")
 
 

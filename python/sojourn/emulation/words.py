@@ -56,6 +56,8 @@ def trust(summary: Mapping[str, Any]) -> str:
     )
     lost = summary["hidden_losses"]
     outside = "nothing lost" if lost == 0 else f"{lost} packets lost"
+    tagged = summary["tagged_frames"]
+    untold = f", {tagged} of them with VLAN tags, which are not carried" if tagged else ""
     stalls = summary["stalls"]
     stood = "no stalls" if not stalls else f"{len(stalls)} stalls"
     if stalls:
@@ -65,7 +67,7 @@ def trust(summary: Mapping[str, Any]) -> str:
         joined += "; real-time priority given up, because the loop needed more than 80 % of a core"
     return (
         f"trust: {summary['grade']} (late P50 {duration(median)}, P99 {duration(p99)}, max {duration(most)}; {outside} "
-        f"outside the model; {stood}{joined})"
+        f"outside the model{untold}; {stood}{joined})"
     )
 
 

@@ -7,19 +7,23 @@
 //! | [`namespace`], [`netlink`] | users, addresses, routes |
 //! | [`tun`], [`tun_port`] | devices, and the ends of the link over them |
 //! | [`far_port`], [`relay`] | the Internet behind the far end |
+//! | [`between`], [`packet_port`] | the lab box: two interfaces of the host, and the ends of the link over them |
 //! | [`monotonic`] | the clock |
 //! | [`priority`] | real-time priority |
 //! | [`mail`] | messages between processes |
 //! | [`error`] | what the system refuses, in words |
 
+pub mod between;
 pub mod error;
 pub mod far_port;
 pub mod holder;
 pub mod inside;
+mod interface;
 pub mod mail;
 pub mod monotonic;
 pub mod namespace;
 pub mod netlink;
+pub mod packet_port;
 pub mod priority;
 pub mod relay;
 pub mod session;

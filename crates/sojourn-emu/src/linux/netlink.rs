@@ -34,6 +34,61 @@ pub enum RouteKind {
     Local,
 }
 
+/// What an interface is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// Kind of its hardware (`ARPHRD_*`).
+    pub kind: u16,
+    pub(super) flags: u32,
+    /// Bytes of its longest packet.
+    pub mtu: u32,
+    /// Number of the bridge or bond that it is part of; 0 if it is alone.
+    pub master: u32,
+}
+
+impl Link {
+    /// Whether it is switched on.
+    pub fn is_up(self) -> bool {
+        self.flags & libc::IFF_UP as u32 != 0
+    }
+
+    /// Whether something is at its other end.
+    pub fn is_connected(self) -> bool {
+        self.is_up() && self.flags & libc::IFF_RUNNING as u32 != 0
+    }
+
+    /// An answer of the kind `RTM_NEWLINK`: `struct nlmsghdr`, `struct ifinfomsg`, attributes; with the interface's number.
+    fn read(answer: &[u8]) -> Option<(u32, Self)> {
+        let two = |at: usize| Some(u16::from_ne_bytes(answer.get(at..at + 2)?.try_into().ok()?));
+        let four = |at: usize| Some(u32::from_ne_bytes(answer.get(at..at + 4)?.try_into().ok()?));
+        if two(4)? != libc::RTM_NEWLINK {
+            return None;
+        }
+        let mut link = Self {
+            kind: two(HEADER + 2)?,
+            flags: four(HEADER + 8)?,
+            ..Self::default()
+        };
+        let mut at = HEADER + LINK_BODY;
+        while let (Some(length), Some(kind)) = (two(at), two(at + 2)) {
+            match kind {
+                libc::IFLA_MTU => link.mtu = four(at + 4)?,
+                libc::IFLA_MASTER => link.master = four(at + 4)?,
+                _ => {}
+            }
+            at += usize::from(length.max(4)).next_multiple_of(4);
+        }
+        Some((four(HEADER + 4)?, link))
+    }
+}
+
+/// `NLM_F_REQUEST` of linux/netlink.h.
+const REQUEST: u16 = 1;
+/// Bytes of `struct ifinfomsg`.
+const LINK_BODY: usize = 16;
+/// Longest description of an interface. chosen: statistics of a card with some hundred queues.
+const LONGEST_LINK: usize = 64 << 10;
+
 /// `NLM_F_REQUEST | NLM_F_ACK` of linux/netlink.h.
 const ASK: u16 = 1 | 4;
 /// `NLM_F_CREATE | NLM_F_REPLACE` of linux/netlink.h.
@@ -76,6 +131,38 @@ impl Netlink {
             message.attribute(libc::IFLA_TXQLEN, &queue.to_ne_bytes());
         }
         self.ask(message)
+    }
+
+    /// Asks for what an interface is.
+    pub fn link(&self, index: u32) -> io::Result<Link> {
+        let mut message = Message::new(libc::RTM_GETLINK, 0);
+        message.link(index, 0, 0);
+        self.link_asked_by(message).map(|(_, link)| link)
+    }
+
+    /// The number of an interface in the namespace of this socket, wherever the calling thread is.
+    pub fn index_of(&self, name: &str) -> io::Result<u32> {
+        let mut message = Message::new(libc::RTM_GETLINK, 0);
+        message.link(0, 0, 0);
+        let name = [name.as_bytes(), &[0]].concat();
+        message.attribute(libc::IFLA_IFNAME, &name);
+        self.link_asked_by(message).map(|(index, _)| index)
+    }
+
+    fn link_asked_by(&self, message: Message) -> io::Result<(u32, Link)> {
+        let mut bytes = message.finish();
+        bytes[6..8].copy_from_slice(&REQUEST.to_ne_bytes());
+        let kernel = NetlinkAddr::new(0, 0);
+        sendto(self.socket.as_raw_fd(), &bytes, &kernel, MsgFlags::empty())?;
+        let mut answer = vec![0_u8; LONGEST_LINK];
+        let length = recv(self.socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+        match Link::read(&answer[..length]) {
+            Some(link) => Ok(link),
+            None => Err(match error_of(&answer[..length]) {
+                Err(error) => error,
+                Ok(()) => io::Error::from(io::ErrorKind::InvalidData),
+            }),
+        }
     }
 
     /// Gives an interface to the namespace of a descriptor.
@@ -254,6 +341,29 @@ mod tests {
         assert_eq!(bytes[..4], 32_u32.to_ne_bytes());
         assert_eq!(bytes[HEADER..HEADER + 4], [16, 0, 8, 0]);
         assert_eq!(bytes[HEADER + 4..], *b"\x09\0\x10\0reno\0\0\0\0");
+    }
+
+    #[test]
+    fn a_link_is_read_with_what_stands_among_its_attributes() {
+        let mut answer = Message::new(libc::RTM_NEWLINK, 0);
+        // Family, padding, kind; number; flags; change.
+        answer.bytes.extend([0, 0]);
+        answer.bytes.extend(libc::ARPHRD_ETHER.to_ne_bytes());
+        answer.bytes.extend(9_u32.to_ne_bytes());
+        let flags = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
+        answer.bytes.extend(flags.to_ne_bytes());
+        answer.bytes.extend([0; 4]);
+        answer.attribute(libc::IFLA_IFNAME, b"eth1\0");
+        answer.attribute(libc::IFLA_MTU, &1400_u32.to_ne_bytes());
+        answer.attribute(libc::IFLA_MASTER, &4_u32.to_ne_bytes());
+        let bytes = answer.finish();
+        let (index, link) = Link::read(&bytes).unwrap();
+        assert_eq!((index, link.kind), (9, libc::ARPHRD_ETHER));
+        assert_eq!((link.mtu, link.master), (1400, 4));
+        assert!(link.is_up() && link.is_connected());
+        for end in 0..bytes.len() {
+            let _ = Link::read(&bytes[..end]);
+        }
     }
 
     #[test]

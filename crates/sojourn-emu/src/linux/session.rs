@@ -1,18 +1,20 @@
 //! One emulation from its beginning to its end: processes, threads, and what is seen of it meanwhile.
 
+use super::between::{Between, Interfaces};
 use super::error::Refused;
 use super::far_port::FarPort;
 use super::holder::Holder;
 use super::inside::Commands;
 use super::monotonic::Monotonic;
 use super::namespace::{FAR_DEVICE, INSIDE_DEVICE, Setup};
+use super::packet_port::PacketPort;
 use super::priority::{self, Priority};
 use super::relay::Relay;
 use super::tun::Superpackets;
 use super::tun_port::TunPort;
 use crate::capture::Captures;
 use crate::plan::{Plan, Refusal};
-use crate::port::Ends;
+use crate::port::{Ends, Port};
 use crate::pump::{Failure, Finished, Pump};
 use crate::snapshot::Snapshot;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -24,6 +26,7 @@ use sojourn_base::{PerDirection, Span};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -34,10 +37,8 @@ use std::time::Duration;
 pub struct Request {
     /// What is emulated.
     pub plan: Plan,
-    /// What both ends are told.
-    pub setup: Setup,
-    /// What runs inside and beside the far end.
-    pub commands: Commands,
+    /// What it is built around.
+    pub around: Around,
     /// When it ends by itself.
     pub lasts: Option<Span>,
     /// Whether the loop asks for real-time priority.
@@ -46,6 +47,37 @@ pub struct Request {
     pub precise: bool,
     /// Directory that is there, for captures.
     pub captures: Option<PathBuf>,
+}
+
+/// What an emulation is built around.
+#[derive(Clone, Debug)]
+pub enum Around {
+    /// A command in a namespace of its own.
+    Command {
+        /// What both ends are told.
+        setup: Setup,
+        /// What runs inside and beside the far end.
+        commands: Commands,
+    },
+    /// Two interfaces of the host.
+    Interfaces(Interfaces),
+}
+
+/// What exists as long as the emulation does.
+#[derive(Debug)]
+enum Held {
+    Command(Arc<Holder>),
+    Interfaces(#[expect(dead_code, reason = "it is there to be dropped")] Between),
+}
+
+impl Held {
+    /// The process that runs the command, if there is one.
+    fn holder(&self) -> Option<&Holder> {
+        match self {
+            Self::Command(holder) => Some(holder),
+            Self::Interfaces(_) => None,
+        }
+    }
 }
 
 /// How long the loop looks at the clock before a packet is due, if it shall be precise (specification of the emulator,
@@ -84,16 +116,19 @@ pub struct Outcome {
     pub finished: Finished,
     /// Why it ended.
     pub ended: Ended,
-    /// Status of the command, as a shell has it; none if it was lost.
+    /// Status of the command, as a shell has it; none if it was lost, or there is none.
     pub status: Option<i32>,
+    /// Why the loop could not go on, if that is what ended it: what it leaves goes as far.
+    pub failed: Option<String>,
 }
 
-type Loop = JoinHandle<Result<Finished, Failure>>;
+/// What the loop leaves, and why it could not go on.
+type Loop = JoinHandle<(Finished, Option<String>)>;
 
 /// An emulation that runs.
 #[derive(Debug)]
 pub struct Session {
-    holder: Arc<Holder>,
+    held: Held,
     /// Number of the loop's thread.
     pub loop_thread: i32,
     /// Which superpackets both devices hand over.
@@ -114,15 +149,35 @@ impl Session {
     pub fn start(request: &Request) -> Result<Self, Refused> {
         let wrong = |why: Refusal| Refused::usage(why.message, why.hint);
         request.plan.check().map_err(wrong)?;
-        let holder = Arc::new(Holder::start(&request.setup, &request.commands)?);
         let failed =
             |error: io::Error| Refused::failure(format!("the emulation cannot start: {error}"), "");
         let (watched, stop) =
             pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(|error| failed(error.into()))?;
+        let snapshot = Arc::new(Mutex::new(Snapshot::default()));
+        let (setup, commands) = match &request.around {
+            Around::Command { setup, commands } => (setup, commands),
+            Around::Interfaces(asked) => {
+                let longest = request.plan.mtu;
+                let (between, ends) = Between::take(asked, longest)?;
+                let (loop_thread, looped) =
+                    start_between(request, ends, watched, Arc::clone(&snapshot)).map_err(failed)?;
+                return Ok(Self {
+                    superpackets: (Superpackets::TcpAndUdp, Superpackets::TcpAndUdp),
+                    held: Held::Interfaces(between),
+                    loop_thread,
+                    snapshot,
+                    stop: Some(stop),
+                    is_asked: false,
+                    looped: Some(looped),
+                    relayed: None,
+                });
+            }
+        };
+        let holder = Arc::new(Holder::start(setup, commands)?);
         let watched = Arc::new(watched);
         let mut relayed = None;
         let mut to_relay = None;
-        if request.setup.internet {
+        if setup.internet {
             let (ours, theirs) = relay_sockets().map_err(failed)?;
             to_relay = Some(ours);
             relayed = Some(
@@ -130,13 +185,12 @@ impl Session {
                     .map_err(failed)?,
             );
         }
-        let snapshot = Arc::new(Mutex::new(Snapshot::default()));
         let (loop_thread, looped) =
-            start_loop(request, &holder, to_relay, watched, Arc::clone(&snapshot))
+            start_around(request, &holder, to_relay, &watched, Arc::clone(&snapshot))
                 .map_err(failed)?;
         Ok(Self {
             superpackets: holder.devices.superpackets,
-            holder,
+            held: Held::Command(holder),
             loop_thread,
             snapshot,
             stop: Some(stop),
@@ -151,16 +205,18 @@ impl Session {
     /// # Errors
     /// If there is none of this name.
     pub fn go(&self) -> Result<(), Refused> {
-        self.holder.go()
+        self.held.holder().map_or(Ok(()), Holder::go)
     }
 
     /// Waits for the end, and no longer than this; whether it is over.
     pub fn wait(&self, milliseconds: u16) -> bool {
         let is_over = || self.looped.as_ref().is_none_or(JoinHandle::is_finished);
         if !is_over() {
-            let mut polled = [PollFd::new(self.holder.ended(), PollFlags::POLLIN)];
+            let ended = self.held.holder().map(Holder::ended);
+            let polled = ended.map(|ended| PollFd::new(ended, PollFlags::POLLIN));
+            let mut polled: Vec<PollFd<'_>> = polled.into_iter().collect();
             let _ = poll(&mut polled, PollTimeout::from(milliseconds));
-            if polled[0].any() == Some(true) {
+            if polled.iter().any(|one| one.any() == Some(true)) {
                 // chosen: what the loop needs for its last pass and its records, before we look again.
                 let _ = poll(&mut [], PollTimeout::from(5_u16));
             }
@@ -180,7 +236,7 @@ impl Session {
 
     /// Namespaces for whoever joins.
     pub fn namespaces(&self) -> &[OwnedFd] {
-        &self.holder.namespaces
+        self.held.holder().map_or(&[], |holder| &holder.namespaces)
     }
 
     /// Ends it.
@@ -195,18 +251,20 @@ impl Session {
     /// If the loop failed.
     pub fn finish(mut self) -> Result<Outcome, Refused> {
         let looped = self.looped.take().expect("a session is finished once");
-        let finished = match looped.join() {
-            Ok(result) => result
-                .map_err(|error| Refused::failure(format!("the emulation failed: {error}"), ""))?,
+        let (finished, failed) = match looped.join() {
+            Ok(left) => left,
             Err(panic) => std::panic::resume_unwind(panic),
         };
         self.stop = None;
-        let mut polled = [PollFd::new(self.holder.ended(), PollFlags::POLLIN)];
-        let is_over = poll(&mut polled, PollTimeout::ZERO) == Ok(1);
-        if !is_over {
-            self.holder.end();
+        let (mut is_over, mut status) = (false, None);
+        if let Some(holder) = self.held.holder() {
+            let mut polled = [PollFd::new(holder.ended(), PollFlags::POLLIN)];
+            is_over = poll(&mut polled, PollTimeout::ZERO) == Ok(1);
+            if !is_over {
+                holder.end();
+            }
+            status = holder.status();
         }
-        let status = self.holder.status();
         if let Some(relayed) = self.relayed.take() {
             let _ = relayed.join();
         }
@@ -219,6 +277,7 @@ impl Session {
             finished,
             ended,
             status,
+            failed,
         })
     }
 }
@@ -252,14 +311,14 @@ fn start_relay(
         })
 }
 
-fn start_loop(
+/// Starts the loop around a command, with the relay behind its far end.
+fn start_around(
     request: &Request,
-    holder: &Arc<Holder>,
+    holder: &Holder,
     relay: Option<OwnedFd>,
-    watched: Arc<OwnedFd>,
+    watched: &OwnedFd,
     snapshot: Arc<Mutex<Snapshot>>,
 ) -> io::Result<(i32, Loop)> {
-    let holder = Arc::clone(holder);
     let devices = &holder.devices;
     let inside = TunPort::new(
         devices.inside.try_clone()?,
@@ -271,12 +330,53 @@ fn start_loop(
         FAR_DEVICE,
         devices.far_counters.try_clone()?,
     );
-    let relay_seen = relay.as_ref().map(OwnedFd::try_clone).transpose()?;
-    let far = FarPort::new(far, relay, request.plan.far.clone());
+    let mut downstream = vec![devices.far.try_clone()?];
+    downstream.extend(relay.as_ref().map(OwnedFd::try_clone).transpose()?);
     let ends = Ends {
         inside: FarPort::new(inside, None, Vec::new()),
-        far,
+        far: FarPort::new(far, relay, request.plan.far.clone()),
     };
+    let waits = Waits {
+        sources: PerDirection {
+            upstream: vec![devices.inside.try_clone()?],
+            downstream,
+        },
+        enders: vec![holder.ended().try_clone_to_owned()?, watched.try_clone()?],
+    };
+    start_loop(request, ends, waits, snapshot)
+}
+
+/// Starts the loop between two interfaces.
+fn start_between(
+    request: &Request,
+    ends: Ends<PacketPort>,
+    watched: OwnedFd,
+    snapshot: Arc<Mutex<Snapshot>>,
+) -> io::Result<(i32, Loop)> {
+    let waits = Waits {
+        sources: PerDirection {
+            upstream: vec![ends.inside.as_fd().try_clone_to_owned()?],
+            downstream: vec![ends.far.as_fd().try_clone_to_owned()?],
+        },
+        enders: vec![watched],
+    };
+    start_loop(request, ends, waits, snapshot)
+}
+
+/// What the loop waits for.
+struct Waits {
+    /// What can be read where packets of each direction come from.
+    sources: PerDirection<Vec<OwnedFd>>,
+    /// What can be read, or is closed, once the emulation shall end.
+    enders: Vec<OwnedFd>,
+}
+
+fn start_loop<P: Port + Send + 'static>(
+    request: &Request,
+    ends: Ends<P>,
+    waits: Waits,
+    snapshot: Arc<Mutex<Snapshot>>,
+) -> io::Result<(i32, Loop)> {
     let mut pump = Pump::new(&request.plan, ends).map_err(io::Error::other)?;
     if let Some(directory) = &request.captures {
         pump.capture(captures(directory, request.plan.link_header)?);
@@ -289,15 +389,13 @@ fn start_loop(
             let _ = SigSet::all().thread_block();
             let priority = priority::raise(real_time);
             let _ = told.send(nix::unistd::gettid().as_raw());
-            let mut downstream = vec![holder.devices.far.as_fd()];
-            downstream.extend(relay_seen.as_ref().map(AsFd::as_fd));
             let sources = PerDirection {
-                upstream: vec![holder.devices.inside.as_fd()],
-                downstream,
+                upstream: waits.sources.upstream.iter().map(AsFd::as_fd).collect(),
+                downstream: waits.sources.downstream.iter().map(AsFd::as_fd).collect(),
             };
+            let enders: Vec<_> = waits.enders.iter().map(AsFd::as_fd).collect();
             let spins = precise && priority == Priority::RealTime;
             let spin = if spins { SPIN } else { Span::ZERO };
-            let enders = [holder.ended(), watched.as_fd()];
             let mut clock = Monotonic::new(&sources, &enders, lasts, spin);
             let mut show = |seen: &Snapshot| {
                 // The loop waits for nobody: a look that comes in between sees the one before.
@@ -305,11 +403,33 @@ fn start_loop(
                     *place = *seen;
                 }
             };
-            let result = pump.run(&mut clock, &mut show);
+            let failed = run_guarded(&mut pump, &mut clock, &mut show);
             priority::lower();
-            result.map(|()| pump.finish())
+            (pump.finish(), failed)
         })?;
     Ok((thread.recv().unwrap_or(0), looped))
+}
+
+/// Runs the loop, and says why it could not go on: records so far are kept, even if a fault of ours has ended it.
+fn run_guarded<P: Port>(
+    pump: &mut Pump<P>,
+    clock: &mut Monotonic<'_>,
+    show: &mut dyn FnMut(&Snapshot),
+) -> Option<String> {
+    let run = AssertUnwindSafe(|| pump.run(clock, show));
+    match catch_unwind(run) {
+        Ok(result) => result.err().map(|failure: Failure| {
+            let text = failure.to_string();
+            let words = text.split(" (os error").next().unwrap_or(&text);
+            words.to_owned()
+        }),
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            let text = text.unwrap_or_default();
+            Some(format!("a bug in sojourn: {text}"))
+        }
+    }
 }
 
 /// Bytes that wait for a capture's file. chosen: 10,000 packets between two writes.

@@ -128,6 +128,160 @@ pub(super) fn adopt(descriptors: &[RawFd]) -> Vec<OwnedFd> {
         .collect()
 }
 
+/// A socket for all frames of an interface, bound to it: with the header of superpackets before each, without what is sent
+/// here, in promiscuous mode as long as it is open. What is written goes to the driver at once: no queue of the host holds it.
+pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd> {
+    let flags = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: asks for a descriptor. Protocol 0: nothing arrives before it is bound.
+    let socket = unsafe { libc::socket(libc::AF_PACKET, flags, 0) };
+    status(socket)?;
+    // SAFETY: the kernel has just made it, and nobody else knows it.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    let packet = libc::SOL_PACKET;
+    for option in [
+        libc::PACKET_VNET_HDR,
+        libc::PACKET_AUXDATA,
+        libc::PACKET_IGNORE_OUTGOING,
+        libc::PACKET_QDISC_BYPASS,
+    ] {
+        set_option(&socket, packet, option, &1_i32)?;
+    }
+    let bytes = libc::c_int::try_from(buffer).expect("a buffer has fewer than 2 GB");
+    // Without the right to more than the system's limit there is as much as that allows.
+    if set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes).is_err() {
+        set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes)?;
+    }
+    let index = libc::c_int::try_from(interface).expect("numbers of interfaces are small");
+    let membership = libc::packet_mreq {
+        mr_ifindex: index,
+        mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    set_option(&socket, packet, libc::PACKET_ADD_MEMBERSHIP, &membership)?;
+    // SAFETY: all bytes zero is a value of this C struct of integers.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as libc::c_ushort;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = index;
+    // SAFETY: the kernel reads one sockaddr_ll of the length that is told.
+    status(unsafe {
+        libc::bind(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    })?;
+    Ok(socket)
+}
+
+fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
+    // SAFETY: the kernel reads one T, whose length is told.
+    status(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            (&raw const *value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    })
+}
+
+/// A frame that a packet socket has received.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// Bytes of it with the header of superpackets; more than there was room for if it was cut off.
+    pub(super) length: usize,
+    /// Whether it has a VLAN tag, which the kernel has taken out of the bytes.
+    pub(super) is_tagged: bool,
+}
+
+/// Receives a frame from a packet socket.
+pub(super) fn receive_frame(socket: &OwnedFd, unit: &mut [u8]) -> io::Result<Arrived> {
+    let mut part = libc::iovec {
+        iov_base: unit.as_mut_ptr().cast(),
+        iov_len: unit.len(),
+    };
+    // Room for one control message, aligned as its header wants it.
+    let mut control = [0_u64; 16];
+    // SAFETY: all bytes zero is a value of this C struct of numbers and null pointers.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control) as _;
+    let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
+    // SAFETY: all that the message points to outlives the call; the kernel writes within the lengths that it tells.
+    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
+    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+    // SAFETY: the kernel has filled the message, and its length of control says how far.
+    let first = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    let mut is_tagged = false;
+    // SAFETY: not null, so it points into `control`, which is as long as a header at least.
+    if let Some(header) = unsafe { first.as_ref() }
+        && (header.cmsg_level, header.cmsg_type) == (libc::SOL_PACKET, libc::PACKET_AUXDATA)
+    {
+        // SAFETY: a message of this kind holds one tpacket_auxdata; read unaligned.
+        let told: libc::tpacket_auxdata = unsafe {
+            libc::CMSG_DATA(first)
+                .cast::<libc::tpacket_auxdata>()
+                .read_unaligned()
+        };
+        is_tagged = told.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
+    }
+    Ok(Arrived { length, is_tagged })
+}
+
+/// Frames that a packet socket had no room for since it was asked last.
+pub(super) fn packet_drops(socket: &OwnedFd) -> u32 {
+    let mut told = libc::tpacket_stats {
+        tp_packets: 0,
+        tp_drops: 0,
+    };
+    let mut length = size_of_val(&told) as libc::socklen_t;
+    // SAFETY: the kernel writes one tpacket_stats at most, as it is told.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            (&raw mut told).cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { told.tp_drops } else { 0 }
+}
+
+/// `SIOCETHTOOL` of linux/sockios.h.
+const SIOCETHTOOL: libc::Ioctl = 0x8946;
+/// `ETHTOOL_GFLAGS` and `ETH_FLAG_LRO` of linux/ethtool.h.
+const ETHTOOL_GFLAGS: u32 = 0x25;
+/// See [`ETHTOOL_GFLAGS`].
+const ETH_FLAG_LRO: u32 = 1 << 15;
+
+/// Whether an interface joins received packets in its hardware (large receive offload); no if it does not tell.
+pub(super) fn joins_received(name: &str) -> bool {
+    // SAFETY: asks for a descriptor.
+    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    if socket == -1 {
+        return false;
+    }
+    // SAFETY: the kernel has just made it, and nobody else knows it.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    let mut asked = [ETHTOOL_GFLAGS, 0]; // struct ethtool_value
+    // SAFETY: all bytes zero is a value of this C struct of integers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(room)) {
+        *to = from.cast_signed();
+    }
+    request.ifr_ifru.ifru_data = asked.as_mut_ptr().cast();
+    // SAFETY: the kernel reads one ifreq, and reads and writes the two words that it points to; both outlive the call.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
+    result == 0 && asked[1] & ETH_FLAG_LRO != 0
+}
+
 fn status(result: libc::c_int) -> io::Result<()> {
     if result == -1 {
         Err(io::Error::last_os_error())

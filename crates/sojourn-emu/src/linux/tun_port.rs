@@ -10,10 +10,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 /// Bytes of the longest unit: an IP packet of 16 bits' length with the header before it.
-const LONGEST: usize = Offload::BYTES + 65_535 + 1;
+pub(super) const LONGEST: usize = Offload::BYTES + 65_535 + 1;
 
 /// Most parts of a unit that is written, its header included: a joined packet has one per segment and its headers.
-const MOST_PARTS: usize = 80;
+pub(super) const MOST_PARTS: usize = 80;
 
 /// Reads and writes a device, and knows what it lost.
 #[derive(Debug)]
@@ -90,6 +90,7 @@ impl Port for TunPort {
         let text = std::str::from_utf8(&self.text[..length]).unwrap_or("");
         PortCounters {
             lost: dropped(text, self.name).unwrap_or(0),
+            tagged: 0,
         }
     }
 }

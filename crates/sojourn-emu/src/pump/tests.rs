@@ -81,8 +81,25 @@ impl Port for FakePort {
             } else {
                 0
             },
+            tagged: 0,
         }
     }
+}
+
+#[test]
+fn between_interfaces_only_frames_of_ip_are_read_as_packets() {
+    let mut frame = [0x45; 60];
+    for (kind, is_ip) in [
+        ([0x08, 0x00], true),
+        ([0x86, 0xdd], true),
+        ([0x08, 0x06], false), // ARP
+        ([0x88, 0x64], false), // PPPoE
+    ] {
+        frame[12..14].copy_from_slice(&kind);
+        assert_eq!(ip_of(&frame, ETHERNET_HEADER).is_some(), is_ip);
+    }
+    assert_eq!(ip_of(&frame[..13], ETHERNET_HEADER), None);
+    assert_eq!(ip_of(&frame, 0).map(<[u8]>::len), Some(60));
 }
 
 struct FakeClock(Rc<Script>);

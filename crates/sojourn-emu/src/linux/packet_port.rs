@@ -1,0 +1,102 @@
+//! An Ethernet interface as an end of the link: frames as they are on the wire, superpackets among them.
+//!
+//! Source: Linux, packet(7) and include/uapi/linux/if_packet.h (`PACKET_VNET_HDR`, `PACKET_AUXDATA`); the header before each
+//! frame is that of TUN devices.
+
+use super::system::{self, Arrived};
+use super::tun_port::{LONGEST, MOST_PARTS};
+use crate::plan::ETHERNET_HEADER;
+use crate::port::{Port, PortCounters};
+use crate::segment::Offload;
+use nix::sys::uio::writev;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Bytes of frames that wait for us (specification of the emulator, section 7.4).
+const RECEIVE_BUFFER: usize = 64 << 20;
+
+/// Reads and writes an interface, and knows what it lost.
+#[derive(Debug)]
+pub struct PacketPort {
+    socket: OwnedFd,
+    unit: Box<[u8]>,
+    counted: PortCounters,
+}
+
+impl PacketPort {
+    /// An end of the link over the interface of this number, in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// What the system says; `EPERM` without the right to raw sockets.
+    pub fn open(index: u32) -> io::Result<Self> {
+        Ok(Self {
+            socket: system::packet_socket(index, RECEIVE_BUFFER)?,
+            unit: vec![0; LONGEST + ETHERNET_HEADER].into_boxed_slice(),
+            counted: PortCounters::default(),
+        })
+    }
+}
+
+impl AsFd for PacketPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Port for PacketPort {
+    fn read_batch(
+        &mut self,
+        most: usize,
+        receive: &mut dyn FnMut(Offload, &[u8]),
+    ) -> io::Result<usize> {
+        let mut count = 0;
+        while count < most {
+            let Arrived { length, is_tagged } =
+                match system::receive_frame(&self.socket, &mut self.unit) {
+                    Ok(arrived) => arrived,
+                    Err(error) => match error.raw_os_error() {
+                        Some(libc::EAGAIN | libc::EINTR) => break,
+                        // A superpacket of a kind that the header cannot say: the kernel has thrown it away.
+                        Some(libc::EINVAL) => {
+                            count += 1;
+                            self.counted.lost += 1;
+                            continue;
+                        }
+                        _ => return Err(error),
+                    },
+                };
+            count += 1;
+            if is_tagged {
+                self.counted.tagged += 1;
+                continue;
+            }
+            let unit = self.unit.get(..length);
+            match unit.and_then(|unit| unit.split_first_chunk()) {
+                Some((header, frame)) if let Some(offload) = Offload::read(*header) => {
+                    receive(offload, frame);
+                }
+                _ => self.counted.lost += 1,
+            }
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, offload: Offload, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let header = offload.to_bytes();
+        let mut all = [IoSlice::new(&[]); MOST_PARTS];
+        all[0] = IoSlice::new(&header);
+        all[1..=parts.len()].copy_from_slice(parts);
+        loop {
+            match writev(&self.socket, &all[..=parts.len()]) {
+                Ok(_) => return Ok(()),
+                Err(nix::Error::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn counters(&mut self) -> PortCounters {
+        self.counted.lost += u64::from(system::packet_drops(&self.socket));
+        self.counted
+    }
+}
