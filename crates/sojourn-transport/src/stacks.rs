@@ -9,10 +9,10 @@
 
 use crate::config::{
     AMPLE, AckPolicy, AckTimer, AckUnit, Avoidance, Bbr1Config, Bbr2Config, Bbr3Config,
-    ControllerConfig, CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake, IdleRestart,
-    InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, Pace, Pacing, PragueConfig,
-    RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart, SlowStartExit,
-    StackConfig, TimeoutFormula, WindowUnit, WireSizes,
+    ControllerConfig, CubicConfig, CubicV21Config, DctcpConfig, EcnMode, GrowthGate, Handshake,
+    IdleRestart, InitialThreshold, LedbatConfig, LedbatNs2Config, LossDetection, Pace, Pacing,
+    PragueConfig, RecoveryMode, ReductionBase, RenoConfig, RoundTripSampling, SlowStart,
+    SlowStartExit, StackConfig, TimeoutFormula, WindowUnit, WireSizes,
 };
 use crate::habits::Habits;
 use sojourn_base::Span;
@@ -146,6 +146,10 @@ parameters! {
         DOCSIS_NS3_1_2 "docsis-ns3-1.2" from NS3_2019 { initial_window = 10; pacing = Pacing::On(Pace::NS3); }
         /// Linux of today with CUBIC
         LINUX_CUBIC "linux-cubic" {}
+        /// Linux 6 with CUBIC as its kernel has it: until the first loss the window grows by 5 % per round trip
+        ///
+        /// The rest is `linux-cubic`, which stays as it is because studies have used it.
+        LINUX_6_CUBIC "linux-6-cubic" { controller = ControllerConfig::of(&CubicConfig { count_before_loss: Some(20), ..CubicConfig::BASE }); }
         /// Linux of today with Reno
         LINUX_RENO "linux-reno" { controller = ControllerConfig::of(&RenoConfig { avoidance: Avoidance::Bytes }); slow_start_exit = SlowStartExit::None; }
         /// a BSD of today, in outline

@@ -6,7 +6,7 @@
 
 use super::error::Refused;
 use super::interface::Interface;
-use super::netlink::Netlink;
+use super::netlink::{Link, Netlink};
 use super::packet_port::PacketPort;
 use crate::port::Ends;
 use nix::net::if_::if_nametoindex;
@@ -137,7 +137,7 @@ impl Between {
     fn wait_until_connected(&self) -> Result<(), Refused> {
         let is_connected = |moved: &Moved| {
             let link = self.ours.link(moved.index);
-            link.is_ok_and(|link| link.is_connected())
+            link.is_ok_and(Link::is_connected)
         };
         for _ in 0..CONNECTED_MS / 50 {
             if self.moved.iter().all(is_connected) {

@@ -118,7 +118,7 @@ fn leads_out(name: &str, four: &str, six: &str) -> bool {
         words.len() == 10
             && words[9] == name
             && words[1] == "00"
-            && words[0].trim_matches('0') == ""
+            && words[0].trim_matches('0').is_empty()
     };
     four.lines().any(is_default_four) || six.lines().any(is_default_six)
 }

@@ -154,25 +154,35 @@ pub(super) fn packet_socket(interface: u32, buffer: usize) -> io::Result<OwnedFd
     let index = libc::c_int::try_from(interface).expect("numbers of interfaces are small");
     let membership = libc::packet_mreq {
         mr_ifindex: index,
-        mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+        mr_type: short(libc::PACKET_MR_PROMISC),
         mr_alen: 0,
         mr_address: [0; 8],
     };
     set_option(&socket, packet, libc::PACKET_ADD_MEMBERSHIP, &membership)?;
     // SAFETY: all bytes zero is a value of this C struct of integers.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-    address.sll_family = libc::AF_PACKET as libc::c_ushort;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_family = short(libc::AF_PACKET);
+    address.sll_protocol = short(libc::ETH_P_ALL).to_be();
     address.sll_ifindex = index;
     // SAFETY: the kernel reads one sockaddr_ll of the length that is told.
     status(unsafe {
         libc::bind(
             socket.as_raw_fd(),
             (&raw const address).cast(),
-            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+            length_of::<libc::sockaddr_ll>(),
         )
     })?;
     Ok(socket)
+}
+
+/// The length of a T, as the system calls of sockets take it.
+fn length_of<T>() -> libc::socklen_t {
+    libc::socklen_t::try_from(size_of::<T>()).expect("these structs are short")
+}
+
+/// A constant of the C headers in the width of its field.
+fn short(constant: libc::c_int) -> libc::c_ushort {
+    libc::c_ushort::try_from(constant).expect("of linux/if_packet.h and if_ether.h, below 65536")
 }
 
 fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
@@ -183,7 +193,7 @@ fn set_option<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) -> io::Re
             level,
             option,
             (&raw const *value).cast(),
-            size_of::<T>() as libc::socklen_t,
+            length_of::<T>(),
         )
     })
 }
@@ -210,7 +220,7 @@ pub(super) fn receive_frame(socket: &OwnedFd, unit: &mut [u8]) -> io::Result<Arr
     message.msg_iov = &raw mut part;
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
-    message.msg_controllen = size_of_val(&control) as _;
+    message.msg_controllen = size_of_val(&control);
     let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
     // SAFETY: all that the message points to outlives the call; the kernel writes within the lengths that it tells.
     let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
@@ -239,7 +249,7 @@ pub(super) fn packet_drops(socket: &OwnedFd) -> u32 {
         tp_packets: 0,
         tp_drops: 0,
     };
-    let mut length = size_of_val(&told) as libc::socklen_t;
+    let mut length = length_of::<libc::tpacket_stats>();
     // SAFETY: the kernel writes one tpacket_stats at most, as it is told.
     let result = unsafe {
         libc::getsockopt(

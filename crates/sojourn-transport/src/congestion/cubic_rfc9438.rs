@@ -1,7 +1,7 @@
 //! CUBIC: the window as a cubic function of the time since the last loss.
 //!
 //! Source: RFC 9438: 4.1 to 4.5 (growth), 4.6 (decrease), 4.7 (fast convergence), 4.8 (timeout);
-//! Linux since 4.2 for the epoch of an idle flow.
+//! Linux since 4.2 for the epoch of an idle flow, and for the growth before the first loss.
 //! Units: time in seconds, windows in segments.
 //! Deviations: reductions are not undone after a spurious loss (4.9).
 
@@ -21,6 +21,11 @@ parameters! {
         reno_friendly: bool = true, origin("by the stack's name");
         /// release bandwidth to newer flows (RFC 9438 §4.7)
         fast_convergence: bool = true, origin("by the stack's name");
+        /// until the first loss, the window grows by at least one segment for so many that are acknowledged (Linux)
+        ///
+        /// Linux has 20 (`bictcp_update`): 5 % per round trip while nobody knows how much the path holds, where the curve
+        /// of RFC 9438 is flat for seconds.
+        count_before_loss: Option<u32> = None, origin("RFC 9438 §4.2").or("curve").least("2").most("100000");
     }
 }
 
@@ -32,12 +37,15 @@ struct Epoch {
     k: f64,
     /// The window of a Reno flow in the same place.
     w_est: f64,
+    /// No loss has shown yet what the path holds, or a timeout has come since.
+    is_first: bool,
 }
 
 /// State of CUBIC.
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic {
     config: CubicConfig,
+    /// Zero before the first epoch of a path, and of one after a timeout.
     w_max: f64,
     cwnd_prior: f64,
     epoch: Option<Epoch>,
@@ -54,6 +62,7 @@ impl Cubic {
     }
 
     fn begin(&mut self, now: Instant, cwnd: f64) -> Epoch {
+        let is_first = self.w_max <= 0.0;
         let k = if self.w_max > cwnd {
             math::cbrt((self.w_max - cwnd) / self.config.scale)
         } else {
@@ -64,6 +73,7 @@ impl Cubic {
             start: now,
             k,
             w_est: cwnd,
+            is_first,
         }
     }
 
@@ -107,6 +117,11 @@ impl CongestionControl for Cubic {
             window.size = cwnd.max(epoch.w_est);
         } else {
             window.size = cwnd + acked * (target - cwnd) / cwnd;
+        }
+        if let Some(count) = self.config.count_before_loss
+            && epoch.is_first
+        {
+            window.size = window.size.max(cwnd + acked / f64::from(count));
         }
         self.epoch = Some(epoch);
     }
@@ -188,6 +203,32 @@ mod tests {
             .on_congestion_avoidance(1, &ack_at(Instant::from_s(31), 1), &mut idle.1);
         cubic.on_congestion_avoidance(1, &ack_at(Instant::from_s(1), 1), &mut window);
         assert!((idle.1.size - window.size).abs() < 1e-12);
+    }
+
+    #[test]
+    fn before_the_first_loss_linux_grows_by_a_twentieth_of_what_is_acknowledged() {
+        let linux = CubicConfig {
+            count_before_loss: Some(20),
+            ..CubicConfig::BASE
+        };
+        let grown = |config: CubicConfig, before: &[Cause]| {
+            let mut cubic = Cubic::new(config);
+            let mut window = Window {
+                size: 100.0,
+                threshold: 100.0,
+            };
+            for cause in before {
+                cubic.on_congestion(&congestion(100.0, *cause), &window);
+            }
+            cubic.on_congestion_avoidance(40, &ack_at(Instant::ZERO, 40), &mut window);
+            window.size - 100.0
+        };
+        // 40 of 20 each; RFC 9438 on its plateau: 40/100 of 0.4 x 0.04³ by the curve, of 1/100 by Reno.
+        assert!((grown(linux, &[]) - 2.0).abs() < 1e-9);
+        assert!(grown(CubicConfig::BASE, &[]) < 0.5);
+        assert!(grown(linux, &[Cause::Loss]) < 0.5);
+        // After a timeout nothing is known again (Linux `bictcp_reset`).
+        assert!((grown(linux, &[Cause::Loss, Cause::Timeout]) - 2.0).abs() < 1e-9);
     }
 
     #[test]
