@@ -84,6 +84,39 @@ def test_a_query_ends_when_it_is_interrupted(sojourn: CommandLine, tmp_path: Pat
     assert "Traceback" not in said
 
 
+IN_A_DESTRUCTOR = """
+import os, signal, time
+import sojourn.cli.app
+from sojourn.cli import main
+
+class Kept:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{number})
+        time.sleep(0)
+
+def execute(arguments):
+    Kept()
+    time.sleep(60)
+    return 0
+
+sojourn.cli.app.execute = execute
+main()
+"""
+"""An interrupt that comes where Python lets no exception out."""
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_inside_a_destructor_is_not_lost(number: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", IN_A_DESTRUCTOR.format(number=number)],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (3, "interrupted\n")
+
+
 ENDLESS = """
 import os, sys
 import sojourn

@@ -14,16 +14,23 @@ __all__ = ["main", "run_command"]
 
 INTERRUPTED = 3  # as in `sojourn.errors.ExitStatus`, which is not loaded for help
 
+INTERRUPTS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)
+]
+"""Signals that end a command; the third is an interrupt that comes again (`_unraisable`)."""
+
 
 def main() -> None:
     """Run the command that the process was called with, and leave the process."""
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in INTERRUPTS:
             signal.signal(number, _interrupt)
+        if hasattr(signal, "setitimer"):  # not on Windows
+            sys.unraisablehook = _unraisable
         status = run_command(sys.argv[1:])
         status = max(status, _flush())
         # What was asked for is done; an interrupt that comes now comes too late to undo it.
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in INTERRUPTS:
             signal.signal(number, signal.SIG_IGN)
     except KeyboardInterrupt:  # before the command, or while it said how it ended
         status = INTERRUPTED
@@ -65,6 +72,18 @@ def _interrupt(_signal: int, _frame: object) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     raise KeyboardInterrupt
+
+
+AGAIN_S = 0.02
+"""When an interrupt comes again that nobody could take; chosen: soon, and after the callback that it met has ended."""
+
+
+def _unraisable(met: "sys.UnraisableHookArgs") -> None:
+    """Send an interrupt again that came inside a destructor or a callback: Python lets no exception out of these."""
+    if issubclass(met.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+    else:
+        sys.__unraisablehook__(met)
 
 
 def _leave(_signal: int, _frame: object) -> None:
