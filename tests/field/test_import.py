@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -168,10 +169,18 @@ def test_flents_summary_is_read_as_it_is_printed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("flent") is None, reason="flent is not installed")
-def test_flent_itself_prints_these_means() -> None:
+def test_flent_itself_prints_these_numbers() -> None:
+    python = (
+        Path(shutil.which("flent") or "").read_text().split("\n", 1)[0].removeprefix("#!").split()
+    )
+    interpolates = subprocess.run([*python, "-c", "import numpy"], capture_output=True, check=False)
     path = next(FILES.glob("tcp_upload*96KB_rep_1*"))
-    for one in check_file(path, path.name):
-        assert one.agrees or one.flent_median != one.median, one
+    checks = list(check_file(path, path.name))
+    assert len(checks) > 1
+    for one in checks:
+        if interpolates.returncode != 0:  # without NumPy Flent prints samples beside quantiles
+            one = replace(one, flent_median=None, flent_p99=None)
+        assert one.agrees, one
 
 
 def test_throughput_is_that_of_the_average_stream_and_latency_that_of_udp() -> None:
