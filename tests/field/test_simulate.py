@@ -22,7 +22,9 @@ from sojourn.field.population import (
     draw_homes,
 )
 from sojourn.field.simulate import _scenario, _tests_of, queue_of, simulate_trial  # pyright: ignore[reportPrivateUsage]
+from sojourn.provisioning import encode
 from sojourn.study.library import load_study
+from support import CommandLine
 
 FAITHFUL = Population(missing=0.0, dropout=0.0)
 """Everybody stays, and nothing is missing."""
@@ -114,6 +116,58 @@ def test_treatments_go_by_size_or_by_manager() -> None:
     assert queue_of("docsis-pie") == {"kind": "docsis-pie"}
     with pytest.raises(UsageError, match="no treatment"):
         queue_of("better")
+
+
+MODEM = """schema = 1
+[[tlv]]
+network_access = 1
+[[tlv]]
+[tlv.upstream_service_flow]
+service_flow_reference = 1
+max_sustained_rate = 5000000
+buffer_control = { target = 8192 }
+aqm = { disable = 1 }
+[[tlv]]
+[tlv.downstream_service_flow]
+service_flow_reference = 2
+max_sustained_rate = 25000000
+"""
+
+
+def test_a_configuration_file_is_a_treatment(
+    sojourn: CommandLine, tmp_path: Path, table: pl.DataFrame
+) -> None:
+    (tmp_path / "small.cm").write_bytes(encode(MODEM).octets)
+    one = table.filter(pl.col("treatment") == "8KB").head(1)
+    one.with_columns(treatment=pl.lit("small")).write_csv(tmp_path / "schedule.csv")
+    said = ["--treatment", 'small={ kind = "drop-tail", limit = "8192 B" }']
+    for name, how in (("file", ["--bootfile", "small=small.cm"]), ("said", said)):
+        done = sojourn("trial", "simulate", "schedule.csv", "--out", name, *how, "--seed", "3")
+        assert done.status == 0, done.stderr
+    files = {name: sorted((tmp_path / name).rglob("*.gz")) for name in ("file", "said")}
+    assert [path.read_bytes() for path in files["file"]] == [
+        path.read_bytes() for path in files["said"]
+    ]
+    assert len(files["file"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["small"], "--bootfile small: a name and a file are needed"),
+        (["small=a.cm", "small=b.cm"], "--bootfile names small twice"),
+        (["small=none.cm"], "none.cm"),
+    ],
+)
+def test_what_names_no_configuration_file_is_refused(
+    sojourn: CommandLine, tmp_path: Path, table: pl.DataFrame, given: list[str], message: str
+) -> None:
+    table.write_csv(tmp_path / "schedule.csv")
+    options = [part for text in given for part in ("--bootfile", text)]
+    refused = sojourn("trial", "simulate", "schedule.csv", "--out", "x", *options)
+    assert refused.status == 2
+    assert message in refused.stderr
+    assert not (tmp_path / "x").exists()
 
 
 def test_what_is_no_schedule_is_refused(tmp_path: Path, table: pl.DataFrame) -> None:

@@ -13,10 +13,10 @@ from contextlib import suppress
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
-__all__ = ["HelpWanted", "Parser", "span", "whole_number"]
+__all__ = ["HelpWanted", "Parser", "named_files", "share_of", "span", "whole_number"]
 
 
 class HelpWanted(Exception):
@@ -166,3 +166,26 @@ def share_of(text: str) -> tuple[int, int]:
 
 SHARE_DIGITS = 6
 """Digits of a number of shares. chosen: nobody has a million machines."""
+
+
+def named_files(option: str, texts: Sequence[str], example: str) -> dict[str, str]:
+    """Return paths by the names that an option gives them, as NAME=FILE.
+
+    Raises
+    ------
+    UsageError
+        If a text has no name or no file, or a name stands twice.
+    """
+    from sojourn.errors import UsageError
+
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, path = text.partition("=")
+        if not name or not path:
+            raise UsageError(
+                f"{option} {text}: a name and a file are needed", f"{option} {example}"
+            )
+        if name in found:
+            raise UsageError(f"{option} names {name} twice", "one file for each treatment")
+        found[name] = path
+    return found

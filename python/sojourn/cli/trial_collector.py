@@ -119,18 +119,16 @@ def execute(options: Namespace) -> None:
 
 
 def _plan(storage: Storage, names: list[str], bootfiles: list[str]) -> None:
+    from sojourn.cli.arguments import named_files
     from sojourn.cli.console import note, warn
-    from sojourn.errors import UsageError
     from sojourn.field.assignments import Assignments, read_schedule
     from sojourn.field.collector.plan import set_plan
     from sojourn.provisioning.configuration import read_octets
 
-    files: dict[str, bytes] = {}
-    for text in bootfiles:
-        name, equals, path = text.partition("=")
-        if not equals:
-            raise UsageError(f"{text!r} names no file", "--bootfile 48KB=48KB.cm")
-        files[name] = read_octets(path)
+    files = {
+        name: read_octets(path)
+        for name, path in named_files("--bootfile", bootfiles, "48KB=48KB.cm").items()
+    }
     (schedule,) = names[:1]
     assignments = Assignments.of(read_schedule(Path(schedule)))
     set_plan(storage.engine, assignments, files)

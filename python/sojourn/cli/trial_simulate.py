@@ -7,6 +7,7 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
     from typing import Any
 
     from sojourn.cli.arguments import Parser
@@ -36,6 +37,13 @@ def arguments(parser: Parser) -> None:
         default=[],
     )
     parser.option(
+        "--bootfile",
+        "NAME=FILE",
+        "The upstream queue of a treatment: what a modem makes of this CM configuration file.",
+        action="append",
+        default=[],
+    )
+    parser.option(
         "--scenario",
         "FILE",
         "One test of one home, with a load named test (default: that of the talk's study).",
@@ -58,6 +66,7 @@ def execute(options: Namespace) -> None:
     from dataclasses import replace
     from math import log1p
 
+    from sojourn.cli.arguments import named_files
     from sojourn.cli.console import note
     from sojourn.field.assignments import read_schedule
     from sojourn.field.population import DEFAULT
@@ -70,7 +79,9 @@ def execute(options: Namespace) -> None:
 
     refuse_used(options.out)
     schedule = read_schedule(options.schedule)
+    bootfiles = named_files("--bootfile", options.bootfile, "48KB=48KB.cm")
     given = dict(_treatment(text) for text in options.treatment)
+    given |= {name: _queue_of_bootfile(path) for name, path in bootfiles.items()}
     names = schedule["treatment"].unique(maintain_order=True).to_list()
     queues = {name: given.get(name) or queue_of(name) for name in names}
     base = read_text(options.scenario) if options.scenario else load_study("klatsky2016").base
@@ -92,6 +103,18 @@ def execute(options: Namespace) -> None:
         progress.stop()
     note(f"{tests} of {schedule.height} tests; the others are missing, or of homes that left")
     print(options.out)
+
+
+def _queue_of_bootfile(path: str) -> Mapping[str, Any]:
+    """Return the upstream queue of a modem with this file; rates stay those of each home."""
+    from sojourn.cli.provision_show import tell
+    from sojourn.provisioning import decode, expand
+    from sojourn.provisioning.configuration import read_octets
+    from sojourn.provisioning.scenarios import access
+
+    service = expand(decode(read_octets(path)), file=path)
+    tell(service.issues, path)
+    return access(service)["upstream"]["queue"]
 
 
 def _percent(text: str) -> float:
