@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "python" / "sojourn"
 LAYERS = """
     __main__
     cli
+    advice
     aqm bench emulation home neighbourhood published query scores serve traces
     field
     provisioning

@@ -4,7 +4,7 @@ The command line is `sojourn`; this package is the same thing for programs and n
 
 >>> import sojourn
 >>> sorted(sojourn.__all__)[:3]
-['Live', 'Packet', 'Problem']
+['Advice', 'Live', 'Packet']
 
 Importing it is cheap: each part is loaded when it is used.
 """
@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from typing import Any
 
+    from sojourn.advice.answer import Advice, advise
     from sojourn.api.result import StudyResult, load_result
     from sojourn.api.run import Run, run
     from sojourn.api.study import Study
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "Advice",
     "Live",
     "Packet",
     "Problem",
@@ -47,6 +49,7 @@ __all__ = [
     "StudyResult",
     "__version__",
     "add_manager",
+    "advise",
     "live",
     "load_result",
     "load_scenario",
@@ -54,6 +57,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Advice": "sojourn.advice.answer",
+    "advise": "sojourn.advice.answer",
     "Problem": "sojourn.errors",
     "RecordError": "sojourn.errors",
     "RunError": "sojourn.errors",

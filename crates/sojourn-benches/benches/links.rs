@@ -6,8 +6,8 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use sojourn_base::{BitRate, Instant, Meta, PacketHandle, Span};
 use sojourn_link::{
-    AnyLink, CascadeConfig, Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, SerialConfig,
-    ShapedConfig, SingleQueueConfig,
+    AnyLink, CascadeConfig, Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, Rule,
+    SerialConfig, ShapedConfig, SingleQueueConfig,
 };
 use sojourn_queue::{CodelConfig, DropTailConfig, ManagerConfig};
 use std::hint::black_box;
@@ -99,6 +99,7 @@ fn links(criterion: &mut Criterion) {
             LinkConfig {
                 link: ShapedConfig {
                     shaper: CascadeConfig::WHITE2012.shaper,
+                    rule: Rule::Bucket,
                     pull: Pull::WithTokens,
                     delay: Span::from_ms(1),
                 }

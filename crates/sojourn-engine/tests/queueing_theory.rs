@@ -5,7 +5,7 @@
 
 use sojourn_base::{BitRate, Bytes, Instant, Limit, Meta, PacketHandle, Seed, Span, dist};
 use sojourn_link::{
-    Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, SerialConfig, ShapedConfig,
+    Draw, LinkConfig, LinkContext, Loss, Mark, Passage, Pull, Rule, SerialConfig, ShapedConfig,
     ShaperConfig,
 };
 use sojourn_queue::{Admission, DropTailConfig, ManagerConfig};
@@ -158,6 +158,7 @@ fn a_token_bucket_keeps_its_arrival_curve_in_every_interval() {
     let link = LinkConfig {
         link: ShapedConfig {
             shaper,
+            rule: Rule::Bucket,
             pull: Pull::Ahead,
             delay: Span::ZERO,
         }

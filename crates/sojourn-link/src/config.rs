@@ -178,6 +178,20 @@ words! {
     }
 }
 
+words! {
+    /// What holds a shaper's packets back.
+    pub enum Rule {
+        /// a packet leaves when the bucket holds it
+        ///
+        /// What was not used is saved up to the bucket's depth, and leaves as a burst.
+        Bucket = "bucket",
+        /// a packet leaves when those before it are paid for, and is paid for afterwards
+        ///
+        /// As CAKE shapes: nothing is saved, so there is no burst, and `burst` does not count.
+        Deficit = "deficit",
+    }
+}
+
 /// When a shaper takes the next packet.
 const PULL: Key = key(
     "pull",
@@ -191,6 +205,8 @@ parameters! {
     pub struct ShapedConfig: "shaped", "a token-bucket rate shaper: the downstream of a DOCSIS 3.0 CMTS" {
         /// the buckets
         shaper: ShaperConfig = ShaperConfig::BASE;
+        /// what holds packets back
+        rule: Rule = Rule::Bucket, origin("White 2012 §2.2.1; \"deficit\" is the shaper of Linux sch_cake");
         pull: Pull = Pull::WithTokens, PULL;
         delay: Span = FIXED_DELAY, keys::delay("White 2012 §2.3");
     }

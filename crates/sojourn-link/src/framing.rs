@@ -21,6 +21,13 @@ const OVERHEAD: Key = key(
 )
 .most("256");
 
+const LEAST: Key = key(
+    "mpu",
+    "bytes that a packet counts at least, its overhead included",
+    "chosen: none unless it is said; Linux cake",
+)
+.most("256");
+
 choices! {
     /// How a link frames a packet; its queue, its shaper and its line are charged the framed length, the next link
     /// is not.
@@ -37,6 +44,13 @@ choices! {
             /// bytes of the MAC header with its extensions
             mac_header: u16 = 10, origin("NS3 UsMacHdrSize: 10, unbonded").least("6").most("246");
         } = "docsis",
+        /// what a router is told to count, as by `overhead` and `mpu` of tc
+        ///
+        /// 18 and 64 are an Ethernet frame; 28 and 74 are that behind a DOCSIS MAC header of 10 B.
+        Counted {
+            overhead: u16 = 0, OVERHEAD;
+            mpu: u16 = 0, LEAST;
+        } = "counted",
         /// ATM cells: 48 B in each 53 B
         ///
         /// The AAL5 trailer is part of the overhead.
@@ -81,6 +95,14 @@ impl Framing {
             Self::Ip => length,
             Self::Ethernet => ethernet(length),
             Self::Docsis { mac_header } => ethernet(length) + mac_header as u32,
+            Self::Counted { overhead, mpu } => {
+                let bytes = length + overhead as u32;
+                if bytes < mpu as u32 {
+                    mpu as u32
+                } else {
+                    bytes
+                }
+            }
             Self::Atm { overhead } => (length + overhead as u32).div_ceil(48) * 53,
             Self::Ptm { overhead } => {
                 let bytes = length + overhead as u32;
@@ -114,6 +136,24 @@ mod tests {
             (Framing::Ethernet, 47, 65),
             (docsis, 1500, 1528),
             (docsis, 40, 74),
+            // Vectors of CAKE's overhead: 58 B are below the mpu; 1544 B in 33 cells.
+            (
+                Framing::Counted {
+                    overhead: 18,
+                    mpu: 64,
+                },
+                40,
+                64,
+            ),
+            (
+                Framing::Counted {
+                    overhead: 18,
+                    mpu: 64,
+                },
+                1500,
+                1518,
+            ),
+            (Framing::Atm { overhead: 44 }, 1500, 1749),
             // The same, part D: 1540 B in 33 cells of 48 B; 80 B in two.
             (pppoe_llcsnap, 1500, 1749),
             (pppoe_llcsnap, 40, 106),
@@ -131,6 +171,13 @@ mod tests {
 
     proptest! {
         #[test]
+        fn a_router_can_count_what_a_modem_sends(length in 1_u32..65_536) {
+            let counted = |overhead, mpu| Framing::Counted { overhead, mpu }.charged(length);
+            prop_assert_eq!(counted(18, 64), Framing::Ethernet.charged(length));
+            prop_assert_eq!(counted(28, 74), Framing::Docsis { mac_header: 10 }.charged(length));
+        }
+
+        #[test]
         fn framing_never_shortens_and_a_longer_packet_never_costs_less(
             length in 1_u32..65_536,
             overhead in 0_u16..247,
@@ -139,6 +186,7 @@ mod tests {
                 Framing::Ip,
                 Framing::Ethernet,
                 Framing::Docsis { mac_header: overhead },
+                Framing::Counted { overhead, mpu: 84 },
                 Framing::Atm { overhead },
                 Framing::Ptm { overhead },
             ] {

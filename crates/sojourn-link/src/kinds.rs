@@ -3,7 +3,9 @@
 //! Whoever adds a link adds one line to the list: files, schema and reference page know it by that.
 
 use crate::any::AnyLink;
-use crate::config::{CascadeConfig, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig};
+use crate::config::{
+    CascadeConfig, Rule, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
+};
 use crate::docsis30::cascade::Cascade;
 use crate::docsis30::single_queue::SingleQueue;
 use crate::docsis31::config::{DownstreamConfig, UpstreamConfig};
@@ -95,17 +97,34 @@ impl LinkKind for ShapedConfig {
     }
 
     fn burst(&self) -> Bytes {
-        self.shaper.burst
+        match self.rule {
+            Rule::Bucket => self.shaper.burst,
+            // One packet, which is paid for afterwards.
+            Rule::Deficit => LONGEST_PACKET,
+        }
     }
 
     fn bucket(&self) -> Option<(&'static str, Bytes)> {
-        Some(self.shaper.shallowest())
+        (self.rule == Rule::Bucket).then(|| self.shaper.shallowest())
     }
 
     fn collect_problems(&self, problems: &mut Vec<ConfigProblem>) {
         self.shaper.collect_problems(problems);
+        if self.rule == Rule::Deficit && self.shaper.peak > BitRate::ZERO {
+            problems.push(problem(
+                "peak",
+                alloc::format!(
+                    "a shaper that saves nothing has no peak rate ({})",
+                    self.shaper.peak
+                ),
+                "peak = \"unlimited\", or rule = \"bucket\"",
+            ));
+        }
     }
 }
+
+/// The longest packet of IP.
+const LONGEST_PACKET: Bytes = Bytes(65_535);
 
 impl LinkKind for CascadeConfig {
     fn build(&self, manager: Box<dyn QueueManager>) -> AnyLink {

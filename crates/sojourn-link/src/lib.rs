@@ -42,8 +42,8 @@ pub use any::AnyLink;
 pub use conditioned::Conditioned;
 pub use conditions::ConditionConfig;
 pub use config::{
-    CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, SerialConfig, ShapedConfig,
-    ShaperConfig, SingleQueueConfig, WireConfig,
+    CascadeConfig, CascadeVariant, Forwarding, ImpulseConfig, Pull, Rule, SerialConfig,
+    ShapedConfig, ShaperConfig, SingleQueueConfig, WireConfig,
 };
 pub use docsis::congestion::{CongestionConfig, RateCycle};
 pub use docsis30::cascade::Cascade;

@@ -132,8 +132,8 @@ mod tests {
     use super::*;
     use crate::testing::{Call, Collector, Diary, drive, packet};
     use crate::{
-        Cascade, CascadeConfig, Pull, Serial, SerialConfig, Shaped, ShapedConfig, ShaperConfig,
-        SingleQueue, SingleQueueConfig, Transmit,
+        Cascade, CascadeConfig, Pull, Rule, Serial, SerialConfig, Shaped, ShapedConfig,
+        ShaperConfig, SingleQueue, SingleQueueConfig, Transmit,
     };
     use alloc::boxed::Box;
     use sojourn_base::{BitRate, PacketHandle};
@@ -220,6 +220,7 @@ mod tests {
             || {
                 let config = ShapedConfig {
                     shaper: SLOW,
+                    rule: Rule::Bucket,
                     pull: Pull::WithTokens,
                     delay: Span::ZERO,
                 };

@@ -271,7 +271,14 @@ impl<M: QueueManager + ?Sized> RateShapingQueue<M> {
             self.due_length = length;
         } else {
             let is_empty = self.manager.backlog().packets.0 == 0;
-            self.due = if is_empty { Instant::NEVER } else { now };
+            self.due = if is_empty {
+                Instant::NEVER
+            } else if self.pull == Pull::WithTokens && self.shaper.pays_afterwards() {
+                // Whatever the manager then gives may leave.
+                self.shaper.earliest(ShaperPrice::default()).max(now)
+            } else {
+                now
+            };
             self.due_length = 0;
         }
     }

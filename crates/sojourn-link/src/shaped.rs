@@ -1,14 +1,15 @@
-//! A token-bucket rate shaper with a managed queue and a fixed delay: the downstream of a DOCSIS 3.0
-//! CMTS.
+//! A rate shaper with a managed queue and a fixed delay: the downstream of a DOCSIS 3.0 CMTS, or a router.
 //!
 //! The head of the queue leaves as a whole as soon as both buckets hold it; the shaper has no line rate
-//! of its own, so leaving takes no time.
+//! of its own, so leaving takes no time. By the deficit rule the head leaves as soon as the packets before it are
+//! paid for: a bucket of no depth that may be in debt for one packet.
 //!
-//! Source: White 2012 §2.2 (last paragraph) and §2.3.
+//! Source: White 2012 §2.2 (last paragraph) and §2.3; for the deficit rule Linux `sch_cake` (`cake_enqueue`,
+//! `cake_dequeue`, `cake_advance_shaper`).
 //! Deviations: the paper gives the downstream a configurable link bandwidth and does not print it; at
 //! the rate of a bonded downstream it would add less than 0.1 ms per packet.
 
-use crate::config::ShapedConfig;
+use crate::config::{Rule, ShapedConfig, ShaperConfig};
 use crate::rate_shaping_queue::{NextStage, RateShapingQueue};
 use crate::{DelayParts, Link, LinkContext, Passage, Transmit};
 use alloc::boxed::Box;
@@ -25,8 +26,15 @@ pub struct Shaped<M: ?Sized = dyn QueueManager> {
 impl<M: QueueManager + ?Sized> Shaped<M> {
     /// An idle shaper with full buckets.
     pub fn new(config: ShapedConfig, manager: Box<M>) -> Self {
+        let shaper = match config.rule {
+            Rule::Bucket => config.shaper,
+            Rule::Deficit => ShaperConfig {
+                burst: Bytes::ZERO,
+                ..config.shaper
+            },
+        };
         Self {
-            queue: RateShapingQueue::new(&config.shaper, config.pull, manager),
+            queue: RateShapingQueue::new(&shaper, config.pull, manager),
             delay: config.delay,
         }
     }

@@ -62,6 +62,15 @@ impl RateShaper {
         due(&self.sustained, price.sustained).max(due(&self.peak, price.peak))
     }
 
+    /// Whether a packet is paid for after it has left, so that its length need not be known before: the bucket of the
+    /// sustained rate has no depth.
+    #[must_use]
+    pub fn pays_afterwards(&self) -> bool {
+        self.sustained
+            .as_ref()
+            .is_some_and(|bucket| bucket.depth() == Bytes::ZERO)
+    }
+
     /// Take `price` out of both buckets.
     pub fn debit(&mut self, now: Instant, price: ShaperPrice) {
         if let Some(bucket) = &mut self.sustained {

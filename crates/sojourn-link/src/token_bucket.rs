@@ -71,6 +71,12 @@ impl TokenBucket {
         }
     }
 
+    /// How much it holds at most.
+    #[must_use]
+    pub const fn depth(&self) -> Bytes {
+        self.depth
+    }
+
     /// What `bytes` cost.
     #[must_use]
     pub fn price(&self, bytes: Bytes) -> Price {

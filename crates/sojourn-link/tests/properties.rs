@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sojourn_base::{BitRate, Bytes, Ecn, Instant, Limit, Packets, Span};
 use sojourn_link::{
     AnyLink, CascadeConfig, CascadeVariant, CongestionConfig, ImpulseConfig, LinkConfig, Loss,
-    Pull, RateCycle, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
+    Pull, RateCycle, Rule, SerialConfig, ShapedConfig, ShaperConfig, SingleQueueConfig,
 };
 use sojourn_queue::{
     CodelConfig, CodelLaw, DocsisPieConfig, DropTailConfig, FqCodelConfig, ManagerConfig,
@@ -88,9 +88,16 @@ fn links() -> impl Strategy<Value = LinkConfig> {
             queue,
         },
     );
-    let shaped = (managers(), 0..2_usize).prop_map(|(queue, pull)| LinkConfig {
+    let shaped = (managers(), 0..2_usize, 0..2_usize).prop_map(|(queue, pull, rule)| LinkConfig {
         link: ShapedConfig {
-            shaper: SHAPER,
+            shaper: ShaperConfig {
+                peak: match Rule::ALL[rule] {
+                    Rule::Bucket => SHAPER.peak,
+                    Rule::Deficit => BitRate::ZERO,
+                },
+                ..SHAPER
+            },
+            rule: Rule::ALL[rule],
             pull: Pull::ALL[pull],
             delay: Span::from_ms(1),
         }

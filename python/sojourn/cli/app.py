@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "execute", "parser_of"]
 
 CHAPTERS = {
-    "Ask": ("home", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
+    "Ask": ("home", "advise", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
     "Measure and set": ("trial", "trace"),
     "Judge": ("score", "histogram", "check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
@@ -22,6 +22,10 @@ CHAPTERS = {
 
 COMMANDS = {
     "home": ("home", "Ask what to set in a household: one sentence, one page, the lines."),
+    "advise": (
+        "advise",
+        "Ask what to set on a line: settings raced, one sentence, the lines to paste.",
+    ),
     "group": ("group", "Ask how many homes fit on a cable channel: one sentence, one page."),
     "check": ("check", "Validate scenarios and studies; all problems at once."),
     "check-aqm": (

@@ -26,7 +26,7 @@ from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
 from sojourn.study.result import METRICS_SCHEMA, StudyResult
 
-__all__ = ["metrics_of", "write_result", "write_summary", "write_table"]
+__all__ = ["metrics_of", "rows_of", "write_result", "write_summary", "write_table"]
 
 COMPRESSION_LEVEL = 1  # chosen: a quarter less time than level 3, for 6 % more bytes
 
@@ -114,7 +114,7 @@ def metrics_of(finished: Sequence[tuple[RunSpec, Kept]], study: str = "") -> pl.
         If one of them has changed since it was found.
     """
     try:
-        with _rows_of("metrics", finished) as found:
+        with rows_of("metrics", finished) as found:
             rows = found.select(
                 pl.lit(study).alias("study"), "point", "seed", "subject", "metric", "value", "unit"
             ).collect()
@@ -128,7 +128,7 @@ def metrics_of(finished: Sequence[tuple[RunSpec, Kept]], study: str = "") -> pl.
 
 
 @contextlib.contextmanager
-def _rows_of(table: str, finished: Sequence[tuple[RunSpec, Kept]]) -> Generator[pl.LazyFrame]:
+def rows_of(table: str, finished: Sequence[tuple[RunSpec, Kept]]) -> Generator[pl.LazyFrame]:
     """Give the rows of a table of all runs, in their order, with `point` and `seed` beside them.
 
     One scan of all files: a scan of each and a chain of them take twenty times as long. A file of a segment is
@@ -232,7 +232,7 @@ def _write_records(
             continue
         try:
             # Streamed: the records of a long study need not fit into memory.
-            with _rows_of(table, kept) as rows, new_file(directory / f"{table}.parquet") as file:
+            with rows_of(table, kept) as rows, new_file(directory / f"{table}.parquet") as file:
                 rows.select("point", "seed", pl.exclude("point", "seed", _FILE)).sink_parquet(
                     file, compression="zstd", compression_level=COMPRESSION_LEVEL
                 )

@@ -1,8 +1,10 @@
 use super::*;
-use crate::config::{Pull, ShaperConfig};
-use crate::testing::{Collector, Picky, drive};
+use crate::config::{Pull, Rule, ShaperConfig};
+use crate::testing::{Collector, Picky, drive, drive_packets};
 use sojourn_base::{BitRate, Packets};
-use sojourn_queue::{CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, Reason};
+use sojourn_queue::{
+    CodelConfig, CodelQueue, DropTailConfig, DropTailQueue, FqCodelConfig, FqCodelQueue, Reason,
+};
 use std::vec::Vec;
 
 /// 1 Mb/s with a bucket of `burst` bytes and no peak rate: a byte takes 8 µs.
@@ -14,6 +16,7 @@ fn config(burst: u64) -> ShapedConfig {
             peak: BitRate::ZERO,
             peak_burst: Bytes::ZERO,
         },
+        rule: Rule::Bucket,
         pull: Pull::WithTokens,
         delay: Span::from_ms(1),
     }
@@ -45,6 +48,79 @@ fn packets_leave_when_the_bucket_holds_them() {
     assert_eq!(arrivals_in_us(&context), [1_000, 1_000, 13_000, 14_600]);
     assert_eq!(wakeups, 2);
     assert_eq!(context.delivered[3].2.delay.queue, Span::from_us(13_600));
+}
+
+/// When packets leave a shaper of 18 Mb/s: three of 1518 B at once, one of 74 B at 1400 µs, one of 1518 B at 10 ms.
+fn leave_at_ns(rule: Rule) -> Vec<u64> {
+    let mut config = ShapedConfig {
+        rule,
+        delay: Span::ZERO,
+        ..config(1518)
+    };
+    config.shaper.sustained = BitRate::from_mbps(18);
+    let queue = DropTailQueue::new(DropTailConfig::bytes(100_000));
+    let (mut link, mut context) = (Shaped::new(config, Box::new(queue)), Collector::default());
+    let arrivals = [(0, 1518), (0, 1518), (0, 1518), (1400, 74), (10_000, 1518)];
+    drive(
+        &mut link,
+        arrivals.map(|(us, length)| (Instant::from_us(us), length)),
+        Instant::NEVER,
+        &mut context,
+    );
+    let left = context.delivered.iter();
+    left.map(|(_, _, passage)| passage.arrives_at.as_ns())
+        .collect()
+}
+
+#[test]
+fn by_the_deficit_rule_a_packet_is_paid_for_after_it_has_left() {
+    // 1518 B take 674.67 µs: the small one waits until all three are paid for.
+    let deficit = [0, 674_667, 1_349_333, 2_024_000, 10_000_000];
+    assert_eq!(
+        leave_at_ns(Rule::Deficit)
+            .iter()
+            .map(|ns| ns.div_ceil(1000))
+            .collect::<Vec<_>>(),
+        deficit.map(|ns: u64| ns.div_ceil(1000))
+    );
+    // A bucket of one packet has 50.67 µs worth of tokens by then, which are 114 B.
+    assert_eq!(leave_at_ns(Rule::Bucket)[3], 1_400_000);
+}
+
+#[test]
+fn by_the_deficit_rule_flow_queues_choose_when_the_shaper_is_free() {
+    // A manager that cannot tell what comes next is asked when the packet before is paid for: the second flow's packet
+    // that came meanwhile goes before the first flow's last.
+    let order = |rule| {
+        let config = ShapedConfig {
+            rule,
+            ..config(1500)
+        };
+        let mut link = Shaped::new(config, Box::new(FqCodelQueue::new(FqCodelConfig::BASE)));
+        let mut context = Collector::default();
+        let mut arrivals = [(0, 1, 1500); 5];
+        arrivals[4] = (25, 2, 100);
+        drive_packets(
+            &mut link,
+            arrivals.map(|(ms, flow_hash, length)| {
+                let meta = Meta {
+                    flow_hash,
+                    length,
+                    ..Meta::default()
+                };
+                (Instant::from_ms(ms), meta)
+            }),
+            Instant::NEVER,
+            &mut context,
+        );
+        let delivered = context.delivered.iter();
+        delivered
+            .map(|(_, meta, _)| meta.length)
+            .collect::<Vec<_>>()
+    };
+    // At 24 ms the third leaves; the fourth's turn is at 36 ms, when its flow has had its quantum.
+    assert_eq!(order(Rule::Deficit), [1500, 1500, 1500, 100, 1500]);
+    assert_eq!(order(Rule::Bucket), [1500, 1500, 1500, 1500, 100]);
 }
 
 #[test]

@@ -1,0 +1,418 @@
+"""Advice on a line: the question, the search, and the answer as an object, as text and as JSON.
+
+Source: open point 8 of the specification of advice: MULPI counts Ethernet frames against a service flow's rate; whether a
+CMTS counts the modem's header, too, is not known, so a cable line is searched as if it did, which is the harder case.
+Deviations: none known.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sojourn.advice.arms import Arm, Line, mbps_of, modem_arms, operator_arms
+from sojourn.advice.bench import SCREEN_S, Bench, Clock
+from sojourn.advice.blocks import blocks_of
+from sojourn.advice.lines import HOUSEHOLDS, LINES, line_scenario
+from sojourn.advice.modem_file import better_file, is_modem_file, line_of_file
+from sojourn.advice.race import TOLERANCE
+from sojourn.advice.said import (
+    cliff_sentences,
+    felt_rows,
+    group_sentence,
+    rate_words,
+    second_sentence,
+    sentence,
+    setting_words,
+)
+from sojourn.advice.search import Found, search_arms, search_router
+from sojourn.advice.uses import User, read_uses, users_of
+from sojourn.errors import UsageError, nearest, plain
+from sojourn.provisioning import Configuration
+from sojourn.scenario import Scenario, load_scenario
+from sojourn.settings import apply_settings
+from sojourn.stats.level import at_level
+from sojourn.store import Store
+from sojourn.study.runner import available_cores
+
+__all__ = ["CAN", "LEVEL", "Advice", "advise"]
+
+CAN = ("router", "modem", "operator")
+"""Whose knobs may be turned."""
+
+LEVEL = 0.9
+"""Of the intervals that are told. Source: the specification of advice."""
+
+CHARGED = "if the CMTS counts the modem's header"
+FRAMES = "if the CMTS counts Ethernet frames alone"
+
+
+@dataclass(frozen=True, repr=False)
+class Advice:
+    """What to set on a line.
+
+    Attributes
+    ----------
+    line
+        The line that was searched.
+    users
+        Who counts.
+    found
+        What the search came to.
+    assumed
+        What was taken for granted, a sentence each.
+    blocks
+        Lines to paste, by target.
+    runs, processor_s
+        What it took.
+    configuration
+        The better configuration file, if one was asked about.
+    """
+
+    line: Line
+    users: Sequence[User]
+    found: Found
+    assumed: Sequence[str]
+    blocks: Mapping[str, str]
+    runs: int
+    processor_s: float
+    configuration: Configuration | None = None
+
+    @property
+    def setting(self) -> Arm:
+        """What is advised."""
+        return self.found.taken
+
+    @cached_property
+    def sentence(self) -> str:
+        """The answer."""
+        return sentence(self.found, self.line, self.users)
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """What follows it: the second best, who cannot be told apart, the cliffs."""
+        told = [second_sentence(self.found, self.line), group_sentence(self.found)]
+        told += cliff_sentences(self.found, self.line)
+        less = self.found.less
+        if less is not None:
+            told.append(f"Where the router cannot count that: {setting_words(self.line, less)}.")
+        return [text for text in told if text]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return what was confirmed as rows: measure, unit, and of each setting the value with its 90 % interval."""
+        from sojourn.digits import significant
+
+        with at_level(LEVEL):
+            rows = felt_rows(self.found, self.users)
+        shown: list[tuple[str, ...]] = []
+        for words, unit, estimates in rows:
+            cells: list[str] = []
+            for arm in self.found.confirmed:
+                one = estimates.get(arm)
+                if one is None or one.value is None:
+                    cells.append("–")
+                elif one.low is None or one.high is None:
+                    cells.append(significant(one.value))
+                else:
+                    low = max(one.low, 0.0)
+                    cells.append(
+                        f"{significant(one.value)} ({significant(low)} to {significant(one.high)})"
+                    )
+            shown.append((words, unit, *cells))
+        return shown
+
+    def headings(self) -> tuple[str, ...]:
+        """Return the headings of `rows`."""
+        return ("", "", *(arm.name for arm in self.found.confirmed))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as one object."""
+        found, line = self.found, self.line
+
+        def told(arm: Arm) -> dict[str, Any]:
+            content: dict[str, Any] = {"name": arm.name, "who": arm.who, "kind": arm.kind}
+            if arm.who == "router":
+                content["up_mbps"] = line.router_mbps(arm, "upstream")
+                content["down_mbps"] = line.router_mbps(arm, "downstream")
+                content["up_share"], content["down_share"] = arm.up, arm.down
+                content["counted"] = line.counted(arm, "upstream").words
+            return content
+
+        with at_level(LEVEL):
+            rows = felt_rows(found, self.users)
+        return {
+            "sentence": self.sentence,
+            "set": told(found.taken),
+            "second": None
+            if found.second is None
+            else {
+                **told(found.second.arm),
+                "ratio": found.second.ratio,
+                "verdict": found.second.verdict,
+            },
+            "equal": [told(one.arm) for one in found.standings if one.verdict == "equal"],
+            "undecided": [told(one.arm) for one in found.standings if one.verdict == "undecided"],
+            "worse": [
+                {"name": one.arm.name, "ratio": one.ratio}
+                for one in found.standings
+                if one.verdict == "worse"
+            ],
+            "stopped": found.stop,
+            "cliffs": [
+                {
+                    "way": cliff.way,
+                    "counted": cliff.counted,
+                    "supposed": cliff.supposed,
+                    "share": cliff.edge,
+                    "most": cliff.most,
+                    "plateau_ms": cliff.plateau_ms,
+                    "delays_ms": {f"{share:g}": ms for share, ms in cliff.delays_ms.items()},
+                }
+                for cliff in found.cliffs
+            ],
+            "less": None if found.less is None else told(found.less),
+            "confirmed": [
+                {
+                    "measure": words,
+                    "unit": unit,
+                    "values": {
+                        arm.name: {"value": one.value, "low": one.low, "high": one.high}
+                        for arm, one in estimates.items()
+                    },
+                }
+                for words, unit, estimates in rows
+            ],
+            "confirm_s": found.confirm_s,
+            "assumed": list(self.assumed),
+            "blocks": dict(self.blocks),
+            "runs": self.runs,
+            "processor_s": round(self.processor_s, 2),
+        }
+
+    def __repr__(self) -> str:
+        """Say the answer."""
+        return f"<Advice: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """Show the answer with its numbers."""
+        from sojourn.notebook import table_html
+
+        return table_html(self.sentence, self.headings(), self.rows())
+
+
+def advise(
+    scenario: Scenario | str | Path | None = None,
+    *,
+    line: str | None = None,
+    up: str | None = None,
+    down: str | None = None,
+    rtt: str = "25 ms",
+    uses: str | None = None,
+    can: str = "router",
+    household: str = "worst",
+    tolerance: float = TOLERANCE,
+    budget_s: float = 60.0,
+    screen_s: float = SCREEN_S,
+    store: Store | None = None,
+    jobs: int | None = None,
+    secret: bytes | None = None,
+    command: str = "sojourn.advise(…)",
+    tell: Callable[[str, int], None] = lambda _stage, _runs: None,
+) -> Advice:
+    """Say what to set on a line, so that those who count feel it least.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or the path of its file or of a modem's configuration file (`.cm`); or else `line`.
+    line, up, down, rtt
+        A kind of line (docsis31, docsis30, dsl, pon), its rates such as `20M`, and the round trip to servers.
+    uses
+        Who counts, such as `game,web:0.5`; of a scenario all who would feel it if left out, of a line a game.
+    can
+        Whose knobs may be turned: router, modem or operator; of a configuration file always the operator's.
+    household
+        Load on a `line`: quiet, family or worst.
+    tolerance
+        What makes no difference, as a share.
+    budget_s
+        How long it may take, seconds on the clock.
+    screen_s
+        Simulated seconds of a run of the race.
+    store
+        Where runs are kept; the default one if left out.
+    jobs
+        Runs at the same time; as many as there are cores if left out.
+    secret
+        That CMTS and provisioning system share, for the digests of a configuration file.
+    command
+        What the lines to paste say that they come from.
+    tell
+        Called with what is looked for and the number of runs that have ended.
+
+    Raises
+    ------
+    UsageError
+        If the question makes no sense.
+    ScenarioError
+        If the scenario is not valid.
+
+    Examples
+    --------
+    >>> found = advise(line="docsis31", up="20M", down="200M", uses="game")  # doctest: +SKIP
+    >>> print(found.sentence, found.blocks["tc"])  # doctest: +SKIP
+    """
+    weights = None if uses is None else read_uses(uses)
+    if can not in CAN:
+        raise UsageError(f'--can: "{plain(can)}" is not known', nearest(can, CAN) or ", ".join(CAN))
+    if household not in HOUSEHOLDS:
+        raise UsageError(
+            f'--household: "{plain(household)}" is not known',
+            nearest(household, list(HOUSEHOLDS)) or ", ".join(HOUSEHOLDS),
+        )
+    before: Configuration | None = None
+    if isinstance(scenario, str | Path) and is_modem_file(Path(scenario)):
+        before, asked = line_of_file(
+            Path(scenario), secret, rtt=rtt, uses=weights or {"game": 1.0}, household=household
+        )
+        can, assumed = (
+            "operator",
+            [_load(household, rtt), "A modem of DOCSIS 3.1 on a channel of its own."],
+        )
+    else:
+        asked, assumed = _asked(scenario, line, up, down, rtt, household, weights)
+    users = users_of(asked.scenario.document, weights)
+    asked.refuse_unfit()
+    stage = ["begin"]
+    kept = store if store is not None else Store(None)
+    cores = jobs if jobs is not None else available_cores()
+
+    def bench_of(one: Line) -> Bench:
+        return Bench([one], users, kept, cores, lambda runs: tell(stage[0], runs), screen_s)
+
+    def next_stage(words: str) -> None:
+        stage[0] = words
+        tell(words, 0)
+
+    clock = Clock(budget_s)
+    searched, supposed, others = asked, "", dict[str, Bench]()
+    if can == "router" and asked.kind == "docsis31-upstream":
+        searched = _charged(asked)
+        supposed, others = CHARGED, {FRAMES: bench_of(asked)}
+        assumed.append(
+            "Open: whether the CMTS counts the modem's header of 10 B against the rate. DOCSIS says Ethernet frames; the "
+            "answer holds if it does count it, too."
+        )
+    bench = bench_of(searched)
+    if can == "router":
+        found = search_router(
+            bench,
+            searched,
+            tolerance=tolerance,
+            clock=clock,
+            stage=next_stage,
+            supposed=supposed,
+            otherwise=others,
+        )
+    else:
+        if can == "operator" and not asked.is_docsis:
+            raise UsageError(
+                "an operator's settings are those of DOCSIS, and the line is none",
+                "--can router, or --line docsis31",
+            )
+        arms = (
+            modem_arms()
+            if can == "modem"
+            else operator_arms(is_docsis31=asked.kind == "docsis31-upstream" and before is None)
+        )
+        found = search_arms(bench, arms, tolerance=tolerance, clock=clock, stage=next_stage)
+    assumed += _assumptions(bench, found, can)
+    day = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    every = [bench, *others.values()]
+    blocks = blocks_of(searched, found.taken, command, day)
+    after = None
+    if before is not None:
+        after = better_file(before, searched, found.taken)
+        blocks = {"docsis": after.text}
+    return Advice(
+        searched,
+        users,
+        found,
+        assumed,
+        blocks,
+        sum(one.runs for one in every),
+        sum(one.processor_s for one in every),
+        after,
+    )
+
+
+def _asked(
+    scenario: Scenario | str | Path | None,
+    line: str | None,
+    up: str | None,
+    down: str | None,
+    rtt: str,
+    household: str,
+    weights: Mapping[str, float] | None,
+) -> tuple[Line, list[str]]:
+    """Return the line that was asked about, and what was assumed of it."""
+    if scenario is not None:
+        if line or up or down:
+            raise UsageError(
+                "a scenario says its own line", "either a file, or --line with --up and --down"
+            )
+        if not isinstance(scenario, Scenario):
+            scenario = load_scenario(scenario)
+        return Line(scenario), []
+    if line is None or up is None or down is None:
+        raise UsageError(
+            "advice needs a line", "a scenario file, or --line docsis31 --up 20M --down 200M"
+        )
+    if line not in LINES:
+        raise UsageError(
+            f'--line: "{plain(line)}" is not known', nearest(line, list(LINES)) or ", ".join(LINES)
+        )
+    rates = [f"{mbps_of(rate):.6g} Mb/s" for rate in (up, down)]
+    text = line_scenario(line, *rates, rtt=rtt, uses=weights or {"game": 1.0}, household=household)
+    return Line(Scenario.parse(text)), [
+        _load(household, rtt),
+        "The modem has a plain buffer of 250 ms upstream, the access node one of 100 ms downstream.",
+    ]
+
+
+def _load(household: str, rtt: str) -> str:
+    uploads, downloads, watches = HOUSEHOLDS[household]
+    load = f"{_count(uploads, 'upload')} and {_count(downloads, 'download')}"
+    return f"Load: {load}{' and a video' if watches else ''} beside those who count, servers {rtt} away."
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number or 'no'} {word}{'s' * (number != 1)}"
+
+
+def _charged(line: Line) -> Line:
+    """Return a cable line whose CMTS counts the modem's header against the rate upstream."""
+    header = int(line.side("upstream")["link"].get("mac_header", 10))
+    framing = f'access.upstream.framing={{ kind = "docsis", mac_header = {header} }}'
+    return Line(Scenario.parse(apply_settings(line.text, [framing])))
+
+
+def _assumptions(bench: Bench, found: Found, can: str) -> list[str]:
+    told: list[str] = []
+    if can == "router":
+        up, down = (
+            rate_words(bench.lines[0].rates_mbps[way]) for way in ("upstream", "downstream")
+        )
+        told.append(
+            f"The line really has {up} up and {down} down, at all times; measure before you set. "
+            "CAKE shapes without saving up, the others behind a bucket of 1 ms."
+        )
+    told.append(
+        f"Race: runs of {bench.screen_s:g} s; confirmed by {len(next(iter(found.confirmed.values())))} runs of "
+        f"{found.confirm_s:g} s with other seeds. Intervals: {100 * LEVEL:.0f} %."
+    )
+    return told

@@ -1,0 +1,106 @@
+"""Where a router that is told too much stops helping: the share of the line at which its delay leaves the plateau.
+
+Source: the specification of advice: the smallest share whose 99th percentile is above 1.5 times the plateau, to 0.01 by
+bisection.
+Deviations: the plateau is the delay at the smallest share that was tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["CLIFF", "FIRST_SHARES", "MARGIN", "Cliff", "find_cliff"]
+
+FIRST_SHARES = (0.80, 0.89, 0.98)
+"""Where to look first: the ends of what is tried, and the middle."""
+
+CLIFF = 1.5
+"""How far above the plateau a delay is over the cliff."""
+
+STEP = 0.01
+"""How exactly the cliff is found."""
+
+MARGIN = 0.02
+"""How far from the cliff a setting has to stay."""
+
+
+@dataclass(frozen=True)
+class Cliff:
+    """Delays over shares of the line, and where they leave the plateau.
+
+    Attributes
+    ----------
+    way
+        Direction.
+    counted
+        What the router counts of a packet, in words.
+    delays_ms
+        99th percentile of delay by share, mean over seeds, in rising order.
+    edge
+        The smallest share over the cliff; `None` if none of those tried was.
+    supposed
+        What nobody knows of the line and this supposes, in words.
+    """
+
+    way: str
+    counted: str
+    delays_ms: Mapping[float, float]
+    edge: float | None
+    supposed: str = ""
+
+    @property
+    def plateau_ms(self) -> float:
+        """The delay far from the cliff."""
+        return self.delays_ms[min(self.delays_ms)]
+
+    @property
+    def most(self) -> float:
+        """The largest share that keeps its distance; beyond what was tried the cliff may follow at once."""
+        edge = max(self.delays_ms) + STEP if self.edge is None else self.edge
+        return round(max(edge - MARGIN, min(self.delays_ms)), 4)
+
+
+def find_cliff(
+    way: str,
+    counted: str,
+    shares: Sequence[float],
+    delays_of: Callable[[Sequence[float]], Sequence[float]],
+    is_out_of_time: Callable[[], bool] = lambda: False,
+    supposed: str = "",
+) -> Cliff:
+    """Look for the cliff: at each of some shares, then by bisection.
+
+    Parameters
+    ----------
+    way, counted, supposed
+        See `Cliff`.
+    shares
+        Where to look first, rising.
+    delays_of
+        Gives the delay at shares, ms.
+    is_out_of_time
+        Asked before each further look.
+
+    Examples
+    --------
+    >>> found = find_cliff(
+    ...     "up", "IP", [0.8, 0.89, 0.98], lambda shares: [7 + 90 * (s > 0.935) for s in shares]
+    ... )
+    >>> found.edge, found.most
+    (0.94, 0.92)
+    """
+    delays = dict(zip(shares, delays_of(shares), strict=True))
+    limit = CLIFF * delays[min(delays)]
+    while True:
+        over = [share for share, delay in delays.items() if delay > limit]
+        edge = min(over, default=None)
+        if edge is None or is_out_of_time():
+            break
+        below = max((share for share in delays if share < edge), default=edge)
+        hundredths = round((edge - below) / STEP)
+        if hundredths <= 1:
+            break
+        middle = round(below + STEP * (hundredths // 2), 4)
+        (delays[middle],) = delays_of([middle])
+    return Cliff(way, counted, dict(sorted(delays.items())), edge, supposed)

@@ -1,0 +1,130 @@
+"""The page of an answer, with the picture of the cliff, and the same for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from sojourn.advice.answer import LEVEL, Advice
+from sojourn.advice.arms import Arm
+from sojourn.advice.cliff import CLIFF
+from sojourn.advice.said import setting_words
+from sojourn.answers.figure import Figure
+from sojourn.answers.report_content import PlainCell, PlainTable
+from sojourn.digits import significant
+from sojourn.files import fresh_folder, write_file
+from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel, PlotSpec
+from sojourn.report.drawing_files import draw_files
+from sojourn.report.page import page_environment, style_sheet
+
+__all__ = ["write_page"]
+
+TARGETS = {
+    "tc": "Linux: tc",
+    "uci": "OpenWrt: SQM",
+    "docsis": "CM configuration file, as text for sojourn provision encode",
+    "autorate": "cake-autorate",
+}
+"""Headings of the lines to paste."""
+
+VERDICTS = {
+    "taken": "taken",
+    "equal": "cannot be told apart",
+    "undecided": "not decided",
+    "worse": "worse",
+}
+
+
+def write_page(advice: Advice, directory: Path) -> None:
+    """Write `report.html`, its figure, `advice.json`, the line and the lines to paste into a new directory."""
+    figures = [_graph(advice)] if advice.found.cliffs else []
+    drawn = draw_files(figures, fresh_folder(directory / "figures", root=directory))
+    page = (
+        page_environment()
+        .get_template("advice.html")
+        .render(
+            title=f"What to set: {advice.line.scenario.name}",
+            headline=advice.sentence,
+            facts=advice.sentences,
+            blocks=advice.blocks,
+            names=TARGETS,
+            setting=_named(advice, advice.setting),
+            confirmed=_confirmed(advice),
+            standings=_standings(advice),
+            figures=[(figure, Markup(drawn[figure.item])) for figure in figures],
+            assumed=advice.assumed,
+            style=style_sheet(),
+        )
+    )
+    write_file(directory / "report.html", page)
+    text = json.dumps(advice.as_json(), indent=2, ensure_ascii=False)
+    write_file(directory / "advice.json", text + "\n")
+    write_file(directory / "scenario.toml", advice.line.text)
+    if advice.configuration is not None:
+        write_file(directory / "better.cm", advice.configuration.octets)
+    for name, block in advice.blocks.items():
+        write_file(directory / f"{name}.txt", block)
+
+
+def _named(advice: Advice, arm: Arm) -> str:
+    return setting_words(advice.line, arm)
+
+
+def _confirmed(advice: Advice) -> PlainTable:
+    rows = tuple(tuple(PlainCell(text) for text in row) for row in advice.rows())
+    return PlainTable(
+        "confirmed",
+        "What it does",
+        f"Means of {len(next(iter(advice.found.confirmed.values())))} runs of {advice.found.confirm_s:g} s with other seeds than "
+        f"the race, and {100 * LEVEL:.0f} % intervals. Delays are those of the router and the line, without propagation.",
+        advice.headings(),
+        rows,
+    )
+
+
+def _standings(advice: Advice) -> PlainTable:
+    rows = tuple(
+        (
+            PlainCell(_named(advice, one.arm)),
+            PlainCell(VERDICTS[one.verdict]),
+            PlainCell("" if one.verdict == "taken" else f"{significant(one.ratio, 3)} times"),
+        )
+        for one in advice.found.standings
+    )
+    return PlainTable(
+        "settings",
+        "All that raced in the last round",
+        f"What a setting costs those who count, beside the one that is taken. The race ended: {advice.found.stop}.",
+        ("setting", "", "cost"),
+        rows,
+    )
+
+
+def _graph(advice: Advice) -> Figure:
+    """Delay over the share of the line that a router is told."""
+    marks: list[Mark] = []
+    for place, cliff in enumerate(advice.found.cliffs):
+        x, y = (np.array(list(values)) for values in zip(*cliff.delays_ms.items(), strict=True))
+        where = f" {cliff.supposed}" if cliff.supposed else ""
+        label = f"{cliff.way}, counting {cliff.counted}{where}"
+        marks += [Line(100 * x, y, f"cycle-{place}", label), Dots(100 * x, y, f"cycle-{place}")]
+    panel = Panel(
+        x=Axis("rate that the router is told", "% of the line"),
+        y=Axis("delay, 99 %", "ms", scale="log"),
+        marks=tuple(marks),
+    )
+    plot = PlotSpec(
+        name="cliff",
+        title="How near the cliff is",
+        panels=(panel,),
+        height=80,
+        legend="below",
+        description="99th percentile of delay over the share of the line's rate that the router is told.",
+    )
+    caption = (
+        f"A rate is over the cliff where the delay is above {CLIFF} times that at the lowest rate."
+    )
+    return Figure("cliff", plot, caption)

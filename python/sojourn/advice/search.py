@@ -1,0 +1,317 @@
+"""The search for the best setting: races of settings, the cliffs, and runs of other seeds that confirm.
+
+Source: the specification of advice: upstream first, downstream with the best of it, then once more; of equals the one that
+leaves most goodput is taken, then the one that changes least, then the one that stands first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from sojourn.advice.arms import AS_IS, SHARES, WAYS, Arm, Line, router_arms
+from sojourn.advice.bench import LONG_S, Bench, Clock
+from sojourn.advice.cliff import FIRST_SHARES, Cliff, find_cliff
+from sojourn.advice.race import FIRST_SEEDS, Race, race
+from sojourn.advice.uses import User
+
+__all__ = ["CONFIRM_SEEDS", "Found", "Standing", "search_arms", "search_router", "take"]
+
+START_DOWN = 0.89
+"""Share downstream while upstream is looked for. chosen: clear of the cliff of all lines that were tried."""
+
+CONFIRM_SEEDS, FIRST_CONFIRMING = 5, 1000
+"""How many runs confirm a setting, and their first seed, far from those of the race."""
+
+CLIFF_SEEDS, CLIFF_S = 2, 60.0
+"""Runs at each share while the cliff is looked for, and their length. chosen: a modem's bucket of 100 ms of the rate hides
+an excess of half a per cent for 20 s."""
+
+ALIKE = 0.01
+"""Goodput that makes no difference between equals. chosen: less than runs of a minute differ by."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a setting stands to the one that is taken.
+
+    Attributes
+    ----------
+    arm
+        The setting.
+    ratio
+        What it costs beside the taken one: 1.5 is half as much again.
+    verdict
+        `taken`, `equal`, `undecided` or `worse`.
+    """
+
+    arm: Arm
+    ratio: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to.
+
+    Attributes
+    ----------
+    taken
+        The setting.
+    standings
+        All settings of the last race, the taken one first, then by what they cost.
+    second
+        The best one of another kind; `None` if there is none.
+    cliffs
+        Where the delay leaves the plateau, by direction and what is counted.
+    confirmed
+        Measures of the confirming runs, by setting; with other seeds than the race.
+    confirm_s
+        Length of such a run.
+    less
+        The taken setting for a router that cannot count all that the line does.
+    stop
+        Why the last race ended.
+    """
+
+    taken: Arm
+    standings: Sequence[Standing]
+    second: Standing | None
+    cliffs: Sequence[Cliff]
+    confirmed: Mapping[Arm, Sequence[Mapping[str, float]]]
+    confirm_s: float
+    less: Arm | None
+    stop: str
+
+
+def take(bench: Bench, group: Sequence[Arm], order: Sequence[Arm]) -> Arm:
+    """Return the one of equals that is taken: most goodput, then fewest changes, then the first in order.
+
+    Of those with the goodput of the best one, a router's higher rate counts as more of it.
+    """
+    goods = {arm: _goodput(bench, arm) for arm in group}
+    best = max(goods.values())
+    alike = [arm for arm, good in goods.items() if good >= best - ALIKE]
+    kinds = list(dict.fromkeys(arm.kind for arm in order))
+    return min(alike, key=lambda arm: (arm.changes, kinds.index(arm.kind), -arm.up - arm.down))
+
+
+def _goodput(bench: Bench, arm: Arm) -> float:
+    """Return the goodput of a setting beside that of the line as it is, both directions weighted alike."""
+    seeds = range(FIRST_SEEDS)
+    found = bench.measure([arm, AS_IS], seeds, bench.screen_s)
+    shares: list[float] = []
+    for way in ("goodput_up", "goodput_down"):
+        with_arm, as_is = (
+            float(np.mean([found[one, seed].get(way, 0.0) for seed in seeds]))
+            for one in (arm, AS_IS)
+        )
+        if as_is > 0:
+            shares.append(with_arm / as_is)
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def search_router(
+    bench: Bench,
+    line: Line,
+    *,
+    tolerance: float,
+    clock: Clock,
+    stage: Callable[[str], None],
+    supposed: str = "",
+    otherwise: Mapping[str, Bench] = MappingProxyType({}),
+) -> Found:
+    """Look for the best setting of a router in front of the line.
+
+    Parameters
+    ----------
+    bench, line
+        What runs are made with; of several that nobody can tell apart, the one on which it is hardest.
+    tolerance
+        What makes no difference.
+    clock
+        When to stop.
+    stage
+        Told what is looked for next.
+    supposed
+        What the line supposes that nobody knows, in words.
+    otherwise
+        Benches of what else could be, by words; they have cliffs of their own.
+    """
+
+    def run(arms: Sequence[Arm]) -> Race:
+        return race(
+            len(arms),
+            lambda alive, seeds: bench.losses([arms[one] for one in alive], seeds),
+            tolerance=tolerance,
+            is_out_of_time=clock.is_up,
+        )
+
+    stage("managers and rates upstream")
+    arms = [*router_arms(SHARES, [START_DOWN]), AS_IS]
+    found = run(arms)
+    group = [arms[one] for one in found.group]
+    taken = take(bench, group, arms)
+    if taken.who != "router":
+        return _found(bench, taken, arms, found, [], None, clock, stage)
+    stage("rates downstream")
+    arms = [taken.at(down=share) for share in SHARES]
+    found = run(arms)
+    down = take(bench, [arms[one] for one in found.group], arms).down
+    taken = taken.at(down=down)
+    stage("the cliff")
+    cliffs = _cliffs(bench, line, taken, clock.is_up, supposed)
+    for words, other in otherwise.items():
+        cliffs += _cliffs(other, other.lines[0], taken, clock.is_up, words, ways=("upstream",))
+    down = min([down, *(one.most for one in cliffs if one.way == "downstream")])
+    counted = line.overheads("upstream")[0].words
+    best_up = min(
+        [one.most for one in cliffs if one.way == "upstream" and one.counted == counted],
+        default=max(SHARES),
+    )
+    ups = sorted({share for share in (*SHARES, best_up) if share <= best_up})[-4:]
+    stage("once more")
+    arms = [*router_arms(ups, [down]), AS_IS]
+    found = run(arms)
+    taken = take(bench, [arms[one] for one in found.group], arms)
+    less = None
+    if len(line.overheads("upstream")) > 1 and taken.who == "router":
+        second = line.overheads("upstream")[1].words
+        fewer = [one.most for one in cliffs if one.way == "upstream" and one.counted == second]
+        less = taken.at(up=min(fewer), overhead=1) if fewer else None
+    return _found(bench, taken, arms, found, cliffs, less, clock, stage)
+
+
+def search_arms(
+    bench: Bench,
+    arms: Sequence[Arm],
+    *,
+    tolerance: float,
+    clock: Clock,
+    stage: Callable[[str], None],
+) -> Found:
+    """Look for the best of some settings."""
+    stage("settings")
+    arms = [*arms, AS_IS]
+    found = race(
+        len(arms),
+        lambda alive, seeds: bench.losses([arms[one] for one in alive], seeds),
+        tolerance=tolerance,
+        is_out_of_time=clock.is_up,
+    )
+    taken = take(bench, [arms[one] for one in found.group], arms)
+    return _found(bench, taken, arms, found, [], None, clock, stage)
+
+
+def _cliffs(
+    bench: Bench,
+    line: Line,
+    taken: Arm,
+    is_out_of_time: Callable[[], bool],
+    supposed: str = "",
+    ways: Sequence[str] = WAYS,
+) -> list[Cliff]:
+    """Return the cliffs of both directions; upstream also for a router that counts less."""
+    users = [user for user in bench.users if user.use.word in ("game", "call")]
+    if not users:
+        return []
+    found: list[Cliff] = []
+    for way in ways:
+        direction = "up" if way == "upstream" else "down"
+        if way == "downstream" and all(user.use.word == "call" for user in users):
+            continue
+        overheads = line.overheads(way)
+        for place, overhead in enumerate(overheads[: 2 if way == "upstream" else 1]):
+
+            def delays_of(
+                shares: Sequence[float], place: int = place, direction: str = direction
+            ) -> list[float]:
+                up = direction == "up"
+                arms = [
+                    taken.at(up=share, overhead=place) if up else taken.at(down=share)
+                    for share in shares
+                ]
+                return _delays(bench, users, arms, direction)
+
+            told = supposed if way == "upstream" else ""
+            found.append(
+                find_cliff(way, overhead.words, FIRST_SHARES, delays_of, is_out_of_time, told)
+            )
+    return found
+
+
+def _delays(
+    bench: Bench, users: Sequence[User], arms: Sequence[Arm], direction: str
+) -> list[float]:
+    """Return the 99th percentile of delay of settings in one direction: of the worst user, mean over seeds, ms."""
+    seeds = range(CLIFF_SEEDS)
+    measured = bench.measure(arms, seeds, CLIFF_S)
+    return [
+        max(
+            float(
+                np.mean(
+                    [
+                        measured[arm, seed].get(f"{user.name}.delay_{direction}", 0.0)
+                        for seed in seeds
+                    ]
+                )
+            )
+            for user in users
+        )
+        for arm in arms
+    ]
+
+
+def _found(
+    bench: Bench,
+    taken: Arm,
+    arms: Sequence[Arm],
+    last: Race,
+    cliffs: Sequence[Cliff],
+    less: Arm | None,
+    clock: Clock,
+    stage: Callable[[str], None],
+) -> Found:
+    """Put together what was found, after the runs that confirm it."""
+    place = list(arms).index(taken)
+    losses = last.losses
+    standings: list[Standing] = []
+    for number, arm in enumerate(arms):
+        both = np.isfinite(losses[number]) & np.isfinite(losses[place])
+        apart: list[float] = (losses[number, both] - losses[place, both]).tolist()
+        ratio = math.exp(math.fsum(apart) / len(apart))
+        verdict = "worse"
+        if number == place:
+            verdict = "taken"
+        elif number in last.equal:
+            verdict = "equal"
+        elif number in last.undecided:
+            verdict = "undecided"
+        standings.append(Standing(arm, ratio, verdict))
+    rank = {"taken": 0, "equal": 1, "undecided": 1, "worse": 2}
+    standings.sort(key=lambda one: (rank[one.verdict], one.ratio))
+    others = [one for one in standings if one.arm.kind != taken.kind and one.arm != AS_IS]
+    second = min(others, key=lambda one: (rank[one.verdict], one.ratio), default=None)
+    if second is not None and second.verdict != "worse":
+        near = take(bench, [one.arm for one in others if one.verdict == second.verdict], arms)
+        second = next(one for one in others if one.arm == near)
+    stage("confirming runs")
+    seeds = range(FIRST_CONFIRMING, FIRST_CONFIRMING + CONFIRM_SEEDS)
+    shown: list[Arm] = [taken, *([second.arm] if second else [])]
+    shown += [] if AS_IS in shown else [AS_IS]
+    affordable = bench.affordable_s(clock.left_s()) / (len(shown) * len(seeds))
+    seconds = float(round(min(LONG_S, max(bench.screen_s, affordable))))
+    measured = bench.measure(shown, seeds, seconds)
+    confirmed = {arm: [measured[arm, seed] for seed in seeds] for arm in shown}
+    return Found(taken, standings, second, cliffs, confirmed, seconds, less, _REASONS[last.stop])
+
+
+_REASONS = {
+    "equal": "all that were left are equal",
+    "seeds": "more seeds would not tell them apart",
+    "budget": "the time was up",
+}

@@ -1,0 +1,197 @@
+"""`sojourn advise`: what to set on a line, one sentence first, and the lines to paste."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+
+    from sojourn.advice.answer import Advice
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import whole_number
+    from sojourn.cli.provision_show import secret_option
+
+    parser.epilog = (
+        "Races settings on the simulated line until the best are known, finds where a rate that is too high stops helping, and "
+        "prints lines to paste; nothing is executed. Example: sojourn advise --line docsis31 --up 20M --down 200M --for game"
+    )
+    parser.add_argument(
+        "scenario",
+        metavar="SCENARIO",
+        nargs="?",
+        help="Scenario file of one household, or a modem's configuration file (.cm).",
+    )
+    parser.option("--line", "KIND", "Instead of a file: docsis31, docsis30, dsl or pon.")
+    parser.option("--up", "RATE", "Rate upstream, such as 20M.")
+    parser.option("--down", "RATE", "Rate downstream, such as 200M.")
+    parser.option("--rtt", "SPAN", "Round trip to servers (25 ms).", default="25 ms")
+    parser.option(
+        "--for",
+        "USES",
+        "Who counts, of call, game, web and bulk, each with a weight if need be: game,web:0.5 (game, or all of the file).",
+        dest="uses",
+    )
+    parser.option(
+        "--can",
+        "WHO",
+        "Whose knobs are turned: router, modem or operator (router).",
+        default="router",
+    )
+    parser.option(
+        "--household", "LOAD", "Load on a --line: quiet, family or worst (worst).", default="worst"
+    )
+    parser.option("--tolerance", "SHARE", "What makes no difference (5%).", default="5%")
+    parser.option("--budget", "SPAN", "How long it may take on the clock (60 s).", default="60 s")
+    parser.option(
+        "--print",
+        "WHAT",
+        "Lines to paste: tc, uci, docsis or all (all).",
+        choices=("tc", "uci", "docsis", "all"),
+        default="all",
+        dest="shown",
+    )
+    secret_option(parser)
+    parser.option("--jobs", "N", "Runs at the same time (all cores).", type=whole_number(1, 1024))
+    parser.option("--out", "DIR", "New directory for the page (default: below results/).")
+    parser.option("--store", "DIR", "Where finished runs are kept.")
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
+    """Ask, and print the answer."""
+    import sys
+    from pathlib import Path
+
+    from sojourn.advice.answer import advise
+    from sojourn.advice.page import write_page
+    from sojourn.cli.console import note, print_json, print_table, say
+    from sojourn.messages import visible
+    from sojourn.output import dated, new_directory, refuse_used, writing
+    from sojourn.provisioning import read_secret
+    from sojourn.store import Store
+
+    out = options.out and Path(options.out)
+    if out is not None:
+        refuse_used(out)
+    progress = _Progress(_seconds(options.budget, "--budget"))
+    try:
+        advice = advise(
+            options.scenario,
+            line=options.line,
+            up=options.up,
+            down=options.down,
+            rtt=options.rtt,
+            uses=options.uses or (None if options.scenario else "game"),
+            can=options.can,
+            household=options.household,
+            tolerance=_share(options.tolerance),
+            budget_s=progress.budget_s,
+            store=Store(options.store),
+            jobs=options.jobs,
+            secret=read_secret(options.secret),
+            command=visible(" ".join(["sojourn", *sys.argv[1:]])),
+            tell=progress.tell,
+        )
+    finally:
+        progress.stop()
+    directory = out if out is not None else dated("advice")
+    with new_directory(directory, is_ours=out is None) as unfinished, writing(directory):
+        write_page(advice, unfinished)
+    blocks = {name: text for name, text in advice.blocks.items() if options.shown in ("all", name)}
+    if options.json:
+        print_json({**advice.as_json(), "blocks": blocks, "out": str(directory)})
+        return
+    say(advice.sentence)
+    for text in advice.sentences:
+        say(text)
+    print()
+    print_table(advice.headings(), advice.rows())
+    _print_blocks(blocks, advice)
+    for text in advice.assumed:
+        note(text)
+    note(
+        f"{advice.runs} runs, {advice.processor_s:.0f} s of processor time; page: {directory}/report.html"
+    )
+
+
+def _print_blocks(blocks: dict[str, str], advice: Advice) -> None:
+    for name, text in blocks.items():
+        print(f"\n----- {name} -----\n{text.rstrip()}\n----- end of {name} -----")
+    if not advice.blocks and advice.setting.who:
+        print(f"\nTo set: {advice.setting.words}.")
+
+
+class _Progress:
+    """Tells on stderr what is looked for, and about how long it will still take."""
+
+    def __init__(self, budget_s: float) -> None:
+        import time
+
+        self.budget_s = budget_s
+        self._began = time.monotonic()
+        self._stage = ""
+        self._runs = 0
+        self._bar: Callable[[float], None] | None = None
+        self._next = 0.0
+
+    def tell(self, stage: str, runs: int) -> None:
+        """Note a stage, or runs that ended."""
+        import sys
+        import time
+
+        from sojourn.cli.console import note
+
+        self._runs += runs
+        elapsed = time.monotonic() - self._began
+        left = max(self.budget_s - elapsed, 0.0)
+        text = (
+            f"advise: {stage}, {self._runs} runs, {elapsed:.0f} s; at most about {left:.0f} s left"
+        )
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        elif stage != self._stage or elapsed >= self._next:
+            note(text)
+            self._next = elapsed + 5.0
+        self._stage = stage
+
+    def stop(self) -> None:
+        """Note the end."""
+        import sys
+
+        if sys.stderr.isatty() and self._stage:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _seconds(text: str, option: str) -> float:
+    """Read a span of time: `60 s`, `2 min`, or a number of seconds."""
+    import re
+
+    from sojourn.errors import UsageError, plain
+
+    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|min|h)?", text.strip())
+    scale = {"s": 1.0, "min": 60.0, "h": 3600.0}
+    seconds = float(found[1]) * scale[found[2] or "s"] if found else 0.0
+    if not 1 <= seconds <= 86_400:
+        raise UsageError(f'{option}: "{plain(text)}" is no span from 1 s to 24 h', "60 s")
+    return seconds
+
+
+def _share(text: str) -> float:
+    """Read a share: `5%` or `0.05`."""
+    from sojourn.errors import UsageError, plain
+
+    stripped = text.strip()
+    try:
+        value = float(stripped.removesuffix("%")) / (100 if stripped.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0.001 <= value <= 1:
+        raise UsageError(f'--tolerance: "{plain(text)}" is no share from 0.1% to 100%', "5%")
+    return value
