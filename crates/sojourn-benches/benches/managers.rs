@@ -68,6 +68,7 @@ const fn packet(flow_hash: u32) -> Meta {
         dscp: 0,
         ecn: Ecn::NotEct,
         pure_ack: false,
+        host: 0,
         queue: ServiceQueue::Classic,
     }
 }

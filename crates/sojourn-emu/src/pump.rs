@@ -637,6 +637,7 @@ impl Intake {
                 dscp: packet.dscp,
                 ecn: packet.ecn,
                 pure_ack: packet.is_pure_ack(),
+                host: 0,
                 queue: ServiceQueue::Classic,
             },
             None => Meta {

@@ -105,6 +105,8 @@ pub(crate) struct Attachment {
     pub(crate) end: End,
     pub(crate) traffic: u16,
     pub(crate) dscp: u8,
+    /// Hash of the host at the subscriber's end.
+    pub(crate) host: u16,
     pub(crate) timers: Timers,
     /// First hop of the packets that this end sends.
     pub(crate) first_hop: HopId,
@@ -148,6 +150,8 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) place: (usize, u32),
     pub(crate) opened_at: Instant,
     pub(crate) dscp: u8,
+    /// Hash of the host at the subscriber's end.
+    pub(crate) host: u16,
     /// What the application listens to.
     pub(crate) interest: Interest,
     /// First hops from client and from server.
@@ -164,6 +168,7 @@ impl NewConnection<'_> {
             end,
             traffic: self.traffic,
             dscp: self.dscp,
+            host: self.host,
             timers: Timers::IDLE,
             first_hop: self.first_hops[end as usize],
             flow_hash: self.flow_hashes[end as usize],

@@ -60,6 +60,7 @@ impl<R: Recorder> sojourn_transport::EndpointContext for EndpointCall<'_, R> {
                 length: segment.length,
                 flow_hash: self.attachment.flow_hash,
                 mac_overhead: 0,
+                host: self.attachment.host,
                 dscp: self.attachment.dscp,
                 ecn: segment.ecn,
                 pure_ack: segment.is_pure_ack(),

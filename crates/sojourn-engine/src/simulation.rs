@@ -1,6 +1,6 @@
 //! One run: builds the world of a scenario and turns the crank until its time is over.
 
-use crate::address::{client_address, flow_hash, tunnel_hash};
+use crate::address::{client_address, flow_hash, host_hash, tunnel_hash};
 use crate::application_call::ApplicationCall;
 use crate::event::Event;
 use crate::network::Network;
@@ -459,6 +459,7 @@ impl TrafficState {
                 .map_or(StackConfig::LINUX_CUBIC, |stack| stack.config)
                 .into(),
             dscp: entry.dscp,
+            host: host_hash(client, entry.host.as_deref()),
             ecn: entry.ecn,
             interest,
             next_datagram: vec![[0; 2]; servers],

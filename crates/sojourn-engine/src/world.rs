@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub(crate) struct TrafficState {
     pub(crate) stack: Arc<StackConfig>,
     pub(crate) dscp: u8,
+    /// Hash of the host at the subscriber's end.
+    pub(crate) host: u16,
     /// ECN field of datagrams.
     pub(crate) ecn: Ecn,
     /// What the application listens to.
@@ -145,6 +147,7 @@ impl<R: Recorder> World<R> {
             place: (server, port),
             opened_at: now,
             dscp: state.dscp,
+            host: state.host,
             interest: state.interest,
             first_hops: state.first_hops[server],
             flow_hashes: state
@@ -209,6 +212,7 @@ impl<R: Recorder> World<R> {
                 length,
                 flow_hash: state.datagram_hashes[server][from as usize],
                 mac_overhead: 0,
+                host: state.host,
                 dscp: state.dscp,
                 ecn: state.ecn,
                 pure_ack: false,

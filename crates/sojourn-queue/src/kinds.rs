@@ -8,6 +8,7 @@
 use crate::QueueManager;
 use crate::config::{ConfigProblem, ManagerConfig, ManagerKind};
 use crate::manager::ack_priority::{AckPriorityConfig, AckPriorityQueue};
+use crate::manager::cake::CakeConfig;
 use crate::manager::cobalt::CobaltConfig;
 use crate::manager::codel::CodelConfig;
 use crate::manager::docsis_dual_queue::DocsisDualQueueConfig;
@@ -44,6 +45,7 @@ static KINDS: Kinds<ManagerConfig> = Kinds::new(&[
     &KindOf::<DualPi2Config>::KIND,
     &KindOf::<CobaltConfig>::KIND,
     &KindOf::<FqCobaltConfig>::KIND,
+    &KindOf::<CakeConfig>::KIND,
     &KindOf::<RedConfig>::KIND,
     &KindOf::<PrioritisedConfig>::KIND,
 ]);

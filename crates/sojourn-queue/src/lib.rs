@@ -67,6 +67,7 @@ pub use kinds::PrioritisedConfig;
 pub use kinds::add_manager;
 pub use manager::ack_priority::{AckPriorityConfig, AckPriorityQueue};
 pub use manager::buffer_control::BufferControl;
+pub use manager::cake::{CakeConfig, CakeQueue, Isolation, Tins};
 pub use manager::cobalt::{CobaltConfig, CobaltQueue};
 pub use manager::codel::{CodelConfig, CodelQueue};
 pub use manager::docsis_dual_queue::{DocsisDualQueue, DocsisDualQueueConfig, DualScheduler};
@@ -172,6 +173,18 @@ pub struct Shaper {
     pub sustained: BitRate,
     /// Peak rate.
     pub peak: BitRate,
+}
+
+impl Shaper {
+    /// The sustained rate, else the peak rate; zero if there is neither.
+    #[must_use]
+    pub const fn rate(&self) -> BitRate {
+        if self.sustained.as_bps() > 0 {
+            self.sustained
+        } else {
+            self.peak
+        }
+    }
 }
 
 /// Everything outside the queue that a manager may use.

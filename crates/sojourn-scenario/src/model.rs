@@ -101,6 +101,8 @@ pub struct Traffic {
     pub ecn: Ecn,
     /// Which port a new connection has at the subscriber's end.
     pub ports: Ports,
+    /// The host at the subscriber's end; `None` for the one that all such entries of a home are of.
+    pub host: Option<String>,
     /// The tunnel that hides its flows: all of one tunnel are one flow to queues.
     pub tunnel: Option<String>,
     /// Which real packets are its own in an emulation.

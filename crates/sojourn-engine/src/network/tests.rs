@@ -167,6 +167,7 @@ fn script(seed: u64, packets: usize) -> Vec<Sent> {
                 ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1]
                     [usize::try_from(below(&mut stream, 3)).unwrap()],
                 pure_ack: is_ack,
+                host: 0,
                 queue: ServiceQueue::Classic,
             };
             (now, usize::try_from(below(&mut stream, 4)).unwrap(), meta)

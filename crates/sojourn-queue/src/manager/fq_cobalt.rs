@@ -3,9 +3,8 @@
 //! Source: the scheduler of RFC 8290 with the controller of ns-3 `cobalt-queue-disc.cc`; defaults of ns-3
 //! `fq-cobalt-queue-disc.cc`; Linux `sch_cake` (eight ways, decaying flows, the last packet of a flow is kept, and the
 //! COBALT of the queue that pays for an overflow is told).
-//! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. CAKE's shares by host are left out: it
-//! divides the quantum of a flow by the flows of the busier of its two hosts, which at a line with one address is that
-//! address for all of them, so that all shares stay equal.
+//! Deviations: those of [`crate::policy::cobalt`] and [`crate::store::flow_lists`]. Tins and shares by host are
+//! [`crate::manager::cake`]'s.
 
 use crate::config::{ConfigProblem, ManagerKind};
 use crate::manager::mark;

@@ -2,6 +2,7 @@
 
 pub mod ack_priority;
 pub mod buffer_control;
+pub mod cake;
 pub mod cobalt;
 pub mod codel;
 mod codel_service;

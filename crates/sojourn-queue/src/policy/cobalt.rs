@@ -86,16 +86,18 @@ impl CobaltAtLink {
     /// Looks at the link that asks for a packet.
     #[inline]
     pub(crate) fn look(&mut self, context: &dyn QueueContext) {
+        if self.said.allows_link_time {
+            self.look_at(context.shaper().rate(), context.loop_delay());
+        }
+    }
+
+    /// Looks at a rate, and at what a request-grant loop takes.
+    #[inline]
+    pub(crate) fn look_at(&mut self, rate: BitRate, request_grant: Span) {
         if !self.said.allows_link_time {
             return;
         }
-        self.request_grant = context.loop_delay();
-        let shaper = context.shaper();
-        let rate = if shaper.sustained > BitRate::ZERO {
-            shaper.sustained
-        } else {
-            shaper.peak
-        };
+        self.request_grant = request_grant;
         if rate != self.rate {
             self.fit(rate);
         }

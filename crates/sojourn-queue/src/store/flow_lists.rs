@@ -78,9 +78,16 @@ enum Status {
 struct Place {
     deficit: i64,
     status: Status,
+    /// Counted among the busy queues of its host.
+    is_busy: bool,
+    /// Host of the last packet.
+    host: u16,
     /// Hash of the flow that owns this way of its set.
     owner: u32,
 }
+
+/// Hosts that are told apart. Source: Linux `sch_cake`, as many as queues.
+const HOSTS: usize = 1024;
 
 impl FlowListsConfig {
     /// Bytes of the queues without packets, if a policy takes `policy` bytes for each.
@@ -106,6 +113,8 @@ pub(crate) struct FlowLists {
     count: u32,
     /// The queue that paid for the last overflow.
     payer: Option<usize>,
+    /// Queues of each host that had their quantum and have packets; empty if hosts do not matter.
+    busy: Vec<u16>,
 }
 
 impl FlowLists {
@@ -115,6 +124,8 @@ impl FlowLists {
         let place = Place {
             deficit: 0,
             status: Status::Inactive,
+            is_busy: false,
+            host: 0,
             owner: 0,
         };
         let memory = config.memory.unwrap_or(Bytes::MAX).0;
@@ -130,6 +141,50 @@ impl FlowLists {
             room: Room::new(config.limit).within_bytes(memory),
             count: queues,
             payer: None,
+            busy: Vec::new(),
+        }
+    }
+
+    /// From now on a queue's quantum is divided by the number of busy queues of its host, so that hosts get equal shares.
+    pub(crate) fn share_by_host(&mut self) {
+        self.busy = alloc::vec![0; HOSTS];
+    }
+
+    /// What a queue may send before the next one's turn, if it is its host's only one.
+    pub(crate) fn set_quantum(&mut self, bytes: u32) {
+        self.quantum = i64::from(bytes.max(1));
+    }
+
+    /// The queue with the most bytes.
+    pub(crate) fn fattest(&self) -> usize {
+        let mut fattest = 0;
+        for queue in 1..self.bins.lines() {
+            if self.bins.bytes_in(queue) > self.bins.bytes_in(fattest) {
+                fattest = queue;
+            }
+        }
+        fattest
+    }
+
+    /// A turn of a queue in bytes.
+    #[inline]
+    fn quantum_of(&self, queue: usize) -> i64 {
+        match self.busy.get(usize::from(self.places[queue].host) % HOSTS) {
+            Some(load) => (self.quantum / i64::from((*load).max(1))).max(1),
+            None => self.quantum,
+        }
+    }
+
+    /// A queue is busy from now on, or no more.
+    #[inline]
+    fn set_busy(&mut self, queue: usize, is_busy: bool) {
+        let place = &mut self.places[queue];
+        let host = usize::from(place.host) % HOSTS;
+        if let Some(load) = self.busy.get_mut(host)
+            && place.is_busy != is_busy
+        {
+            place.is_busy = is_busy;
+            *load = if is_busy { *load + 1 } else { *load - 1 };
         }
     }
 
@@ -190,15 +245,22 @@ impl FlowLists {
     /// Put a packet into `queue` without looking at the limit.
     #[inline]
     fn push(&mut self, queue: usize, packet: Held) {
+        let host = packet.meta.host;
         self.bins.push(queue, packet);
         let place = &mut self.places[queue];
-        if matches!(place.status, Status::Inactive | Status::Decaying) {
-            if place.status == Status::Decaying {
-                self.decaying.retain(|&other| other != queue);
+        match place.status {
+            Status::Inactive | Status::Decaying => {
+                if place.status == Status::Decaying {
+                    self.decaying.retain(|&other| other != queue);
+                }
+                place.status = Status::New;
+                place.host = host;
+                self.places[queue].deficit = self.quantum_of(queue);
+                self.new.push_back(queue);
             }
-            place.status = Status::New;
-            place.deficit = self.quantum;
-            self.new.push_back(queue);
+            // It was empty and waited for its turn.
+            Status::Old if !self.busy.is_empty() => self.set_busy(queue, true),
+            Status::New | Status::Old => {}
         }
     }
 
@@ -208,11 +270,13 @@ impl FlowLists {
     pub(crate) fn ready(&mut self) -> Option<usize> {
         loop {
             let queue = *self.new.front().or_else(|| self.old.front())?;
-            let place = &mut self.places[queue];
-            if place.deficit > 0 {
+            if self.places[queue].deficit > 0 {
                 return Some(queue);
             }
-            place.deficit += self.quantum;
+            if !self.busy.is_empty() && !self.bins.is_empty(queue) {
+                self.set_busy(queue, true);
+            }
+            self.places[queue].deficit += self.quantum_of(queue);
             self.leave_front(queue);
             self.places[queue].status = Status::Old;
             self.old.push_back(queue);
@@ -228,6 +292,7 @@ impl FlowLists {
     /// The ready queue had nothing to send.
     pub(crate) fn on_empty(&mut self, queue: usize) {
         let was_new = self.places[queue].status == Status::New;
+        self.set_busy(queue, false);
         self.leave_front(queue);
         if was_new && !self.old.is_empty() {
             self.places[queue].status = Status::Old;
@@ -284,12 +349,7 @@ impl FlowLists {
     #[cold]
     fn make_room(&mut self, context: &mut dyn QueueContext) {
         while self.room.is_exceeded_by(self.bins.backlog()) {
-            let mut fattest = 0;
-            for queue in 1..self.bins.lines() {
-                if self.bins.bytes_in(queue) > self.bins.bytes_in(fattest) {
-                    fattest = queue;
-                }
-            }
+            let fattest = self.fattest();
             self.payer = Some(fattest);
             let whole = self.bins.bytes_in(fattest);
             for _ in 0..self.drop_batch {

@@ -2,8 +2,8 @@
 
 use sojourn_base::{Bytes, Limit, Packets, Span};
 use sojourn_queue::{
-    AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CobaltConfig, CobaltLaw,
-    CodePoints, CodelConfig, CodelLaw, CodelVariant, DelaySource, DepartureRateConfig,
+    AckPriorityConfig, Activation, Admission, Backlog, BurstRule, CakeConfig, CobaltConfig,
+    CobaltLaw, CodePoints, CodelConfig, CodelLaw, CodelVariant, DelaySource, DepartureRateConfig,
     DocsisDualQueueConfig, DocsisPieConfig, DocsisPieLaw, DropTailConfig, DualPi2Config,
     DualPi2Scheduler, DualScheduler, FatMetric, FlowListsConfig, FqCobaltConfig, FqCodelConfig,
     FqPieConfig, ManagerConfig, Pi2Law, PieConfig, PieLaw, PieScope, PrioritisedConfig,
@@ -443,6 +443,14 @@ fn cobalt() -> Vec<Case> {
         marking(case(marks, Limit::Packets(Packets(1000)))),
         flow_queues(drops_the_last, false),
         flow_queues(law, true),
+        within(
+            Limit::Bytes(Bytes(40_000)),
+            ManagerConfig::from(CakeConfig {
+                memory: Some(Bytes(40_000)),
+                law,
+                ..CakeConfig::DIFFSERV4
+            }),
+        ),
     ]
 }
 

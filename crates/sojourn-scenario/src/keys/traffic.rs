@@ -43,6 +43,8 @@ parameters! {
         ecn: Ecn = Ecn::NotEct, origin("RFC 3168: not capable");
         /// which port a new connection has at the subscriber's end; flow queueing hashes it
         ports: Ports = Ports::Fresh, origin("RFC 6056: fresh");
+        /// name of the host at the subscriber's end that it runs on; managers that share by host tell them apart
+        host: Option<String> = None, origin("chosen: one host").or("one"), if |it| it.host.is_some();
         /// name of the tunnel that its packets take: flow queueing sees all packets of a tunnel as one flow
         tunnel: Option<String> = None, origin("chosen: none").or("none"), if |it| it.tunnel.is_some();
         /// which real packets are its own in an emulation; simulations do not look at it
@@ -85,6 +87,7 @@ impl TrafficDraft {
             dscp: traffic.dscp,
             ecn: traffic.ecn,
             ports: traffic.ports,
+            host: traffic.host.clone(),
             tunnel: traffic.tunnel.clone(),
             matching: traffic.matching.unwrap_or(MatchConfig::BASE),
         }
@@ -111,6 +114,7 @@ impl TrafficDraft {
             dscp: self.dscp,
             ecn: self.ecn,
             ports: self.ports,
+            host: self.host,
             tunnel: self.tunnel,
             matching: (self.matching != MatchConfig::BASE).then_some(self.matching),
         }

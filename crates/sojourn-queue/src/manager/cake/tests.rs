@@ -1,0 +1,207 @@
+use super::*;
+use crate::{ProactiveGrants, Shaper};
+use alloc::vec::Vec;
+
+/// A link of a rate that keeps what is dropped.
+#[derive(Default)]
+struct Link {
+    rate: BitRate,
+    dropped: Vec<(u32, u32)>,
+}
+
+impl QueueContext for Link {
+    fn dropped(&mut self, packet: Held, _: Reason) {
+        let meta = packet.meta;
+        self.dropped.push((meta.flow_hash, meta.length));
+    }
+
+    fn marked(&mut self, _: &Held, _: Reason) {}
+
+    fn unit(&mut self) -> f64 {
+        0.5
+    }
+
+    fn shaper(&self) -> Shaper {
+        Shaper {
+            sustained: self.rate,
+            ..Shaper::default()
+        }
+    }
+
+    fn proactive_grants(&self) -> ProactiveGrants {
+        ProactiveGrants::default()
+    }
+}
+
+fn link(mbps: u64) -> Link {
+    Link {
+        rate: BitRate::from_mbps(mbps),
+        ..Link::default()
+    }
+}
+
+fn meta(flow_hash: u32, dscp: u8, host: u16, length: u32) -> Meta {
+    Meta {
+        flow_hash,
+        dscp,
+        host,
+        length,
+        ..Meta::default()
+    }
+}
+
+#[test]
+fn target_interval_quantum_and_memory_are_those_of_the_rate() {
+    // Vector D2: a packet and a half of 1514 B at 1 and 2 Mb/s is above 5 ms.
+    for (mbps, target_us, interval_us, quantum, memory) in [
+        (1, 18_168, 113_168, 300, 4 << 20),
+        (2, 9_084, 104_084, 300, 4 << 20),
+        (5, 5_000, 100_000, 300, 4 << 20),
+        (20, 5_000, 100_000, 610, 4 << 20),
+        (100, 5_000, 100_000, 1514, 5_000_000),
+    ] {
+        let mut queue = CakeQueue::new(CakeConfig::BEST_EFFORT);
+        queue.look(&link(mbps));
+        let law = queue.tins[0].at.law();
+        assert_eq!(law.target, Span::from_us(target_us), "{mbps} Mb/s");
+        assert_eq!(law.interval, Span::from_us(interval_us), "{mbps} Mb/s");
+        assert_eq!(super::quantum(queue.tins[0].rate), quantum, "{mbps} Mb/s");
+        assert_eq!(queue.memory, Bytes(memory), "{mbps} Mb/s");
+    }
+}
+
+#[test]
+fn tins_are_those_of_the_tables() {
+    for (tins, shares, expected) in [
+        (Tins::BestEffort, 1, [0, 0, 0, 0, 0, 0]),
+        (Tins::Diffserv3, 3, [0, 1, 0, 0, 2, 2]),
+        (Tins::Diffserv4, 4, [0, 1, 2, 3, 3, 3]),
+    ] {
+        assert_eq!(tins.shares().len(), shares);
+        // CS0, CS1, AF21, CS4, EF, CS6.
+        assert_eq!([0, 8, 18, 32, 46, 48].map(|dscp| tins.of(dscp)), expected);
+    }
+}
+
+/// What leaves a link of 8 Mb/s that has packets of 1000 B of both DSCPs at all times, one each millisecond: how many were of
+/// the first.
+fn served(dscps: [u8; 2]) -> usize {
+    let mut queue = CakeQueue::new(CakeConfig::DIFFSERV4);
+    let mut context = link(8);
+    let mut first = 0;
+    for ms in 0..800 {
+        let now = Instant::from_ms(ms);
+        for (flow, dscp) in (1..).zip(dscps) {
+            while queue.tins[Tins::Diffserv4.of(dscp)]
+                .flows
+                .bins
+                .backlog()
+                .packets
+                < Packets(3)
+            {
+                let _ = queue.enqueue(
+                    now,
+                    meta(flow, dscp, 0, 1000),
+                    PacketHandle(0),
+                    &mut context,
+                );
+            }
+        }
+        let packet = queue.dequeue(now, &mut context).expect("packets wait");
+        first += usize::from(packet.meta.flow_hash == 1);
+    }
+    first
+}
+
+#[test]
+fn a_tin_goes_first_up_to_its_threshold_and_not_beyond() {
+    // Voice may have a quarter of the rate before best effort; what is beyond goes to whose time comes first, which is best
+    // effort's: its threshold is the whole rate.
+    let voice = served([46, 0]);
+    assert!((195..=215).contains(&voice), "{voice} of 800");
+    // Bulk has a sixteenth.
+    let bulk = served([8, 0]);
+    assert!((45..=60).contains(&bulk), "{bulk} of 800");
+    let streams = served([34, 0]);
+    assert!((390..=415).contains(&streams), "{streams} of 800");
+}
+
+#[test]
+fn hosts_share_alike_however_many_flows_they_have() {
+    for (hosts, low, high) in [
+        (Isolation::Triple, 0.45, 0.55),
+        (Isolation::Flows, 0.18, 0.22),
+    ] {
+        let mut queue = CakeQueue::new(CakeConfig {
+            hosts,
+            ..CakeConfig::BEST_EFFORT
+        });
+        let mut context = link(100);
+        let mut bytes = [0_u32; 2];
+        // Four flows of host 7, and one of host 9.
+        let flows = [(1, 7), (2, 7), (3, 7), (4, 7), (5, 9)];
+        for (flow, host) in flows {
+            for _ in 0..3 {
+                let _ = queue.enqueue(
+                    Instant::ZERO,
+                    meta(flow, 0, host, 1500),
+                    PacketHandle(0),
+                    &mut context,
+                );
+            }
+        }
+        for us in 0..10_000 {
+            let now = Instant::from_us(120 * us);
+            let packet = queue.dequeue(now, &mut context).expect("packets wait");
+            bytes[usize::from(packet.meta.host == 9)] += packet.meta.length;
+            let again = packet.meta;
+            let _ = queue.enqueue(now, again, PacketHandle(0), &mut context);
+        }
+        assert!(context.dropped.is_empty());
+        let share = f64::from(bytes[1]) / f64::from(bytes[0] + bytes[1]);
+        assert!((low..high).contains(&share), "{hosts:?}: {share}");
+    }
+}
+
+#[test]
+fn the_longest_queue_of_all_tins_pays_when_memory_is_full() {
+    let mut queue = CakeQueue::new(CakeConfig {
+        memory: Some(Bytes(10_000)),
+        ..CakeConfig::DIFFSERV4
+    });
+    let mut context = link(8);
+    let mut offer = |flow, dscp| {
+        queue.enqueue(
+            Instant::ZERO,
+            meta(flow, dscp, 0, 1000),
+            PacketHandle(0),
+            &mut context,
+        )
+    };
+    for _ in 0..10 {
+        assert_eq!(offer(1, 0), Verdict::Accepted);
+    }
+    // Two of voice push out two of the long queue; a queue of its own in another tin is not touched.
+    assert_eq!(offer(2, 46), Verdict::Accepted);
+    assert_eq!(offer(2, 46), Verdict::Accepted);
+    assert_eq!(context.dropped, [(1, 1000), (1, 1000)]);
+    assert_eq!(queue.backlog().bytes, Bytes(10_000));
+    assert_eq!(queue.backlog().packets, Packets(10));
+}
+
+#[test]
+fn without_a_rate_tins_take_turns() {
+    let mut queue = CakeQueue::new(CakeConfig::DIFFSERV3);
+    let mut context = Link::default();
+    let mut voice = 0;
+    for turn in 0..1_000 {
+        let now = Instant::from_ms(turn);
+        for (flow, dscp) in [(1, 46), (2, 0)] {
+            let _ = queue.enqueue(now, meta(flow, dscp, 0, 256), PacketHandle(0), &mut context);
+        }
+        let packet = queue.dequeue(now, &mut context).expect("packets wait");
+        voice += u32::from(packet.meta.dscp == 46);
+    }
+    // Quanta of 256 and 1024 bytes.
+    assert!((180..=220).contains(&voice), "{voice} of 1000");
+}
