@@ -287,6 +287,21 @@ def test_rates_of_cake_autorate_follow_its_rule() -> None:
     assert lines["ul_owd_delta_delay_thr_ms"] == "42.0"
 
 
+def test_a_line_that_varies_gets_lines_for_cake_autorate() -> None:
+    times = " ".join(["4", *["+4"] * 200, "+2*2"])
+    trace = f'{{ kind = "trace", opportunity = "1500 B", opportunities = "{times}" }}'
+    text = DUMBBELL.replace('{ kind = "serial", rate = "2 Mb/s" }', trace)
+    asked = Line(Scenario.parse(text))
+    assert asked.rates_mbps["upstream"] == pytest.approx(3.0, rel=0.02)
+    blocks = blocks_of(asked, Arm("router", "cake", 0.9, 0.9), "sojourn advise", "2026-11-25")
+    assert set(blocks) == {"tc", "uci", "autorate"}
+    lines = dict(line.split("=") for line in blocks["autorate"].splitlines() if "=" in line)
+    assert (
+        2500 < int(lines["min_ul_shaper_rate_kbps"]) < int(lines["max_ul_shaper_rate_kbps"]) < 3300
+    )
+    assert lines["base_dl_shaper_rate_kbps"] == "93000"
+
+
 TIER = """
 schema = 1
 [[tlv]]

@@ -116,11 +116,11 @@ class Advice:
                 if one is None or one.value is None:
                     cells.append("–")
                 elif one.low is None or one.high is None:
-                    cells.append(significant(one.value))
+                    cells.append(significant(one.value, 3))
                 else:
                     low = max(one.low, 0.0)
                     cells.append(
-                        f"{significant(one.value)} ({significant(low)} to {significant(one.high)})"
+                        f"{significant(one.value, 3)} ({significant(low, 3)} to {significant(one.high, 3)})"
                     )
             shown.append((words, unit, *cells))
         return shown
@@ -407,6 +407,11 @@ def _assumptions(bench: Bench, found: Found, can: str) -> list[str]:
         up, down = (
             rate_words(bench.lines[0].rates_mbps[way]) for way in ("upstream", "downstream")
         )
+        if any(bench.lines[0].is_varying(way) for way in ("upstream", "downstream")):
+            told.append(
+                "The line follows a trace, and no single rate is right for it: the rates are shares of the mean. cake-autorate "
+                "follows the line; its lines are shares of the rates of minutes, and it is not simulated."
+            )
         told.append(
             f"The line really has {up} up and {down} down, at all times; measure before you set. "
             "CAKE shapes without saving up, the others behind a bucket of 1 ms."

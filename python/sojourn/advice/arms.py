@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
+from sojourn.advice.varying import mean_mbps
 from sojourn.errors import UsageError
 from sojourn.scenario import Scenario
 from sojourn.settings import apply_settings
@@ -37,7 +38,7 @@ SHARES = (0.80, 0.83, 0.86, 0.89, 0.92, 0.95, 0.98)
 """Shares of the line's rate that a router is told, in the first look."""
 
 ROUTER_KINDS: Mapping[str, str] = {
-    "cake": 'kind = "fq-cobalt", profile = "cake"',
+    "cake": 'kind = "cake", profile = "besteffort"',
     "fq-codel": 'kind = "fq-codel"',
     "pie": 'kind = "pie"',
     "codel": 'kind = "codel"',
@@ -201,7 +202,7 @@ class Line:
 
     @cached_property
     def rates_mbps(self) -> dict[str, float]:
-        """Rate of the line by direction.
+        """Rate of the line by direction; of a trace its mean.
 
         Raises
         ------
@@ -211,6 +212,9 @@ class Line:
         found: dict[str, float] = {}
         for way in WAYS:
             rate = self.side(way)["link"].get("rate")
+            if self.is_varying(way):
+                found[way] = mean_mbps(self.side(way)["link"])
+                continue
             if not isinstance(rate, str):
                 kind = self.side(way)["link"].get("kind")
                 raise UsageError(
@@ -219,6 +223,10 @@ class Line:
                 )
             found[way] = mbps_of(rate)
         return found
+
+    def is_varying(self, way: str) -> bool:
+        """Return whether the rate of a direction follows a trace."""
+        return "opportunities" in self.side(way)["link"]
 
     @property
     def is_docsis(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sojourn.advice.arms import WAYS, Arm, Line
+from sojourn.advice.varying import minute_rates
 from sojourn.errors import plain
 from sojourn.version import VERSION
 
@@ -39,7 +40,16 @@ def blocks_of(line: Line, arm: Arm, command: str, day: str) -> dict[str, str]:
     """
     head = f"# {plain(command)}\n# sojourn {VERSION}, {day}; change the names of the interfaces to yours\n"
     if arm.who == "router":
-        return {"tc": head + tc_block(line, arm), "uci": head + uci_block(line, arm)}
+        blocks = {"tc": head + tc_block(line, arm), "uci": head + uci_block(line, arm)}
+        if any(line.is_varying(way) for way in WAYS):
+            rates = {
+                way: minute_rates(line.side(way)["link"])
+                if line.is_varying(way)
+                else [line.rates_mbps[way]]
+                for way in WAYS
+            }
+            blocks["autorate"] = head + autorate_block(rates)
+        return blocks
     if arm.who in ("modem", "operator") and line.is_docsis:
         return {"docsis": head + docsis_block(line, arm)}
     return {}

@@ -111,9 +111,11 @@ def _graph(advice: Advice) -> Figure:
         where = f" {cliff.supposed}" if cliff.supposed else ""
         label = f"{cliff.way}, counting {cliff.counted}{where}"
         marks += [Line(100 * x, y, f"cycle-{place}", label), Dots(100 * x, y, f"cycle-{place}")]
+    least = min(cliff.plateau_ms for cliff in advice.found.cliffs)
+    most = max(max(cliff.delays_ms.values()) for cliff in advice.found.cliffs)
     panel = Panel(
         x=Axis("rate that the router is told", "% of the line"),
-        y=Axis("delay, 99 %", "ms", scale="log"),
+        y=Axis("delay, 99 %", "ms", scale="log", low=least / 2, high=max(1.2 * most, 4 * least)),
         marks=tuple(marks),
     )
     plot = PlotSpec(

@@ -109,7 +109,7 @@ def _gain(found: Found, users: Sequence[User]) -> str:
 
     before, after = value(AS_IS), value(found.taken)
     moved = "falls" if after < before else "rises"
-    return f"{user.use.people}'s {what} {moved} from {significant(before)} to {significant(after)} {unit}".replace(
+    return f"{user.use.people}'s {what} {moved} from {significant(before, 3)} to {significant(after, 3)} {unit}".replace(
         "pages's", "the pages'"
     ).replace("transfers's", "the transfers'")
 
@@ -123,7 +123,7 @@ def _cost(found: Found) -> str:
             for arm in (AS_IS, found.taken)
         )
         if before > 0 and abs(after - before) >= 0.005 * before:
-            parts.append(f"{significant(after)} instead of {significant(before)} Mb/s {way}")
+            parts.append(f"{significant(after, 3)} instead of {significant(before, 3)} Mb/s {way}")
     return f", with {' and '.join(parts)}" if parts else ""
 
 
@@ -193,7 +193,7 @@ def cliff_sentences(found: Found, line: Line) -> list[str]:
             continue
         told.append(
             f"The cliff {cliff.way} lies at {cliff.edge:.2f} of the line ({rate_words(cliff.edge * rate)}), counting "
-            f"{cliff.counted}{where}: there {significant(cliff.delays_ms[cliff.edge])} ms instead of "
-            f"{significant(cliff.plateau_ms)}."
+            f"{cliff.counted}{where}: there {significant(cliff.delays_ms[cliff.edge], 3)} ms instead of "
+            f"{significant(cliff.plateau_ms, 3)}."
         )
     return told

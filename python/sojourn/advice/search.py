@@ -238,9 +238,9 @@ def _cliffs(
                 return _delays(bench, users, arms, direction)
 
             told = supposed if way == "upstream" else ""
-            found.append(
-                find_cliff(way, overhead.words, FIRST_SHARES, delays_of, is_out_of_time, told)
-            )
+            cliff = find_cliff(way, overhead.words, FIRST_SHARES, delays_of, is_out_of_time, told)
+            if cliff.plateau_ms > 0:  # somebody who counts has packets in this direction
+                found.append(cliff)
     return found
 
 

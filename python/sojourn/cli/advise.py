@@ -52,8 +52,8 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--print",
         "WHAT",
-        "Lines to paste: tc, uci, docsis or all (all).",
-        choices=("tc", "uci", "docsis", "all"),
+        "Lines to paste: tc, uci, docsis, autorate or all (all).",
+        choices=("tc", "uci", "docsis", "autorate", "all"),
         default="all",
         dest="shown",
     )
