@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.emulation import ROOTLESS, Rootless
+from support.emulation import MISSING_TOOLS, ROOTLESS, Rootless
 
 
 def missing() -> str:
@@ -31,6 +31,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Repeat at the end what was not tested; `tools/verify.py` looks for the line."""
     if MISSING:
         terminalreporter.write_line(f"NOT TESTED: the emulator with real packets: {MISSING}")
+    elif MISSING_TOOLS:
+        terminalreporter.write_line(
+            f"NOT TESTED: tools of field trials behind the emulated link: not installed: {MISSING_TOOLS}"
+        )
 
 
 @pytest.fixture(autouse=True)

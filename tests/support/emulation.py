@@ -1,12 +1,17 @@
 """`sojourn emulate` as anybody has it, for tests that root runs too."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOTLESS = ["unshare", "-U", "--map-user=1000", "--map-group=1000"]
 """How root becomes a user without any right: of the tests, only root's own are root's."""
+
+
+MISSING_TOOLS = ", ".join(tool for tool in ("iperf3", "irtt") if shutil.which(tool) is None)
+"""Of the tools of field trials, those that are not installed."""
 
 
 class Rootless:
