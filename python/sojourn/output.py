@@ -129,8 +129,8 @@ def _sweep(parent: Path) -> None:
                 path.unlink()
 
 
-def refuse_used(directory: Path) -> None:
-    """Make sure that `directory` is new or empty.
+def refuse_used(directory: Path, option: str = "--out") -> None:
+    """Make sure that `directory`, which this option names, is new or empty.
 
     Raises
     ------
@@ -146,13 +146,16 @@ def refuse_used(directory: Path) -> None:
     if used:
         raise UsageError(
             f"{directory} is not empty, and results are not overwritten",
-            "name a new directory with --out",
+            f"name a new directory with {option}",
         )
 
 
 @contextlib.contextmanager
-def writing(directory: Path) -> Generator[None]:
-    """Turn what the operating system refuses into a sentence.
+def writing(
+    directory: Path,
+    hint: str = "finished runs are in the store; choose another directory with --out",
+) -> Generator[None]:
+    """Turn what the operating system refuses into a sentence, with this hint.
 
     Raises
     ------
@@ -163,7 +166,4 @@ def writing(directory: Path) -> Generator[None]:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise EnvironmentFailure(
-            f"cannot write {directory}: {reason}",
-            "finished runs are in the store; choose another directory with --out",
-        ) from error
+        raise EnvironmentFailure(f"cannot write {directory}: {reason}", hint) from error

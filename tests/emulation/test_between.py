@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -81,7 +82,7 @@ def scenario(place: Path) -> None:
     (place / "line.toml").write_text(tomli_w.dumps(content), encoding="utf-8")
 
 
-def lab(place: Path, work: str, *options: str) -> dict[str, object]:
+def lab(place: Path, work: str, *options: str) -> dict[str, Any]:
     """Build the lab, run `work` in it, and return what it found."""
     scenario(place)
     (place / "lab.py").write_text(LAB, encoding="utf-8")
@@ -157,7 +158,7 @@ def test_two_machines_reach_each_other_through_the_link_and_the_host_sees_nothin
     assert "cable-a" in str(found["host_after"])
     assert "cable-b" in str(found["host_after"])
     for name in ("four", "six"):
-        median_ms, sent, got = found[name]  # type: ignore[misc]
+        median_ms, sent, got = found[name]
         print(name, median_ms, "ms; load", os.getloadavg()[0])
         assert 20.0 <= median_ms <= (21.0 if TIMING else 30.0)
         assert got == sent
@@ -166,7 +167,7 @@ def test_two_machines_reach_each_other_through_the_link_and_the_host_sees_nothin
     series = pl.read_parquet(tmp_path / "out" / "series.parquet")
     up = series.filter(pl.col("link") == "upstream")
     carried = int(up["forwarded_bytes"].sum())
-    assert carried > sum(int(found[name][2]) for name in ("four", "six"))  # type: ignore[index]
+    assert carried > sum(int(found[name][2]) for name in ("four", "six"))
     rate = pl.col("forwarded_bytes") * 8e3 / pl.col("width_ns")
     assert up.select(rate.max()).item() <= 20 * 1.02  # a packet is 0.6 % of 100 ms
     assert (tmp_path / "out" / "report.html").exists()

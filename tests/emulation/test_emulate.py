@@ -153,6 +153,9 @@ def test_a_saturated_link_is_as_fast_as_it_is_told_to_be(rootless: Rootless, mbp
     manifest = json.loads((rootless.place / "out" / "manifest.json").read_text())
     assert manifest["kind"] == "emulation"
     assert manifest["emulation"]["grade"] == said["grade"]
+    report = (rootless.place / "out" / "report.html").read_text()
+    assert "of real packets through the emulated link" in report
+    assert manifest["emulation"]["trust"].capitalize()[:12] in report
 
 
 @pytest.mark.parametrize("address", ["100.64.0.1", "fd73:6f6a::1"])
@@ -259,6 +262,15 @@ def test_the_command_is_the_user_and_not_root(rootless: Rootless) -> None:
         (["absent.toml", "--", "true"], "absent.toml"),
         (["line.toml", "--tcp", "nonesuch", "--", "true"], "no such congestion controller"),
         (["line.toml", "--for", "soon", "--", "true"], "no length of time"),
+        (["line.toml", "--for", "0s", "--", "true"], "no time is left to emulate"),
+        (["line.toml", "--rtt", "3s", "--", "true"], "a base round trip of 3 s cannot be emulated"),
+        (["line.toml", "--set", "emulate.mtu=9001B", "--", "true"], "emulate.mtu: 9001 B is out"),
+        (
+            ["line.toml", "--set", "access.upstream.queue.limit=3000000 packets", "--", "true"],
+            "and there is room for 178956",
+        ),
+        (["line.toml", "--record", ".", "--", "true"], "name a new directory with --record"),
+        (["line.toml", "--take", "--", "true"], "--take is for --between"),
         (["--watch", "1"], "process 1 is no emulation of yours"),
         (["--join", "1", "--", "true"], "process 1 is no emulation of yours"),
     ],
@@ -301,6 +313,7 @@ def test_an_emulation_runs_inside_another(rootless: Rootless) -> None:
     done = rootless("line.toml", "--isolated", "--", *inner, "--", "true")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("trust: ") == 2
+    assert done.stderr.count("this runs inside another emulation: round trips add up") == 1
 
 
 def test_a_check_says_first_what_this_machine_can_do(rootless: Rootless) -> None:

@@ -1,4 +1,4 @@
-"""The live view: it fits the terminal that it is drawn on."""
+"""What is said and shown of an emulation: the view fits its terminal, the trust line says why."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sojourn.emulation.view import View, lines
+from sojourn.emulation.words import matters, trust
 
 
 def moment(at_s: float, delivered: int) -> dict[str, Any]:
@@ -66,3 +67,54 @@ def test_the_next_picture_begins_where_the_last_began_on_narrow_terminals_too(
     assert max(map(len, drawn)) == 40, "a line that is too long would wrap, and take two"
     view.show(moment(1.1, 0))
     assert stream.getvalue()[len(first) :].startswith("\x1b[5A")
+
+
+def told(late_up_ns: int, packets: int = 10) -> dict[str, Any]:
+    """Return the summary of an emulation whose upstream packets were so late at P99."""
+    late = {"packets": packets, "p50_ns": 20_000, "p99_ns": late_up_ns, "max_ns": 2_100_000}
+    return {
+        "grade": "good",
+        "lateness": {"upstream": late, "downstream": late | {"p99_ns": 50_000}},
+        "hidden_losses": 0,
+        "tagged_frames": 0,
+        "stalls": [],
+        "joined": False,
+        "gave_priority_up": False,
+    }
+
+
+def test_the_trust_line_says_why() -> None:
+    summary = told(90_000)
+    assert trust(summary) == (
+        "trust: good (late P50 20 µs, P99 90 µs, max 2.1 ms; nothing lost outside the model; no stalls)"
+    )
+    summary |= {
+        "grade": "poor",
+        "hidden_losses": 3,
+        "tagged_frames": 1,
+        "stalls": [[0, 1e8], [9, 3e8]],
+    }
+    assert trust(summary) == (
+        "trust: poor (late P50 20 µs, P99 90 µs, max 2.1 ms; 3 packets lost outside the model, 1 of them with VLAN tags, "
+        "which are not carried; 2 stalls, the longest 300.0 ms)"
+    )
+    assert trust(told(0, packets=0)) == "trust: good (no packet came through)"
+
+
+def test_lateness_is_told_where_it_is_a_part_of_the_delay() -> None:
+    def said(p50_ms: float, p99_ms: float) -> list[str]:
+        rows = [
+            ("upstream", "sojourn_p50", p50_ms, "ms"),
+            ("upstream", "sojourn_p99", p99_ms, "ms"),
+        ]
+        return matters(told(90_000), [*rows, ("downstream", "sojourn_p50", 80.0, "ms")])
+
+    # 5 % of 1.8 ms, and 10 % of 0.9 ms, are 90 µs.
+    assert said(1.8, 0.9) == []
+    assert said(1.5, 9.0) == [
+        "lateness matters upstream: its P99 of 90 µs is 6% of the median of the delay, 1.50 ms"
+    ]
+    assert said(1.8, 0.8) == [
+        "lateness matters upstream: its P99 of 90 µs is 11% of the P99 of the delay, 0.80 ms"
+    ]
+    assert said(0.0, 0.0) == []

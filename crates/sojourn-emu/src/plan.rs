@@ -53,6 +53,9 @@ pub const ETHERNET_HEADER: usize = 14;
 /// Both rates together may not be more than this (specification of the emulator, section 10).
 const MOST_RATE: BitRate = BitRate::from_mbps(2_000);
 
+/// Longest base round trip (specification of the emulator, section 10).
+const LONGEST_ROUND_TRIP: Span = Span::from_s(2);
+
 /// Frames that are always there. chosen: a window of 64 KiB for each of a hundred connections.
 const LEAST_FRAMES: u64 = 4_096;
 
@@ -313,6 +316,12 @@ fn round_trips(scenario: &Scenario, asked: &[Span]) -> Result<Vec<Span>, Refusal
             });
         }
     }
+    if let Some(long) = found.iter().find(|rtt| **rtt > LONGEST_ROUND_TRIP) {
+        return Err(Refusal {
+            message: format!("a base round trip of {long} cannot be emulated"),
+            hint: format!("at most {LONGEST_ROUND_TRIP}"),
+        });
+    }
     if found.len() > FarEnd::MOST {
         return Err(Refusal {
             message: format!("{} round trips, and so many far addresses", found.len()),
@@ -371,6 +380,15 @@ queue = { kind = "pie" }
         let other = call.replace("\"a\"", "\"b\"").replace("40", "50");
         assert!(refused(&format!("{call}{other}")).contains("several round-trip times"));
         assert_eq!(refused(""), "emulate.rtt is missing");
+        let long = Options {
+            round_trips: vec![Span::from_ms(2001)],
+            ..Options::default()
+        };
+        let refused_long = plan(said, &long).unwrap_err().message;
+        assert_eq!(
+            refused_long,
+            "a base round trip of 2.001 s cannot be emulated"
+        );
         let short = "[emulate]\nrtt = \"5 ms\"\n";
         assert_eq!(
             refused(short),

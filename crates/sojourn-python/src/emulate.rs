@@ -247,6 +247,11 @@ fn request(
         ));
     }
     let lasts: Option<String> = get("lasts")?.extract()?;
+    let lasts = lasts.map(|text| span("--for", &text)).transpose()?;
+    if lasts == Some(Span::ZERO) {
+        let message = "option --for: no time is left to emulate".to_owned();
+        return Err(usage(message, "such as 30ms or 10s"));
+    }
     let around = match between {
         Some((inside, far)) => Around::Interfaces(Interfaces {
             names: Ends { inside, far },
@@ -256,7 +261,7 @@ fn request(
     };
     let request = Request {
         around,
-        lasts: lasts.map(|text| span("--for", &text)).transpose()?,
+        lasts,
         real_time: get("real_time")?.extract()?,
         precise: get("precise")?.extract()?,
         captures: get("captures")?.extract()?,

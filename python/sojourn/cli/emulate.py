@@ -204,8 +204,10 @@ def _check(options: Namespace) -> int:
 
 
 def _emulate(options: Namespace) -> int:
+    import os
+
     from sojourn.cli.console import note, print_json, show_warnings
-    from sojourn.emulation.words import browser_hint, expectation, rates, trust
+    from sojourn.emulation.words import browser_hint, expectation, matters, rates, trust
     from sojourn.errors import ExitStatus, Problem
     from sojourn.scenario import load_scenario
 
@@ -222,8 +224,8 @@ def _emulate(options: Namespace) -> int:
 
         from sojourn.output import refuse_used
 
-        refuse_used(Path(options.record))
-        refuse_used(Path(f"{options.record}.partial"))
+        refuse_used(Path(options.record), "--record")
+        refuse_used(Path(f"{options.record}.partial"), "--record")
     if options.pcap is not None:
         _make_room(options.pcap)
     emulation = _begin(options, scenario.compiled)
@@ -231,6 +233,8 @@ def _emulate(options: Namespace) -> int:
     note(
         f"emulating {scenario.name}: {service}; {_ends(options, emulation)}; process {_own_process()}"
     )
+    if "SOJOURN_INSIDE" in os.environ:
+        note("this runs inside another emulation: round trips add up, and the slower link decides")
     note(expectation(emulation.priority, emulation.offload))
     if emulation.priority != "real-time" and options.priority == "auto":
         from sojourn.emulation.priority import GRANT
@@ -243,7 +247,10 @@ def _emulate(options: Namespace) -> int:
     _run(options, emulation)
     done = emulation.finish()
     summary, ended, status = done["summary"], done["ended"], done["status"]
-    note(trust(summary))
+    rows = done["records"].metrics()
+    done["matters"] = matters(summary, rows)
+    for words in (trust(summary), *done["matters"]):
+        note(words)
     failed = done["failed"]
     if failed is not None:
         note(f"error: the emulation failed: {failed}; what was recorded until then is kept")
@@ -262,7 +269,6 @@ def _emulate(options: Namespace) -> int:
     else:
         result = ExitStatus.FAILED if status and ended == "command" else ExitStatus.DONE
     if options.json:
-        rows = done["records"].metrics()
         columns = ("subject", "metric", "value", "unit")
         print_json(
             {
@@ -365,8 +371,8 @@ def _make_room(directory: str) -> None:
 
     from sojourn.output import refuse_used, writing
 
-    refuse_used(Path(directory))
-    with writing(Path(directory)):
+    refuse_used(Path(directory), "--pcap")
+    with writing(Path(directory), "choose another directory with --pcap"):
         Path(directory).mkdir(parents=True, exist_ok=True)
 
 
@@ -412,6 +418,7 @@ def _write(
 
     import polars as pl
 
+    from sojourn.emulation.words import trust
     from sojourn.files import write_file
     from sojourn.on_disk import list_files
     from sojourn.output import new_directory, writing
@@ -442,12 +449,15 @@ def _write(
             "ended": done["ended"],
             "status": done["status"],
             "failed": done["failed"],
+            "trust": trust(done["summary"]),
+            "lateness_matters": done["matters"],
             **done["summary"],
         },
     }
     # Records of an emulation that could not go on are no whole ones.
     destination = Path(options.record if done["failed"] is None else f"{options.record}.partial")
-    with new_directory(destination, is_ours=False) as directory, writing(destination):
+    hint = "choose another directory with --record"
+    with new_directory(destination, is_ours=False) as directory, writing(destination, hint):
         for name in records.table_names():
             write_table(pl.DataFrame(records.table(name)), directory / f"{name}.parquet")
         write_file(directory / "scenario.toml", scenario.text)

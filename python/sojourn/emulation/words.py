@@ -4,10 +4,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would take its time
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-__all__ = ["BROWSERS", "browser_hint", "duration", "expectation", "rates", "trust"]
+__all__ = ["BROWSERS", "browser_hint", "duration", "expectation", "matters", "rates", "trust"]
 
 BROWSERS = {
     "firefox": "firefox --no-remote --profile DIR",
@@ -50,6 +50,8 @@ def expectation(priority: str, offload: str) -> str:
 def trust(summary: Mapping[str, Any]) -> str:
     """Return how far the numbers of an emulation can be trusted, in a line."""
     late = summary["lateness"]
+    if not any(late[direction]["packets"] for direction in late):
+        return f"trust: {summary['grade']} (no packet came through)"
     median, p99, most = (
         max(late[direction][which] for direction in ("upstream", "downstream"))
         for which in ("p50_ns", "p99_ns", "max_ns")
@@ -69,6 +71,31 @@ def trust(summary: Mapping[str, Any]) -> str:
         f"trust: {summary['grade']} (late P50 {duration(median)}, P99 {duration(p99)}, max {duration(most)}; {outside} "
         f"outside the model{untold}; {stood}{joined})"
     )
+
+
+def matters(
+    summary: Mapping[str, Any], metrics: Iterable[tuple[str, str, float, str]]
+) -> list[str]:
+    """Return where the lateness of an emulation is a part of the delays that it reports, a sentence each.
+
+    It is where its P99 is above 5 % of a direction's median delay or 10 % of its P99 (specification of the emulator, section 10).
+    """
+    delays = {(subject, metric): value for subject, metric, value, _ in metrics}
+    said: list[str] = []
+    for direction, late in summary["lateness"].items():
+        late_ms = late["p99_ns"] / 1e6
+        for metric, words, share in (
+            ("sojourn_p50", "the median", 0.05),
+            ("sojourn_p99", "the P99", 0.10),
+        ):
+            delay_ms = delays.get((direction, metric)) or 0.0
+            if delay_ms > 0 and late_ms > share * delay_ms:
+                said.append(
+                    f"lateness matters {direction}: its P99 of {duration(late_ms * 1e6)} is {late_ms / delay_ms:.0%} of {words} of the "
+                    f"delay, {delay_ms:.2f} ms"
+                )
+                break
+    return said
 
 
 def browser_hint(command: str) -> str:

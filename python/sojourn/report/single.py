@@ -122,6 +122,8 @@ def _title(manifest: dict[str, Any]) -> str:
 
 
 def _facts(manifest: dict[str, Any]) -> str:
+    if manifest.get("kind") == "emulation":
+        return _emulated(manifest)
     statistics = manifest.get("statistics")
     made = ""
     if statistics is not None:
@@ -130,6 +132,19 @@ def _facts(manifest: dict[str, Any]) -> str:
             f"{statistics['packet_hops']:,} packet-hops in {statistics['wall_s']:.2f} s. "
         )
     return f"{made}One run is one roll of the dice: a study repeats it with other seeds and gives intervals."
+
+
+def _emulated(manifest: dict[str, Any]) -> str:
+    """Say of an emulation what went through it, and how far it can be trusted."""
+    said: Any = manifest.get("emulation")  # anybody may have written it
+    told = cast("dict[str, Any]", said) if isinstance(said, dict) else {}
+    duration_s: Any = told.get("duration_s")
+    lasted = f"{duration_s:.0f} s" if isinstance(duration_s, float) else "Some time"
+    late: Any = told.get("lateness_matters")
+    words: list[Any] = [told.get("trust"), *(late if isinstance(late, list) else [])]
+    sentences = [f"{word[:1].upper()}{word[1:]}." for word in words if isinstance(word, str)]
+    made = f"{lasted} of real packets through the emulated link; no other run repeats them."
+    return " ".join([made, *sentences])
 
 
 def run_figures(
