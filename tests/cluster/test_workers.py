@@ -21,14 +21,15 @@ from sojourn.cluster.shared_plan import (
     units_of,
 )
 from sojourn.cluster.worker import Worker
-from sojourn.errors import EnvironmentFailure, OtherVersion, RecordError, UsageError
+from sojourn.errors import EnvironmentFailure, OtherVersion, RecordError, RunError, UsageError
 from sojourn.store import Store
 from sojourn.store.objects import FolderObjects, Objects
 from sojourn.study.execute import Finished
 from sojourn.study.library import load_study
 from sojourn.study.plan import Plan, RunOptions, make_plan, only_runs
-from sojourn.study.runner import execute_plan, kept_runs
-from sojourn.study.write import write_result
+from sojourn.study.result import StudyResult
+from sojourn.study.runner import execute_plan, kept_runs, partial_plan, run_study
+from sojourn.study.write import write_result, write_summary
 from support import CommandLine, write_study
 
 
@@ -163,6 +164,28 @@ def test_a_run_that_kills_its_process_is_put_apart_and_the_others_go_on(tmp_path
     assert (apart["point"], apart["seed"], apart["how"]) == ("far-short", 2, "SIGKILL")
     assert apart["peak_bytes"] > 1_000_000
     assert crowd.quarantined == {failed[0].spec.key: "SIGKILL"}
+    # The result has the others and says what is missing; the command fails all the same.
+    out = tmp_path / "result"
+    with pytest.raises(RunError, match=r"1 of 8 runs failed:\n  far-short, seed 2: killed its"):
+        run_study(
+            plan, store, out=out, elsewhere=crowd.make, progress=Silent(), finish=write_summary
+        )
+    result = StudyResult.load(out)
+    assert result.runs.height == 7
+    assert result.damages == (
+        "far-short, seed 2: killed its process twice (SIGKILL) and is in quarantine",
+    )
+
+
+def test_a_part_of_the_runs_is_reported_as_one(tmp_path: Path) -> None:
+    plan, store = small_plan(tmp_path), Store(tmp_path / "near")
+    with pytest.raises(UsageError, match="no run of this study yet"):
+        partial_plan(plan, store)
+    make(plan.shard(0, 2), store)
+    part = partial_plan(plan, store)
+    assert (len(part.runs), part.reduced) == (4, "50 % of the runs")
+    make(plan, store)
+    assert partial_plan(plan, store) is plan
 
 
 def test_a_process_that_cannot_start_ends_the_worker_and_not_the_runs(tmp_path: Path) -> None:

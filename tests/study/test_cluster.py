@@ -53,13 +53,17 @@ def test_a_cluster_gives_the_same_bits_as_this_machine(
     sojourn: CommandLine, tmp_path: Path
 ) -> None:
     write_study(tmp_path)
+    more = ("--no-figures", "--out")
     with dask_cluster(sojourn, tmp_path) as address:
-        done = sojourn(
-            *("study", "run", "study.toml", "--cluster", address, "--out", "far", "--json"),
-            *("--store", "far-store"),
-        )
-    assert done.status == 0, done.stderr
-    assert done.json()["runs"] == {"computed": 8, "reused": 0}
-    assert sojourn("study", "run", "study.toml", "--out", "near").status == 0
-    far, near = ((tmp_path / name / "metrics.parquet").read_bytes() for name in ("far", "near"))
-    assert far == near
+        where = ("--cluster", address, "--store", "far-store")
+        done = sojourn("study", "run", "study.toml", *where, "--json", *more, "far")
+        assert done.status == 0, done.stderr
+        assert done.json()["runs"] == {"computed": 8, "reused": 0}
+        # By units: the tasks put what they make into a store that all see, and only a name travels.
+        where = ("--on", address.replace("tcp", "dask"), "--store", "shared")
+        done = sojourn("study", "run", "study.toml", *where, *more, "together")
+        assert done.status == 0, done.stderr
+        assert "8 runs computed" in done.stderr
+    assert sojourn("study", "run", "study.toml", *more, "near").status == 0
+    names = ("far", "near", "together")
+    assert len({(tmp_path / name / "metrics.parquet").read_bytes() for name in names}) == 1

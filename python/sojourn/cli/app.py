@@ -42,7 +42,9 @@ COMMANDS = {
     "study list": ("study_list", "List the studies that come with Sojourn."),
     "study show": ("study_show", "Show what a study runs."),
     "study new": ("study_new", "Write a commented study to start from, which runs as it is."),
+    "study plan": ("study_plan", "Count a study and say what it will cost, before it starts."),
     "study run": ("study_run", "Run what is missing of a study and write its report."),
+    "study watch": ("study_watch", "Tell how far a study is that workers of a shared store make."),
     "worker": ("worker", "Work on a study that many machines share."),
     "score": (
         "score",
@@ -99,7 +101,7 @@ COMMANDS = {
 """Words of each command, its module in this package, and what it does."""
 
 GROUPS = {
-    "study": "List, show, begin and run studies: many runs and what to make of them.",
+    "study": "List, show, begin, price, run and watch studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
     "trace": "Show, cut and make traces of links, for LTE, satellites and Wi-Fi.",

@@ -135,6 +135,14 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
+def amount(text: str) -> float:
+    """Read an amount of money, in whatever currency."""
+    digits = text.replace(".", "", 1)
+    if not (digits.isascii() and digits.isdigit()) or len(text) > LONGEST_NUMBER:
+        raise argparse.ArgumentTypeError(f"{text!r} is no price, such as 0.04")
+    return float(text)
+
+
 def span(text: str) -> float:
     """Read a time with its unit, such as `30s` or `2 min`, in seconds."""
     units = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}

@@ -95,6 +95,7 @@ def arguments(parser: Parser) -> None:
         default=[],
         dest="plugins",
     )
+    parser.flag("--partial", "Make nothing: report on those runs that the store has by now.")
     parser.flag("--quick", "Shorter runs and fewer seeds: a first look.")
     parser.flag("--no-figures", "Draw no figures: tables and verdicts only.")
     parser.flag("--pdf", "Also write each figure as PDF; doubles the time.")
@@ -127,7 +128,7 @@ def execute(options: Namespace) -> None:
     from sojourn.study.library import load_study, with_settings
     from sojourn.study.plan import RunOptions, make_plan
     from sojourn.study.progress import JsonProgress, StudyProgress
-    from sojourn.study.runner import available_cores, kept_runs, run_study
+    from sojourn.study.runner import available_cores, kept_runs, partial_plan, run_study
 
     wishes = RunOptions(
         tuple(options.points), options.seeds, options.duration, options.quick, options.precision
@@ -169,6 +170,10 @@ def execute(options: Namespace) -> None:
     if crowd is not None:
         place = crowd.executor.describe()
     progress = JsonProgress() if options.progress else StudyProgress(place)
+    if options.partial:
+        if crowd is not None:
+            crowd.fetch(plan, store)
+        plan, crowd = partial_plan(plan, store), None
     summaries: list[ReportSummary] = []
     wanted = {"figures": not options.no_figures, "pdf": bool(options.pdf)}
     ready: list[Drawers] = []
@@ -248,6 +253,8 @@ def _crowd(options: Namespace, cores: int) -> tuple[Crowd | None, Store]:
     from sojourn.cluster.drive import Crowd
     from sojourn.cluster.executors import executor_of
 
+    # Who only looks needs no batch system.
+    on = "print" if options.partial else on
     executor = executor_of(on, print, options.sbatch, Path("sojourn-logs"))
     objects = open_objects(store)
     own = None if is_address(store) else store

@@ -25,7 +25,7 @@ from sojourn.study.files import study_folder_of
 from sojourn.study.precision import Stop
 from sojourn.study.summary import summarise
 
-__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult"]
+__all__ = ["METRICS_SCHEMA", "ReportSummary", "StudyResult", "missing_runs"]
 
 METRICS_SCHEMA: dict[str, pl.DataType] = {
     "study": pl.String(),
@@ -110,7 +110,8 @@ class StudyResult:
                 f"{directory} is not a complete result directory: {error.message}",
                 "run the study again: `sojourn study run`; finished runs come from the store",
             ) from error
-        damages = [f"manifest.json: {key} is not what it should be" for key in wrong] + damages
+        wrongs = [f"manifest.json: {key} is not what it should be" for key in wrong]
+        damages = [*wrongs, *missing_runs(manifest), *damages]
         known = metrics.join(runs, on=["point", "seed"], how="semi", maintain_order="left")
         if known.height < metrics.height:
             damages.append("metrics.parquet has runs that runs.parquet does not have")
@@ -250,9 +251,18 @@ MANIFEST_KINDS: dict[str, Any] = {
     "files": dict[str, dict[str, Any]],
     "plugins": dict[str, dict[str, Any]],
     "most_seeds": int,
+    "missing": list[str],
     "stopped": dict[str, dict[str, int | float | str | None]],
 }
 """Types of what is used of a manifest."""
+
+
+def missing_runs(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what a manifest says of runs that could not be made, a sentence each, and the last says how many more."""
+    said: list[str] = manifest.get("missing", [])
+    listed = 20  # chosen: a page is for what is there
+    more = [f"{len(said) - listed} more runs could not be made"] if len(said) > listed else []
+    return [*map(plain, said[:listed]), *more]
 
 
 def _added(manifest: Mapping[str, Any]) -> list[str]:

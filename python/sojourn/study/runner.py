@@ -9,12 +9,12 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
-from sojourn.errors import EnvironmentFailure, RunError, SojournError
+from sojourn.errors import EnvironmentFailure, RunError, SojournError, UsageError
 from sojourn.output import dated, new_directory, writing
 from sojourn.plugins import PluginFailed
 from sojourn.store import Kept, Store
@@ -33,6 +33,7 @@ __all__ = [
     "available_cores",
     "execute_plan",
     "kept_runs",
+    "partial_plan",
     "run_study",
 ]
 
@@ -61,6 +62,7 @@ class _How(TypedDict):
     elsewhere: Elsewhere | None
     memory: int | None
     progress: Progress
+    lost: list[Finished] | None
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,8 @@ def run_study(
     began = time.perf_counter()
     started_at = datetime.now(UTC)
     directory = out if out is not None else dated(plan.study.definition.name)
+    # What a worker of many cannot make says nothing about the others: it is left out of the result and told.
+    lost: list[Finished] | None = None if elsewhere is None else []
     with new_directory(directory, is_ours=out is None) as unfinished:
         plan, entries, computed, stops = _execute(
             plan,
@@ -140,6 +144,7 @@ def run_study(
             elsewhere=elsewhere,
             memory=memory,
             progress=progress,
+            lost=lost,
             on_last=on_last,
         )
         last_run = time.perf_counter()
@@ -158,6 +163,8 @@ def run_study(
         if stops:
             measured["most_seeds"] = plan.precision.seeds.most if plan.precision is not None else 0
             measured["stopped"] = {point: stop.as_json() for point, stop in stops.items()}
+        if lost:
+            measured["missing"] = [_said(one) for one in _once(lost)]
         manifest = make_manifest(plan, started_at=started_at, measured=measured)
         with writing(directory):
             fault = _finish(finish, write_result(unfinished, plan, entries, manifest))
@@ -166,6 +173,12 @@ def run_study(
     if fault is not None:
         fault.add_note(f"the records are in {directory}; `sojourn report {directory}` tries again")
         raise fault
+    if lost:
+        raise _failed(
+            _once(lost),
+            len(plan.runs) + len(_once(lost)),
+            f"the result without them is in {directory}; what killed its process is in quarantine in the store",
+        )
     ended = time.perf_counter()
     return Outcome(
         directory,
@@ -202,20 +215,48 @@ def _execute(
     """Make the runs of a plan, in rounds until its points are precise enough; return what was run in the end."""
     precision = plan.precision
     if precision is None:
-        return plan, *execute_plan(plan, store, on_last=on_last, **how), {}
+        entries, computed = execute_plan(plan, store, on_last=on_last, **how)
+        return _without_lost(plan, how["lost"]), entries, computed, {}
     labels = {item.point.name: item.point.labels for item in plan.points}
     computed = 0
     while True:
         entries, more = execute_plan(plan, store, **how)
         computed += more
-        values = metrics_of(list(zip(plan.runs, entries, strict=True)))
+        made = _without_lost(plan, how["lost"])
+        values = metrics_of(list(zip(made.runs, entries, strict=True)))
         found = stops_of(precision, plan.study.definition.measures, labels, values)
         grown = plan.grown(found)
         if grown is None:
             if on_last is not None:
                 on_last()
-            return plan, entries, computed, found
+            return made, entries, computed, found
         plan = grown
+
+
+def _without_lost(plan: Plan, lost: list[Finished] | None) -> Plan:
+    """Return a plan without the runs that could not be made.
+
+    Raises
+    ------
+    RunError
+        If none is left.
+    """
+    if not lost:
+        return plan
+    keys = {one.spec.key for one in lost}
+    runs = [run for run in plan.runs if run.key not in keys]
+    if not runs:
+        raise _failed(_once(lost), len(plan.runs), "nothing is left to be reported")
+    return replace(plan, runs=runs)
+
+
+def _once(lost: list[Finished]) -> list[Finished]:
+    """Return each run that was lost once, whatever the number of rounds in which it was asked for."""
+    return list({one.spec.key: one for one in lost}.values())
+
+
+def _said(one: Finished) -> str:
+    return f"{one.spec.point}, seed {one.spec.seed}: {one.error}"
 
 
 def execute_plan(
@@ -227,9 +268,13 @@ def execute_plan(
     elsewhere: Elsewhere | None = None,
     memory: int | None = None,
     progress: Progress,
+    lost: list[Finished] | None = None,
     on_last: Callable[[], None] | None = None,
 ) -> tuple[list[Kept], int]:
-    """Make the runs that the store lacks; return all entries in the plan's order and how many were made."""
+    """Make the runs that the store lacks; return all entries in the plan's order and how many were made.
+
+    Runs that fail are an error, unless `lost` takes them; then their entries are missing.
+    """
     store.sweep()
     entries = kept_runs(plan, store)
     to_do = list({spec.key: spec for spec in plan.runs if spec.key not in entries}.values())
@@ -260,9 +305,32 @@ def execute_plan(
                         raise _without(finished, left)
         finally:
             progress.stop()
-    if failures:
+    if failures and lost is None:
         raise _failed(failures, len(plan.runs))
-    return [entries[spec.key] for spec in plan.runs], len(to_do)
+    if lost is not None:
+        lost += failures
+    return [entries[spec.key] for spec in plan.runs if spec.key in entries], len(to_do)
+
+
+def partial_plan(plan: Plan, store: Store) -> Plan:
+    """Return a plan of those runs that the store has, which says how many these are.
+
+    Raises
+    ------
+    UsageError
+        If it has none.
+    """
+    kept = kept_runs(plan, store)
+    runs = [run for run in plan.runs if run.key in kept]
+    if not runs:
+        raise UsageError("the store has no run of this study yet")
+    if len(runs) == len(plan.runs):
+        return plan
+    there = {run.point for run in runs}
+    points = [item for item in plan.points if item.point.name in there]
+    share = f"{100 * len(runs) / len(plan.runs):.0f} % of the runs"
+    reduced = ", ".join(filter(None, (plan.reduced, share)))
+    return replace(plan, runs=runs, points=points, reduced=reduced, precision=None)
 
 
 def kept_runs(plan: Plan, store: Store) -> dict[str, Kept]:
@@ -278,16 +346,18 @@ def _without(item: Finished, left: int) -> PluginFailed:
     return PluginFailed(f"{what}{kept}", item.error.hint)
 
 
-def _failed(failures: list[Finished], total: int) -> SojournError:
+def _failed(
+    failures: list[Finished],
+    total: int,
+    hint: str = "the others are in the store; leave the failing points out with --points",
+) -> SojournError:
     listed = 5  # chosen: enough to see a pattern
-    lines = [
-        f"{item.spec.point}, seed {item.spec.seed}: {item.error}" for item in failures[:listed]
-    ]
+    lines = [_said(item) for item in failures[:listed]]
     if len(failures) > listed:
         lines.append(f"… and {len(failures) - listed} more")
     return RunError(
         f"{len(failures)} of {total} runs failed:\n  " + "\n  ".join(lines),
-        "the others are in the store; leave the failing points out with --points",
+        hint,
     )
 
 

@@ -24,7 +24,7 @@ from sojourn.study.definition import StudyDefinition
 from sojourn.study.files import copy_companions
 from sojourn.study.manifest import write_json
 from sojourn.study.plan import Plan, RunSpec
-from sojourn.study.result import METRICS_SCHEMA, StudyResult
+from sojourn.study.result import METRICS_SCHEMA, StudyResult, missing_runs
 
 __all__ = ["metrics_of", "rows_of", "write_result", "write_summary", "write_table"]
 
@@ -60,7 +60,8 @@ def write_result(
     metrics, runs = metrics_of(finished, definition.name), _runs(plan, finished)
     write_table(metrics, directory / "metrics.parquet")
     write_table(runs, directory / "runs.parquet")
-    result = StudyResult(directory, definition, metrics, runs, manifest)
+    damages = tuple(missing_runs(manifest))
+    result = StudyResult(directory, definition, metrics, runs, manifest, damages)
     _write_records(directory / "records", definition, finished)
     write_file(directory / "study.toml", read_file(plan.study.path))
     copy_companions(plan.study.path, definition, directory)

@@ -1,0 +1,114 @@
+"""`sojourn study plan`: how large a study is and what it will cost, before anything starts."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    from sojourn.cli.arguments import amount, whole_number
+
+    parser.add_argument("name", metavar="NAME|FILE", help="Study by name, or its file.")
+    parser.flag("--count", "Count points and runs only: nothing is expanded or simulated.")
+    parser.option("--seeds", "N", "Seeds per point.", type=whole_number(1, 1_000_000))
+    parser.option("--duration", "T", 'Duration of each run, such as "60 s".')
+    parser.flag("--quick", "As `study run --quick`.")
+    parser.option(
+        "--workers",
+        "N",
+        "Cores that share the runs (default: all cores).",
+        type=whole_number(1, 1_000_000),
+    )
+    parser.option("--core-hour", "PRICE", "Price of a core hour.", type=amount)
+    parser.option(
+        "--gigabyte-month", "PRICE", "Price of keeping a gigabyte for a month.", type=amount
+    )
+    parser.flag("--json", "Print one JSON object.")
+
+
+def execute(options: Namespace) -> None:
+    """Count, check some points, make some runs, and tell what all of them will take."""
+    from sojourn.cli.console import note, print_json
+    from sojourn.cluster.price import check_some, count_of_study, price_of
+    from sojourn.study.expand import NumberedPoints
+    from sojourn.study.library import load_study
+    from sojourn.study.plan import RunLength, RunOptions
+    from sojourn.study.runner import available_cores
+
+    study = load_study(options.name)
+    definition = study.definition
+    quick = definition.quick
+    precise = None if options.seeds or options.quick else definition.precision
+    if precise is not None:
+        seeds = precise.seeds.least
+    else:
+        seeds = options.seeds or (quick.seeds if options.quick else definition.seeds.count)
+    count = count_of_study(definition, seeds)
+    said: dict[str, object] = {
+        "study": definition.name,
+        "points": count.points,
+        "runs": count.runs,
+        "is_exact": count.is_exact,
+    }
+    at_most = "" if count.is_exact else "at most "
+    least = f", for the first look of at most {precise.seeds.most}" if precise is not None else ""
+    lines = [f"{at_most}{count.points:,} points, {at_most}{count.runs:,} runs{least}"]
+    if not options.count:
+        note(f"{lines[0]}; making some of them")
+        points = NumberedPoints(definition, study.base, str(study.path))
+        checked = check_some(definition, points)
+        wishes = RunOptions((), options.seeds, options.duration, options.quick)
+        length = RunLength.asked_for(wishes, quick.duration, len(points))
+        price = price_of(definition, points, length, seeds)
+        hours, low, high = price.core_hours(count.runs)
+        workers = options.workers or available_cores()
+        size = price.run_bytes * count.runs
+        lines += [
+            f"{checked:,} points checked, {price.pilots} runs made: {1000 * price.run_s[0]:.3g} ms of one core and "
+            f"{price.run_bytes:,.0f} bytes a run",
+            f"{_hours(hours)} of one core, 90 % interval {_hours(low)} to {_hours(high)}; {_hours(hours / workers)} on {workers} cores",
+            f"{_bytes(size)} in the store",
+        ]
+        said |= {
+            "checked": checked,
+            "pilots": price.pilots,
+            "run_ms": [round(1000 * one, 4) for one in price.run_s],
+            "packet_hops": round(price.packet_hops),
+            "run_bytes": round(price.run_bytes),
+            "core_hours": [hours, low, high],
+            "workers": workers,
+            "hours": hours / workers,
+            "bytes": round(size),
+        }
+        costs = [
+            (options.core_hour, hours, "computing"),
+            (options.gigabyte_month, size / 1e9, "keeping it a month"),
+        ]
+        for unit, amount, what in costs:
+            if unit is not None:
+                lines.append(f"{unit * amount:,.2f} for {what}")
+                said[what.split()[0]] = unit * amount
+    if options.json:
+        print_json(said)
+    else:
+        print("\n".join(lines))
+
+
+def _hours(hours: float) -> str:
+    if hours < 1 / 60:
+        return f"{3600 * hours:.2g} s"
+    return f"{60 * hours:.2g} min" if hours < 1 else f"{hours:,.3g} h"
+
+
+def _bytes(size: float) -> str:
+    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
+        if size >= scale:
+            return f"{size / scale:,.3g} {unit}"
+    return f"{size / 1000:,.3g} kB"

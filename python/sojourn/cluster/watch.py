@@ -1,0 +1,182 @@
+"""How far a plan of a shared store is: units done, claimed and free, how fast, who works, when it will end, what was put apart."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sojourn.cluster.shared_plan import SharedPlan, read_rounds, units_of
+from sojourn.store.objects import Objects
+
+__all__ = ["Look", "Watch"]
+
+RECENT_S = 300.0
+"""Over which the speed is told."""
+
+FEWEST_UNITS = 5
+"""Units before an end is expected. chosen: fewer say little about their spread."""
+
+BOOTSTRAPS = 500
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the store told at a moment.
+
+    Attributes
+    ----------
+    rounds
+        Units that are done, claimed and free, for each round.
+    runs, runs_done
+        How many there are at most, and how many were made.
+    runs_per_s
+        Over the last five minutes.
+    workers
+        Names of those whose claims have not passed their expected end twice over.
+    left_s
+        Seconds to the end: a tenth, half and nine tenths of what may be; empty while too little is known.
+    quarantined
+        Keys of runs that killed their process.
+    """
+
+    rounds: list[tuple[int, int, int]]
+    runs: int
+    runs_done: int
+    runs_per_s: float
+    workers: list[str]
+    left_s: list[float] = field(default_factory=list[float])
+    quarantined: list[str] = field(default_factory=list[str])
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all units of all rounds are done."""
+        return all(claimed == free == 0 for _, claimed, free in self.rounds)
+
+    def line(self) -> str:
+        """Return it in a line."""
+        done, claimed, free = (sum(one[place] for one in self.rounds) for place in range(3))
+        words = [
+            f"{done} of {done + claimed + free} units done, {claimed} claimed, {free} free",
+            f"{self.runs_per_s:.3g} runs/s by {len(self.workers)} workers",
+        ]
+        if self.left_s:
+            low, middle, high = self.left_s
+            words.append(f"{_span(middle)} left ({_span(low)} to {_span(high)})")
+        if self.quarantined:
+            words.append(f"{len(self.quarantined)} runs in quarantine")
+        return "; ".join(words)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "rounds": [
+                dict(zip(("done", "claimed", "free"), one, strict=True)) for one in self.rounds
+            ],
+            "runs": self.runs,
+            "runs_done": self.runs_done,
+            "runs_per_s": round(self.runs_per_s, 4),
+            "workers": self.workers,
+            "left_s": [round(one, 1) for one in self.left_s],
+            "quarantined": self.quarantined,
+        }
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+class Watch:
+    """Looks at a plan, again and again; what is done is read once.
+
+    Parameters
+    ----------
+    objects, shared
+        Store and plan.
+    now
+        The time of day in seconds; for tests.
+    """
+
+    def __init__(
+        self, objects: Objects, shared: SharedPlan, now: Callable[[], float] = time.time
+    ) -> None:
+        self._objects, self._shared, self._now = objects, shared, now
+        self._notes: dict[str, dict[str, Any]] = {}
+
+    def look(self) -> Look:
+        """Return how far the plan is.
+
+        Raises
+        ------
+        StoreUnreachable
+            If the store does not answer.
+        """
+        place, now = self._shared.place, self._now()
+        units = {u.name: u for u in units_of(read_rounds(self._objects, self._shared))}
+        for name in self._objects.names(f"{place}/done"):
+            unit = name.removesuffix(".json")
+            if unit in units and unit not in self._notes:
+                self._notes[unit] = _numbers(self._objects.read(f"{place}/done/{name}"))
+        last: dict[str, int] = {}
+        for name in self._objects.names(f"{place}/claims"):
+            unit, _, number = name.partition("/")
+            if unit in units and number.isdigit() and unit not in self._notes:
+                last[unit] = max(last.get(unit, 0), int(number))
+        workers: set[str] = set()
+        for unit, number in last.items():
+            claim = _numbers(self._objects.read(f"{place}/claims/{unit}/{number}"))
+            if now < claim["ends"] + units[unit].unit_s:
+                workers.add(claim["worker"])
+        rounds: dict[str, list[int]] = {}
+        for unit in units:
+            state = 0 if unit in self._notes else 1 if unit in last else 2
+            rounds.setdefault(unit.partition("-")[0], [0, 0, 0])[state] += 1
+        recent = [note for note in self._notes.values() if now - note["at"] <= RECENT_S]
+        began = min((note["at"] - note["wall_s"] for note in recent), default=now)
+        speed = sum(note["runs"] for note in recent) / min(RECENT_S, max(1.0, now - began))
+        left = [unit for name, unit in units.items() if name not in self._notes]
+        return Look(
+            [(a, b, c) for a, b, c in rounds.values()],
+            sum(unit.runs for unit in units.values()),
+            int(sum(note["runs"] for note in self._notes.values())),
+            speed,
+            sorted(workers),
+            self._left(sum(unit.runs for unit in left), len(workers)),
+            sorted(key for note in self._notes.values() for key in note["quarantined"]),
+        )
+
+    def _left(self, runs: int, workers: int) -> list[float]:
+        """Return how long runs take such workers, by what a run has taken in the units that are done."""
+        took = [n["wall_s"] / n["runs"] for n in self._notes.values() if n["runs"]]
+        if not runs or not workers or len(took) < FEWEST_UNITS:
+            return []
+        draws = (
+            np.random.default_rng(1).choice(np.array(took), (BOOTSTRAPS, len(took))).mean(axis=1)
+        )
+        return [float(one) * runs / workers for one in np.quantile(draws, [0.1, 0.5, 0.9])]
+
+
+def _numbers(content: bytes | None) -> dict[str, Any]:
+    """Return what a note or a claim says, as far as it is what a worker writes."""
+    said: dict[str, Any] = {
+        "at": 0.0, "wall_s": 0.0, "runs": 0.0, "ends": 0.0, "worker": "", "quarantined": []
+    }  # fmt: skip
+    try:
+        found = json.loads(content or b"{}")
+        for name in ("at", "wall_s", "runs", "ends"):
+            said[name] = float(found.get(name, 0.0))
+        said["worker"] = str(found.get("worker", ""))[:LONGEST_WORKER]
+        said["quarantined"] = [str(one[2]) for one in found.get("quarantined", [])]
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
+        pass
+    return said
+
+
+LONGEST_WORKER = 300
+"""Characters of a worker's name. chosen: names of machines have at most 253."""
