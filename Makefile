@@ -63,12 +63,12 @@ generated: ## every generated file: references, schema, tables of records and of
 	@tools/setup dev
 	@tools/generate
 
-docs: ## the documentation, into docs/_build/html
+docs: ## the documentation with the page and its lessons, into docs/_build/html; SITE=URL for codes on pages for teachers
 	@tools/setup docs
 	@tools/generate reference
 	@.venv/bin/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
 	@rm -rf docs/_build/html/live
-	@if [ -f python/sojourn/serve/page/engine.wasm ]; then .venv/bin/sojourn serve export docs/_build/html/live; fi
+	@if [ -f python/sojourn/serve/page/engine.wasm ]; then .venv/bin/sojourn serve export docs/_build/html/live $(if $(SITE),--base "$(SITE)/live"); fi
 	@echo "open docs/_build/html/index.html"
 
 audit: ## advisories, licences and sources of libraries (cargo-deny, pip-audit); says what could not be asked
@@ -78,7 +78,7 @@ lock: ## resolve requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
 	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --group build -o requirements/setup.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
-	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra collector --extra probe --extra cluster --group build --group develop \
+	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --extra collector --extra serve --extra probe --extra cluster --group build --group develop \
 	    -c requirements/setup.txt -o requirements/dev.txt
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \
 	    --custom-compile-command "make lock" pyproject.toml --extra sql --extra field --group build --group docs \

@@ -13,7 +13,16 @@ from typing import Any, cast
 
 import sojourn._engine as _engine
 
-__all__ = ["REMARKS", "KeyRow", "find_keys", "key_list", "nearest_key", "outline"]
+__all__ = [
+    "REMARKS",
+    "KeyRow",
+    "find_keys",
+    "key_list",
+    "nearest_key",
+    "outline",
+    "scenario_keys_once",
+    "synonyms",
+]
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,19 @@ def key_list() -> list[KeyRow]:
     """Return all keys, those of the scenario file first."""
     rows = [KeyRow("scenario", *row) for row in _engine.scenario_keys()]
     return [*_merged(rows), *_study_keys()]
+
+
+@cache
+def scenario_keys_once() -> list[KeyRow]:
+    """Return the keys of scenario files, each told once: links and homes have the keys of the access link and of traffic."""
+    rows = _merged([KeyRow("scenario", *row) for row in _engine.scenario_keys()])
+    known = {(row.path, row.value, row.kind) for row in rows}
+    return [row for row in rows if (_at_home(row.path), row.value, row.kind) not in known]
+
+
+def synonyms() -> dict[str, list[str]]:
+    """Return what people call things: for a word, names that are meant by it."""
+    return dict(_engine.synonyms()) | EVERYDAY
 
 
 def _merged(rows: list[KeyRow]) -> list[KeyRow]:
@@ -258,9 +280,9 @@ REMARKS = {
 
 def _search(asked: str) -> list[KeyRow]:
     """Return rows whose name, or then whose text, has the word or one of its synonyms."""
-    synonyms = dict(_engine.synonyms()) | EVERYDAY
+    known = synonyms()
     words = [_folded(word) for word in asked.split()]
-    wanted = {w for word in words for w in (word, *synonyms.get(word, []))}
+    wanted = {w for word in words for w in (word, *known.get(word, []))}
     ranked: list[tuple[int, int, KeyRow]] = []
     for number, row in enumerate(key_list()):
         name = _folded(row.name)

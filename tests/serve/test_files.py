@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from sojourn.serve.lessons import ORDER
+from sojourn.serve.site import read, site
+
 SERVE = Path(__file__).resolve().parents[2] / "python/sojourn/serve"
 PAGE = SERVE / "page"
 OWN = sorted(
@@ -61,3 +64,15 @@ def test_scripts_and_styles_of_a_page_are_small(first: str) -> None:
     files = [*scripts, *(PAGE / "css").iterdir(), PAGE / "vendor" / "uplot.css"]
     assert sum(file.stat().st_size for file in files) <= 160_000
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) <= 60_000
+
+
+def test_the_documentation_links_to_pages_that_stand_beside_it() -> None:
+    # `make docs` writes the site into `live`.
+    text = (SERVE.parents[2] / "docs/guides/see-it-live.md").read_text(encoding="utf-8")
+    linked = re.findall(r'href="\.\./live/([^"]+)"', text)
+    pages = site()
+    assert {"index.html", "explore.html", "lessons/index.html"} <= set(linked) <= set(pages)
+    lessons = read(pages["lessons/index.html"]).decode()
+    for name in ORDER:
+        assert f'href="{name}/index.html"' in lessons
+        assert f"lessons/{name}/index.html" in pages

@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+from sojourn.errors import UsageError
 from sojourn.serve.lessons import SEEDS, Lesson, lessons, simulated
+from sojourn.serve.site import read, site
+from sojourn.serve.teacher import teacher_body
 
 LESSONS = {lesson.name: lesson for lesson in lessons()}
 
@@ -36,7 +39,7 @@ def test_each_claim_holds_with_nineteen_of_twenty_seeds(name: str) -> None:
 def typed_numbers(lesson: Lesson) -> list[str]:
     """Return numbers in the texts of a lesson that no run has filled in."""
     found: list[str] = []
-    for text in lesson.text.values():
+    for text in (*lesson.text.values(), *lesson.spoken()):
         found += re.findall(r"(?<![\w.])\d+(?:\.\d+)?", re.sub(r"\{\{.*?\}\}", "", text))
     return found
 
@@ -44,13 +47,13 @@ def typed_numbers(lesson: Lesson) -> list[str]:
 @pytest.mark.parametrize("name", LESSONS)
 def test_no_number_in_a_text_is_typed(name: str) -> None:
     lesson = LESSONS[name]
-    # The scale of opinion scores ends there; it comes from no run.
-    assert set(typed_numbers(lesson)) <= {"4.5"}
+    # The scale of opinion scores ends there, and a study has a year in its name: neither comes from a run.
+    assert set(typed_numbers(lesson)) <= {"4.5", "2021"}
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_sentences_are_short(name: str) -> None:
-    for text in LESSONS[name].text.values():
+    for text in (*LESSONS[name].text.values(), *LESSONS[name].spoken()):
         filled = re.sub(r"\{\{.*?\}\}", "so", text)
         for sentence in re.split(r"[.?!:](?:\s|$)", filled):
             assert len(sentence.split()) <= 25, sentence
@@ -73,3 +76,36 @@ def test_each_lesson_has_all_parts_and_an_answer_among_its_choices(name: str) ->
     assert list(lesson.text) == ["hook", "question", "saw", "why", "engineers"]
     assert lesson.about["check_answer"] in lesson.about["check_choose"]
     assert len(lesson.goals) == 3
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_teacher_has_a_check_for_each_goal_and_ten_minutes_of_words(name: str) -> None:
+    lesson = LESSONS[name]
+    teacher = lesson.teacher
+    assert len(teacher["check"]) == len(lesson.goals)
+    assert sum(step["minutes"] for step in teacher["step"]) == lesson.about["minutes"] == 10
+    assert {step["do"] for step in teacher["step"]} == {"Say", "Ask", "Show"}
+    assert len(teacher["wrong"]) == 3
+    assert set(teacher["picture"]) <= set(lesson.runs)
+    picture = (lesson.folder / "picture.svg").read_text(encoding="utf-8")
+    assert picture.count("<script") == 0
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_page_for_teachers_has_what_the_lesson_says_and_no_script(name: str) -> None:
+    page = teacher_body(LESSONS[name])
+    assert "<script" not in page
+    assert "{{" not in page
+    assert page.count("<b>Check</b>") == 3
+    assert "data:image" not in page
+
+
+def test_codes_lead_to_the_lesson_of_the_site_that_was_named() -> None:
+    pages = site(base="https://example.org/some/where")
+    address = "https://example.org/some/where/lessons/fq/index.html"
+    page = read(pages["lessons/fq/teacher.html"]).decode()
+    assert f"Code for cameras: {address}" in page
+    assert 'src="data:image/svg+xml' in page
+    for wrong in ("example.org", "javascript:alert(1)", "https://example.org/a b"):
+        with pytest.raises(UsageError, match="no address of a site"):
+            site(base=wrong)

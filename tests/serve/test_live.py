@@ -36,7 +36,7 @@ def executed(notebook: Path) -> list[object]:
 
 
 def written(path: Path, *cells: str) -> Path:
-    made = [
+    made: list[dict[str, Any]] = [
         {
             "cell_type": "code",
             "id": f"cell{number}",
@@ -47,7 +47,7 @@ def written(path: Path, *cells: str) -> Path:
         }
         for number, cell in enumerate(cells)
     ]
-    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made}
+    notebook: dict[str, Any] = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made}
     path.write_text(json.dumps(notebook), encoding="utf-8")
     return path
 

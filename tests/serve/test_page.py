@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from tests.serve.test_web_engine import GOLDEN, world
 
+from sojourn.serve.lessons import ORDER
+
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 BUFFER = "access.upstream.queue.limit"
 Run = Callable[..., Any]
@@ -372,8 +374,9 @@ def test_the_lesson_wants_a_guess_before_it_runs(browser: Any, address: str) -> 
     assert "Yes." in browser.find_element("css selector", "article").text
 
 
-def test_the_page_for_teachers_prints_on_two_pages(browser: Any, address: str) -> None:
-    browser.get(f"{address}/lessons/bufferbloat/teacher.html")
+@pytest.mark.parametrize("name", ORDER)
+def test_the_page_for_teachers_prints_on_two_pages(browser: Any, address: str, name: str) -> None:
+    browser.get(f"{address}/lessons/{name}/teacher.html")
     for width, height in ((8.27, 11.69), (8.5, 11.0)):
         printed = browser.execute_cdp_cmd(
             "Page.printToPDF", {"paperWidth": width, "paperHeight": height}

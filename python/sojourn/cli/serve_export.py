@@ -24,6 +24,12 @@ def arguments(parser: Parser) -> None:
         type=Path,
         default=[],
     )
+    parser.option(
+        "--base",
+        "URL",
+        "Where students find the site: pages for teachers get codes for cameras.",
+        default="",
+    )
     parser.option("--lessons", "all|none|NAME,…", "Which lessons (all).", default="all")
 
 
@@ -31,5 +37,5 @@ def execute(options: Namespace) -> None:
     """Write the files and say where."""
     from sojourn.serve.site import export
 
-    export(options.out, options.scenario, options.lessons)
+    export(options.out, options.scenario, options.lessons, options.base)
     print(options.out / "index.html")

@@ -17,7 +17,6 @@ import hashlib
 import hmac
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from starlette.applications import Starlette
@@ -30,7 +29,7 @@ from sojourn.errors import RecordError
 from sojourn.serve.browse import Browser
 from sojourn.serve.guard import HEADERS, REPORT_HEADERS, Guard
 from sojourn.serve.jobs import Full, Jobs, Order
-from sojourn.serve.site import Site
+from sojourn.serve.site import Site, read
 from sojourn.version import VERSION
 from sojourn.web_headers import App, Headers
 
@@ -140,7 +139,7 @@ class _Service:
                 headers["Content-Encoding"] = encoding
                 break
         content = self._site[source]
-        data = await run_in_threadpool(content.read_bytes) if isinstance(content, Path) else content
+        data = content if isinstance(content, bytes) else await run_in_threadpool(read, content)
         tag = self._tags.get(source)
         if tag is None:
             tag = self._tags[source] = f'"{hashlib.sha256(data).hexdigest()[:24]}"'

@@ -23,6 +23,7 @@ from sojourn.metrics import metrics
 from sojourn.scenario import load_scenario
 
 __all__ = [
+    "ORDER",
     "PAGE",
     "SCENARIOS",
     "SEEDS",
@@ -88,6 +89,8 @@ class Lesson:
     runs: Mapping[str, Mapping[str, str]]
     """Settings by the name of a run. `start` is shown before the guess, `guess` is what the guess is about."""
     goals: tuple[str, ...]
+    teacher: Mapping[str, Any]
+    """What a teacher says and asks: `needs`, `check` of each goal, `step`, `wrong`, `picture`, `further`."""
 
     @property
     def title(self) -> str:
@@ -133,9 +136,22 @@ class Lesson:
             found.add((run, of))
             return ""
 
-        for text in (*self.text.values(), str(self.about["question"])):
+        for text in (*self.text.values(), str(self.about["question"]), *self.spoken()):
             self._template(text).render(value=note, setting=self._setting)
         return found
+
+    @property
+    def listener(self) -> str:
+        """Return the entry whose delay its pictures show."""
+        return str(self.about["sense"])
+
+    def spoken(self) -> Iterator[str]:
+        """Yield the texts for a teacher."""
+        yield str(self.teacher["needs"])
+        yield str(self.teacher["further"])
+        for part in ("check", "step", "wrong"):
+            for one in self.teacher[part]:
+                yield from (text for text in one.values() if isinstance(text, str))
 
     def _setting(self, run: str, key: str = "") -> str:
         """Return the value of a run's first setting whose path ends like this."""
@@ -152,7 +168,7 @@ def written(value: float, of: str) -> str:
     unit = metrics()[of.rpartition("/")[2]].unit
     if unit == "ms":
         figures = 0 if value >= 10 else 1
-    elif unit in {"kB", "packets"} or (not unit and value >= 10):
+    elif unit in {"kB", "packets"} or (not unit and (value >= 10 or value == 0)):
         figures = 0
     else:
         figures = 2 if unit else 1
@@ -188,6 +204,7 @@ def _read(folder: Path) -> Lesson:
         ),
         runs=runs,
         goals=tuple(goals),
+        teacher=tomllib.loads((folder / "teacher.toml").read_text(encoding="utf-8")),
     )
 
 

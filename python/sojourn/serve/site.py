@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -12,20 +13,42 @@ from markdown_it import MarkdownIt
 
 from sojourn.errors import EnvironmentFailure, UsageError
 from sojourn.files import write_file
-from sojourn.metrics import metrics
 from sojourn.scenario import load_scenario
 from sojourn.serve.guard import POLICY
-from sojourn.serve.lessons import PAGE, SCENARIOS, SEEDS, Lesson, Numbers, lessons, middle
+from sojourn.serve.lessons import PAGE, SCENARIOS, Lesson, Numbers, lessons
+from sojourn.serve.teacher import checked_base, teacher_body
 
-__all__ = ["export", "site"]
+__all__ = ["Content", "Site", "export", "read", "site"]
 
 COPIED = ("css", "js", "vendor")
 
-Site = dict[str, bytes | Path]
-"""Contents by address below the site: bytes, or the file that has them."""
+Content = bytes | Path | Callable[[], bytes]
+
+Site = dict[str, Content]
+"""Contents by address below the site: bytes, the file that has them, or what makes them when somebody asks."""
 
 
-def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all") -> None:
+def read(content: Content) -> bytes:
+    """Return what stands at an address."""
+    if isinstance(content, Path):
+        return content.read_bytes()
+    return content if isinstance(content, bytes) else content()
+
+
+@cache
+def _keys() -> bytes:
+    """Return the table of keys for the form: what stands where, what it may be, what it means."""
+    from sojourn.key_list import scenario_keys_once, synonyms
+
+    rows = [
+        [row.path, row.kind, row.value, row.default, row.allowed, row.about, row.origin]
+        for row in scenario_keys_once()
+    ]
+    text = json.dumps({"keys": rows, "synonyms": synonyms()}, ensure_ascii=False)
+    return text.encode()
+
+
+def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all", base: str = "") -> None:
     """Write the page, its engine, scenarios and lessons into a directory.
 
     Raises
@@ -41,17 +64,19 @@ def export(out: Path, scenarios: Sequence[Path] = (), wanted: str = "all") -> No
         raise EnvironmentFailure(
             "this installation has no engine for browsers", "in the repository: make web"
         )
-    files = site(scenarios, wanted)
+    files = site(scenarios, wanted, base=base)
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} holds files already", "name a new directory")
     for name, content in files.items():
-        data = content.read_bytes() if isinstance(content, Path) else content
+        data = read(content)
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, data)
 
 
-def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, served: bool = False) -> Site:
+def site(
+    scenarios: Sequence[Path] = (), wanted: str = "all", *, base: str = "", served: bool = False
+) -> Site:
     """Return all files of the site.
 
     Parameters
@@ -60,10 +85,13 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, served: bool = 
         Scenario files to offer besides those of the package.
     wanted
         `all`, `none`, or names of lessons with commas between them.
+    base
+        Address at which students find the site, for the codes on pages for teachers; without it there are none.
     served
         Whether our own server carries it, which has results and studies, too.
     """
     chosen = _chosen(wanted)
+    home = checked_base(base) if base else ""
     offered = _offered(scenarios)
     files: Site = {
         path.relative_to(PAGE).as_posix(): path
@@ -74,6 +102,7 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, served: bool = 
         files[path.name] = path
     for name, text in offered.items():
         files[f"scenarios/{name}.toml"] = text.encode()
+    files["keys.json"] = _keys
     listing = [{"name": name, "file": f"scenarios/{name}.toml"} for name in offered]
     files["scenarios/index.json"] = json.dumps(listing).encode()
 
@@ -114,7 +143,8 @@ def site(scenarios: Sequence[Path] = (), wanted: str = "all", *, served: bool = 
             _lesson_body(lesson, heading),
             lesson,
         )
-        teacher = _teacher_body(lesson)
+        teacher = teacher_body(lesson, home and f"{home}{place}/index.html")
+        files[f"{place}/picture.svg"] = lesson.folder / "picture.svg"
         put(f"{place}/teacher.html", f"For teachers: {lesson.title}", "teacher", teacher)
     return files
 
@@ -199,38 +229,3 @@ def _lesson_body(lesson: Lesson, heading: str) -> str:
         f'<div data-part="{part}">{_prose(lesson, part, numbers)}</div>' for part in lesson.text
     )
     return f'<h1>{html.escape(lesson.title)}</h1>{parts}<script type="application/json" id="lesson">{text}</script>'
-
-
-def _teacher_body(lesson: Lesson) -> str:
-    """Return the page for teachers: without script, to be printed."""
-    numbers = lesson.numbers()
-    rows: list[str] = []
-    for claim in lesson.claims:
-        setting = ", ".join(f"{path} = {value}" for path, value in lesson.runs[claim.run].items())
-        subject, _, metric = claim.of.rpartition("/")
-        cells = (
-            claim.says,
-            setting,
-            f"{subject}: {metrics()[metric].words}",
-            *middle(numbers[claim.run][claim.of], claim.of),
-            f"{claim.held(numbers)} of {len(SEEDS)}",
-        )
-        looks = ['<td class="text">'] * 3 + ["<td>"] * 3
-        row = (f"{look}{html.escape(cell)}</td>" for look, cell in zip(looks, cells, strict=True))
-        rows.append(f"<tr>{''.join(row)}</tr>")
-    goals = "".join(f"<li>{html.escape(goal)}</li>" for goal in lesson.goals)
-    about = lesson.about
-    question = html.escape(lesson.filled(str(about["question"]), numbers))
-    answer = middle(numbers["guess"][lesson.answer], lesson.answer)
-    return f"""<article class="prose"><h1>For teachers: {html.escape(lesson.title)}</h1>
-<p>{about["minutes"]} minutes, one computer for two. It takes to know what a packet is. <a href="index.html">The lesson</a></p>
-<h2>After it, a student can</h2><ol>{goals}</ol>
-<h2>Ask first</h2><p>{question} Let them write their guess down before they run it. It is {answer[0]}; over the seeds
-{answer[1]}.</p>
-<h2>What they see</h2>{_prose(lesson, "saw", numbers)}
-<h2>Why</h2>{_prose(lesson, "why", numbers)}
-<h2>Check question</h2><p>{html.escape(str(about["check"]))} Answer: {html.escape(str(about["check_answer"]))}.</p>
-<h2>What holds, in runs with seeds {SEEDS[0]} to {SEEDS[-1]}</h2>
-<div class="scroll whole" tabindex="0" role="region" aria-label="What holds"><table><thead><tr><th scope="col">claim</th>
-<th scope="col" class="text">setting</th><th scope="col" class="text">of what</th><th scope="col">median</th><th scope="col">range</th>
-<th scope="col">holds in</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></article>"""

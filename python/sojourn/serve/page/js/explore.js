@@ -52,7 +52,7 @@ function Player({ model, run }) {
 function Exports({ model }) {
   const [said, say] = useState("");
   const sides = () => [["A", model.a.run.value], ...(model.b ? [["B", model.b.run.value]] : [])];
-  const text = () => model.a.engine.set(model.scenario.value, model.a.settings.value, false);
+  const text = () => model.text(model.a);
   const take = async (action) => action(await import("./export.js"));
   const here = async () => {
     const { write } = await import("./link.js");
@@ -116,6 +116,8 @@ function Explore({ model, scenarios }) {
         <${Exports} model=${model} />
       </div>
     </div>
+    ${a && !inside ? html`<${Later} title="All keys, and the scenario as text" load=${() => import("./keyform.js").then(({ KeyForm }) => KeyForm)}
+      model=${model} sideName=${shown} />` : null}
     <p class="status" role="status">${model.status.value}${told}</p>`;
 }
 

@@ -1,23 +1,43 @@
 // What a scenario says, from the engine's complete print of it: paths and values as texts.
 
+/** The parts of a path; a name with other letters than those of keys stands in quotes. */
+export const segments = (path) => path.match(/"(?:[^"\\]|\\.)*"|[^.]+/g) ?? [];
+
+const quoted = (name) => (/^[\w-]+$/.test(name) ? name : JSON.stringify(name));
+const plain = (part) => (part.startsWith('"') ? JSON.parse(part) : part);
+
+/** Whether a file has an entry of this name: those of a `[[load]]` are named by the engine, and have no place of their own. */
+export const isWritten = (text, name) => text.includes(JSON.stringify(plain(name))) || text.includes(`'${plain(name)}'`);
+
 /** Paths and values of a canonical text, in its order. Entries of traffic go by their name. */
 export function values(canonical) {
   const found = new Map();
+  const entries = new Map(); // the name of the last entry of each list
   let section = "";
-  let entry = "";
+  const place = () => {
+    const parts = [];
+    let list = "";
+    for (const part of section ? section.split(".") : []) {
+      list += (list ? "." : "") + part;
+      parts.push(part, ...(entries.has(list) ? [entries.get(list)] : []));
+    }
+    return parts.join(".");
+  };
   for (const line of canonical.split("\n")) {
     const head = /^\[\[?([^\]]+)\]\]?$/.exec(line);
     if (head) {
       section = head[1];
-      if (line.startsWith("[[")) entry = "";
+      if (line.startsWith("[[")) {
+        for (const list of [...entries.keys()]) if (list === section || list.startsWith(`${section}.`)) entries.delete(list);
+        entries.set(section, "");
+      }
       continue;
     }
     const said = /^([\w-]+) = (.*)$/.exec(line);
     if (!said) continue;
     const value = said[2].startsWith('"') ? JSON.parse(said[2]) : said[2];
-    if (section === "traffic" && said[1] === "name") entry = value;
-    const place = section.replace(/^traffic\b/, `traffic.${entry}`);
-    found.set(place ? `${place}.${said[1]}` : said[1], value);
+    if (said[1] === "name" && entries.has(section)) entries.set(section, quoted(value));
+    found.set(section ? `${place()}.${said[1]}` : said[1], value);
   }
   return found;
 }
@@ -40,13 +60,14 @@ export function quantity(value, unit) {
 export const rounded = (number) => Number(number.toPrecision(3));
 
 /** The sliders of a page that a scenario has keys for, with what they stand at. */
-export function controls(sliders, canonical) {
+export function controls(sliders, canonical, text) {
   const known = values(canonical);
-  const names = [...known.keys()].filter((path) => /^traffic\.[^.]+\.name$/.test(path));
+  const names = [...known.keys()].map(segments).filter(([list, , key, more]) => list === "traffic" && key === "name" && !more).map((parts) => parts[1])
+    .filter((name) => isWritten(text, name));
   const found = [];
   for (const slider of sliders) {
     const places = slider.path.includes("*")
-      ? names.map((path) => path.split(".")[1])
+      ? names
       : [null];
     for (const name of places) {
       const place = (path) => path.replace("*", name);
@@ -54,7 +75,7 @@ export function controls(sliders, canonical) {
       const said = known.get(slider.kind ? place(slider.kind) : path);
       if (said === undefined) continue;
       if (slider.of && known.get(`traffic.${name}.app.kind`) !== slider.of) continue;
-      const label = name === null ? slider.label : `${name}: ${slider.label}`;
+      const label = name === null ? slider.label : `${plain(name)}: ${slider.label}`;
       if (slider.choices) {
         const choices = slider.choices.includes(said) ? slider.choices : [said, ...slider.choices];
         found.push({ ...slider, path, label, choices, said });

@@ -2,12 +2,15 @@
 
 import { Problems } from "./engine.js";
 import { WasmEngine } from "./port.js";
-import { controls } from "./scenario.js";
+import { controls, values } from "./scenario.js";
 import { batch, signal } from "./view.js";
 
 /** While dragging, a run that takes longer than this is cut to its first seconds. */
 const SLOW_MS = 50;
 const COARSE_S = 10;
+
+/** Steps that can be undone. */
+const STEPS_BACK = 100;
 
 /** One of the two runs that are shown: its settings, its engine, what it has found. */
 class Side {
@@ -17,6 +20,7 @@ class Side {
     this.run = signal(null);
     this.ghost = signal(null);
     this.controls = signal([]);
+    this.known = signal(new Map()); // every value in force, by its path
     this.engine = new WasmEngine();
   }
 }
@@ -87,18 +91,62 @@ export class Model {
     return Promise.all([this.a, this.b].filter(Boolean).map((side) => this.simulate(side)));
   }
 
+  /** What can be undone: settings of a side, or the text of the scenario. */
+  remember(side) {
+    this.undone = [...this.undone.slice(1 - STEPS_BACK), [side, side.settings.value, this.scenario.value]];
+  }
+
   /** Sets a key of a side; while `dragged`, the picture before stays as a ghost. */
-  async change(side, path, value, dragged = false) {
-    if (!dragged) this.undone.push([side, side.settings.value]);
-    // A new kind of manager or sender takes its keys with it.
-    const kept = Object.entries(side.settings.value).filter(([key]) => key !== path && !key.startsWith(`${path}.`));
-    side.settings.value = { ...Object.fromEntries(kept), [path]: value };
+  async change(side, path, value, dragged = false, keep = () => false) {
+    if (!dragged) this.remember(side);
+    // A new kind of manager or sender takes its keys with it, except those that the new one has, too.
+    const said = Object.entries(side.settings.value).filter(([key]) => key !== path);
+    const below = ([key]) => key.startsWith(`${path}.`);
+    const kept = said.filter((one) => below(one) && keep(one[0]));
+    side.settings.value = { ...Object.fromEntries(said.filter((one) => !below(one))), [path]: value, ...Object.fromEntries(kept) };
+    if (!dragged) await this.complete(side, path);
     await this.simulate(side, dragged);
+  }
+
+  /** What a kind needs and nobody has said is as the file has it, or as it is in force. */
+  async complete(side, path) {
+    const [scenario, settings] = [this.scenario.value, side.settings.value];
+    const problems = await side.engine.check(scenario, settings).then(() => [], (error) => error.problems ?? []);
+    const missing = problems.filter((one) => one.message === "is missing" && one.path.startsWith(`${path}.`));
+    if (!missing.length) return;
+    const first = values(await side.engine.set(scenario, {}, true).catch(() => ""));
+    const found = missing.map((one) => [one.path, first.get(one.path) ?? side.known.value.get(one.path)]).filter(([, value]) => value !== undefined);
+    if (side.settings.value === settings) side.settings.value = { ...settings, ...Object.fromEntries(found) };
+  }
+
+  /** The scenario with the settings of a side in it: comments stay where the text is written as most are. */
+  async text(side) {
+    const [scenario, settings] = [this.scenario.value, side.settings.value];
+    if (!Object.keys(settings).length) return scenario;
+    const [spelt, meant] = await Promise.all([false, true].map((explained) => side.engine.set(scenario, settings, explained)));
+    const { edit } = await import("./edit.js");
+    let text = scenario;
+    for (const [path, value] of Object.entries(settings)) {
+      text = text === null ? null : edit(text, path, value);
+    }
+    const is = text === null ? null : await side.engine.set(text, {}, true).catch(() => null);
+    return is === meant ? text : spelt;
+  }
+
+  /** Takes a text for the scenario, with what a side has set in it already; throws Problems. */
+  async write(side, text) {
+    await side.engine.check(text, {});
+    this.remember(side);
+    batch(() => {
+      this.scenario.value = text;
+      side.settings.value = {};
+    });
+    await this.again();
   }
 
   /** A key is as the file has it again. */
   forget(side, path) {
-    this.undone.push([side, side.settings.value]);
+    this.remember(side);
     side.settings.value = Object.fromEntries(Object.entries(side.settings.value).filter(([key]) => key !== path));
     return this.simulate(side);
   }
@@ -113,9 +161,13 @@ export class Model {
   undo() {
     const last = this.undone.pop();
     if (!last) return null;
-    const [side, settings] = last;
-    side.settings.value = settings;
-    return this.simulate(side);
+    const [side, settings, scenario] = last;
+    const isText = scenario !== this.scenario.value;
+    batch(() => {
+      this.scenario.value = scenario;
+      side.settings.value = settings;
+    });
+    return isText ? this.again() : this.simulate(side);
   }
 
   async open(scenario) {
@@ -155,7 +207,10 @@ export class Model {
         if (!side.dragging) side.ghost.value = before && !this.span.value ? before : side.ghost.value;
         side.dragging = dragged;
         side.run.value = { ...run, settings: message.settings };
-        if (canonical) side.controls.value = controls(this.sliders, canonical);
+        if (canonical) {
+          side.controls.value = controls(this.sliders, canonical, message.scenario);
+          side.known.value = values(canonical);
+        }
         this.problems.value = [];
         const speed = run.seconds / (run.took / 1000);
         this.status.value = `${run.seconds.toFixed(0)} s simulated in ${run.took.toFixed(0)} ms, ${speed.toFixed(0)} times real time.`;

@@ -1,0 +1,133 @@
+"""The page of a lesson for teachers: goals, what to say and ask minute by minute, answers and numbers; no script, to be printed."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+from markdown_it import MarkdownIt
+
+from sojourn.errors import MissingExtra, UsageError
+from sojourn.metrics import metrics
+from sojourn.serve.lessons import SEEDS, Lesson, Numbers, middle
+
+__all__ = ["checked_base", "qr_code", "teacher_body"]
+
+
+def checked_base(base: str) -> str:
+    """Return the address of a site with one slash at its end.
+
+    Raises
+    ------
+    UsageError
+        If it is none of the web.
+    """
+    if not base.startswith(("https://", "http://")) or any(part.isspace() for part in base):
+        raise UsageError(
+            f"'{base}' is no address of a site", "for instance https://example.org/live/"
+        )
+    return base.rstrip("/") + "/"
+
+
+def qr_code(address: str) -> str:
+    """Return an address as an image that a camera reads, with the address below it.
+
+    Raises
+    ------
+    MissingExtra
+        If the library that draws it is not installed.
+    """
+    try:
+        import segno
+    except ImportError as error:
+        raise MissingExtra("codes for cameras", str(error.name), "serve") from error
+    picture: str = segno.make(address, error="m", micro=False).svg_data_uri(scale=3, border=4)
+    shown = html.escape(address)
+    return (
+        f'<figure class="code"><img src="{html.escape(picture)}" alt="Code for cameras: {shown}">'
+        f"<figcaption>{shown}</figcaption></figure>"
+    )
+
+
+def teacher_body(lesson: Lesson, address: str = "") -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    lesson
+        The lesson.
+    address
+        Where students find it; empty if that is not known.
+    """
+    numbers = lesson.numbers()
+    teacher = lesson.teacher
+
+    def line(text: object) -> str:
+        return MarkdownIt("js-default", {"html": False}).renderInline(
+            lesson.filled(str(text), numbers)
+        )
+
+    goals = "".join(
+        f"<li>{html.escape(goal)}<br><b>Check</b> {line(check['ask'])} <i>{line(check['answer'])}.</i></li>"
+        for goal, check in zip(lesson.goals, teacher["check"], strict=True)
+    )
+    wrong = "".join(
+        f"<li>“{line(one['idea'])}” <b>Ask</b> {line(one['ask'])}</li>" for one in teacher["wrong"]
+    )
+    about = lesson.about
+    answer = middle(numbers["guess"][lesson.answer], lesson.answer)
+    first, second = teacher["picture"]
+    words = f"Delay of the {lesson.listener} over the run, of two settings: {_setting(lesson, first)}, and {_setting(lesson, second)}."
+    return f"""<article class="prose teacher"><h1>For teachers: {html.escape(lesson.title)}</h1>
+{qr_code(address) if address else ""}
+<p>{about["minutes"]} minutes, one computer for two. It takes to know {line(teacher["needs"])}. <a href="index.html">The lesson</a></p>
+<h2>After it, a student can</h2><ol>{goals}</ol>
+<h2>Minute by minute</h2><table><thead><tr><th scope="col">minutes</th><th scope="col" class="text">do</th>
+<th scope="col" class="text">what</th></tr></thead><tbody>{"".join(_steps(teacher["step"], line))}</tbody></table>
+<h2>The guess</h2><p>{line(about["question"])} <b>Answer</b> {answer[0]}; over the seeds {answer[1]}.</p>
+<figure><img class="wide" src="picture.svg" alt="{html.escape(words)}"><figcaption>{html.escape(words)} Seed 1.</figcaption></figure>
+<h2>Wrong ideas, and what to ask then</h2><ul>{wrong}</ul>
+<h2>Check question</h2><p>{line(about["check"])} <b>Answer</b> {line(about["check_answer"])}.</p>
+<h2>What holds, in runs with seeds {SEEDS[0]} to {SEEDS[-1]}</h2>
+<div class="scroll whole" tabindex="0" role="region" aria-label="What holds">{_claims(lesson, numbers)}</div>
+<p><b>Further</b> {line(teacher["further"])}.</p></article>"""
+
+
+def _setting(lesson: Lesson, run: str) -> str:
+    """Return a run's settings in words."""
+    return ", ".join(f"{path} = {value}" for path, value in lesson.runs[run].items())
+
+
+def _steps(steps: Iterable[dict[str, object]], line: object) -> Iterable[str]:
+    """Yield rows of what to do, with the minutes from the start."""
+    assert callable(line)
+    began = 0
+    for step in steps:
+        end = began + int(str(step["minutes"]))
+        yield (
+            f'<tr><th scope="row">{began}–{end}</th><td class="text">{html.escape(str(step["do"]))}</td>'
+            f'<td class="text">{line(step["text"])}</td></tr>'
+        )
+        began = end
+
+
+def _claims(lesson: Lesson, numbers: Numbers) -> str:
+    """Return the table of what the lesson claims."""
+    rows: list[str] = []
+    for claim in lesson.claims:
+        subject, _, metric = claim.of.rpartition("/")
+        cells = (
+            claim.says,
+            _setting(lesson, claim.run),
+            f"{subject}: {metrics()[metric].words}",
+            *middle(numbers[claim.run][claim.of], claim.of),
+            f"{claim.held(numbers)} of {len(SEEDS)}",
+        )
+        looks = ['<td class="text">'] * 3 + ["<td>"] * 3
+        row = (f"{look}{html.escape(cell)}</td>" for look, cell in zip(looks, cells, strict=True))
+        rows.append(f"<tr>{''.join(row)}</tr>")
+    return (
+        '<table><thead><tr><th scope="col">claim</th><th scope="col" class="text">setting</th>'
+        '<th scope="col" class="text">of what</th><th scope="col">median</th><th scope="col">range</th>'
+        f'<th scope="col">holds in</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
