@@ -11,12 +11,12 @@
 //! | [`downstream`] | the CMTS, and the way to the modem |
 //! | [`config`] | parameters of both links, with their keys |
 
-mod call;
+pub(crate) mod call;
 pub mod channel;
 pub mod config;
 pub mod downstream;
 pub mod proactive;
-mod scheduler;
+pub(crate) mod scheduler;
 pub mod timeline;
 pub mod upstream;
 
@@ -75,7 +75,7 @@ impl Fragment {
 }
 
 /// The packet as a queue manager is told of it.
-fn with_header(meta: Meta, header: u16) -> Meta {
+pub(crate) fn with_header(meta: Meta, header: u16) -> Meta {
     Meta {
         mac_overhead: header,
         ..meta

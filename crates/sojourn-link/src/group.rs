@@ -7,8 +7,10 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`channels`] | which channels there are, and which of them a modem is bonded over |
 //! | [`config`] | parameters of the channel that all share, and of one home's service, with their keys |
 //! | [`grid`] | where in an interval opportunities and data lie |
+//! | `layout` | what lies where, grants without request among it |
 //! | `contention` | a modem's backoff |
 //! | `scheduler` | what the CMTS grants in a MAP |
 //! | `modem` | queue, fragment, what is asked for and what is granted, and where delay comes from |
@@ -18,12 +20,14 @@
 //! Source: the specification of service groups (sections 3 and 4), whose marks stay: window, doubling, 16 retries then
 //! discard and "a grant ends contention" are the standard's as recalled (DOCSIS MULPI 3.1, 7.2 `[R]`); times of the
 //! channel are those of docsis-ns3 1.2, see [`crate::docsis31::timeline`].
-//! Deviations: one channel, best effort only (no polls, no grants without request), one service flow for each modem.
+//! Deviations: no polls; grants without request are those of a low-latency flow.
 
 pub(crate) mod alone;
+pub mod channels;
 pub mod config;
 mod contention;
 pub mod grid;
+mod layout;
 mod modem;
 mod scheduler;
 pub mod upstream;

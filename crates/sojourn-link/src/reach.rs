@@ -266,7 +266,7 @@ impl LinkConfig {
         } else if let Some(link) = self.link.get::<DownstreamConfig>() {
             link.channel.symbols.length()
         } else if self.link.get::<MemberConfig>().is_some() {
-            GroupConfig::BASE.timeline().interval
+            GroupConfig::BASE.grid().interval
         } else {
             Span::ZERO
         }

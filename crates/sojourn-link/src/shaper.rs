@@ -108,6 +108,16 @@ impl RateShaper {
             .map_or(Bytes::MAX, |b| b.tokens(now))
     }
 
+    /// The bucket of the sustained rate, if there is one.
+    pub(crate) const fn sustained(&self) -> Option<&TokenBucket> {
+        self.sustained.as_ref()
+    }
+
+    /// The sustained and the peak rate.
+    pub(crate) const fn rates(&self) -> (BitRate, BitRate) {
+        (self.sustained_rate, self.peak_rate)
+    }
+
     /// The state as queue managers see it.
     #[must_use]
     pub fn view(&self, now: Instant) -> Shaper {

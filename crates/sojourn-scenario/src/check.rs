@@ -183,13 +183,24 @@ fn check_group(draft: &Draft, notes: &mut Notes) {
             let mismatch = Mismatch::new(message, hint);
             note(notes, &join(&place, "conditions"), mismatch);
         }
-        if !notes.is_doubtful(&join(&place, "link")) {
-            modems.push((modem, u64::from(count)));
+        let link = join(&place, "link");
+        if !notes.is_doubtful(&link) {
+            modems.push((link, modem, u64::from(count)));
         }
     }
     let wrong = draft.group.problems();
     let problems = if wrong.is_empty() {
-        draft.group.problems_with(&modems)
+        for (link, modem, _) in &modems {
+            if let Some(problem) = draft.group.bonding_problem(modem) {
+                let mismatch = Mismatch::new(problem.message, problem.hint);
+                note(notes, &join(link, problem.field), mismatch);
+            }
+        }
+        let homes: Vec<_> = modems
+            .iter()
+            .map(|(_, modem, count)| (*modem, *count))
+            .collect();
+        draft.group.problems_with(&homes)
     } else {
         wrong
     };

@@ -10,21 +10,21 @@ use sojourn_queue::{Held, ProactiveGrants, QueueContext, QueueManager, Reason, S
 
 /// The context of a managed queue during one call.
 #[derive(Debug)]
-pub(super) struct Call<'a, C: ?Sized> {
+pub(crate) struct Call<'a, C: ?Sized> {
     /// The bucket of the sustained rate, if there is one, and the time there.
-    pub(super) bucket: (Option<&'a TokenBucket>, Instant),
+    pub(crate) bucket: (Option<&'a TokenBucket>, Instant),
     /// The sustained rate and the peak rate, of both flows together.
-    pub(super) rates: (BitRate, BitRate),
+    pub(crate) rates: (BitRate, BitRate),
     /// The sustained rates of the classic and of the low-latency flow alone; zero if there are none.
-    pub(super) own_rates: [BitRate; 2],
+    pub(crate) own_rates: [BitRate; 2],
     /// Bytes of frames pulled for the classic and for the low-latency flow, and not sent.
-    pub(super) staged: [Bytes; 2],
+    pub(crate) staged: [Bytes; 2],
     /// Time from request to grant, which is that of the MAPs: the same for both flows.
-    pub(super) loop_delay: Span,
+    pub(crate) loop_delay: Span,
     /// Grants of the low-latency flow without requests.
-    pub(super) proactive: ProactiveGrants,
+    pub(crate) proactive: ProactiveGrants,
     /// Where drops go and draws come from.
-    pub(super) context: &'a mut C,
+    pub(crate) context: &'a mut C,
 }
 
 impl<C: LinkContext + ?Sized> QueueContext for Call<'_, C> {
@@ -84,7 +84,7 @@ impl<C: LinkContext + ?Sized> QueueContext for Call<'_, C> {
 
 /// Runs the manager's timers that are due by `until`, each at its own time; when it wants the next run.
 #[cold]
-pub(super) fn run_timers<M: QueueManager + ?Sized, C: LinkContext + ?Sized>(
+pub(crate) fn run_timers<M: QueueManager + ?Sized, C: LinkContext + ?Sized>(
     manager: &mut M,
     until: Instant,
     call: &mut Call<'_, C>,

@@ -15,7 +15,7 @@ use alloc::collections::VecDeque;
 use sojourn_base::{BitRate, Instant, Span, math};
 use sojourn_keys::{Key, choices, key, origin, parameters};
 
-pub(super) const PROACTIVE: Key = key(
+pub(crate) const PROACTIVE: Key = key(
     "proactive",
     "grants that the low-latency flow has not asked for",
     "White 2019 §3.2",

@@ -26,9 +26,9 @@ use alloc::vec::Vec;
 use sojourn_base::{BitRate, Bytes, Instant, math};
 
 /// Number of the classic service flow, or of the only one.
-pub(super) const CLASSIC: usize = 0;
+pub(crate) const CLASSIC: usize = 0;
 /// Number of the low-latency service flow.
-pub(super) const LOW_LATENCY: usize = 1;
+pub(crate) const LOW_LATENCY: usize = 1;
 
 /// Minislots of a MAP for one service flow, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -363,7 +363,7 @@ impl Scheduler {
 
 /// Minislots of the classic and of the low-latency flow, proactive ones included, from what is `available` and what
 /// both want.
-fn allocate(weight: u64, available: u64, wanted: [u64; 2], proactive: u64) -> [u64; 2] {
+pub(crate) fn allocate(weight: u64, available: u64, wanted: [u64; 2], proactive: u64) -> [u64; 2] {
     let classic = wanted[CLASSIC];
     let low_latency = wanted[LOW_LATENCY].max(proactive);
     if proactive >= low_latency {
@@ -389,7 +389,7 @@ fn allocate(weight: u64, available: u64, wanted: [u64; 2], proactive: u64) -> [u
     clippy::cast_sign_loss,
     reason = "not negative, and at most some thousand"
 )]
-fn pick(most: u64, unit: f64) -> u64 {
+pub(crate) fn pick(most: u64, unit: f64) -> u64 {
     math::floor((most + 1) as f64 * unit) as u64
 }
 

@@ -16,8 +16,8 @@ pub(super) enum Contention {
     Idle,
     /// It waits for its opportunity.
     Deferring {
-        /// Frame, from the start of the run, and number in its interval; not yet if no MAP has told of it.
-        at: Option<(u64, u32)>,
+        /// Start of its frame, channel, and number in its interval; not yet if no MAP has told of it.
+        at: Option<(Instant, usize, u32)>,
         /// Opportunities of MAPs to come that it lets pass.
         left: u64,
         /// Its tries.
@@ -50,17 +50,15 @@ pub(super) struct Tries {
 }
 
 impl RequestConfig {
-    /// The exponent of the first window in an interval of `frames` with `opportunities`.
-    pub(super) fn first_exponent(&self, opportunities: u32, frames: u64) -> u32 {
+    /// The exponent of the first window where a frame offers so many opportunities.
+    pub(super) fn first_exponent(&self, in_frame: u64) -> u32 {
         match self.backoff {
             Backoff::Fixed => self.start,
-            Backoff::Auto => {
-                let in_frame = u64::from(opportunities).div_ceil(frames).max(1);
-                in_frame
-                    .next_power_of_two()
-                    .ilog2()
-                    .clamp(self.start, self.end)
-            }
+            Backoff::Auto => in_frame
+                .max(1)
+                .next_power_of_two()
+                .ilog2()
+                .clamp(self.start, self.end),
         }
     }
 }
@@ -83,7 +81,7 @@ mod tests {
     fn the_automatic_window_is_what_a_frame_offers() {
         let requests = RequestConfig::BASE;
         // 256 in seven frames: 37, so 64; 16: 3, so 4; 8: 2, but the first window is 4 at least.
-        let found = [256, 64, 16, 8].map(|count| requests.first_exponent(count, 7));
+        let found = [37, 10, 3, 2].map(|count| requests.first_exponent(count));
         assert_eq!(found, [6, 4, 2, 2]);
     }
 

@@ -1,72 +1,94 @@
-//! What the CMTS grants in a MAP: reserved rates, then priorities, then deficit round robin among homes.
+//! What the CMTS grants in a MAP: reserved rates, then priorities, then the homes of one priority by an order of choice.
 //!
 //! A home wants what it has requested, as far as its token buckets allow. Grants are whole minislots; what rounding gives
-//! too much is a debt of the buckets, so that rates hold exactly in the long run.
+//! too much is a debt of the buckets, so that rates hold exactly in the long run. A home that is bonded over several
+//! channels gets each turn on the one with the most room. The two service flows of a home share what it gets by weight.
 //!
 //! Source: specification of service groups, sections 4.5 and 4.6. Schedulers of CMTSs are not public: the order is chosen.
 //! Deviations: a reserved bucket has no debt beyond a minislot, so that what a home got beside its reserved rate while the
 //! channel was free does not count against it later.
 
-use super::config::{GroupConfig, MemberConfig, Share, SharingConfig};
+mod order;
+
+use super::config::{GroupConfig, MemberConfig, Order, Share, SharingConfig};
+use super::grid::Grid;
+use crate::docsis31::scheduler::{CLASSIC, LOW_LATENCY, allocate};
 use crate::shaper::RateShaper;
 use crate::token_bucket::TokenBucket;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use sojourn_base::{Bytes, Instant, Span};
-
-/// Bytes of the header of a segment, with continuous concatenation and fragmentation. Source: docsis-ns3 1.2, `UsSegHdrSize`.
-pub(super) const SEGMENT_HEADER: u64 = 8;
+use sojourn_base::{Bytes, Instant};
 
 /// Priorities of service flows.
 const PRIORITIES: usize = 8;
 
-/// What a home is granted in one interval.
+/// What a service flow is granted on one channel in one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// The home.
+    /// The home and its flow.
     pub(super) port: usize,
+    pub(super) flow: usize,
+    pub(super) channel: usize,
     /// First data minislot of the interval, and how many.
     pub(super) first: u64,
     pub(super) minislots: u64,
-    /// Bytes that it carries.
+    /// Bytes that it carries, and those of them that were requested.
     pub(super) payload: u64,
-    /// Those that were requested, and all that were granted of requests before.
     pub(super) requested: u64,
-    pub(super) base: u64,
+}
+
+/// A service flow as the CMTS knows it.
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    /// Bytes requested and not granted.
+    backlog: u64,
+    /// Bytes of requests granted so far.
+    granted: u64,
+    /// When what was requested came within the buckets: position in the stream of requested bytes, start of the interval.
+    eligible: VecDeque<(u64, Instant)>,
 }
 
 /// A home as the CMTS knows it.
 #[derive(Clone, Debug)]
 struct Port {
-    /// Bytes of a minislot.
-    cap: u64,
-    /// What a minislot takes of the deficit.
-    unit: u64,
+    /// Bytes of a minislot of each channel, zero where it has no part.
+    caps: Vec<u64>,
     priority: usize,
+    weight: u64,
     buckets: RateShaper,
     reserved: Option<TokenBucket>,
-    /// Bytes requested and not granted.
-    backlog: u64,
-    /// Bytes of requests granted so far.
-    granted: u64,
+    flows: [Flow; 2],
     deficit: u64,
     visited: bool,
     in_ring: bool,
-    /// What it may still have in this MAP, and what it has.
+    /// What it may still have in this MAP, and what it has on each channel.
     want: u64,
-    given: u64,
-    has_begun: bool,
-    /// When what was requested came within the buckets: position in the stream of requested bytes, start of the interval.
-    eligible: VecDeque<(u64, Instant)>,
+    given: Vec<u64>,
 }
 
 impl Port {
-    /// The first give of a MAP pays for the header.
-    fn begin(&mut self, header: u64) {
-        if !self.has_begun {
-            self.has_begun = true;
-            self.want += header;
+    fn backlog(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.backlog).sum()
+    }
+
+    /// Its first minislots of a channel in a MAP pay for the headers of its segments there.
+    fn begin(&mut self, channel: usize, header: u64) {
+        if self.given[channel] == 0 {
+            let waiting = self.flows.iter().filter(|flow| flow.backlog > 0);
+            self.want += header * waiting.count() as u64;
         }
+    }
+
+    /// The channel on which it has most room.
+    fn channel(&self, free: &[u64]) -> Option<usize> {
+        let mut best = None;
+        for (channel, (free, cap)) in free.iter().zip(&self.caps).enumerate() {
+            let room = free * cap;
+            if room > best.map_or(0, |(room, _)| room) {
+                best = Some((room, channel));
+            }
+        }
+        best.map(|(_, channel)| channel)
     }
 }
 
@@ -77,54 +99,66 @@ pub(super) struct Scheduler {
     rings: [VecDeque<usize>; PRIORITIES],
     /// Homes with a backlog, in the order in which they got it.
     active: Vec<usize>,
+    /// Requests in the order of their arrival, for a CMTS that goes by it: home and bytes.
+    arrived: VecDeque<(usize, u64)>,
+    kind: Order,
+    share: Share,
     quantum: u64,
     header: u64,
-    /// Homes that get something in this MAP, in the order of their first give.
-    order: Vec<usize>,
+    /// Data minislots of each channel that nobody has in this MAP.
+    free: Vec<u64>,
+    /// Segments of this MAP, in the order of their first give: home, channel.
+    order: Vec<(usize, usize)>,
+    /// First minislot of each channel that is not written.
+    next: Vec<u64>,
 }
 
 impl Scheduler {
-    pub(super) fn new(group: &GroupConfig, members: &[MemberConfig], interval: Span) -> Self {
+    pub(super) fn new(group: &GroupConfig, members: &[MemberConfig], grid: &Grid) -> Self {
         let sharing: &SharingConfig = &group.scheduler;
-        let reference = group.minislot_bytes(None).max(1);
+        let reference = group.minislot_bytes(None).into_iter().max().unwrap_or(1);
         let ports = members.iter().map(|member| {
-            let cap = group.minislot_bytes(member.modulation);
+            let bonded = group.minislot_bytes(member.modulation).into_iter().zip(0..);
+            let caps =
+                bonded.map(|(cap, number)| if member.channels.has(number) { cap } else { 0 });
+            let caps: Vec<u64> = caps.collect();
+            let largest = caps.iter().copied().max().unwrap_or(0);
             let reserved = member.reserved;
             Port {
-                cap,
-                unit: match sharing.share {
-                    Share::Bytes => cap,
-                    Share::Minislots => 1,
-                },
                 priority: usize::try_from(member.priority)
                     .unwrap_or(0)
                     .min(PRIORITIES - 1),
-                buckets: RateShaper::new(&member.buckets(interval)),
+                weight: u64::from(member.weight),
+                buckets: RateShaper::new(&member.buckets(grid.interval)),
                 // chosen: two MAPs' worth, so that no token is lost between two.
                 reserved: (reserved.as_bps() > 0).then(|| {
-                    TokenBucket::new(reserved, reserved.bytes_in(interval * 2) + Bytes(cap))
+                    let depth = reserved.bytes_in(grid.interval * 2) + Bytes(largest);
+                    TokenBucket::new(reserved, depth)
                 }),
-                backlog: 0,
-                granted: 0,
+                flows: [Flow::default(), Flow::default()],
                 deficit: 0,
                 visited: false,
                 in_ring: false,
                 want: 0,
-                given: 0,
-                has_begun: false,
-                eligible: VecDeque::new(),
+                given: alloc::vec![0; caps.len()],
+                caps,
             }
         });
         Self {
             ports: ports.collect(),
             rings: Default::default(),
             active: Vec::new(),
+            arrived: VecDeque::new(),
+            kind: sharing.order,
+            share: sharing.share,
             quantum: match sharing.share {
                 Share::Bytes => sharing.quantum.0,
-                Share::Minislots => (sharing.quantum.0 / reference).max(1),
+                Share::Minislots => (sharing.quantum.0 / reference.max(1)).max(1),
             },
-            header: SEGMENT_HEADER,
+            header: u64::from(sharing.segment_header),
+            free: Vec::new(),
             order: Vec::new(),
+            next: Vec::new(),
         }
     }
 
@@ -138,19 +172,48 @@ impl Scheduler {
         &self.ports[port].buckets
     }
 
-    /// Bytes of a minislot of a home.
-    pub(super) fn cap(&self, port: usize) -> u64 {
-        self.ports[port].cap
+    /// Bytes of a minislot of a home on a channel.
+    pub(super) fn cap(&self, port: usize, channel: usize) -> u64 {
+        self.ports[port].caps[channel]
     }
 
-    /// A request has arrived; returns the position of its end among all that were requested.
-    pub(super) fn request(&mut self, port: usize, bytes: u64) -> u64 {
+    /// Bytes of the header of a segment.
+    pub(super) const fn header(&self) -> u64 {
+        self.header
+    }
+
+    /// A request has arrived; returns the position of its end among all that the flow requested.
+    pub(super) fn request(&mut self, (port, flow): (usize, usize), bytes: u64) -> u64 {
         let state = &mut self.ports[port];
-        if state.backlog == 0 && bytes > 0 {
+        if state.backlog() == 0 && bytes > 0 {
             self.active.push(port);
         }
-        state.backlog += bytes;
-        state.granted + state.backlog
+        if self.kind == Order::FirstCome {
+            self.arrived.push_back((port, bytes));
+        }
+        let flow = &mut state.flows[flow];
+        flow.backlog += bytes;
+        flow.granted + flow.backlog
+    }
+
+    /// The low-latency flow of a home gets so many bytes in this MAP without having asked for them; returns how many of them
+    /// it has asked for.
+    pub(super) fn grant_unasked(&mut self, port: usize, bytes: u64) -> u64 {
+        let state = &mut self.ports[port];
+        let flow = &mut state.flows[LOW_LATENCY];
+        let served = flow.backlog.min(bytes);
+        flow.backlog -= served;
+        flow.granted += served;
+        if served > 0 && state.backlog() == 0 {
+            self.active.retain(|active| *active != port);
+        }
+        served
+    }
+
+    /// A home has sent bytes in such a grant.
+    pub(super) fn pay(&mut self, now: Instant, port: usize, bytes: u64) {
+        let state = &mut self.ports[port];
+        state.buckets.debit(now, state.buckets.price(Bytes(bytes)));
     }
 
     /// Bytes that were granted and that no rate counts: MAC headers, and what carried nothing.
@@ -163,76 +226,70 @@ impl Scheduler {
     }
 
     /// The start of the first interval in which the byte before `position` was within the buckets. Positions never decrease.
-    pub(super) fn eligible_at(&mut self, port: usize, position: u64) -> Option<Instant> {
-        let log = &mut self.ports[port].eligible;
+    pub(super) fn eligible_at(
+        &mut self,
+        (port, flow): (usize, usize),
+        position: u64,
+    ) -> Option<Instant> {
+        let log = &mut self.ports[port].flows[flow].eligible;
         while log.len() > 1 && log[0].0 < position {
             log.pop_front();
         }
         log.front().map(|entry| entry.1)
     }
 
-    /// Divides `free` data minislots of the interval that starts at `starts_at`; `now` is when its MAP is heard.
+    /// Divides the `free` data minislots of each channel in the interval that starts at `starts_at`; `now` is when its MAP is
+    /// heard.
     pub(super) fn allocate(
         &mut self,
         (now, starts_at): (Instant, Instant),
-        free: u64,
+        free: &[u64],
         segments: &mut Vec<Segment>,
     ) {
         segments.clear();
         self.order.clear();
-        let all = free;
-        let mut free = free;
+        self.free.clear();
+        self.free.extend_from_slice(free);
         self.want(now, starts_at);
         for priority in (0..PRIORITIES).rev() {
-            self.give_reserved(now, priority, &mut free);
+            self.give_reserved(now, priority);
         }
         for priority in (0..PRIORITIES).rev() {
-            self.give_in_turn(priority, &mut free);
-        }
-        debug_assert!(
-            free == 0 || self.active.iter().all(|port| self.ports[*port].want == 0),
-            "nobody waits while minislots are left"
-        );
-        let mut first = 0;
-        for port in self.order.drain(..) {
-            let state = &mut self.ports[port];
-            let payload = (state.given * state.cap).saturating_sub(self.header);
-            let requested = state.backlog.min(payload);
-            segments.push(Segment {
-                port,
-                first,
-                minislots: state.given,
-                payload,
-                requested,
-                base: state.granted,
-            });
-            first += state.given;
-            state.granted += requested;
-            state.backlog -= requested;
-            state
-                .buckets
-                .debit(now, state.buckets.price(Bytes(payload)));
-            if let Some(bucket) = &mut state.reserved {
-                let most = bucket.tokens(now) + Bytes(state.cap);
-                bucket.debit(now, bucket.price(Bytes(payload).min(most)));
+            match self.kind {
+                Order::Deficit => self.give_in_turn(priority),
+                Order::FirstCome => self.give_by_arrival(priority),
+                Order::Proportional => self.give_in_proportion(priority),
             }
         }
-        debug_assert!(first <= all, "no minislot is given twice");
+        debug_assert!(
+            self.active.iter().all(|port| {
+                let port = &self.ports[*port];
+                port.want == 0 || port.channel(&self.free).is_none()
+            }),
+            "nobody waits while minislots are left"
+        );
+        self.write(now, segments);
         let ports = &mut self.ports;
-        self.active.retain(|port| ports[*port].backlog > 0);
+        self.active.retain(|port| ports[*port].backlog() > 0);
     }
 
     /// What each home may have, and its place in the ring of its priority.
     fn want(&mut self, now: Instant, starts_at: Instant) {
         for &port in &self.active {
             let state = &mut self.ports[port];
-            (state.given, state.has_begun) = (0, false);
-            state.want = state.buckets.affordable(now, Bytes(state.backlog)).0;
-            let position = state.granted + state.want;
-            if state.want > 0 && state.eligible.back().is_none_or(|entry| entry.0 < position) {
-                state.eligible.push_back((position, starts_at));
+            state.given.fill(0);
+            state.want = state.buckets.affordable(now, Bytes(state.backlog())).0;
+            if state.want == 0 {
+                continue;
             }
-            if state.want > 0 && !state.in_ring {
+            for flow in &mut state.flows {
+                let position = flow.granted + flow.backlog.min(state.want);
+                let is_new = flow.eligible.back().is_none_or(|entry| entry.0 < position);
+                if flow.backlog > 0 && is_new {
+                    flow.eligible.push_back((position, starts_at));
+                }
+            }
+            if !state.in_ring {
                 state.in_ring = true;
                 self.rings[state.priority].push_back(port);
             }
@@ -241,7 +298,7 @@ impl Scheduler {
             let ports = &mut self.ports;
             ring.retain(|port| {
                 let state = &mut ports[*port];
-                let stays = state.want > 0;
+                let stays = state.want > 0 && state.backlog() > 0;
                 if !stays {
                     (state.in_ring, state.visited, state.deficit) = (false, false, 0);
                 }
@@ -250,67 +307,95 @@ impl Scheduler {
         }
     }
 
-    fn give_reserved(&mut self, now: Instant, priority: usize, free: &mut u64) {
+    fn give_reserved(&mut self, now: Instant, priority: usize) {
         for index in 0..self.active.len() {
             let port = self.active[index];
-            let state = &mut self.ports[port];
-            if state.priority != priority || state.want == 0 || *free == 0 {
+            let state = &self.ports[port];
+            if state.priority != priority || state.want == 0 {
                 continue;
             }
             let Some(bucket) = &state.reserved else {
                 continue;
             };
             let mut due = bucket.affordable(now, Bytes(state.want)).0;
-            if due == 0 {
-                continue;
-            }
-            due += self.header; // nothing is given to a home before this
-            state.begin(self.header);
-            let minislots = due.div_ceil(state.cap).min(*free);
-            self.give(port, minislots, free);
-        }
-    }
-
-    fn give_in_turn(&mut self, priority: usize, free: &mut u64) {
-        while *free > 0 {
-            let Some(&port) = self.rings[priority].front() else {
-                return;
-            };
-            let state = &mut self.ports[port];
-            if state.want > 0 {
-                if !state.visited {
-                    state.deficit += self.quantum;
-                    state.visited = true;
+            while due > 0 {
+                let state = &mut self.ports[port];
+                let Some(channel) = state.channel(&self.free) else {
+                    break;
+                };
+                if state.given[channel] == 0 {
+                    due += self.header;
                 }
-                state.begin(self.header);
-                let turn = state.deficit / state.unit;
-                let minislots = state.want.div_ceil(state.cap).min(*free).min(turn);
-                state.deficit -= minislots * state.unit;
-                self.give(port, minislots, free);
-            }
-            let state = &mut self.ports[port];
-            let ring = &mut self.rings[priority];
-            if state.want == 0 {
-                ring.pop_front();
-                (state.in_ring, state.visited, state.deficit) = (false, false, 0);
-            } else if *free > 0 {
-                ring.rotate_left(1);
-                state.visited = false;
+                state.begin(channel, self.header);
+                let cap = state.caps[channel];
+                let minislots = due.div_ceil(cap).min(self.free[channel]);
+                due = due.saturating_sub(minislots * cap);
+                self.give(port, channel, minislots);
             }
         }
     }
 
-    fn give(&mut self, port: usize, minislots: u64, free: &mut u64) {
-        let state = &mut self.ports[port];
+    fn give(&mut self, port: usize, channel: usize, minislots: u64) {
         if minislots == 0 {
             return;
         }
-        if state.given == 0 {
-            self.order.push(port);
+        let state = &mut self.ports[port];
+        if state.given[channel] == 0 {
+            self.order.push((port, channel));
         }
-        state.given += minislots;
-        *free -= minislots;
-        state.want = state.want.saturating_sub(minislots * state.cap);
+        state.given[channel] += minislots;
+        self.free[channel] -= minislots;
+        state.want = state.want.saturating_sub(minislots * state.caps[channel]);
+    }
+
+    /// Makes segments of what was given, and pays for them.
+    fn write(&mut self, now: Instant, segments: &mut Vec<Segment>) {
+        self.next.clear();
+        self.next.resize(self.free.len(), 0);
+        let header = self.header;
+        for (port, channel) in self.order.drain(..) {
+            let state = &mut self.ports[port];
+            let (all, cap) = (state.given[channel], state.caps[channel]);
+            let wants = [CLASSIC, LOW_LATENCY].map(|flow| match state.flows[flow].backlog {
+                0 => 0,
+                backlog => (backlog + header).div_ceil(cap),
+            });
+            let mut shares = match wants {
+                [_, 0] => [all, 0],
+                [0, _] => [0, all],
+                wants => allocate(state.weight, all, wants, 0),
+            };
+            shares[CLASSIC] = all - shares[LOW_LATENCY]; // what rounding left
+            let mut paid = 0;
+            for flow in [LOW_LATENCY, CLASSIC] {
+                let minislots = shares[flow];
+                if minislots == 0 {
+                    continue;
+                }
+                let payload = (minislots * cap).saturating_sub(header);
+                let waiting = &mut state.flows[flow];
+                let requested = waiting.backlog.min(payload);
+                segments.push(Segment {
+                    port,
+                    flow,
+                    channel,
+                    first: self.next[channel],
+                    minislots,
+                    payload,
+                    requested,
+                });
+                self.next[channel] += minislots;
+                waiting.granted += requested;
+                waiting.backlog -= requested;
+                paid += payload;
+            }
+            let price = state.buckets.price(Bytes(paid));
+            state.buckets.debit(now, price);
+            if let Some(bucket) = &mut state.reserved {
+                let most = bucket.tokens(now) + Bytes(cap);
+                bucket.debit(now, bucket.price(Bytes(paid).min(most)));
+            }
+        }
     }
 }
 

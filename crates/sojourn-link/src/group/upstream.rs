@@ -1,24 +1,29 @@
-//! A group at work: MAPs, opportunities and grants of all modems, in the order of time.
+//! A group at work: MAPs and grants of all modems, in the order of time.
 //!
 //! At one instant timers of queue managers come first, then the MAP that is heard, opportunities, grants to be filled, and
-//! last packets that arrive. MAPs that nobody waits for are skipped; what they would have said is the same for all.
+//! last packets that arrive. MAPs that nobody waits for are skipped; what they would have said is the same for all. Grants
+//! without request are worked out for modems that have something to send in them.
 //!
 //! Source: specification of service groups, sections 3.2, 4.2 to 4.7 and 8.
 //! Deviations: packets of one home are announced in the order of their arrival, those of several homes as their grants are
-//! filled: each home has a line of its own.
+//! filled: each home has a line of its own. A grant without request costs tokens for what is sent in it.
 
-use super::config::{GroupConfig, MemberConfig, RequestConfig};
-use super::contention::{Contention, Tries, deferral};
-use super::grid::Grid;
-use super::modem::Modem;
+mod requests;
+
+use super::channels::Form;
+use super::config::{Contending, GroupConfig, MemberConfig, Placement, RequestConfig, RequestUnit};
+use super::contention::Contention;
+use super::layout::{Layout, Provision, Unasked};
+use super::modem::{Burst, Modem};
 use super::scheduler::{Scheduler, Segment};
-use crate::{Draw, Link, LinkContext, Loss, Stage};
+use crate::docsis31::scheduler::{LOW_LATENCY, pick};
+use crate::{Draw, Link, LinkContext};
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use sojourn_base::{Bytes, ChannelCounters, Instant, Meta, ModemCounters, PacketHandle};
-use sojourn_queue::{QueueManager, Reason};
+use sojourn_queue::{ProactiveGrants, QueueManager};
 
 /// What lies around the modems of a group, one by one.
 pub trait Members {
@@ -32,12 +37,14 @@ pub trait Members {
     }
 }
 
-/// A modem is about to use an opportunity.
+/// A service flow is about to use an opportunity, in order of time, channel, number and home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
-    frame: u64,
+    at: Instant,
+    channel: usize,
     opportunity: u32,
     port: usize,
+    flow: usize,
 }
 
 /// A request on its way to the CMTS.
@@ -45,6 +52,7 @@ struct Use {
 struct Request {
     received_at: Instant,
     port: usize,
+    flow: usize,
     bytes: u64,
     first: Instant,
     sent: Instant,
@@ -62,23 +70,30 @@ struct Fill {
 /// See the module.
 #[derive(Debug)]
 pub struct Group {
-    grid: Grid,
+    form: Form,
+    layout: Layout,
     requests: RequestConfig,
+    placement: Placement,
     modems: Vec<Modem>,
+    homes: Vec<Provision>,
     scheduler: Scheduler,
-    /// The next MAP to be heard, and the opportunities of those before it, the oldest first.
+    /// The next MAP to be heard, and the opportunities of each channel in those before it, the oldest first.
     next_map: u64,
     known: VecDeque<u32>,
     uses: VecDeque<Use>,
     inbox: VecDeque<Request>,
     /// Modems that wait to hear whether a request was heard, with the MAP that tells.
-    sent: VecDeque<(u64, usize)>,
-    /// Modems whose opportunity no MAP has told of yet.
-    undecided: Vec<usize>,
+    sent: VecDeque<(u64, usize, usize)>,
+    /// Flows whose opportunity no MAP has told of yet.
+    undecided: Vec<(usize, usize)>,
     fills: VecDeque<Fill>,
+    /// When low-latency flows that hold packets have their next grants without request.
+    unasked: BinaryHeap<Reverse<(Instant, usize)>>,
+    is_unasked: Vec<bool>,
     /// Timers of managers whose queues are not empty; some may be outdated.
     timers: BinaryHeap<Reverse<(Instant, usize)>>,
     segments: Vec<Segment>,
+    free: Vec<u64>,
     counters: ChannelCounters,
     /// MAPs that are counted.
     counted: u64,
@@ -90,17 +105,30 @@ impl Group {
     /// # Panics
     /// If [`GroupConfig::problems`] would list something.
     pub fn new(config: &GroupConfig, homes: Vec<(MemberConfig, Box<dyn QueueManager>)>) -> Self {
-        let grid = config.grid();
         let (members, managers): (Vec<_>, Vec<_>) = homes.into_iter().unzip();
-        let loop_delay = grid.timeline.loop_delay();
-        let modems = managers.into_iter();
+        let (layout, homes) = Layout::new(config, &members);
+        let modems = managers.into_iter().zip(&members).zip(&homes);
+        let modems = modems.map(|((manager, member), home)| {
+            let guarantee = member.proactive.guarantee();
+            let grants = home.unasked.zip(guarantee).map(|(unasked, guarantee)| {
+                let frame = layout.grid.channels[home.first].frame;
+                ProactiveGrants {
+                    rate: guarantee.rate,
+                    interval: frame * unasked.grants.period,
+                }
+            });
+            let times = (layout.grid.loop_delay, grants.unwrap_or_default());
+            Modem::new(manager, member, config.requests.unit, times)
+        });
         Self {
-            scheduler: Scheduler::new(config, &members, grid.timeline.interval),
-            modems: modems
-                .map(|manager| Modem::new(manager, loop_delay))
-                .collect(),
+            modems: modems.collect(),
+            scheduler: Scheduler::new(config, &members, &layout.grid),
+            is_unasked: alloc::vec![false; homes.len()],
+            homes,
+            form: config.form,
+            layout,
             requests: config.requests,
-            grid,
+            placement: config.scheduler.placement,
             next_map: 0,
             known: VecDeque::new(),
             uses: VecDeque::new(),
@@ -108,8 +136,10 @@ impl Group {
             sent: VecDeque::new(),
             undecided: Vec::new(),
             fills: VecDeque::new(),
+            unasked: BinaryHeap::new(),
             timers: BinaryHeap::new(),
             segments: Vec::new(),
+            free: Vec::new(),
             counters: ChannelCounters::default(),
             counted: 0,
         }
@@ -133,20 +163,34 @@ impl Group {
 
     /// MAPs before `end` that were skipped count as idle.
     fn count_idle(&mut self, end: u64) {
-        let idle = u64::from(self.idle_opportunities());
         let maps = end.saturating_sub(self.counted);
+        if maps == 0 {
+            return;
+        }
         self.counters.maps += maps;
-        self.counters.minislots += maps * self.grid.timeline.minislots();
-        self.counters.opportunities += maps * idle;
-        self.counted += maps;
+        for channel in 0..self.layout.grid.channels.len() {
+            self.counters.minislots += maps * self.layout.grid.channels[channel].minislots();
+            if !self.layout.has_unasked() {
+                self.counters.opportunities +=
+                    maps * u64::from(self.idle_opportunities(0, channel));
+                continue;
+            }
+            for map in self.counted..end {
+                self.counters.granted += self.layout.unasked_in(map, channel);
+                let idle = self.idle_opportunities(map, channel);
+                self.counters.opportunities += u64::from(idle);
+            }
+        }
+        self.counted = end;
     }
 
     fn range(&self) -> (u32, u32) {
         (self.requests.minimum, self.requests.fill)
     }
 
-    fn idle_opportunities(&self) -> u32 {
-        self.grid.opportunities(self.range(), 0)
+    fn idle_opportunities(&self, map: u64, channel: usize) -> u32 {
+        let fixed = self.layout.unasked_in(map, channel);
+        self.layout.grid.channels[channel].opportunities(self.range(), fixed)
     }
 
     /// Nobody waits for a MAP.
@@ -165,18 +209,23 @@ impl Group {
         let map = if self.is_idle() {
             Instant::NEVER
         } else {
-            self.grid.timeline.heard_at(self.next_map)
+            self.layout.grid.heard_at(self.next_map)
         };
-        timer.min(map).min(self.next_use()).min(self.next_fill())
+        let fill = self.next_fill().min(self.next_unasked());
+        timer.min(map).min(self.next_use()).min(fill)
     }
 
     fn next_use(&self) -> Instant {
-        let next = self.uses.front();
-        next.map_or(Instant::NEVER, |first| self.grid.frame_at(first.frame))
+        self.uses.front().map_or(Instant::NEVER, |first| first.at)
     }
 
     fn next_fill(&self) -> Instant {
         self.fills.front().map_or(Instant::NEVER, |first| first.at)
+    }
+
+    fn next_unasked(&self) -> Instant {
+        let first = self.unasked.peek();
+        first.map_or(Instant::NEVER, |first| first.0.0)
     }
 
     /// A packet reaches the modem at `port`.
@@ -191,12 +240,16 @@ impl Group {
         self.on_wakeup(now, members);
         self.skip_idle(now);
         let (modem, scheduler) = (&mut self.modems[port], &self.scheduler);
+        let mut placed = None;
         members.at(port, &mut |context| {
             modem.run_timers(now, scheduler, port, context);
-            modem.enqueue(now, (meta, item), scheduler, port, context);
+            placed = modem.enqueue(now, (meta, item), scheduler, port, context);
         });
         self.follow_timer(port);
-        members.at(port, &mut |context| self.enter(now, port, context));
+        if let Some(flow) = placed {
+            self.expect_unasked(now, port);
+            members.at(port, &mut |context| self.enter(now, (port, flow), context));
+        }
     }
 
     /// Everything that is due by `now`.
@@ -207,7 +260,7 @@ impl Group {
                 return;
             }
             self.run_timers(at, members);
-            if !self.is_idle() && self.grid.timeline.heard_at(self.next_map) <= at {
+            if !self.is_idle() && self.layout.grid.heard_at(self.next_map) <= at {
                 self.on_map(at, members);
             }
             if self.next_use() <= at {
@@ -215,6 +268,9 @@ impl Group {
             }
             while self.next_fill() <= at {
                 self.on_fill(at, members);
+            }
+            while self.next_unasked() <= at {
+                self.on_unasked(at, members);
             }
         }
     }
@@ -224,13 +280,15 @@ impl Group {
         if !self.is_idle() {
             return;
         }
-        let next = self.grid.first_unheard(now);
+        let next = self.layout.grid.first_unheard(now);
         if next > self.next_map {
             self.count_idle(next);
-            let idle = self.idle_opportunities();
-            let oldest = self.grid.interval_of(now);
-            let kept = next.saturating_sub(oldest.max(self.next_map));
-            self.known.extend((0..kept).map(|_| idle));
+            let oldest = self.layout.grid.interval_of(now);
+            for map in oldest.max(self.next_map)..next {
+                for channel in 0..self.layout.grid.channels.len() {
+                    self.known.push_back(self.idle_opportunities(map, channel));
+                }
+            }
             self.next_map = next;
         }
         self.forget(now);
@@ -238,17 +296,13 @@ impl Group {
 
     /// Intervals that are over need not be known.
     fn forget(&mut self, now: Instant) {
-        let needed = self.next_map.saturating_sub(self.grid.interval_of(now));
+        let needed = self
+            .next_map
+            .saturating_sub(self.layout.grid.interval_of(now));
+        let needed = needed * self.layout.grid.channels.len() as u64;
         while self.known.len() as u64 > needed {
             self.known.pop_front();
         }
-    }
-
-    /// Opportunities of interval `map`, if its MAP is known and the interval not over.
-    fn opportunities_of(&self, map: u64) -> Option<u32> {
-        let oldest = self.next_map - self.known.len() as u64;
-        let index = usize::try_from(map.checked_sub(oldest)?).ok()?;
-        self.known.get(index).copied()
     }
 
     fn follow_timer(&mut self, port: usize) {
@@ -279,288 +333,234 @@ impl Group {
     /// All modems hear the next MAP, which is made of the requests that had come when it was made.
     fn on_map(&mut self, now: Instant, members: &mut impl Members) {
         let map = self.next_map;
-        let timeline = self.grid.timeline;
-        let starts_at = timeline.starts_at(map);
+        let starts_at = self.layout.grid.starts_at(map);
         while let Some(request) = self.inbox.front().copied() {
-            if request.received_at > timeline.made_at(map) {
+            if request.received_at > self.layout.grid.made_at(map) {
                 break;
             }
             self.inbox.pop_front();
-            let end = self.scheduler.request(request.port, request.bytes);
-            let interval = timeline.starts_at(self.grid.acknowledged_by(request.sent));
-            self.modems[request.port].heard(end, (request.first, request.sent), interval);
+            let flow = (request.port, request.flow);
+            let end = self.scheduler.request(flow, request.bytes);
+            let interval = self
+                .layout
+                .grid
+                .starts_at(self.layout.grid.acknowledged_by(request.sent));
+            self.modems[request.port].flows[request.flow].heard(
+                end,
+                (request.first, request.sent),
+                interval,
+            );
         }
-        let free = self.grid.data(self.requests.minimum);
+        self.grant_unasked(map);
+        self.count_idle(map);
+        self.counted = map + 1;
+        self.free.clear();
+        for channel in 0..self.layout.grid.channels.len() {
+            let fixed = self.layout.unasked_in(map, channel);
+            let data = self.layout.grid.channels[channel].data(self.requests.minimum);
+            self.free.push(data.saturating_sub(fixed));
+        }
         let mut segments = core::mem::take(&mut self.segments);
         self.scheduler
-            .allocate((now, starts_at), free, &mut segments);
-        let granted: u64 = segments.iter().map(|segment| segment.minislots).sum();
-        let opportunities = self.grid.opportunities(self.range(), granted);
-        self.count_map(map, granted, (free, opportunities));
-        self.known.push_back(opportunities);
+            .allocate((now, starts_at), &self.free, &mut segments);
+        self.count_map(map, &segments);
         self.next_map += 1;
         self.forget(now);
-        self.decide(map, opportunities);
+        self.place_at_random(map, &mut segments, members);
+        let before = self.known.len() - self.free.len();
         for segment in &segments {
-            let frame = self.grid.frame_of_data(opportunities, segment.first);
-            let begins = timeline.frame_at(map, frame);
-            let fill = Fill {
-                at: timeline.prepared_at(begins).max(now),
-                map,
-                opportunities,
-                segment: *segment,
-            };
-            self.fills.push_back(fill);
-            let modem = &mut self.modems[segment.port];
-            modem.outstanding = modem.outstanding.saturating_sub(segment.payload);
-            modem.due += segment.payload;
-            modem.mac.granted += Bytes(segment.payload);
-            if matches!(modem.contention, Contention::Deferring { .. }) {
-                modem.contention = Contention::Idle;
-            }
+            let opportunities = self.known[before + segment.channel];
+            self.expect(now, map, opportunities, segment);
         }
+        self.order_fills(segments.len());
         self.segments = segments;
-        while let Some(&(told, port)) = self.sent.front() {
+        self.decide(map, now, members);
+        while let Some(&(told, port, flow)) = self.sent.front() {
             if told > map {
                 break;
             }
             self.sent.pop_front();
-            members.at(port, &mut |context| self.on_answer(now, port, context));
+            members.at(port, &mut |context| {
+                self.on_answer(now, (port, flow), context);
+            });
         }
     }
 
-    fn count_map(&mut self, map: u64, granted: u64, (free, opportunities): (u64, u32)) {
-        self.count_idle(map);
-        self.counted = map + 1;
-        self.counters.maps += 1;
-        self.counters.full_maps += u64::from(granted >= free);
-        self.counters.minislots += self.grid.timeline.minislots();
-        self.counters.granted += granted;
-        self.counters.opportunities += u64::from(opportunities);
+    /// A grant is known: when it is filled, and what that changes for its modem.
+    fn expect(&mut self, now: Instant, map: u64, opportunities: u32, segment: &Segment) {
+        let channel = (map, segment.channel);
+        let (at, place) = self.layout.place(channel, opportunities, segment.first);
+        let begins = self.layout.grid.channels[segment.channel].begins_at(at, place);
+        self.fills.push_back(Fill {
+            at: self.layout.grid.filled_at(begins).max(now),
+            map,
+            opportunities,
+            segment: *segment,
+        });
+        let flow = &mut self.modems[segment.port].flows[segment.flow];
+        flow.outstanding = flow.outstanding.saturating_sub(segment.payload);
+        flow.due += segment.payload;
+        flow.mac.granted += Bytes(segment.payload);
+        if matches!(flow.contention, Contention::Deferring { .. })
+            && self.requests.contention == Contending::Collisions
+        {
+            flow.contention = Contention::Idle;
+        }
+        if self.requests.contention == Contending::Ideal {
+            flow.note_grant(map);
+        }
     }
 
-    /// A packet has come, or a request was answered: the modem contends if it must.
-    fn enter(&mut self, now: Instant, port: usize, context: &mut dyn LinkContext) {
-        let modem = &self.modems[port];
-        if modem.contention != Contention::Idle
-            || modem.due > 0
-            || modem.outstanding > 0 && !self.requests.contend_while_pending
-            || modem.need() == 0
-        {
+    /// The last `count` grants are filled in order of time and channel.
+    fn order_fills(&mut self, count: usize) {
+        if self.layout.grid.channels.len() > 1 {
+            let from = self.fills.len() - count;
+            let fills = self.fills.make_contiguous();
+            fills[from..].sort_by_key(|fill| (fill.at, fill.segment.channel, fill.segment.first));
+        }
+    }
+
+    /// The grants of the only modem that has some lie at a random place of their channel.
+    fn place_at_random(&mut self, map: u64, segments: &mut [Segment], members: &mut impl Members) {
+        let Some(port) = segments.first().map(|segment| segment.port) else {
+            return;
+        };
+        let is_alone = segments.iter().all(|segment| segment.port == port);
+        if self.placement != Placement::Random || !is_alone {
             return;
         }
-        let map = self.grid.interval_of(now);
-        let opportunities = self.opportunities_of(map).unwrap_or(self.requests.minimum);
-        let frames = self.grid.timeline.frames;
-        let tries = Tries {
-            exponent: self.requests.first_exponent(opportunities, frames),
-            repeated: 0,
-            since: now,
-            first: None,
-        };
-        self.defer(now, port, tries, context);
+        let mut unit = 0.0;
+        members.at(port, &mut |context| {
+            unit = context.unit_at(Draw::GrantOffset, map)
+        });
+        for channel in 0..self.layout.grid.channels.len() {
+            let here = segments
+                .iter_mut()
+                .filter(|segment| segment.channel == channel);
+            let here: Vec<&mut Segment> = here.collect();
+            let taken: u64 = here.iter().map(|segment| segment.minislots).sum();
+            let offset = pick(self.free[channel].saturating_sub(taken), unit);
+            for segment in here {
+                segment.first += offset;
+            }
+        }
     }
 
-    /// The modem draws how many opportunities it lets pass, of those that are still to come.
-    fn defer(&mut self, now: Instant, port: usize, tries: Tries, context: &mut dyn LinkContext) {
-        let map = self.grid.interval_of(now);
-        let number = self.modems[port].draw(map);
-        let mut left = deferral(context.unit_at(Draw::Backoff, number), tries.exponent);
-        let frames = self.grid.timeline.frames;
-        // The frame that begins now is too late.
-        let frame = now.as_ps() / self.grid.timeline.frame.as_ps() + 1 - map * frames;
-        let mut at = None;
-        for map in map..self.next_map {
-            let Some(count) = self.opportunities_of(map) else {
+    fn count_map(&mut self, map: u64, segments: &[Segment]) {
+        self.counters.maps += 1;
+        let mut is_full = true;
+        for channel in 0..self.layout.grid.channels.len() {
+            let here = segments.iter().filter(|segment| segment.channel == channel);
+            let granted: u64 = here.map(|segment| segment.minislots).sum();
+            let fixed = self.layout.unasked_in(map, channel);
+            let grid = &self.layout.grid.channels[channel];
+            let opportunities = grid.opportunities(self.range(), granted + fixed);
+            is_full &= granted >= self.free[channel];
+            self.counters.minislots += grid.minislots();
+            self.counters.granted += granted + fixed;
+            self.counters.opportunities += u64::from(opportunities);
+            self.known.push_back(opportunities);
+        }
+        self.counters.full_maps += u64::from(is_full);
+    }
+
+    /// What flows get in interval `map` without having asked for it takes from what they have asked for.
+    fn grant_unasked(&mut self, map: u64) {
+        if !self.layout.has_unasked() {
+            return;
+        }
+        for port in 0..self.homes.len() {
+            let home = &self.homes[port];
+            let Some(unasked) = home.unasked else {
                 continue;
             };
-            let begun = if map == self.grid.interval_of(now) {
-                (frame * u64::from(count))
-                    .div_ceil(frames)
-                    .min(u64::from(count))
-            } else {
-                0
-            };
-            let rest = u64::from(count) - begun;
-            if left < rest {
-                at = Some(self.place(map, count, begun + left));
-                break;
-            }
-            left -= rest;
+            let frames = self.layout.grid.channels[home.first].frames;
+            let count = unasked.before((map + 1) * frames) - unasked.before(map * frames);
+            let bytes = count * unasked.payload;
+            let served = self.scheduler.grant_unasked(port, bytes);
+            let flow = &mut self.modems[port].flows[LOW_LATENCY];
+            flow.outstanding = flow.outstanding.saturating_sub(bytes);
+            flow.skip(served);
         }
-        self.register(port, at);
-        self.modems[port].contention = Contention::Deferring { at, left, tries };
     }
 
-    fn place(&self, map: u64, count: u32, number: u64) -> (u64, u32) {
-        let number = u32::try_from(number).expect("opportunities are numbered in 32 bits");
-        let frame = self.grid.frame_of_opportunity(count, number);
-        (map * self.grid.timeline.frames + frame, number)
+    /// The next grant without request of a home that is filled after `now`: when, and its frame.
+    fn unasked_after(&self, now: Instant, port: usize) -> Option<(Instant, u64, Unasked)> {
+        let home = &self.homes[port];
+        let unasked = home.unasked?;
+        let grid = &self.layout.grid;
+        let frame = grid.channels[home.first].frame;
+        let begun = (now + grid.preparation).as_ps() / frame.as_ps();
+        let number = unasked.from(begun + 1);
+        let at = grid.filled_at(Instant::ZERO + frame * number);
+        Some((at, number, unasked))
     }
 
-    fn register(&mut self, port: usize, at: Option<(u64, u32)>) {
-        let Some((frame, opportunity)) = at else {
-            let modem = &mut self.modems[port];
-            if !modem.is_undecided {
-                modem.is_undecided = true;
-                self.undecided.push(port);
-            }
+    /// Bytes of grants without request that a flow knows of and that are to come.
+    fn coming(&self, now: Instant, (port, flow): (usize, usize)) -> u64 {
+        if flow != LOW_LATENCY {
+            return 0;
+        }
+        let Some((_, next, unasked)) = self.unasked_after(now, port) else {
+            return 0;
+        };
+        let frames = self.layout.grid.channels[self.homes[port].first].frames;
+        let known = unasked.before(self.next_map * frames);
+        known.saturating_sub(unasked.before(next)) * unasked.payload
+    }
+
+    /// A low-latency flow that holds packets uses its next grant without request.
+    fn expect_unasked(&mut self, now: Instant, port: usize) {
+        if self.is_unasked[port] || self.modems[port].held(LOW_LATENCY) == 0 {
+            return;
+        }
+        if let Some((at, ..)) = self.unasked_after(now, port) {
+            self.is_unasked[port] = true;
+            self.unasked.push(Reverse((at, port)));
+        }
+    }
+
+    /// Such a grant is filled.
+    fn on_unasked(&mut self, now: Instant, members: &mut impl Members) {
+        let Some(Reverse((_, port))) = self.unasked.pop() else {
             return;
         };
-        let this = Use {
-            frame,
-            opportunity,
-            port,
+        self.is_unasked[port] = false;
+        let home = self.homes[port];
+        let Some(Unasked { payload, .. }) = home.unasked else {
+            return;
         };
-        let place = self.uses.partition_point(|other| *other < this);
-        if self.uses.get(place) != Some(&this) {
-            self.uses.insert(place, this);
-        }
-    }
-
-    /// Those who waited for this MAP learn whether their opportunity is in it.
-    fn decide(&mut self, map: u64, count: u32) {
-        let mut undecided = core::mem::take(&mut self.undecided);
-        undecided.retain(|&port| {
-            self.modems[port].is_undecided = false;
-            let Contention::Deferring {
-                at: None,
-                left,
-                tries,
-            } = self.modems[port].contention
-            else {
-                return false;
-            };
-            let (at, left) = if left < u64::from(count) {
-                (Some(self.place(map, count, left)), 0)
-            } else {
-                (None, left - u64::from(count))
-            };
-            self.modems[port].contention = Contention::Deferring { at, left, tries };
-            if at.is_some() {
-                self.register(port, at);
-            }
-            self.modems[port].is_undecided = at.is_none();
-            at.is_none()
+        self.piggyback(now, (port, LOW_LATENCY));
+        let grid = &self.layout.grid;
+        let channel = &grid.channels[home.first];
+        let frame = (now + grid.preparation).as_ps() / channel.frame.as_ps();
+        let frame_at = Instant::ZERO + channel.frame * frame;
+        let header = self.scheduler.header();
+        let cap = self.scheduler.cap(port, home.first).max(1);
+        let length = channel.on_air();
+        let place = |byte: u64| {
+            let complete_at = channel.complete_at(frame_at, (header + byte) / cap);
+            (complete_at - length, length)
+        };
+        let burst = Burst {
+            flow: LOW_LATENCY,
+            payload,
+            requested: 0,
+            starts_at: grid.starts_at(grid.interval_of(frame_at)),
+            place: &place,
+            behind: channel.behind,
+        };
+        let (modem, scheduler) = (&mut self.modems[port], &mut self.scheduler);
+        members.at(port, &mut |context| {
+            modem.run_timers(now, scheduler, port, context);
+            let (used, headers) = modem.fill(now, &burst, scheduler, port, context);
+            scheduler.pay(now, port, used.saturating_sub(headers));
+            let mac = &mut modem.flows[LOW_LATENCY].mac;
+            mac.granted += Bytes(payload);
+            mac.unused_grant += Bytes(payload - used);
         });
-        self.undecided = undecided;
-    }
-
-    /// The opportunities of a frame that begins: whoever is alone in one is heard.
-    fn on_opportunities(&mut self, now: Instant) {
-        let frame = self.uses.front().map_or(0, |first| first.frame);
-        while let Some(first) = self.uses.front().copied().filter(|it| it.frame == frame) {
-            let at = Some((frame, first.opportunity));
-            let mut alone = None;
-            let mut users = 0;
-            while let Some(it) = self.uses.front().copied() {
-                if (it.frame, it.opportunity) != (frame, first.opportunity) {
-                    break;
-                }
-                self.uses.pop_front();
-                if let Some(asked) = self.ask(now, it.port, at) {
-                    users += 1;
-                    alone = Some((it.port, asked));
-                    // Told after all have asked, as a loss until then.
-                    self.sent
-                        .push_back((self.grid.acknowledged_by(now), it.port));
-                }
-            }
-            self.counters.used += u64::from(users > 0);
-            self.counters.collided += u64::from(users > 1);
-            if let (1, Some((port, bytes))) = (users, alone) {
-                self.hear(now, port, bytes);
-            }
-        }
-    }
-
-    /// The modem requests at its opportunity, if it still wants to; returns for how many bytes.
-    fn ask(&mut self, now: Instant, port: usize, here: Option<(u64, u32)>) -> Option<u64> {
-        let modem = &mut self.modems[port];
-        let Contention::Deferring { at, mut tries, .. } = modem.contention else {
-            return None;
-        };
-        if at != here {
-            return None;
-        }
-        let asked = modem.need();
-        if asked == 0 {
-            modem.contention = Contention::Idle;
-            return None;
-        }
-        tries.first = tries.first.or(Some(now));
-        modem.outstanding += asked;
-        modem.counters.attempts += 1;
-        modem.counters.collided += 1;
-        modem.mac.requested += Bytes(asked);
-        modem.contention = Contention::Sent {
-            map: self.grid.acknowledged_by(now),
-            lost: true,
-            asked,
-            tries,
-        };
-        Some(asked)
-    }
-
-    /// The request of a modem that was alone arrives.
-    fn hear(&mut self, now: Instant, port: usize, bytes: u64) {
-        let received_at = now + self.grid.timeline.request;
-        let modem = &mut self.modems[port];
-        let mut first = now;
-        if let Contention::Sent { lost, tries, .. } = &mut modem.contention {
-            *lost = false;
-            first = tries.first.unwrap_or(now);
-            modem.counters.collided -= 1;
-            modem.counters.heard += 1;
-            modem.counters.request_delay += received_at.saturating_since(tries.since);
-        }
-        self.inbox.push_back(Request {
-            received_at,
-            port,
-            bytes,
-            first,
-            sent: now,
-        });
-    }
-
-    /// A MAP tells a modem whether its request was heard.
-    fn on_answer(&mut self, now: Instant, port: usize, context: &mut dyn LinkContext) {
-        let modem = &mut self.modems[port];
-        let Contention::Sent {
-            lost, asked, tries, ..
-        } = modem.contention
-        else {
-            return;
-        };
-        modem.contention = Contention::Idle;
-        if !lost {
-            self.enter(now, port, context);
-            return;
-        }
-        modem.outstanding = modem.outstanding.saturating_sub(asked);
-        if modem.need() == 0 || modem.due > 0 {
-            return; // what it holds is asked for, or a grant will ask
-        }
-        if tries.repeated == self.requests.retries {
-            if let Some(packet) = modem.take(now, &self.scheduler, port, context) {
-                modem.counters.given_up += 1;
-                let loss = Loss {
-                    entered_at: packet.enqueued_at,
-                    stage: Stage::TransmitQueue,
-                    reason: Reason::Unheard,
-                    sub_flow: packet.sub_flow,
-                };
-                context.dropped(packet.item, &packet.meta, &loss);
-            }
-            self.enter(now, port, context);
-            return;
-        }
-        let tries = Tries {
-            exponent: (tries.exponent + 1).min(self.requests.end),
-            repeated: tries.repeated + 1,
-            ..tries
-        };
-        self.defer(now, port, tries, context);
+        self.follow_timer(port);
+        self.expect_unasked(now, port);
     }
 
     /// A burst is prepared: it asks for what is not asked for, and takes what it carries from the queue.
@@ -568,26 +568,42 @@ impl Group {
         let Some(fill) = self.fills.pop_front() else {
             return;
         };
-        let port = fill.segment.port;
-        let modem = &mut self.modems[port];
-        let bytes = modem.need();
-        if bytes > 0 {
-            modem.outstanding += bytes;
-            modem.mac.requested += Bytes(bytes);
-            self.inbox.push_back(Request {
-                received_at: now + self.grid.timeline.request,
-                port,
-                bytes,
-                first: now,
-                sent: now,
-            });
+        let segment = fill.segment;
+        let (port, flow) = (segment.port, segment.flow);
+        if self.requests.unit == RequestUnit::Queue {
+            self.piggyback(now, (port, flow));
         }
-        let (scheduler, grid) = (&mut self.scheduler, &self.grid);
-        let grant = (&fill.segment, fill.map, fill.opportunities);
+        let state = &mut self.modems[port].flows[flow];
+        state.due = state.due.saturating_sub(segment.payload);
+        let header = self.scheduler.header();
+        let cap = self.scheduler.cap(port, segment.channel).max(1);
+        let layout = &self.layout;
+        let channel = &layout.grid.channels[segment.channel];
+        let length = channel.on_air();
+        let place = |byte: u64| {
+            let minislot = segment.first + (header + byte) / cap;
+            let of = (fill.map, segment.channel);
+            let (frame_at, place) = layout.place(of, fill.opportunities, minislot);
+            (channel.complete_at(frame_at, place) - length, length)
+        };
+        let burst = Burst {
+            flow,
+            payload: segment.payload,
+            requested: segment.requested,
+            starts_at: layout.grid.starts_at(fill.map),
+            place: &place,
+            behind: channel.behind,
+        };
+        let (modem, scheduler) = (&mut self.modems[port], &mut self.scheduler);
         members.at(port, &mut |context| {
             modem.run_timers(now, scheduler, port, context);
-            modem.fill(now, grant, grid, scheduler, context);
+            let (used, headers) = modem.fill(now, &burst, scheduler, port, context);
+            scheduler.pay_back(now, port, segment.payload - used + headers);
+            modem.flows[flow].mac.unused_grant += Bytes(segment.payload - used);
         });
+        if self.requests.unit == RequestUnit::Packet {
+            self.piggyback(now, (port, flow));
+        }
         self.follow_timer(port);
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::ShaperConfig;
 use crate::group::config::Share;
-use sojourn_base::BitRate;
+use sojourn_base::{BitRate, Span};
 
 /// A home that nothing limits; its segments have no header, as in the vectors.
 fn greedy() -> MemberConfig {
@@ -9,7 +9,7 @@ fn greedy() -> MemberConfig {
 }
 
 fn scheduler(group: &GroupConfig, members: &[MemberConfig]) -> Scheduler {
-    let mut scheduler = Scheduler::new(group, members, group.timeline().interval);
+    let mut scheduler = Scheduler::new(group, members, &group.grid());
     scheduler.header = 0;
     scheduler
 }
@@ -18,7 +18,7 @@ fn scheduler(group: &GroupConfig, members: &[MemberConfig]) -> Scheduler {
 fn allocate(scheduler: &mut Scheduler, map: u64, free: u64) -> Vec<u64> {
     let at = Instant::ZERO + Span::from_us(945) * map;
     let mut segments = Vec::new();
-    scheduler.allocate((at, at), free, &mut segments);
+    scheduler.allocate((at, at), &[free], &mut segments);
     let mut found = alloc::vec![0; scheduler.ports.len()];
     for segment in segments {
         found[segment.port] += segment.minislots;
@@ -31,7 +31,7 @@ fn homes_take_turns_and_the_interrupted_one_goes_on() {
     // Vector 9: wants of 100, 40 and 10 minislots of 48 B, 120 free: 32 32 10 32 8 6.
     let mut scheduler = scheduler(&GroupConfig::BASE, &[greedy(); 3]);
     for (port, minislots) in [(0, 100), (1, 40), (2, 10)] {
-        scheduler.request(port, minislots * 48);
+        scheduler.request((port, 0), minislots * 48);
     }
     assert_eq!(allocate(&mut scheduler, 1, 120), [70, 40, 10]);
     assert_eq!(scheduler.rings[0].front(), Some(&0));
@@ -53,7 +53,7 @@ fn a_rate_holds_exactly_in_the_long_run() {
         ..greedy()
     };
     let mut scheduler = scheduler(&GroupConfig::BASE, &[member]);
-    scheduler.request(0, 1_000_000);
+    scheduler.request((0, 0), 1_000_000);
     let price = scheduler.ports[0].buckets.price(Bytes(3044));
     scheduler.ports[0].buckets.debit(Instant::ZERO, price);
     let found: Vec<u64> = (1..=14)
@@ -79,7 +79,7 @@ fn a_home_with_poor_modulation_gets_the_bytes_or_the_minislots_of_another() {
         let mut sum = [0; 2];
         for map in 1..=1_000 {
             for port in [0, 1] {
-                scheduler.request(port, 200_000);
+                scheduler.request((port, 0), 200_000);
             }
             let found = allocate(&mut scheduler, map, 1_629);
             assert_eq!(found[0] + found[1], 1_629);
@@ -105,7 +105,7 @@ fn a_reserved_rate_is_kept_beside_homes_of_the_highest_priority_and_gives_no_mor
     let mut bytes = 0;
     for map in 1..=1_000 {
         for port in 0..3 {
-            scheduler.request(port, 100_000);
+            scheduler.request((port, 0), 100_000);
         }
         bytes += allocate(&mut scheduler, map, 1_629)[0] * 48;
     }
@@ -124,9 +124,9 @@ fn a_higher_priority_takes_what_it_wants_and_the_others_the_rest() {
         ..greedy()
     };
     let mut scheduler = scheduler(&GroupConfig::BASE, &[greedy(), first, greedy()]);
-    scheduler.request(1, 500 * 48);
+    scheduler.request((1, 0), 500 * 48);
     for port in [0, 2] {
-        scheduler.request(port, 2_500 * 48);
+        scheduler.request((port, 0), 2_500 * 48);
     }
     let found = allocate(&mut scheduler, 1, 1_629);
     assert_eq!((found[1], found[0] + found[2]), (500, 1_129));
@@ -136,11 +136,11 @@ fn a_higher_priority_takes_what_it_wants_and_the_others_the_rest() {
 fn a_request_is_granted_whole_minislots_with_a_header() {
     // Vector 8: 1028 B and 8 B are 22 minislots, which carry 1048 B; nothing stays.
     let group = GroupConfig::BASE;
-    let mut scheduler = Scheduler::new(&group, &[greedy()], group.timeline().interval);
-    assert_eq!(scheduler.request(0, 1_028), 1_028);
+    let mut scheduler = Scheduler::new(&group, &[greedy()], &group.grid());
+    assert_eq!(scheduler.request((0, 0), 1_028), 1_028);
     let mut segments = Vec::new();
     let at = Instant::from_ms(1);
-    scheduler.allocate((at, at), 1_629, &mut segments);
+    scheduler.allocate((at, at), &[1_629], &mut segments);
     assert_eq!(segments.len(), 1);
     let segment = segments[0];
     assert_eq!(
@@ -166,7 +166,7 @@ mod properties {
             let mut sum = alloc::vec![0; homes];
             for (map, free) in (1..).zip(free) {
                 for port in 0..homes {
-                    scheduler.request(port, 100_000);
+                    scheduler.request((port, 0), 100_000);
                 }
                 let found = allocate(&mut scheduler, map, free);
                 prop_assert_eq!(found.iter().sum::<u64>(), free);

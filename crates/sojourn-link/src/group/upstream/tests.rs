@@ -3,9 +3,11 @@
 
 use super::*;
 use crate::group::config::Backoff;
+use crate::group::contention::{Tries, deferral};
 use crate::testing::{Collector, packet};
+use crate::{Loss, Stage};
 use sojourn_base::{BitRate, RandomStream, Seed, Span};
-use sojourn_queue::{Backlog, DropTailConfig, ManagerConfig};
+use sojourn_queue::{Backlog, DropTailConfig, ManagerConfig, Reason};
 use std::vec;
 
 /// Modems whose draws are told: of each, the window is divided as said; then from a stream.
@@ -125,8 +127,8 @@ fn a_lone_packet_takes_the_times_of_the_notes() {
         (1, 0, 1)
     );
     // 22 minislots of 48 B, less the header of the segment.
-    assert_eq!(group.modems[0].mac.granted, Bytes(1_048));
-    assert_eq!(group.modems[0].mac.unused_grant, Bytes(20));
+    assert_eq!(group.modems[0].flows[0].mac.granted, Bytes(1_048));
+    assert_eq!(group.modems[0].flows[0].mac.unused_grant, Bytes(20));
 }
 
 #[test]
@@ -144,13 +146,13 @@ fn two_modems_in_one_opportunity_lose_both_and_try_again() {
     advance(&mut group, us(94_500.0), &mut homes);
     assert_eq!(group.counters.collided, 1);
     advance(&mut group, us(95_632.5), &mut homes);
-    let at = |group: &Group, port: usize| match group.modems[port].contention {
+    let at = |group: &Group, port: usize| match group.modems[port].flows[0].contention {
         Contention::Deferring { at, .. } => at,
         _ => None,
     };
     // Frame 4 of interval 101, and the first frame of interval 102.
-    assert_eq!(at(&group, 0), Some((102 * 7, 0)));
-    assert_eq!(at(&group, 1), Some((101 * 7 + 4, 5)));
+    assert_eq!(at(&group, 0), Some((us(96_390.0), 0, 0)));
+    assert_eq!(at(&group, 1), Some((us(95_985.0), 0, 5)));
     advance(&mut group, us(98_280.0), &mut homes);
     advance(&mut group, us(110_000.0), &mut homes);
     for port in [0, 1] {
@@ -181,12 +183,13 @@ fn a_deferral_counts_the_opportunities_of_all_maps_on_its_way() {
     };
     // The last moment of interval 99: everything of interval 100 is to come.
     let now = us(94_499.0);
-    homes.at(0, &mut |context| group.defer(now, 0, tries, context));
-    group.decide(102, 8);
-    let Contention::Deferring { at, .. } = group.modems[0].contention else {
-        panic!("{:?}", group.modems[0].contention);
+    homes.at(0, &mut |context| group.defer(now, (0, 0), tries, context));
+    (group.known, group.next_map) = (VecDeque::from([6, 2, 8]), 103);
+    group.decide(102, us(95_632.5), &mut homes);
+    let Contention::Deferring { at, .. } = group.modems[0].flows[0].contention else {
+        panic!("{:?}", group.modems[0].flows[0].contention);
     };
-    assert_eq!(at, Some((102 * 7 + 2, 3)));
+    assert_eq!(at, Some((us(102.0 * 945.0 + 270.0), 0, 3)));
 }
 
 #[test]
@@ -343,7 +346,7 @@ fn bytes_requested_are_granted_or_lost_and_delays_sum_to_the_whole() {
     assert!(group.is_idle());
     for port in 0..20 {
         let delivered = &homes.collectors[port].delivered;
-        let (counters, mac) = (group.member_counters(port), group.modems[port].mac);
+        let (counters, mac) = (group.member_counters(port), group.modems[port].flows[0].mac);
         assert_eq!(counters.packets, delivered.len() as u64);
         let payload: u64 = delivered.iter().map(|it| u64::from(it.1.length) + 10).sum();
         assert_eq!(mac.granted.0, payload + mac.unused_grant.0);

@@ -1,0 +1,135 @@
+//! Which channels a group has upstream, and which of them a modem is bonded over.
+//!
+//! Source: specification of service groups, sections 2 and 3.1; DOCSIS 3.0 PHY for SC-QAM channels.
+//! Deviations: all SC-QAM channels of a group are alike.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use sojourn_base::Span;
+use sojourn_keys::content::Content;
+use sojourn_keys::value::{Mismatch, Shape, Value};
+use sojourn_keys::{Key, origin, parameters, words};
+
+words! {
+    /// What kind of plant it is.
+    pub enum Form {
+        /// an OFDMA channel, and SC-QAM channels beside it if there are some
+        Docsis31 = "docsis31",
+        /// SC-QAM channels only, with the times of the DOCSIS 3.0 modem of White 2013
+        Docsis30 = "docsis30",
+    }
+}
+
+parameters! {
+    /// SC-QAM channels upstream, all alike.
+    #[derive(Copy)]
+    pub struct ScqamConfig {
+        /// how many
+        count as "channels": u32 = 0, origin("chosen: none").most("16");
+        /// symbols a millisecond
+        symbols as "symbol_rate": u32 = 5_120, origin("DOCSIS 3.0 PHY: 5.12 Msym/s in 6.4 MHz").least("160").most("5120");
+        /// bits of a symbol
+        bits: f64 = 6.0, origin("DOCSIS 3.0 PHY: 64-QAM").least("1").most("8");
+        /// part of the bits that is not for correction
+        code_rate: f64 = 0.8, origin("chosen: that of the OFDMA channel").least("0.1").most("1");
+        /// length of a minislot
+        minislot: Span = Span::from_ns(12_500), origin("chosen: two ticks of 6.25 us").least("6250 ns").most("1 ms");
+    }
+}
+
+impl ScqamConfig {
+    /// Bytes in a minislot.
+    pub fn minislot_bytes(&self) -> u64 {
+        let symbols = u128::from(self.symbols) * u128::from(self.minislot.as_ps()) / 1_000_000_000;
+        let bits = u64::try_from(symbols).unwrap_or(u64::MAX) as f64 * self.bits * self.code_rate;
+        whole(bits / 8.0 + 1e-9)
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and some thousand at most"
+)]
+fn whole(number: f64) -> u64 {
+    sojourn_base::math::floor(number) as u64
+}
+
+/// Channels of a group, by number from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelSet(u32);
+
+impl ChannelSet {
+    /// All channels that the group has.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// Whether channel `number` is one of them.
+    pub const fn has(self, number: usize) -> bool {
+        number < 32 && self.0 >> number & 1 == 1
+    }
+
+    /// The number, as files have it, of the first one that a group of `count` channels has not.
+    pub fn beyond(self, count: usize) -> Option<usize> {
+        let is_said = self != Self::ALL;
+        (count..32)
+            .find(|number| is_said && self.has(*number))
+            .map(|number| number + 1)
+    }
+}
+
+/// Highest number of a channel in files: 16 SC-QAM channels and an OFDMA channel.
+const HIGHEST: i128 = 17;
+
+impl Value for ChannelSet {
+    fn read(&mut self, content: &Content, _key: &Key) -> Result<(), Mismatch> {
+        let hint = "channel numbers from 1 on, for instance [1, 2, 3, 4], or \"all\"";
+        let items: Vec<&Content> = match content {
+            Content::Text(word) if word == "all" => {
+                *self = Self::ALL;
+                return Ok(());
+            }
+            Content::List(items) if !items.is_empty() => {
+                items.iter().map(|item| &item.content).collect()
+            }
+            Content::List(_) => return Err(Mismatch::new("a modem without channels", hint)),
+            one => alloc::vec![one],
+        };
+        let mut set = 0;
+        for item in items {
+            match item {
+                Content::Integer(_, Some(number)) if (1..=HIGHEST).contains(number) => {
+                    set |= 1_u32 << (number - 1);
+                }
+                Content::Integer(digits, _) => {
+                    return Err(Mismatch::new(format!("there is no channel {digits}"), hint));
+                }
+                other => {
+                    let message = format!("{} where channel numbers belong", other.kind());
+                    return Err(Mismatch::new(message, hint));
+                }
+            }
+        }
+        *self = Self(set);
+        Ok(())
+    }
+
+    fn print(&self) -> String {
+        if *self == Self::ALL {
+            return "\"all\"".into();
+        }
+        let numbers = (0..32).filter(|number| self.has(*number));
+        let numbers: Vec<String> = numbers.map(|number| format!("{}", number + 1)).collect();
+        format!("[{}]", numbers.join(", "))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::WordOr("all", Box::new(Shape::OneOrMany(Box::new(Shape::Whole))))
+    }
+
+    fn compare(&self, _bound: &str) -> Option<Ordering> {
+        None
+    }
+}
