@@ -174,6 +174,7 @@ RECIPES = {
     "teacher": "buffer-lesson",
     "household-video": "household-video",
     "low-latency": "low-latency",
+    "neighbourhood": "neighbourhood",
 }
 """The study of each recipe's page."""
 

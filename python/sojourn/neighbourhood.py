@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 from sojourn.errors import UsageError
 
-__all__ = ["NEAR_CONGESTION", "Answer", "Crowd", "counts_of", "crowds_of", "study_files"]
+__all__ = [
+    "NEAR_CONGESTION",
+    "Answer",
+    "Crowd",
+    "counts_of",
+    "crowds_of",
+    "settings_of",
+    "study_files",
+]
 
 STEPS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Numbers of homes that are tried, as shares of the number that was asked for."""
@@ -114,6 +122,25 @@ class Answer:
                 f"from {near.homes} homes on."
             )
         return text
+
+
+PLAN = {"plan.up": "access.upstream.link.rate", "plan.down": "access.downstream.link.rate"}
+"""What homes buy, by the keys of the links that give it to them."""
+
+
+def settings_of(settings: Sequence[str]) -> list[str]:
+    """Return settings with the rates of a plan in the places where scenarios have them.
+
+    Examples
+    --------
+    >>> settings_of(["plan.up=100 Mb/s", "group.subcarriers=800"])
+    ['access.upstream.link.rate=100 Mb/s', 'group.subcarriers=800']
+    """
+    found: list[str] = []
+    for setting in settings:
+        key, sign, value = setting.partition("=")
+        found.append(PLAN.get(key.strip(), key) + sign + value)
+    return found
 
 
 def counts_of(scenario: str) -> dict[str, int]:

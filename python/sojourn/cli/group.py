@@ -36,7 +36,7 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--set",
         "A.B.C=V",
-        "Change the scenario, for example group.subcarriers=800. May be repeated.",
+        "Change the scenario, for example group.subcarriers=800; plan.up and plan.down are the rates that homes buy. May be repeated.",
         action="append",
         default=[],
         dest="settings",
@@ -54,10 +54,10 @@ def execute(options: Namespace) -> None:
     from dataclasses import asdict
 
     from sojourn.cli.console import note, print_json, print_table
-    from sojourn.neighbourhood import Answer, counts_of, crowds_of
+    from sojourn.neighbourhood import Answer, counts_of, crowds_of, settings_of
     from sojourn.scenario import load_scenario
 
-    text = load_scenario(options.file, options.settings).text
+    text = load_scenario(options.file, settings_of(options.settings)).text
     homes = options.homes or sum(counts_of(text).values())
     out, numbers = _run(text, homes, options)
     answer = Answer(homes, crowds_of(numbers))

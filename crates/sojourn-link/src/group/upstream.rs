@@ -8,6 +8,10 @@
 //! Deviations: packets of one home are announced in the order of their arrival, those of several homes as their grants are
 //! filled: each home has a line of its own. A grant without request costs tokens for what is sent in it.
 
+#[cfg(test)]
+mod one_home;
+#[cfg(test)]
+mod oracle;
 mod requests;
 
 use super::channels::Form;
