@@ -64,6 +64,14 @@ impl Link for Alone {
         self.0.member(0).staged()
     }
 
+    fn keeps_order(&self) -> bool {
+        self.0.member(0).keeps_order()
+    }
+
+    fn service_flow_counters(&self) -> Option<[LinkCounters; 2]> {
+        self.0.member(0).service_flow_counters()
+    }
+
     fn counters(&self) -> Option<LinkCounters> {
         self.0.member(0).counters()
     }

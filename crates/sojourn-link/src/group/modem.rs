@@ -395,6 +395,9 @@ impl Modem {
             let position = base + used.min(burst.requested);
             let at = (burst.starts_at, position, port);
             self.deliver(&fragment, flow, at, scheduler, context);
+            if self.unit == RequestUnit::Packet {
+                break; // the next one has a grant of its own
+            }
         }
         (used, headers)
     }

@@ -24,7 +24,10 @@ pub(super) struct ManagedGroup {
 
 /// What stands where the model of a link would, for a modem of a group: its group is called instead.
 #[derive(Debug)]
-pub(super) struct Absent;
+pub(super) struct Absent {
+    /// Of the modem.
+    keeps_order: bool,
+}
 
 impl Link for Absent {
     fn next_wakeup(&self) -> Instant {
@@ -33,6 +36,10 @@ impl Link for Absent {
 
     fn backlog(&self) -> Backlog {
         Backlog::default()
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.keeps_order
     }
 }
 
@@ -77,7 +84,7 @@ impl<C: NetworkContext> Members for GroupCall<'_, C> {
 impl Network {
     /// Adds the place of a modem, whose random streams are called after `name`; [`Network::add_group`] makes it work.
     pub fn add_modem(&mut self, name: &str, framing: Framing, seed: Seed) -> LinkId {
-        let absent = AnyLink::other(Absent);
+        let absent = AnyLink::other(Absent { keeps_order: true });
         self.add(name, Direction::Upstream, (absent, framing), seed)
     }
 
@@ -94,8 +101,13 @@ impl Network {
         if !KNOWN {
             return;
         }
+        let model = Group::new(config, homes.collect());
+        for (port, (link, _)) in modems.iter().enumerate() {
+            let keeps_order = model.member(port).keeps_order();
+            self.links[usize::from(link.0)].model = AnyLink::other(Absent { keeps_order });
+        }
         self.groups.push(ManagedGroup {
-            model: Group::new(config, homes.collect()),
+            model,
             members: modems.iter().map(|modem| modem.0).collect(),
             wakeup_at: Instant::NEVER,
             counters: ChannelCounters::default(),

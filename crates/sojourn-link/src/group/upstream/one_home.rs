@@ -129,10 +129,12 @@ fn one_home_is_the_modem_of_white_2019() {
 #[test]
 fn one_home_is_the_modem_of_white_2013() {
     let arrivals = arrivals(4_000, 1_000);
-    let link = SingleQueue::new(
-        &SingleQueueConfig::WHITE2013,
-        Box::new(TwoQueues::default()),
-    );
+    // On one channel of its four, as a packet of a group is on one.
+    let config = SingleQueueConfig {
+        channel_rate: BitRate::from_kbps(24_576),
+        ..SingleQueueConfig::WHITE2013
+    };
+    let link = SingleQueue::new(&config, Box::new(TwoQueues::default()));
     let mut config = ideal(Span::from_ms(2));
     config.form = Form::Docsis30;
     config.scqam.count = 1;
@@ -147,6 +149,7 @@ fn with_real_contention_an_idle_channel_is_faster_than_the_models_of_one_modem()
     let arrivals = arrivals(4_000, 110);
     let mut config = ideal(Span::from_ms(1));
     config.requests = GroupConfig::BASE.requests;
+    config.scheduler = GroupConfig::BASE.scheduler;
     let found = of_group(&config, MemberConfig::BASE, &arrivals);
     let mean = found.iter().sum::<f64>() / found.len() as f64;
     assert!((2.40..2.40 + 0.32).contains(&mean), "{mean}");
