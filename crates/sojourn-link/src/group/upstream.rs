@@ -435,7 +435,7 @@ impl Group {
         }
         let mut unit = 0.0;
         members.at(port, &mut |context| {
-            unit = context.unit_at(Draw::GrantOffset, map)
+            unit = context.unit_at(Draw::GrantOffset, map);
         });
         for channel in 0..self.layout.grid.channels.len() {
             let here = segments

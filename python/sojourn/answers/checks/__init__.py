@@ -135,8 +135,18 @@ def _traffic(points: list[Point]) -> dict[str, dict[str, str]]:
                     r'^\[\[traffic\]\]\nname = "([^"]*)"', printed, re.MULTILINE
                 )
             kinds |= dict.fromkeys(known[kind], "") | kinds
-        found[point.name] = kinds
+        found[point.name] = kinds | _of_homes(point)
     return found
+
+
+def _of_homes(point: Point) -> dict[str, str]:
+    """Return what the traffic entries of all homes are: `family/17/call` is the call of the seventeenth family."""
+    return {
+        f"{home.get('name', '')}/{number}/{entry.get('name', '')}": _kind(entry.get("app", ""))
+        for home in point.document.get("home", [])
+        for entry in home.get("traffic", [])
+        for number in range(1, int(home.get("count", 1)) + 1)
+    }
 
 
 def _kind(app: str | dict[str, Any]) -> str:

@@ -46,6 +46,10 @@ impl Modem {
 
 /// Share of attempts that collide, and the 99th percentile of delay in ms, of packets that come at `arrivals` (in ns) at
 /// their modems, with `opportunities` in each interval.
+#[expect(
+    clippy::too_many_lines,
+    reason = "the rules in one piece, in the order of time"
+)]
 fn oracle(modems: usize, opportunities: u64, arrivals: &[(u64, usize)], end: u64) -> (f64, f64) {
     let mut random: RandomStream = Seed(9).stream("oracle");
     let mut all = vec![Modem::default(); modems];

@@ -61,12 +61,12 @@ impl Group {
         self.known.make_contiguous();
         let grid = &self.layout.grid;
         let bonded = self.homes[port].bonded;
-        let opportunities = match self.opportunities_of(grid.interval_of(now)) {
-            Some(counts) => grid.opportunities_of(bonded, counts),
-            None => {
-                let counts = alloc::vec![self.requests.minimum; grid.channels.len()];
-                grid.opportunities_of(bonded, &counts)
-            }
+        let known = self.opportunities_of(grid.interval_of(now));
+        let opportunities = if let Some(counts) = known {
+            grid.opportunities_of(bonded, counts)
+        } else {
+            let counts = alloc::vec![self.requests.minimum; grid.channels.len()];
+            grid.opportunities_of(bonded, &counts)
         };
         let exponent = self.requests.first_exponent(grid.in_a_frame(opportunities));
         self.defer(now, of, Tries { exponent, ..tries }, context);
