@@ -13,18 +13,30 @@ from dataclasses import dataclass
 
 from sojourn.errors import UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sojourn.answers.asking import Ask
+
 __all__ = [
     "NEAR_CONGESTION",
     "Answer",
     "Crowd",
     "counts_of",
     "crowds_of",
+    "findings",
     "settings_of",
     "study_files",
 ]
 
 STEPS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Numbers of homes that are tried, as shares of the number that was asked for."""
+
+HOURS = {"03": 0.25, "06": 0.35, "09": 0.6, "12": 0.65, "15": 0.7, "18": 0.85, "21": 1.0, "24": 0.7}
+"""Homes that are at it, by the hour of the day, as shares of those of the busiest one. chosen: quiet nights, a climb through the
+day, the evening busiest, as operators describe their plants; no figures by the hour were found for upstreams."""
+
+NODES = (0.5, 1.0, 1.5, 2.0)
+"""Sizes of the node that the picture of the day has, as shares of the number that was asked for."""
 
 SEEDS = 2
 """chosen: an interval, and an answer within half a minute."""
@@ -195,27 +207,53 @@ def study_files(scenario: str, homes: int, seeds: int = SEEDS) -> dict[str, str]
         'scenario = "scenario.toml"',
         f"seeds = {seeds}",
         "",
-        "[axes]",
-        f"homes = [{quoted}]",
+        'module = "study.py"',
+        "",
+        "[[matrix]]",
+        'name = "{homes}"',
+        'labels = { part = "homes" }',
+        f"axes.homes = [{quoted}]",
     ]
     for number in numbers:
         for name, count in scaled(counts, number).items():
             lines += ["", f'[overlays."{number}".home."{name}"]', f"count = {count}"]
-    few, many = numbers[0], numbers[-1]
-    headline = (
-        "\n[[headline]]\n"
-        f'text = "With {few} homes the median call waits {{median.{few}:2 ms}} at the 99th percentile and {{used.{few}:2}} % '
-        f'of the channel is granted, with {many} {{median.{many}:2 ms}} and {{used.{many}:2}} %."\n'
-        'values.median = { measure = "median", by = ["homes"] }\n'
-        'values.used = { measure = "used", by = ["homes"] }\n'
-    )
-    text = "\n".join(lines) + "\n" + _MEASURES + headline
-    return {"study.toml": text, "scenario.toml": scenario}
+    nodes = list(dict.fromkeys(max(round(share * homes), len(counts)) for share in NODES))
+    for node in nodes:
+        for hour, share in HOURS.items():
+            name = f"{node}-at-{hour}"
+            for kind, count in scaled(counts, max(round(share * node), len(counts))).items():
+                lines += ["", f'[overlays."{name}".home."{kind}"]', f"count = {count}"]
+            lines += [
+                "",
+                f'[points."day/{node}/{hour}"]',
+                f'overlays = ["{name}"]',
+                f'labels = {{ part = "day", node = "{node}", hour = "{hour}" }}',
+            ]
+    text = "\n".join(lines) + "\n" + _MEASURES + _DAY
+    return {
+        "study.toml": text,
+        "scenario.toml": scenario,
+        "study.py": _MODULE.format(homes=homes),
+    }
 
+
+_MODULE = '''"""The answer in a sentence."""
+
+from sojourn.neighbourhood import findings
+
+HOMES = {homes}
+
+
+def split(ask):
+    return findings(ask, HOMES)
+'''
 
 _MEASURES = """
+[[headline]]
+function = "split"
 [measures.median]
 subject = "group"
+seeds = "mean"
 metric = "calls_p99_median"
 title = "median call, delay upstream, 99 %"
 unit = "ms"
@@ -223,6 +261,7 @@ relative = 0.1
 
 [measures.worst]
 subject = "group"
+seeds = "mean"
 metric = "calls_p99_worst"
 title = "worst call, delay upstream, 99 %"
 unit = "ms"
@@ -230,6 +269,7 @@ relative = 0.1
 
 [measures.spoilt]
 subject = "group"
+seeds = "mean"
 metric = "calls_over_50ms"
 title = "calls over 50 ms"
 unit = "%"
@@ -237,6 +277,7 @@ absolute = 1
 
 [measures.used]
 subject = "group"
+seeds = "mean"
 metric = "channel_use"
 title = "channel granted"
 unit = "%"
@@ -250,6 +291,7 @@ title = "More homes on one channel: when their calls feel it"
 caption = "Dashed: 50 ms, 5 % of calls, and 70 % of the channel, from which a port counts as near congestion. {spread}"
 description = "Delay of the median and the worst call, share of calls above 50 ms, and use of the channel, over the number of homes."
 over = "homes"
+where = { part = "homes" }
 quantity = "homes"
 columns = 3
 height = 80
@@ -259,6 +301,47 @@ panels = [
   { quantity = "channel granted", low = 0, high = 100, rules = [{ y = 70 }], lines = [{ measure = "used", look = "codel" }] },
 ]
 """
+
+
+_DAY = """
+[measures.felt]
+subject = "group"
+metric = "calls_p99_worst_decile"
+title = "worst tenth of calls, delay upstream, 99 %"
+unit = "ms"
+where = { part = "day" }
+
+[[figure]]
+item = "day"
+kind = "heatmap"
+group = "overview"
+title = "The node by the hour: what the worst tenth of calls waits"
+caption = "Rows: homes on the node. Fewer of them are at it by day and at night (chosen shares, from a quarter at 3 to all at 21 o'clock)."
+description = "Delay of the worst tenth of calls, 99th percentile in ms, by homes on the node and hour of the day."
+measure = "felt"
+x = "hour"
+y = "node"
+scale = "log"
+"""
+
+
+def findings(ask: Ask, homes: int) -> list[str]:
+    """Return the answer of a result in one sentence or two."""
+    found = {
+        name: ask.numbers(name, by=["homes"], part="homes")
+        for name in ("used", "median", "worst", "spoilt")
+    }
+    crowds = [
+        Crowd(
+            int(number),
+            use,
+            found["median"][number],
+            found["worst"][number],
+            found["spoilt"][number],
+        )
+        for number, use in found["used"].items()
+    ]
+    return [Answer(homes, sorted(crowds, key=lambda crowd: crowd.homes)).sentence]
 
 
 def crowds_of(numbers: Mapping[int, Mapping[str, float]]) -> list[Crowd]:

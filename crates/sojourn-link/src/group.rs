@@ -10,6 +10,7 @@
 //! | [`channels`] | which channels there are, and which of them a modem is bonded over |
 //! | [`config`] | parameters of the channel that all share, and of one home's service, with their keys |
 //! | [`grid`] | where in an interval opportunities and data lie |
+//! | `fits` | what channels carry and homes are promised, and everything that is wrong |
 //! | `layout` | what lies where, grants without request among it |
 //! | `contention` | a modem's backoff |
 //! | `scheduler` | what the CMTS grants in a MAP |
@@ -26,6 +27,7 @@ pub(crate) mod alone;
 pub mod channels;
 pub mod config;
 mod contention;
+mod fits;
 pub mod grid;
 mod layout;
 mod modem;

@@ -128,6 +128,6 @@ def _run(text: str, homes: int, options: Namespace) -> tuple[Path, dict[int, dic
     numbers: dict[int, dict[str, float]] = {}
     with (outcome.directory / "summary.csv").open(encoding="utf-8", newline="") as table:
         for row in csv.DictReader(table):
-            if row["subject"] == "group":
+            if row["subject"] == "group" and row["homes"]:  # the picture of the day has none
                 numbers.setdefault(int(row["homes"]), {})[row["metric"]] = float(row["mean"])
     return outcome.directory, numbers

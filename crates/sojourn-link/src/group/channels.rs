@@ -2,13 +2,16 @@
 //!
 //! Source: specification of service groups, sections 2 and 3.1; DOCSIS 3.0 PHY for SC-QAM channels.
 //! Deviations: all SC-QAM channels of a group are alike.
+//!
+//! A passive optical network is one channel, whose minislots are words of 4 B (section 6). Source: G.984, G.987, G.9807 as that
+//! section has them; xgpon4ns3.
 
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
-use sojourn_base::Span;
+use sojourn_base::{BitRate, Bytes, Span};
 use sojourn_keys::content::Content;
 use sojourn_keys::value::{Mismatch, Shape, Value};
 use sojourn_keys::{Key, origin, parameters, words};
@@ -20,6 +23,43 @@ words! {
         Docsis31 = "docsis31",
         /// SC-QAM channels only, with the times of the DOCSIS 3.0 modem of White 2013
         Docsis30 = "docsis30",
+        /// a passive optical network: reports in bursts and polls instead of contention
+        Pon = "pon",
+    }
+}
+
+/// Bytes of a word, the minislot of a passive optical network, and of the report in each burst.
+pub(super) const WORD: u64 = 4;
+
+/// Frame of a passive optical network. Source: G.984.3 and G.987.3.
+pub(super) const PON_FRAME: Span = Span::from_us(125);
+
+parameters! {
+    /// The upstream of a passive optical network.
+    #[derive(Copy)]
+    pub struct PonConfig {
+        /// rate of the line
+        rate: BitRate = BitRate::from_kbps(9_953_280), origin("G.9807.1, XGS-PON: 9.95328 Gb/s").least("1 Mb/s").most("100 Gb/s");
+        /// part of the line that is not for correction
+        code_rate: f64 = 0.9355, origin("xgpon4ns3: RS(248, 232)").least("0.1").most("1");
+        /// guard, preamble and delimiter of each burst
+        overhead: Bytes = Bytes(128), origin("chosen: 128 B at 9.95 Gb/s; G.984 has 12 B at 1.24 Gb/s").most("4 KiB");
+        /// how often a unit is asked for its report
+        poll: Span = Span::from_ms(1), origin("chosen: 1 ms").least("125 us").most("100 ms");
+    }
+}
+
+impl PonConfig {
+    /// Words of a frame.
+    pub fn words(&self) -> u64 {
+        let bits =
+            u128::from(self.rate.as_bps()) * u128::from(PON_FRAME.as_ps()) / 1_000_000_000_000;
+        whole(u64::try_from(bits).unwrap_or(u64::MAX) as f64 * self.code_rate / (8 * WORD) as f64)
+    }
+
+    /// Bytes that each burst carries beside data.
+    pub(super) const fn header(&self) -> u64 {
+        self.overhead.0 + WORD
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Source: specification of service groups, sections 3.1, 3.2 and 4.2. Deviations: none known.
 
-use super::channels::{ChannelSet, Form};
+use super::channels::{ChannelSet, Form, PON_FRAME};
 use super::config::GroupConfig;
 use crate::docsis31::channel::OfdmaChannel;
 use crate::docsis31::timeline::Timeline;
@@ -29,6 +29,12 @@ const SCQAM_BEHIND: Span = Span::from_us(175);
 
 /// Minislots that an opportunity takes on a SC-QAM channel. Source: chosen in the specification, 3.1.
 const SCQAM_COST: u64 = 2;
+
+/// A report counts for the fourth frame after its own, and modems hear of a grant a frame ahead. Source: chosen in the
+/// specification, 3.2.
+const PON_LEAD: Span = Span::from_us(250);
+const PON_REQUEST: Span = Span::from_us(250);
+const PON_BEHIND: Span = Span::from_us(100);
 
 /// Symbols of a minislot that a request takes, by the distance of subcarriers in kHz: 28 symbols of QPSK hold its 7 bytes `[R]`.
 const fn symbols_per_request(spacing_khz: u32) -> u32 {
@@ -92,6 +98,13 @@ pub struct Channel {
     layouts: Vec<Vec<u32>>,
 }
 
+impl GroupConfig {
+    /// The grid of its channels.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self)
+    }
+}
+
 /// Times that both channels' frames divide: the least step.
 fn common(a: Span, b: Span) -> Span {
     let (mut x, mut y) = (a.as_ps(), b.as_ps());
@@ -108,7 +121,7 @@ impl Grid {
     /// Why it does not.
     pub fn check(config: &GroupConfig) -> Result<(), Unrepeatable> {
         let minislot = config.scqam.minislot;
-        if config.form == Form::Docsis30 {
+        if config.form != Form::Docsis31 {
             return Ok(());
         }
         let frame = config.channel.frame();
@@ -130,6 +143,7 @@ impl Grid {
         match config.form {
             Form::Docsis31 => Self::docsis31(config, most),
             Form::Docsis30 => Self::docsis30(config, most),
+            Form::Pon => Self::pon(config, most),
         }
     }
 
@@ -207,6 +221,31 @@ impl Grid {
             // Half an interval until the request leaves, half until the grant begins, as of the one modem of White 2013.
             loop_delay: interval * 3,
             channels: alloc::vec![channel; config.scqam.count as usize],
+            frames: Vec::new(),
+            longest: Span::ZERO,
+        }
+        .ordered()
+    }
+
+    fn pon(config: &GroupConfig, most: u32) -> Self {
+        let words = config.pon.words();
+        let word = Span::from_ps(PON_FRAME.as_ps() / words.max(1));
+        // Nobody contends: opportunities cost nothing, and nobody uses them.
+        let channel = Channel::new(
+            (PON_FRAME, 1),
+            (words, Some(word)),
+            PON_BEHIND,
+            (1, 0),
+            most,
+        );
+        Self {
+            interval: PON_FRAME,
+            lead: PON_LEAD,
+            heard: PON_FRAME,
+            request: PON_REQUEST,
+            preparation: Span::ZERO,
+            loop_delay: PON_FRAME * 5,
+            channels: alloc::vec![channel],
             frames: Vec::new(),
             longest: Span::ZERO,
         }
@@ -419,7 +458,10 @@ impl Channel {
     pub fn opportunities(&self, (minimum, fill): (u32, u32), granted: u64) -> u32 {
         let left = self.data(minimum).saturating_sub(granted);
         let (per, cost) = self.opportunities_for;
-        let more = u32::try_from(left / cost * per).unwrap_or(u32::MAX);
+        let Some(more) = left.checked_div(cost) else {
+            return minimum;
+        };
+        let more = u32::try_from(more * per).unwrap_or(u32::MAX);
         let mut count = fill.max(minimum).min(minimum.saturating_add(more));
         // Opportunities of one frame share no minislot with those of another.
         while count > minimum && self.data(count) < granted {

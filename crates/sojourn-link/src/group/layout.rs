@@ -16,6 +16,8 @@ pub(super) struct Provision {
     pub(super) bonded: ChannelSet,
     pub(super) first: usize,
     pub(super) unasked: Option<Unasked>,
+    /// When a unit of a passive optical network is asked for its report.
+    pub(super) polls: Option<Unasked>,
 }
 
 /// Grants without request of one home.
@@ -65,9 +67,9 @@ impl Layout {
     /// Of a group, with what each home has got for good.
     pub(super) fn new(config: &GroupConfig, members: &[MemberConfig]) -> (Self, Vec<Provision>) {
         let grid = config.grid();
-        let header = u64::from(config.scheduler.segment_header);
+        let header = config.segment_header();
         let mut fixed: Vec<Fixed> = Vec::new();
-        let mut number = 0;
+        let (mut number, mut polled) = (0, 0);
         let homes = members.iter().map(|member| {
             let first = grid.first_channel(member.channels);
             let cap = config.minislot_bytes(member.modulation)[first];
@@ -82,7 +84,15 @@ impl Layout {
                     payload,
                 }
             });
-            if let Some(unasked) = unasked {
+            let polls = config.polls().map(|grants| {
+                polled += 1;
+                Unasked {
+                    grants,
+                    phase: (polled - 1) % grants.period,
+                    payload: 0,
+                }
+            });
+            for unasked in [unasked, polls].into_iter().flatten() {
                 let alike = fixed.iter_mut().find(|it| {
                     let (period, phase) = (it.unasked.grants.period, it.unasked.phase);
                     (it.channel, period, phase) == (first, unasked.grants.period, unasked.phase)
@@ -100,6 +110,7 @@ impl Layout {
                 bonded: member.channels,
                 first,
                 unasked,
+                polls,
             }
         });
         let homes = homes.collect();

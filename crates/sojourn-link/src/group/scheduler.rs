@@ -155,7 +155,7 @@ impl Scheduler {
                 Share::Bytes => sharing.quantum.0,
                 Share::Minislots => (sharing.quantum.0 / reference.max(1)).max(1),
             },
-            header: u64::from(sharing.segment_header),
+            header: group.segment_header(),
             free: Vec::new(),
             order: Vec::new(),
             next: Vec::new(),

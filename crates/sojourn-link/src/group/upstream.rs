@@ -131,7 +131,13 @@ impl Group {
             homes,
             form: config.form,
             layout,
-            requests: config.requests,
+            requests: RequestConfig {
+                contention: match config.form {
+                    Form::Pon => Contending::Ideal, // reports are never lost
+                    Form::Docsis30 | Form::Docsis31 => config.requests.contention,
+                },
+                ..config.requests
+            },
             placement: config.scheduler.placement,
             next_map: 0,
             known: VecDeque::new(),

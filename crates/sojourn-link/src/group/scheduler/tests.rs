@@ -1,5 +1,6 @@
 use super::*;
 use crate::config::ShaperConfig;
+use crate::group::channels::Form;
 use crate::group::config::Share;
 use sojourn_base::{BitRate, Span};
 
@@ -148,6 +149,76 @@ fn a_request_is_granted_whole_minislots_with_a_header() {
         (22, 1_048, 1_028)
     );
     assert!(scheduler.is_idle());
+}
+
+/// A passive optical network without correction.
+fn pon(kbps: u64, overhead: u64) -> GroupConfig {
+    let mut group = GroupConfig::BASE;
+    group.form = Form::Pon;
+    (group.pon.rate, group.pon.code_rate) = (BitRate::from_kbps(kbps), 1.0);
+    group.pon.overhead = Bytes(overhead);
+    group.scheduler.quantum = Bytes(96);
+    group
+}
+
+#[test]
+fn greedy_units_of_a_passive_optical_network_share_what_bursts_leave() {
+    // Vector 22: 4860 words a frame, 4 words a burst: 147.875 words of data each, 37.86 Mb/s, 97.4 % of the line.
+    let group = pon(1_244_160, 12);
+    assert_eq!(group.pon.words(), 4_860);
+    let mut scheduler = Scheduler::new(&group, &[greedy(); 32], &group.grid());
+    let mut sum = [0; 32];
+    for frame in 1..=800 {
+        for port in 0..32 {
+            scheduler.request((port, 0), 10_000);
+        }
+        let at = Instant::ZERO + Span::from_us(125) * frame;
+        let mut segments = Vec::new();
+        scheduler.allocate((at, at), &[4_860], &mut segments);
+        assert_eq!(segments.iter().map(|it| it.minislots).sum::<u64>(), 4_860);
+        for segment in segments {
+            sum[segment.port] += segment.payload;
+        }
+    }
+    for bytes in sum {
+        let words = bytes as f64 / 4.0 / 800.0;
+        assert!((words - 147.875).abs() < 0.2, "{words}");
+    }
+    let share = sum.iter().sum::<u64>() as f64 / 800.0 / 4.0 / 4_860.0;
+    assert!((share - 0.974).abs() < 0.001, "{share}");
+}
+
+#[test]
+fn an_assured_rate_is_exact_over_eight_frames_of_a_passive_optical_network() {
+    // Vector 23: 100 Mb/s are 390.625 words a frame, 390 and 391 in turn, 3125 in eight.
+    let group = pon(9_953_280, 128);
+    assert_eq!(group.pon.words(), 38_880);
+    let assured = MemberConfig {
+        reserved: BitRate::from_mbps(100),
+        ..greedy()
+    };
+    let first = MemberConfig {
+        priority: 7,
+        ..greedy()
+    };
+    let mut scheduler = Scheduler::new(&group, &[assured, first], &group.grid());
+    scheduler.header = 0;
+    let mut words = Vec::new();
+    for frame in 1..=88_u64 {
+        for port in 0..2 {
+            scheduler.request((port, 0), 200_000);
+        }
+        let at = Instant::ZERO + Span::from_us(125) * frame;
+        let mut segments = Vec::new();
+        scheduler.allocate((at, at), &[38_880], &mut segments);
+        let own = segments.iter().find(|it| it.port == 0);
+        words.push(own.map_or(0, |it| it.minislots));
+    }
+    // Behind what the bucket held at first.
+    let later = &words[8..];
+    assert!(later.iter().all(|it| [390, 391].contains(it)), "{later:?}");
+    let sum: u64 = later.iter().sum();
+    assert!(sum.abs_diff(31_250) <= 1, "{sum}");
 }
 
 mod properties {

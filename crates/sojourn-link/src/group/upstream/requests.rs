@@ -119,13 +119,21 @@ impl Group {
         let current = self.layout.grid.interval_of(now);
         let frames = self.layout.grid.channels[first].frames;
         let mut at = None;
+        if let Some(polls) = self.homes[port].polls {
+            // Frames and intervals of a passive optical network are the same.
+            let polled = self.layout.grid.starts_at(polls.from(current + 1));
+            at = Some((polled, first, 0));
+        }
         for map in current..self.next_map {
+            if at.is_some() {
+                break;
+            }
             if self.modems[port].flows[flow].has_grant(map) {
                 continue;
             }
             // The modem of White 2013 asks at the start of each interval, that of docsis-ns3 anywhere in it.
             let frame = match self.form {
-                Form::Docsis30 => 0,
+                Form::Docsis30 | Form::Pon => 0,
                 Form::Docsis31 => {
                     let number = 2 * map + u64::from(flow == LOW_LATENCY);
                     let unit = context.unit_at(Draw::RequestFrame, number);

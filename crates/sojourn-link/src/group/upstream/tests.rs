@@ -667,3 +667,21 @@ fn saturated_docsis_1_carries_what_was_printed() {
         assert!((kbps / printed - 1.0).abs() < 0.03, "{length}: {kbps}");
     }
 }
+
+#[test]
+fn a_packet_on_a_passive_optical_network_waits_for_its_poll_and_four_frames() {
+    // Section 3.2: a report of frame j counts for frame j + 4; the second unit is polled in frames 1, 9, 17, ...
+    let mut config = GroupConfig::BASE;
+    config.form = Form::Pon;
+    let mut group = group(&config, 2);
+    let mut homes = Homes::new(2);
+    arrive(&mut group, us(100_010.0), 1, 1_000, &mut homes);
+    advance(&mut group, us(200_000.0), &mut homes);
+    // 100 ms is frame 800; 801 is 1 more than a multiple of eight, so it is polled there; granted in 805.
+    let arrives_at = homes.collectors[1].delivered[0].2.arrives_at;
+    let taken = arrives_at.saturating_since(us(805.0 * 125.0));
+    // What the frame grants without request, overhead, report and packet are less than 1.5 us at 9.3 Gb/s; 100 us follow.
+    let usual = Span::from_us(100)..Span::from_ns(101_500);
+    assert!(usual.contains(&taken), "{taken}");
+    assert_eq!(group.member_counters(1).collided, 0);
+}
