@@ -108,12 +108,19 @@ impl Tins {
 
     /// The tin of a DSCP.
     const fn of(self, dscp: u8) -> usize {
-        match (self, dscp) {
-            (Self::Diffserv3 | Self::Diffserv4, 1 | 8) => 1,
-            (Self::Diffserv3, 4 | 44 | 46 | 48 | 56) => 2,
-            (Self::Diffserv4, 32 | 40 | 44 | 46 | 48 | 56) => 3,
-            (Self::Diffserv4, 4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38) => 2,
-            _ => 0,
+        match self {
+            Self::BestEffort => 0,
+            Self::Diffserv3 => match dscp {
+                1 | 8 => 1,
+                4 | 44 | 46 | 48 | 56 => 2,
+                _ => 0,
+            },
+            Self::Diffserv4 => match dscp {
+                1 | 8 => 1,
+                4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38 => 2,
+                32 | 40 | 44 | 46 | 48 | 56 => 3,
+                _ => 0,
+            },
         }
     }
 }
