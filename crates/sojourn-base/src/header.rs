@@ -153,7 +153,7 @@ pub struct Meta {
     pub flow_hash: u32,
     /// Bytes the MAC adds on the wire, outside `length`.
     pub mac_overhead: u16,
-    /// Hash of the host at the subscriber's end.
+    /// Number of the host at the subscriber's end.
     pub host: u16,
     /// DSCP, 0..=63.
     pub dscp: u8,

@@ -22,15 +22,6 @@ pub(crate) fn client_address(home: Option<usize>) -> u32 {
     }
 }
 
-/// Hash of the host of this name behind a subscriber's address; whoever has no name is of one host.
-pub(crate) fn host_hash(client: u32, name: Option<&str>) -> u16 {
-    let [.., a, b] = Seed(client.into())
-        .stream(&format!("host/{}", name.unwrap_or_default()))
-        .bits()
-        .to_be_bytes();
-    u16::from_be_bytes([a, b])
-}
-
 /// 32-bit hash of what `end` sends through the subscriber's tunnel of this name: the tunnel's outer header.
 pub(crate) fn tunnel_hash(client: u32, name: &str, end: End, perturbation: u32) -> u32 {
     // A peer of its own for each name; WireGuard's port at both ends.

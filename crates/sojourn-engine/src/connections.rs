@@ -105,7 +105,7 @@ pub(crate) struct Attachment {
     pub(crate) end: End,
     pub(crate) traffic: u16,
     pub(crate) dscp: u8,
-    /// Hash of the host at the subscriber's end.
+    /// Number of the host at the subscriber's end.
     pub(crate) host: u16,
     pub(crate) timers: Timers,
     /// First hop of the packets that this end sends.
@@ -150,7 +150,7 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) place: (usize, u32),
     pub(crate) opened_at: Instant,
     pub(crate) dscp: u8,
-    /// Hash of the host at the subscriber's end.
+    /// Number of the host at the subscriber's end.
     pub(crate) host: u16,
     /// What the application listens to.
     pub(crate) interest: Interest,

@@ -1,6 +1,6 @@
 //! One run: builds the world of a scenario and turns the crank until its time is over.
 
-use crate::address::{client_address, flow_hash, host_hash, tunnel_hash};
+use crate::address::{client_address, flow_hash, tunnel_hash};
 use crate::application_call::ApplicationCall;
 use crate::event::Event;
 use crate::network::Network;
@@ -14,6 +14,7 @@ use sojourn_link::{LinkConfig, WireConfig};
 use sojourn_record::{ColumnRecorder, LinkId, RecordConfig, RecordedLink, Recorder, TrafficId};
 use sojourn_scenario::{PlacedTraffic, Scenario};
 use sojourn_transport::StackConfig;
+use std::collections::BTreeMap;
 
 /// Events, and steps within them, between two looks at the cancellation flag: well under a millisecond.
 const STEPS_PER_LOOK: u64 = 4096;
@@ -210,11 +211,17 @@ impl<R: Recorder> Simulation<R> {
         let interests = applications
             .iter()
             .map(|application| application.interest());
+        // Each name of a home is a host, and so are its entries without one.
+        let mut hosts = BTreeMap::new();
         let traffic = (0..)
             .zip(topology.traffic.iter().zip(interests))
             .map(|(number, (placed, interest))| {
+                let next = u16::try_from(hosts.len()).unwrap_or(u16::MAX);
                 let place = Place {
                     number,
+                    host: *hosts
+                        .entry((placed.home, placed.entry.host.as_deref()))
+                        .or_insert(next),
                     placed,
                     propagation: topology.propagation(placed),
                     path: Direction::BOTH.map(|direction| {
@@ -410,6 +417,7 @@ impl<R: Recorder> Simulation<R> {
 /// A traffic entry with its place in the network.
 struct Place<'a> {
     number: u16,
+    host: u16,
     placed: &'a PlacedTraffic<'a>,
     /// Of the links on its path, both ways.
     propagation: Span,
@@ -459,7 +467,7 @@ impl TrafficState {
                 .map_or(StackConfig::LINUX_CUBIC, |stack| stack.config)
                 .into(),
             dscp: entry.dscp,
-            host: host_hash(client, entry.host.as_deref()),
+            host: place.host,
             ecn: entry.ecn,
             interest,
             next_datagram: vec![[0; 2]; servers],

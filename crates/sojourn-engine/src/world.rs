@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) struct TrafficState {
     pub(crate) stack: Arc<StackConfig>,
     pub(crate) dscp: u8,
-    /// Hash of the host at the subscriber's end.
+    /// Number of the host at the subscriber's end.
     pub(crate) host: u16,
     /// ECN field of datagrams.
     pub(crate) ecn: Ecn,
