@@ -154,3 +154,39 @@ def test_the_fin_of_a_browser_acknowledges_the_last_byte(
     )
     sent = sojourn.run(scenario).tables["traffic"].sort("direction")["sent_packets"].to_list()
     assert sorted(sent) == sorted([upstream, downstream])
+
+
+HOSTS = """
+schema = 1
+name = "hosts"
+duration = "10 s"
+[access.upstream]
+link = { kind = "shaped", rate = "10 Mb/s", rule = "deficit", delay = "1 ms" }
+queue = { kind = "cake" }
+[access.downstream]
+link = { kind = "serial", rate = "100 Mb/s" }
+queue = { kind = "drop-tail", limit = "1000 packets" }
+[[traffic]]
+name = "many"
+host = "pc"
+app = { kind = "bulk", lanes = 4 }
+stack = "linux-cubic"
+rtt = "20 ms"
+[[traffic]]
+name = "one"
+host = "tv"
+app = "bulk"
+stack = "linux-cubic"
+rtt = "20 ms"
+"""
+
+
+def test_hosts_share_a_line_behind_cake_however_many_uploads_they_have() -> None:
+    def share_of_one(setting: str) -> float:
+        rows = sojourn.run(Scenario.parse(HOSTS).with_settings(setting)).metrics.rows()
+        rates = {subject: value for subject, metric, value, _ in rows if metric == "goodput"}
+        return rates["one"] / (rates["one"] + rates["many"])
+
+    assert share_of_one("access.upstream.queue.hosts=triple") > 0.4
+    assert share_of_one("access.upstream.queue.hosts=flows") < 0.25
+    assert share_of_one("traffic.one.host=pc") < 0.25
