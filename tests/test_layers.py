@@ -14,6 +14,7 @@ LAYERS = """
     cli
     advice
     aqm bench emulation home neighbourhood published query scores serve traces
+    calibration
     field
     provisioning
     api

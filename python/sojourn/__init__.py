@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sojourn.api.result import StudyResult, load_result
     from sojourn.api.run import Run, run
     from sojourn.api.study import Study
+    from sojourn.calibration.calibrate import calibrate
     from sojourn.errors import (
         Problem,
         RecordError,
@@ -50,6 +51,7 @@ __all__ = [
     "__version__",
     "add_manager",
     "advise",
+    "calibrate",
     "live",
     "load_result",
     "load_scenario",
@@ -68,6 +70,7 @@ _HOMES = {
     "Packet": "sojourn.managers",
     "QueueManager": "sojourn.managers",
     "add_manager": "sojourn.managers",
+    "calibrate": "sojourn.calibration.calibrate",
     "Run": "sojourn.api.run",
     "run": "sojourn.api.run",
     "Scenario": "sojourn.scenario",

@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would take 
 if TYPE_CHECKING:
     from sojourn.notebook import NotebookBar
 
-__all__ = ["LINE_EVERY_S", "RunProgress", "notebook_bar"]
+__all__ = ["LINE_EVERY_S", "CountProgress", "RunProgress", "notebook_bar"]
 
 LINE_EVERY_S = 5.0
 """chosen: often enough to see life in a log, seldom enough not to fill it."""
@@ -84,3 +84,30 @@ def notebook_bar() -> NotebookBar | None:
     from sojourn.notebook import NotebookBar, in_notebook
 
     return NotebookBar() if in_notebook() else None
+
+
+class CountProgress:
+    """Tells how many of many short runs are done: a bar with an estimate on a terminal or in a notebook, lines elsewhere.
+
+    Parameters
+    ----------
+    unit
+        What is counted.
+    """
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        self._what = ""
+        self._bar = RunProgress("")
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Note how many of what are done."""
+        if what != self._what:
+            self._bar.stop()
+            self._bar = RunProgress(f"{what}, {total} {self._unit}")
+            self._what = what
+        self._bar(done / total)
+
+    def stop(self) -> None:
+        """Note that no more follow."""
+        self._bar.stop()

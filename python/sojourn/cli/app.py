@@ -13,7 +13,7 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 
 CHAPTERS = {
     "Ask": ("home", "advise", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
-    "Measure and set": ("trial", "trace"),
+    "Measure and set": ("calibrate", "trial", "trace"),
     "Judge": ("score", "histogram", "check-aqm", "compare", "report", "figure", "query", "bench"),
     "See": ("serve",),
     "Look up": ("check", "keys", "schema", "completion"),
@@ -27,6 +27,10 @@ COMMANDS = {
         "Ask what to set on a line: settings raced, one sentence, the lines to paste.",
     ),
     "group": ("group", "Ask how many homes fit on a cable channel: one sentence, one page."),
+    "calibrate": (
+        "calibrate",
+        "Fit a model of a line to measurements of it: intervals, a scenario, what cannot be known.",
+    ),
     "check": ("check", "Validate scenarios and studies; all problems at once."),
     "check-aqm": (
         "check_aqm",

@@ -24,6 +24,7 @@ __all__ = [
     "LARGEST_FILE",
     "LARGEST_TEXT",
     "Unreadable",
+    "content_of",
     "document_of",
     "first_problem",
     "parse_document",
@@ -59,13 +60,23 @@ def read_document(path: Path) -> dict[str, Any]:
     Unreadable
         If it is too large, cut off, no JSON, or no object.
     """
+    return document_of(content_of(path))
+
+
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file of measurements.
+
+    Raises
+    ------
+    Unreadable
+        If it is too large or cannot be read.
+    """
     try:
-        content = read_file(path, most=LARGEST_FILE)
+        return read_file(path, most=LARGEST_FILE)
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB") from error
         raise Unreadable(f"cannot be read: {_reason(error)}") from error
-    return document_of(content)
 
 
 def document_of(content: bytes, largest_text: int = LARGEST_TEXT) -> dict[str, Any]:

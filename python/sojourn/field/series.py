@@ -1,6 +1,6 @@
 """A measurement as it was taken: each round trip with its time, what was lost, what rates were beside it.
 
-Source: Flent's page on its data format; irtt's JSON output; a table of one's own, CSV with a header.
+Source: Flent's page on its data format; irtt's and iperf3's JSON output; a table of one's own, CSV with a header.
 Units and ranges: times in seconds from the first round trip, round trips in ms, infinite where nothing came back, rates in Mb/s.
 Deviations: loss of Flent's pings is what their numbers leave out; netperf's pings have none, and their loss is not known.
 """
@@ -8,10 +8,11 @@ Deviations: loss of Flent's pings is what their numbers leave out; netperf's pin
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +22,8 @@ from sojourn.errors import UsageError, plain, why
 from sojourn.field.flent import flent_load, flent_series, looks_like_flent
 from sojourn.field.iperf3 import looks_like_iperf3
 from sojourn.field.irtt import looks_like_irtt
-from sojourn.field.reading import LARGEST_FILE, Unreadable, read_document
+from sojourn.field.rates import Rates, flent_rates, iperf3_rates
+from sojourn.field.reading import LARGEST_FILE, Unreadable, content_of, document_of
 from sojourn.files import read_named
 
 __all__ = ["PROBES", "RoundTrips", "Series", "read_series"]
@@ -54,6 +56,8 @@ class RoundTrips:
         Infinite where nothing came back.
     is_loss_known
         Whether it can be seen what was lost.
+    runs_back_s
+        How far answers jump back in time from one row to the next, at most.
     """
 
     name: str
@@ -61,15 +65,14 @@ class RoundTrips:
     sent_s: np.ndarray
     rtt_ms: np.ndarray
     is_loss_known: bool = True
+    runs_back_s: float = 0.0
 
     def __len__(self) -> int:
         return len(self.rtt_ms)
 
     def within(self, chosen: np.ndarray) -> RoundTrips:
         """Return those of a mask."""
-        return RoundTrips(
-            self.name, self.kind, self.sent_s[chosen], self.rtt_ms[chosen], self.is_loss_known
-        )
+        return replace(self, sent_s=self.sent_s[chosen], rtt_ms=self.rtt_ms[chosen])
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,10 @@ class Series:
         From when to when there was a load, by the clock of the round trips; `None` if the file does not say.
     rates_mbps
         Mean rate of each direction, `up` and `down`, if there was one.
+    rates
+        What each stream carried, sample by sample.
+    sha256
+        Of the file.
     """
 
     tool: str
@@ -93,10 +100,19 @@ class Series:
     round_trips: tuple[RoundTrips, ...]
     loaded_s: tuple[float, float] | None = None
     rates_mbps: Mapping[str, float] = field(default_factory=dict[str, float])
+    rates: tuple[Rates, ...] = ()
+    sha256: str = ""
 
 
-def read_series(path: Path) -> Series:
-    """Return what a file of Flent, irtt or a table of one's own measured.
+def read_series(path: Path, *, needs_round_trips: bool = True) -> Series:
+    """Return what a file of Flent, irtt, iperf3 or a table of one's own measured.
+
+    Parameters
+    ----------
+    path
+        The file.
+    needs_round_trips
+        Whether a file of rates alone, as iperf3 writes them, is refused.
 
     Raises
     ------
@@ -106,38 +122,43 @@ def read_series(path: Path) -> Series:
     name = plain(path)
     if path.suffix.lower() == ".csv":
         try:
-            text = read_named(path, most=LARGEST_FILE).decode("utf-8")
+            content = read_named(path, most=LARGEST_FILE)
+            text = content.decode("utf-8")
         except UnicodeDecodeError:
             raise UsageError(f"{name}: is not text in UTF-8") from None
         except OSError as error:
             raise UsageError(f"{name} cannot be read: {why(error)}") from error
-        return _table(text, name)
+        return replace(_table(text, name), sha256=hashlib.sha256(content).hexdigest())
     try:
-        return _series(read_document(path), name)
+        content = content_of(path)
+        found = _series(document_of(content), name, needs_round_trips=needs_round_trips)
     except Unreadable as error:
         raise UsageError(
             f"{name}: {error}", "a file of Flent or irtt, or CSV with the columns time_s and rtt_ms"
         ) from error
+    return replace(found, sha256=hashlib.sha256(content).hexdigest())
 
 
-def _series(document: dict[str, Any], name: str) -> Series:
+def _series(document: dict[str, Any], name: str, *, needs_round_trips: bool) -> Series:
     if looks_like_flent(document):
         return _flent(document, name)
     if looks_like_irtt(document):
         return _irtt(document, name)
     if looks_like_iperf3(document):
-        raise Unreadable("has no round trips of packets: iperf3 tells those that TCP smooths")
-    raise Unreadable("is JSON of no tool that is known here (Flent, irtt)")
+        if needs_round_trips:
+            raise Unreadable("has no round trips of packets: iperf3 tells those that TCP smooths")
+        return Series("iperf3", name, (), None, rates=tuple(iperf3_rates(document)))
+    raise Unreadable("is JSON of no tool that is known here (Flent, irtt, iperf3)")
 
 
 def _flent(document: dict[str, Any], name: str) -> Series:
     found: list[RoundTrips] = []
-    rates: dict[str, float] = {}
+    mean_rates: dict[str, float] = {}
     for one in flent_series(document):
         for direction, word in (("up", "TCP upload"), ("down", "TCP download")):
             is_stream = one.name.startswith(word) and not one.name.endswith(" avg")
             if is_stream and one.mean is not None:
-                rates[direction] = rates.get(direction, 0.0) + one.mean
+                mean_rates[direction] = mean_rates.get(direction, 0.0) + one.mean
         if not one.name.startswith("Ping") or not len(one.samples):
             continue
         took = one.samples.values
@@ -151,11 +172,13 @@ def _flent(document: dict[str, Any], name: str) -> Series:
                 np.concatenate([sent, extra]),
                 np.concatenate([took, np.full(len(extra), np.inf)]),
                 is_loss_known=lost is not None,
+                runs_back_s=max(0.0, float(-np.diff(one.samples.at).min(initial=0.0))),
             )
         )
     if not found:
         raise Unreadable("has no pings")
-    return Series("Flent", name, tuple(found), flent_load(document), rates)
+    loaded, rates = flent_load(document), tuple(flent_rates(document))
+    return Series("Flent", name, tuple(found), loaded, mean_rates, rates)
 
 
 def _missing(document: dict[str, Any], name: str, sent: np.ndarray) -> np.ndarray | None:

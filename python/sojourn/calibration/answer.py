@@ -1,0 +1,397 @@
+"""What a calibration says: a sentence, lines for a terminal, the scenario, twenty lines that may be it as well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sojourn.calibration.identify import Finding
+from sojourn.calibration.line import FAMILIES, FAMILY_WORDS, Access, scenario_text
+from sojourn.calibration.misfit import NO_POSTERIOR
+from sojourn.calibration.side import Choices, Side
+from sojourn.digits import significant
+from sojourn.errors import RunError
+from sojourn.notebook import table_html
+from sojourn.version import VERSION
+
+__all__ = ["Answer", "amount", "draws_of"]
+
+MEMBERS = 20
+"""Lines of an ensemble. Source: the specification of the command."""
+
+
+def amount(value: float, unit: str) -> str:
+    """Return a value with its unit, sizes from 10 kB in kB.
+
+    Examples
+    --------
+    >>> amount(612_000, "B"), amount(19.978, "Mb/s")
+    ('612 kB', '19.98 Mb/s')
+    """
+    if unit == "B" and value >= 1e4:
+        value, unit = value / 1e3, "kB"
+    if unit == "kB" and value >= 1e4:
+        value, unit = value / 1e3, "MB"
+    return f"{_digits(value)} {unit}"
+
+
+def _digits(value: float) -> str:
+    if value >= 100:
+        return f"{value:.0f}"
+    return significant(value, 4 if value >= 10 else 3)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A line as far as measurements tell.
+
+    Attributes
+    ----------
+    access
+        Its kind.
+    sides
+        Directions that were loaded.
+    choices
+        What was chosen.
+    """
+
+    access: Access
+    sides: tuple[Side, ...]
+    choices: Choices
+
+    @property
+    def is_misfit(self) -> bool:
+        """Whether any direction is unlike what the model makes."""
+        return any(side.is_misfit for side in self.sides)
+
+    @property
+    def sentence(self) -> str:
+        """The answer in a sentence."""
+        return " ".join(_sentence(side) for side in self.sides)
+
+    def lines(self) -> list[str]:
+        """Return what a terminal shows, a line per quantity."""
+        return [line for side in self.sides for line in _lines(side)]
+
+    def scenario(self) -> str:
+        """Return the likeliest line as a scenario, with the test that was measured on it.
+
+        Raises
+        ------
+        RunError
+            If nothing was fitted.
+        """
+        side = self._fitted()[0]
+        return member_text(side, *central(side), name="calibrated", is_told=True)
+
+    def ensemble(self) -> list[str]:
+        """Return twenty lines that may be it, as scenarios; empty if nothing was fitted."""
+        fitted = [side for side in self.sides if side.posterior is not None]
+        if not fitted:
+            return []
+        side = fitted[0]
+        return [
+            member_text(side, family, values, name=f"calibrated/{number:02d}")
+            for number, (family, values) in enumerate(
+                draws_of(side, MEMBERS, self.choices.seed), start=1
+            )
+        ]
+
+    def _fitted(self) -> list[Side]:
+        fitted = [side for side in self.sides if side.posterior is not None]
+        if not fitted:
+            raise RunError(
+                "nothing was fitted: there is a bound, or the measurement is unlike anything that the model makes",
+                "`.lines()` has what the measurement itself says",
+            )
+        return fitted
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that is said, for programs."""
+        return {
+            "sentence": self.sentence,
+            "access": self.access.name,
+            "sides": [_as_json(side) for side in self.sides],
+            "version": VERSION,
+        }
+
+    def __repr__(self) -> str:
+        """Say it in a sentence."""
+        return f"<Calibration: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """Show what is known as a table."""
+        rows = [
+            (
+                side.direction,
+                finding.unknown.words,
+                amount(finding.middle, finding.unknown.unit),
+                _range(finding),
+                finding.verdict,
+            )
+            for side in self.sides
+            for finding in side.findings
+        ]
+        return table_html(
+            self.sentence, ("direction", "quantity", "median", "90 %", "how well"), rows
+        )
+
+
+def central(side: Side) -> tuple[str, dict[str, float]]:
+    """Return the draw that is nearest to the medians of the likeliest family, with the medians in place of its values."""
+    posterior = side.posterior
+    assert posterior is not None
+    from sojourn.calibration.fit import interval
+
+    members = np.flatnonzero(posterior.families == posterior.best)
+    first = members[int(np.argmax(posterior.weights[members]))]
+    values: dict[str, float] = {}
+    for column, one in enumerate(side.unknowns):
+        if one.of(FAMILIES[posterior.best]) and math.isfinite(posterior.values[first, column]):
+            if one.scale == "choice" or one.rarely:
+                values[one.name] = float(posterior.values[first, column])
+            else:
+                values[one.name] = interval(*posterior.of(column, posterior.best))[0]
+    return FAMILIES[posterior.best], values
+
+
+def draws_of(side: Side, count: int, seed: int) -> list[tuple[str, dict[str, float]]]:
+    """Return draws of the posterior, evenly over its weights."""
+    posterior = side.posterior
+    assert posterior is not None
+    start = np.random.default_rng([seed, 0]).random()
+    places = np.searchsorted(np.cumsum(posterior.weights), (np.arange(count) + start) / count)
+    found: list[tuple[str, dict[str, float]]] = []
+    for row in np.minimum(places, len(posterior.weights) - 1):
+        known = {
+            one.name: float(value)
+            for one, value in zip(side.unknowns, posterior.values[row], strict=True)
+            if math.isfinite(value)
+        }
+        found.append((FAMILIES[int(posterior.families[row])], known))
+    return found
+
+
+def member_text(
+    side: Side, family: str, values: Mapping[str, float], *, name: str, is_told: bool = False
+) -> str:
+    """Return a draw as a scenario; with where each value comes from, if it is told."""
+    return scenario_text(
+        side.access,
+        side.measured.load,
+        side.guess,
+        family,
+        values,
+        comments=origins(side) if is_told else None,
+        name=name,
+    )
+
+
+def origins(side: Side) -> dict[str, str]:
+    """Return where each value of the scenario comes from, by key path."""
+    names = side.measured.names
+    files = f"{len(names)} file{'s' * (len(names) != 1)}, sha256 {side.measured.digests[0][:12]}..."
+    how = (
+        "robust statistics"
+        if side.posterior is not None and side.posterior.is_robust
+        else "all statistics"
+    )
+    found: dict[str, str] = {}
+    for finding in side.findings:
+        if finding.verdict == "not identifiable":
+            found[finding.unknown.key] = "assumed: not identifiable"
+        elif finding.verdict == "given":
+            found[finding.unknown.key] = "given: by who called"
+        else:
+            found[finding.unknown.key] = (
+                f"calibrated: {files}, {amount(finding.middle, finding.unknown.unit)} {_range(finding)} 90 %, {how}, "
+                f"misfit {side.misfit:.2g}, sojourn {VERSION}"
+            )
+    return found
+
+
+def _range(finding: Finding) -> str:
+    unit = finding.unknown.unit
+    low, high = (amount(value, unit) for value in (finding.low, finding.high))
+    if low.partition(" ")[2] == high.partition(" ")[2]:
+        low = low.partition(" ")[0]
+    return f"[{low}, {high}]"
+
+
+def _sentence(side: Side) -> str:
+    way = f"{side.direction}stream"
+    reading = side.reading
+    if reading.is_window_limited:
+        return (
+            f"The line carries {amount(reading.rate_mbps, 'Mb/s')} {way}; its buffer holds at least "
+            f"{amount(reading.buffer_bytes, 'B')}, because the sender's window was the limit and never filled it."
+        )
+    if side.posterior is None:
+        return (
+            f"The line carries about {amount(reading.rate_mbps, 'Mb/s')} {way}, and its queue is unlike any that is modelled: "
+            "no posterior is given."
+        )
+    found = {one.unknown.name: one for one in side.findings}
+    queue = FAMILY_WORDS[FAMILIES[side.posterior.best]]
+    share = side.posterior.shares[side.posterior.best]
+    text = f"The line carries {amount(found['rate'].middle, 'Mb/s')} {way} behind {queue} ({100 * share:.0f} %)"
+    if "buffer" in found:
+        one = found["buffer"]
+        text += f" of {amount(one.middle, 'B')} {_range(one)}, {8e-3 * one.middle / found['rate'].middle:.0f} ms"
+    elif "target" in found and found["target"].verdict != "not identifiable":
+        text += f" with a target of {amount(found['target'].middle, 'ms')}"
+    return text + "."
+
+
+def _lines(side: Side) -> list[str]:
+    way = f"{side.direction}stream"
+    rows: list[tuple[str, str, str, str]] = []
+    reading = side.reading
+    if side.posterior is None:
+        rows.append(
+            (
+                f"line {side.direction}",
+                amount(reading.rate_mbps, "Mb/s"),
+                "",
+                "read off: payload and headers over time",
+            )
+        )
+        if math.isfinite(reading.idle_ms):
+            rows.append(("idle RTT", amount(reading.idle_ms, "ms"), "", "read off"))
+        if reading.is_window_limited:
+            rows.append(
+                (
+                    f"{way} buffer",
+                    f"at least {amount(reading.buffer_bytes, 'B')}",
+                    "",
+                    "bound only: no loss seen, the sender's window was the limit",
+                )
+            )
+            if reading.is_offloaded:
+                rows.append(
+                    (
+                        "spread",
+                        amount(reading.spread_bytes, "B"),
+                        "",
+                        "one unit of segmentation offload, not the queue",
+                    )
+                )
+        elif math.isfinite(reading.buffer_bytes):
+            rows.append(
+                (
+                    "buffer",
+                    amount(reading.buffer_bytes, "B"),
+                    "",
+                    "read off, if it is drop-tail and one CUBIC flow filled it",
+                )
+            )
+    else:
+        for finding in side.findings:
+            rows.append(_row(side, finding))
+            if finding.unknown.name == "rtt":
+                shares = ", ".join(
+                    f"{name} {share:.2f}"
+                    for share, name in sorted(
+                        zip(side.posterior.shares, FAMILIES, strict=True), reverse=True
+                    )
+                )
+                rows.append(("queue", shares, "", ""))
+    if side.table is not None:
+        rows.append(("misfit", "", "", _misfit(side)))
+    first = max(len(row[0]) for row in rows)
+    second = max(len(row[1]) for row in rows if row[0] not in ("queue", f"{way} buffer"))
+    third = max(len(row[2]) for row in rows)
+    return [f"{a:<{first}}  {b:<{second}} {c:<{third}}  {d}".rstrip() for a, b, c, d in rows]
+
+
+def _row(side: Side, finding: Finding) -> tuple[str, str, str, str]:
+    one = finding.unknown
+    name = (
+        f"line {side.direction}"
+        if one.name == "rate"
+        else one.words.replace("base round trip", "base RTT")
+    )
+    if finding.verdict == "not identifiable":
+        return name, "-", "", f"not identifiable: {_why(one.name)}"
+    told = finding.verdict
+    if one.name == "buffer":
+        rate = next(found.middle for found in side.findings if found.unknown.name == "rate")
+        told += f" = {8e-3 * finding.middle / rate:.0f} ms at the rate"
+    if one.name == "rate":
+        told += (
+            f", goodput {amount(side.reading.goodput_mbps, 'Mb/s')} x {side.access.frame:g}/1448"
+        )
+    return name, amount(finding.middle, one.unit), _range(finding), told
+
+
+def _why(name: str) -> str:
+    if name == "bucket":
+        return "a bucket that runs empty at once, or not within the test, looks the same"
+    if name == "map":
+        return "too few idle round trips"
+    return "many values make what was seen"
+
+
+def _misfit(side: Side) -> str:
+    if side.posterior is None:
+        return f"{side.robust_misfit:.1f} errors from anything that the model makes (robust; more than {NO_POSTERIOR:g}): no posterior"
+    text = f"{side.misfit:.2g} times what the model makes"
+    if side.posterior.is_robust and side.misfit <= 1:
+        return f"{text}, but dynamics contradict the rate and were left out (robust)"
+    if side.posterior.is_robust:
+        return f"{text}; dynamics were left out (robust)"
+    return (
+        f"{text}: like the model"
+        if side.misfit <= 1
+        else f"{text}; dynamics were trusted all the same"
+    )
+
+
+def _as_json(side: Side) -> dict[str, Any]:
+    def number(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    reading = side.reading
+    return {
+        "direction": side.direction,
+        "files": list(side.measured.names),
+        "families": None
+        if side.posterior is None
+        else {
+            name: float(share) for name, share in zip(FAMILIES, side.posterior.shares, strict=True)
+        },
+        "quantities": [
+            {
+                "name": one.unknown.name,
+                "key": one.unknown.key.replace("DIRECTION", f"{side.direction}stream"),
+                "unit": one.unknown.unit,
+                "median": one.middle,
+                "low": one.low,
+                "high": one.high,
+                "contraction": one.contraction,
+                "verdict": one.verdict,
+            }
+            for one in side.findings
+        ],
+        "bound": {"buffer_bytes_at_least": reading.buffer_bytes}
+        if reading.is_window_limited
+        else None,
+        "offload": reading.is_offloaded,
+        "read_off": {
+            "goodput_mbps": number(reading.goodput_mbps),
+            "rate_mbps": number(reading.rate_mbps),
+            "idle_ms": number(reading.idle_ms),
+            "second_largest_ms": number(reading.second_largest_ms),
+            "buffer_bytes": number(reading.buffer_bytes),
+            "bucket_bytes": number(reading.bucket_bytes),
+        },
+        "misfit": side.misfit,
+        "robust_misfit": side.robust_misfit,
+        "is_robust": side.posterior is not None and side.posterior.is_robust,
+        "runs": 0 if side.table is None else len(side.table),
+        "cannot_be_known": list(side.unknowable),
+    }

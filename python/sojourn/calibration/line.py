@@ -1,0 +1,469 @@
+"""Lines that measurements are fitted to: what is unknown of them, within which bounds, and how a draw reads as a scenario.
+
+Source: Linux's managers and RFC 8289, 8033, 8290 for their kinds; DOCSIS 3.0 and 3.1 for MAP intervals; White 2019 for its links.
+Units and ranges: rates in Mb/s, times in ms, sizes in bytes.
+Deviations: interleaving is part of the base round trip. Limits of managers that drop early are their kinds' defaults. The other direction is a plain line, fast enough for
+acknowledgements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sojourn.calibration.measurement import Load
+
+__all__ = ["ACCESSES", "FAMILIES", "Access", "Guess", "Unknown", "scenario_text", "unknowns_of"]
+
+FAMILIES = ("drop-tail", "codel", "pie", "flow queues")
+"""Families of queue managers, equally likely before anything is measured."""
+
+FAMILY_WORDS = {
+    "drop-tail": "drop-tail",
+    "codel": "CoDel",
+    "pie": "PIE",
+    "flow queues": "flow queues (FQ-CoDel, CAKE)",
+}
+
+STACKS = {
+    "cubic": ("linux-cubic", "linux-6"),
+    "bbr": ("bbr1", "bbr3"),
+    "reno": ("linux-reno",),
+    "": ("linux-cubic", "linux-6", "windows-cubic", "bbr1"),
+}
+"""Stacks that may have made a load, by the controller that the file names."""
+
+Scale = Literal["log", "linear", "choice"]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """What is not known of a line.
+
+    Attributes
+    ----------
+    name, words, unit
+        As programs and people call it.
+    low, high
+        Bounds before anything is measured.
+    scale
+        Even in the logarithm, even, or one of so many numbers from 0.
+    families
+        Those that have it; empty for all.
+    key
+        Key path of the scenario, `DIRECTION` for the direction of the load; empty for what is integrated over.
+    rarely
+        Share of draws that do not have it.
+    """
+
+    name: str
+    words: str
+    unit: str
+    low: float
+    high: float
+    scale: Scale = "log"
+    families: tuple[str, ...] = ()
+    key: str = ""
+    rarely: float = 0.0
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether it is a finding of the line."""
+        return bool(self.key)
+
+    def of(self, family: str) -> bool:
+        """Whether lines of a family have it."""
+        return not self.families or family in self.families
+
+
+@dataclass(frozen=True)
+class Access:
+    """A kind of access line.
+
+    Attributes
+    ----------
+    name, words
+        As programs and people call it.
+    frame
+        Bytes that the line is charged for a full packet of 1500 B.
+    overhead_ms
+        What the line adds to the median idle round trip beside its propagation: least and most of a hundred draws.
+    has_bucket
+        Whether a token bucket shapes it.
+    map_ms
+        Bounds of its MAP interval; empty without one.
+    pie
+        What its PIE is called.
+    """
+
+    name: str
+    words: str
+    frame: float
+    overhead_ms: tuple[float, float]
+    has_bucket: bool
+    map_ms: tuple[float, ...] = ()
+    pie: str = "pie"
+
+    @property
+    def propagation_ms(self) -> float:
+        """The shortest round trip that its links allow."""
+        return 2.5 if self.map_ms else 0.0
+
+
+ACCESSES = {
+    access.name: access
+    for access in (
+        Access("ethernet", "Ethernet behind a shaper", 1518, (0.0, 0.0), has_bucket=True),
+        Access("pon", "fibre without a shaper", 1518, (0.0, 0.0), has_bucket=False),
+        Access(
+            "docsis31",
+            "DOCSIS 3.1",
+            1528,
+            (3.0, 5.5),
+            has_bucket=True,
+            map_ms=(0.945, 2.16),
+            pie="docsis-pie",
+        ),
+        Access(
+            "docsis30",
+            "DOCSIS 3.0",
+            1518,
+            (3.0, 9.5),
+            has_bucket=True,
+            map_ms=(2.0, 2.0),
+            pie="docsis-pie",
+        ),
+        Access("dsl", "DSL", 1554, (0.0, 0.0), has_bucket=False),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a measurement says without a fit; bounds of unknowns follow from it.
+
+    Attributes
+    ----------
+    rate_mbps
+        Of the line (I1).
+    idle_ms
+        Median idle round trip; NaN if nobody measured it.
+    other_mbps
+        Rate of the other direction.
+    """
+
+    rate_mbps: float
+    idle_ms: float
+    other_mbps: float
+
+
+AROUND = 1.3
+"""Factor around the rate that is guessed, within which it is drawn. Source: the specification of the prior."""
+
+FIRST_BYTE_S, DEEPEST_S = 0.010, 1.0
+"""Least and most buffer, as time at the rate."""
+
+SHORTEST_MS = 0.01
+"""Least base round trip. chosen: two machines beside each other."""
+
+MOST_OFFSET_MS = 0.3
+"""What the two hosts add to each ping at most. Source: the specification of the prior."""
+
+
+def unknowns_of(
+    access: Access,
+    load: Load,
+    guess: Guess,
+    *,
+    priors: Mapping[str, tuple[float, float]] | None = None,
+) -> list[Unknown]:
+    """Return what is not known of a line, with bounds.
+
+    Parameters
+    ----------
+    access, load, guess
+        Kind of line, how the test was made, and what it says at first look.
+    priors
+        Bounds in place of these, by name.
+    """
+    rate = guess.rate_mbps
+    second = rate * 1e6 / 8
+    idle = guess.idle_ms
+    least, most = access.overhead_ms
+    if math.isnan(idle):
+        trip = (5.0, 200.0)
+    else:
+        top = max(SHORTEST_MS + 2 * access.propagation_ms, 1.02 * (idle - least))
+        serial = (
+            2 * 8e-3 * (load.packet + 18) / rate
+        )  # what a ping itself takes on the line, at most
+        bottom = min(0.9 * (idle - most) - serial, top / 1.02)
+        trip = (max(SHORTEST_MS + access.propagation_ms, bottom), top)
+    least_bucket = access.frame
+    if access.map_ms:
+        # A smaller bucket does not fill up between two grants: the line would be slower than its rate.
+        least_bucket += max(access.map_ms) / 1e3 * second
+    found = [
+        Unknown(
+            "rate", "rate", "Mb/s", rate / AROUND, rate * AROUND, key="access.DIRECTION.link.rate"
+        ),
+        Unknown("rtt", "base round trip", "ms", *trip, key="traffic.rtt"),
+        Unknown(
+            "buffer",
+            "buffer",
+            "B",
+            max(4 * access.frame, FIRST_BYTE_S * second),
+            max(8 * access.frame, DEEPEST_S * second),
+            families=("drop-tail",),
+            key="access.DIRECTION.queue.limit",
+        ),
+        Unknown(
+            "target",
+            "target",
+            "ms",
+            2.0,
+            30.0,
+            families=("codel", "pie", "flow queues"),
+            key="access.DIRECTION.queue.target",
+        ),
+    ]
+    if access.has_bucket:
+        found.append(
+            Unknown(
+                "bucket",
+                "burst",
+                "B",
+                least_bucket,
+                max(2 * least_bucket, 4.0 * second),
+                key="access.DIRECTION.link.burst",
+            )
+        )
+        found.append(Unknown("peak", "peak over rate", "", 1.05, 4.0, rarely=0.5))
+    if access.name == "docsis31":
+        found.append(
+            Unknown(
+                "map",
+                "MAP interval",
+                "ms",
+                access.map_ms[0],
+                access.map_ms[1],
+                "linear",
+                key="access.DIRECTION.link.map_interval",
+            )
+        )
+    if access.name == "docsis30":
+        found.append(Unknown("grant_delay", "grant delay", "", 0, 3, "choice"))
+    if access.name == "dsl":
+        found.append(Unknown("cells", "cells of ATM", "", 0, 2, "choice"))
+    found.append(Unknown("stack", "stack", "", 0, len(stacks_of(load)), "choice"))
+    if not math.isnan(idle):
+        found.append(
+            Unknown("offset", "hosts", "ms", 0.0, min(MOST_OFFSET_MS, 0.1 * idle), "linear")
+        )
+    found.append(
+        Unknown("kind", "kind of flow queues", "", 0, 2, "choice", families=("flow queues",))
+    )
+    given = priors or {}
+    return [
+        replace(one, low=given[one.name][0], high=given[one.name][1]) if one.name in given else one
+        for one in found
+    ]
+
+
+def stacks_of(load: Load) -> tuple[str, ...]:
+    """Return the stacks that may have made a load."""
+    name = load.congestion.lower()
+    return next((stacks for word, stacks in STACKS.items() if word and word in name), STACKS[""])
+
+
+def draw(
+    unknowns: Sequence[Unknown],
+    random: np.random.Generator,
+    centres: Mapping[str, tuple[float, float]] | None = None,
+    families: Sequence[str] = FAMILIES,
+) -> tuple[str, dict[str, float], float]:
+    """Draw a line: its family, values by name, and the weight of the draw; values that it does not have are missing.
+
+    Parameters
+    ----------
+    unknowns
+        With their bounds.
+    random
+        What decides.
+    centres
+        Where half of the draws are put instead, by name: the middle, and the standard deviation of the logarithm. Weights undo it.
+    families
+        Those that may be.
+    """
+    family = families[int(random.integers(len(families)))]
+    is_centred = random.random() < CENTRED if centres else False
+    values: dict[str, float] = {}
+    prior = proposal = 1.0
+    for one in unknowns:
+        share, absent, normal = random.random(), random.random(), random.standard_normal()
+        if not one.of(family) or absent < one.rarely:
+            continue
+        if centres is None or one.name not in centres or one.low == one.high:
+            values[one.name] = value_at(one, share)
+            continue
+        middle, spread = centres[one.name]
+        middle = min(max(middle, one.low), one.high)
+        near = middle * math.exp(spread * normal)
+        value = near if is_centred and one.low < near < one.high else value_at(one, share)
+        values[one.name] = value
+        prior *= 1 / math.log(one.high / one.low)
+        apart = math.log(value / middle) / spread
+        proposal *= math.exp(-0.5 * apart * apart) / (spread * math.sqrt(2 * math.pi))
+    weight = prior / ((1 - CENTRED) * prior + CENTRED * proposal) if centres else 1.0
+    return family, values, weight
+
+
+CENTRED = 0.5
+"""Share of draws that are put where the first guess is. chosen: no draw then weighs more than twice an even one."""
+
+
+def value_at(one: Unknown, share: float) -> float:
+    """Return the value below which a share of an unknown lies before anything is measured."""
+    if one.scale == "choice":
+        return float(min(int(one.low + share * (one.high - one.low)), int(one.high) - 1))
+    if one.scale == "linear" or one.low == one.high:
+        return one.low + share * (one.high - one.low)
+    return one.low * (one.high / one.low) ** share
+
+
+def queue_text(access: Access, family: str, values: Mapping[str, float]) -> str:
+    """Return the queue of a draw as a scenario has it."""
+    if family == "drop-tail":
+        return f'{{ kind = "drop-tail", limit = "{values["buffer"]:.0f} B" }}'
+    target = f"{1e3 * values['target']:.0f} us"
+    if family == "codel":
+        return f'{{ kind = "codel", target = "{target}" }}'
+    if family == "pie":
+        key = "target" if access.pie == "docsis-pie" else "reference"
+        return f'{{ kind = "{access.pie}", {key} = "{target}" }}'
+    kind = "fq-cobalt" if values.get("kind") else "fq-codel"
+    return f'{{ kind = "{kind}", target = "{target}" }}'
+
+
+def link_text(access: Access, direction: str, values: Mapping[str, float]) -> str:
+    """Return the link of a draw as a scenario has it."""
+    rate = values["rate"]
+    parts = [f'rate = "{_number(1e6 * rate)} b/s"']
+    if access.has_bucket:
+        parts.append(f'burst = "{values["bucket"]:.0f} B"')
+        if "peak" in values:
+            parts.append(f'peak = "{_number(1e6 * rate * values["peak"])} b/s"')
+    if access.name == "docsis31":
+        kind = f"docsis31-{'upstream' if direction == 'up' else 'downstream'}"
+        parts.append(f'map_interval = "{_frames(values["map"])}"')
+    elif access.name == "docsis30" and direction == "up":
+        kind = "docsis30-single"
+        parts.append(f"grant_delay_maps = {int(values['grant_delay']) + 1}")
+    elif access.has_bucket:
+        kind = "shaped"
+        parts.append('delay = "0 s"')
+    else:
+        kind = "serial"
+    return f'{{ kind = "{kind}", {", ".join(parts)} }}'
+
+
+def framing_text(access: Access, values: Mapping[str, float]) -> str:
+    """Return the framing of a draw as a scenario has it; empty if the link's kind has its own."""
+    if access.name == "docsis31":
+        return ""
+    if access.name == "dsl":
+        kind = "atm" if values.get("cells") else "ptm"
+        profile = "pppoe-llcsnap" if values.get("cells") else "pppoe-ptm"
+        return f'{{ kind = "{kind}", profile = "{profile}" }}'
+    return '"ethernet"'
+
+
+AFTER_S = 0.25
+"""How long a run goes on behind its load, so that its last sample is whole."""
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}"
+
+
+def _frames(interval_ms: float) -> str:
+    return f"{interval_ms * 1e3:.0f} us"
+
+
+def scenario_text(
+    access: Access,
+    load: Load,
+    guess: Guess,
+    family: str,
+    values: Mapping[str, float],
+    *,
+    comments: Mapping[str, str] | None = None,
+    name: str = "calibrated",
+) -> str:
+    """Return the scenario of a draw, with the test that was measured on it.
+
+    Parameters
+    ----------
+    access, load, guess
+        Kind of line, how the test was made, and what is taken of the other direction.
+    family, values
+        Of the draw.
+    comments
+        What to say of keys, by their path.
+    name
+        Of the scenario.
+    """
+    told = comments or {}
+    ours, other = (
+        ("upstream", "downstream") if load.direction == "up" else ("downstream", "upstream")
+    )
+    framing = framing_text(access, values)
+    lines = [
+        "schema = 1",
+        f'name = "{name}"',
+        f'duration = "{load.lead_s + load.length_s + AFTER_S:g} s"',
+        "",
+        *(f"# {key.replace('DIRECTION', ours)}: {text}" for key, text in told.items()),
+        f"[access.{ours}]",
+        f"link = {link_text(access, load.direction, values)}",
+        *([f"framing = {framing}"] if framing else []),
+        f"queue = {queue_text(access, family, values)}",
+        "",
+        f"[access.{other}]",
+        _other_text(access, load, guess, values),
+        "",
+        "[[traffic]]",
+        'name = "load"',
+        f'app = {{ kind = "bulk", direction = "{ours}", lanes = {load.streams}, start = "{load.lead_s:g} s" }}',
+        f'stack = "{stacks_of(load)[int(values.get("stack", 0))]}"',
+        f'rtt = "{1e3 * values["rtt"]:.0f} us"',
+    ]
+    if load.interval_ms:
+        lines += [
+            "",
+            "[[traffic]]",
+            'name = "ping"',
+            f'app = {{ kind = "probe", packet = "{load.packet} B", interval = "{load.interval_ms:g} ms", '
+            f'loaded_from = "{load.lead_s:g} s" }}',
+            f'rtt = "{1e3 * values["rtt"]:.0f} us"',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _other_text(access: Access, load: Load, guess: Guess, values: Mapping[str, float]) -> str:
+    """Return the direction that only acknowledges."""
+    queue = 'queue = { kind = "drop-tail", limit = "250 ms" }'
+    rate = f"{_number(1e6 * guess.other_mbps)} b/s"
+    if access.name == "docsis31":
+        kind = f"docsis31-{'downstream' if load.direction == 'up' else 'upstream'}"
+        interval = f', map_interval = "{_frames(values["map"])}"'
+        return f'link = {{ kind = "{kind}", rate = "{rate}"{interval} }}\n{queue}'
+    if access.name == "docsis30" and load.direction == "down":
+        return (
+            f'link = {{ kind = "docsis30-single", rate = "{rate}" }}\nframing = "ethernet"\n{queue}'
+        )
+    return f'link = {{ kind = "serial", rate = "{rate}" }}\nframing = {framing_text(access, values)}\n{queue}'
