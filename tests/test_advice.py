@@ -320,7 +320,7 @@ aqm = { disable = 1 }
 [tlv.downstream_service_flow]
 service_flow_reference = 2
 qos_parameter_set_type = 7
-max_sustained_rate = "8 Mb/s"
+max_sustained_rate = "4 Mb/s"
 max_traffic_burst = "25 kB"
 aqm = { disable = 1 }
 """

@@ -14,7 +14,6 @@ from sojourn.advice.cliff import CLIFF
 from sojourn.advice.said import setting_words
 from sojourn.answers.figure import Figure
 from sojourn.answers.report_content import PlainCell, PlainTable
-from sojourn.digits import significant
 from sojourn.files import fresh_folder, write_file
 from sojourn.plots.spec import Axis, Dots, Line, Mark, Panel, PlotSpec
 from sojourn.report.drawing_files import draw_files
@@ -90,7 +89,13 @@ def _standings(advice: Advice) -> PlainTable:
         (
             PlainCell(_named(advice, one.arm)),
             PlainCell(VERDICTS[one.verdict]),
-            PlainCell("" if one.verdict == "taken" else f"{significant(one.ratio, 3)} times"),
+            PlainCell(
+                ""
+                if one.verdict == "taken"
+                else f"{one.ratio:.2f} times"
+                if one.ratio < 10
+                else f"{one.ratio:.0f} times"
+            ),
         )
         for one in advice.found.standings
     )

@@ -182,7 +182,7 @@ def _span(shares: Sequence[float]) -> str:
 def cliff_sentences(found: Found, line: Line) -> list[str]:
     """Return where a rate that is too high stops helping."""
     told: list[str] = []
-    for cliff in found.cliffs:
+    for cliff in sorted(found.cliffs, key=lambda one: one.edge is None):
         rate = line.rates_mbps[cliff.way]
         where = f" ({cliff.supposed})" if cliff.supposed else ""
         if cliff.edge is None:

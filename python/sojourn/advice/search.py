@@ -166,7 +166,9 @@ def search_router(
     stage("the cliff")
     cliffs = _cliffs(bench, line, taken, clock.is_up, supposed)
     for words, other in otherwise.items():
-        cliffs += _cliffs(other, other.lines[0], taken, clock.is_up, words, ways=("upstream",))
+        # What a router counts too much of does no harm there: only what it counts too little of.
+        own = _cliffs(other, other.lines[0], taken, clock.is_up, words, ways=("upstream",), first=1)
+        cliffs += own
     down = min([down, *(one.most for one in cliffs if one.way == "downstream")])
     counted = line.overheads("upstream")[0].words
     best_up = min(
@@ -214,8 +216,9 @@ def _cliffs(
     is_out_of_time: Callable[[], bool],
     supposed: str = "",
     ways: Sequence[str] = WAYS,
+    first: int = 0,
 ) -> list[Cliff]:
-    """Return the cliffs of both directions; upstream also for a router that counts less."""
+    """Return the cliffs of both directions; upstream also for a router that counts less, from the place `first` on."""
     users = [user for user in bench.users if user.use.word in ("game", "call")]
     if not users:
         return []
@@ -226,6 +229,8 @@ def _cliffs(
             continue
         overheads = line.overheads(way)
         for place, overhead in enumerate(overheads[: 2 if way == "upstream" else 1]):
+            if place < first:
+                continue
 
             def delays_of(
                 shares: Sequence[float], place: int = place, direction: str = direction
