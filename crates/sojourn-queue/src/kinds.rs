@@ -8,6 +8,7 @@
 use crate::QueueManager;
 use crate::config::{ConfigProblem, ManagerConfig, ManagerKind};
 use crate::manager::ack_priority::{AckPriorityConfig, AckPriorityQueue};
+#[cfg(not(target_family = "wasm"))]
 use crate::manager::cake::CakeConfig;
 use crate::manager::cobalt::CobaltConfig;
 use crate::manager::codel::CodelConfig;
@@ -45,6 +46,7 @@ static KINDS: Kinds<ManagerConfig> = Kinds::new(&[
     &KindOf::<DualPi2Config>::KIND,
     &KindOf::<CobaltConfig>::KIND,
     &KindOf::<FqCobaltConfig>::KIND,
+    #[cfg(not(target_family = "wasm"))] // no lesson has one, and the engine of browsers is small
     &KindOf::<CakeConfig>::KIND,
     &KindOf::<RedConfig>::KIND,
     &KindOf::<PrioritisedConfig>::KIND,
