@@ -57,7 +57,8 @@ def test_the_guide_works_as_it_says_and_all_ways_give_the_same_bytes(
     results = {(tmp_path / name / "metrics.parquet").read_bytes() for name in ("first", "third")}
     assert len(results) == 1
     told = [path.read_text() for path in (tmp_path / "sojourn-logs").iterdir()]
-    assert sum(int(re.search(r"(\d+) units", text)[1]) for text in told if "units" in text) > 0  # pyright: ignore[reportOptionalSubscript]
+    units: list[str] = re.findall(r"(\d+) units", "\n".join(told))
+    assert sum(int(number) for number in units) > 0
     stored = [path for path in (tmp_path / "s3").rglob("*") if path.is_file()]
     assert len(stored) > 10
     secret = credentials(port)["AWS_SECRET_ACCESS_KEY"].encode()
