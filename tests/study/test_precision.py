@@ -12,10 +12,20 @@ from sojourn.declarations.answers import Measure
 from sojourn.errors import StudyError, UsageError
 from sojourn.stats.estimate import bounded_mean_of
 from sojourn.stats.level import at_level, confidence, significance
-from sojourn.stats.precision import LEVEL, Goal, excess, looks
+from sojourn.stats.precision import LEVEL, Goal, excess, looks, paired_excess
 from sojourn.stats.quantity import Quantity
 from sojourn.study.definition import load_definition
-from sojourn.study.precision import Precision, PrecisionGoal, Stop, precision_of_words, stops
+from sojourn.study.precision import (
+    PreciseSeeds,
+    Precision,
+    PrecisionGoal,
+    PrecisionPairs,
+    Stop,
+    more_seeds,
+    precision_of_words,
+    stops,
+    unpaired,
+)
 from sojourn.study.result import StudyResult
 from support import CommandLine, write_study
 
@@ -91,6 +101,71 @@ def test_a_measure_for_some_points_is_not_asked_of_others() -> None:
     labels: dict[str, Any] = {"a": {"queue": "pie"}, "b": {"queue": "red"}}
     found = stops(precision, {"delay": measure}, labels, values_of({"a": wild, "b": wild}))
     assert [found[point].is_enough for point in labels] == [False, True]
+
+
+def test_differences_are_precise_where_values_are_not() -> None:
+    """Runs that move together: t(7, 0.985) = 2.7146, differences 1 ± 0.1 with deviation 0.1069."""
+    against = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0]
+    ours = [value + 1 + 0.1 * (-1) ** place for place, value in enumerate(against)]
+    half = 2.7146 * (0.1 * (8 / 7) ** 0.5) / 8**0.5
+    goal = Goal(absolute=0.2)
+    assert paired_excess(ours, against, Quantity(), goal) == pytest.approx(half / 0.2, rel=1e-4)
+    assert excess(ours, Quantity(), goal) > 100
+    assert paired_excess(ours[:7], against[:7], Quantity(), goal) == float("inf")
+    # Times by their ratios: 1.1 and 0.9 in turns, so that the mean logarithm is that of the square root of 0.99.
+    turns = [value * (1.1 if place % 2 else 0.9) for place, value in enumerate(against)]
+    spread = (np.log(1.1) - np.log(0.9)) / 2 * (8 / 7) ** 0.5
+    half = np.expm1(2.7146 * spread / 8**0.5)
+    found = paired_excess(turns, against, Quantity(0.0, by_ratio=True), Goal(relative=0.05))
+    assert found == pytest.approx(half / 0.05, rel=1e-4)
+
+
+def test_points_of_a_pair_are_open_or_closed_together() -> None:
+    pairs = PrecisionPairs(by="queue", against="codel")
+    goals = [PrecisionGoal(measure="delay", absolute="1 ms")]
+    precision = Precision(of=goals, pairs=pairs)
+    labels: dict[str, Any] = {
+        f"{queue}-{rate}": {"queue": queue, "rate": rate}
+        for rate in (1, 2)
+        for queue in ("pie", "codel")
+    }
+    labels["alone"] = {"rate": 1}
+    base = [20.0, 60.0] * 4
+    close = [value * 1.001 for value in base]
+    far = list(reversed(base))
+    numbers = {"pie-1": close, "codel-1": base, "pie-2": far, "codel-2": base, "alone": base}
+    found = stops(precision, {"delay": DELAY}, labels, values_of(numbers))
+    assert {point for point, one in found.items() if one.is_enough} == {"pie-1", "codel-1"}
+    assert found["pie-2"].excess == found["codel-2"].excess
+    assert unpaired(precision, labels, "") == []
+    for by, against, said in (("queu", "codel", "no point has"), ("queue", "red", "no two points")):
+        wrong = Precision(of=goals, pairs=PrecisionPairs(by=by, against=against))
+        (problem,) = unpaired(wrong, labels, "")
+        assert said in problem.message
+
+
+def test_a_budget_is_spent_on_equal_shares_of_what_is_asked() -> None:
+    """Forty points of known spread, goal 5 %; half of what all would need."""
+    draw = np.random.default_rng(5)
+    spreads = {f"p{number}": float(draw.uniform(0.02, 0.4)) for number in range(40)}
+    needed = sum(max(8.0, 8 * (2.2 * cv / 8**0.5 / 0.05) ** 2) for cv in spreads.values())
+    budget = int(needed / 2)
+    precision = Precision(
+        of=[PrecisionGoal(measure="delay", relative="5 %")],
+        seeds=PreciseSeeds(most=5000),
+        runs=budget,
+    )
+    seeds = dict.fromkeys(spreads, 8)
+    while True:
+        wide = {point: 2.2 * cv / seeds[point] ** 0.5 / 0.05 for point, cv in spreads.items()}
+        more = more_seeds(precision, {p: Stop(seeds[p], wide[p], "delay") for p in spreads})
+        if not more:
+            break
+        seeds |= more
+    assert 0.95 * budget <= sum(seeds.values()) <= budget
+    open_ones = [width for width in wide.values() if width > 1]
+    # A look has half as many seeds again, so widths may differ by the root of that.
+    assert max(open_ones) <= 1.5**0.5 * 1.05 * np.median(open_ones)
 
 
 def test_words_are_read_and_refused() -> None:
@@ -195,6 +270,7 @@ def test_a_manifest_of_a_stranger_says_nothing_odd(sojourn: CommandLine, tmp_pat
             "less than the least",
         ),
         ({"of": [{"measure": "goodput", "relativ": "2 %"}]}, 'did you mean "relative"'),
+        ({"of": [{"measure": "goodput", "relative": "2 %"}], "pairs": {"bi": "x"}}, "bi"),
     ],
 )
 def test_what_cannot_be_precise_is_a_problem_of_the_file(

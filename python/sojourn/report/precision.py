@@ -27,7 +27,11 @@ def precision_sentence(result: StudyResult) -> str:
         words.append(
             f"{len(enough)} of {len(stopped)} points are as precise as asked after {seeds}"
         )
-    if rest:
+    if rest and result.budget_runs:
+        wide = [one.excess for one in stopped if one.excess is not None]
+        widest = f", the widest {max(wide):.2f} times as wide" if wide and max(wide) > 1 else ""
+        words.append(f"{rest} not within the budget of {result.budget_runs:,} runs{widest}")
+    elif rest:
         words.append(f"{rest} not after {result.most_seeds}")
     return "; ".join(words)
 

@@ -12,16 +12,26 @@ Deviations: none known.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.stats.estimate import bounded_mean_of
+from sojourn.stats.estimate import bounded_mean_of, mean_of
 from sojourn.stats.level import at_level
 from sojourn.stats.quantity import Quantity
 
-__all__ = ["LEAST", "LEVEL", "MOST", "Goal", "excess", "looks", "unseen_share"]
+__all__ = [
+    "LEAST",
+    "LEVEL",
+    "MOST",
+    "Goal",
+    "affordable",
+    "excess",
+    "looks",
+    "paired_excess",
+    "unseen_share",
+]
 
 LEVEL = 0.97
 """Level of intervals by which a point stops, and which are said to be of 95 %.
@@ -100,6 +110,112 @@ def excess(values: Sequence[float] | np.ndarray, quantity: Quantity, goal: Goal)
     enough = goal.width(found.value)
     half = (found.high - found.low) / 2
     return half / enough if enough > 0 else math.inf
+
+
+def paired_excess(
+    values: Sequence[float] | np.ndarray,
+    against: Sequence[float] | np.ndarray,
+    quantity: Quantity,
+    goal: Goal,
+) -> float:
+    """Return how many times the half width of the interval of a difference is that of the goal: 1 or less is enough.
+
+    Times are compared by ratios, as everywhere: the interval is that of the mean logarithm, and its half width the
+    share by which the ratio is uncertain. A share of the value is one of the setting that is compared with.
+
+    Parameters
+    ----------
+    values, against
+        Of two settings; the same place is the same seed. Pairs of which one is not finite count as missing.
+    quantity
+        What kind of number it is.
+    goal
+        What is enough.
+
+    Examples
+    --------
+    >>> paired_excess([11.0] * 8, [10.0] * 8, Quantity(), Goal(relative=0.05))
+    0.0
+    """
+    ours, theirs = (np.asarray(one, dtype=float) for one in (values, against))
+    known = np.isfinite(ours) & np.isfinite(theirs)
+    ours, theirs = ours[known], theirs[known]
+    if ours.size < LEAST:
+        return math.inf
+    enough = goal.width(float(np.mean(theirs)))
+    is_ratio = quantity.by_ratio and bool(np.all(ours > 0)) and bool(np.all(theirs > 0))
+    differences = np.log(ours / theirs) if is_ratio else ours - theirs
+    if differences.min() == differences.max():
+        return 0.0
+    with at_level(LEVEL):
+        found = mean_of(differences)
+    assert found.low is not None
+    assert found.high is not None
+    half = (found.high - found.low) / 2
+    if is_ratio:
+        half, enough = math.expm1(half), enough / float(np.mean(theirs))
+    return half / enough if enough > 0 else math.inf
+
+
+def affordable(
+    seeds: Mapping[str, int], excesses: Mapping[str, float], wanted: Mapping[str, int], runs: int
+) -> dict[str, int]:
+    """Return which points get more seeds if only so many runs may be made in all.
+
+    A point that is e times as wide as asked needs about e² times its seeds. If that is too much for all of them, all are asked for
+    the same multiple of their goals, the least that can be paid, and those that are within it get no more.
+
+    Parameters
+    ----------
+    seeds
+        What each point has.
+    excesses
+        How many times as wide as asked each is; those that are infinite come first.
+    wanted
+        Seeds of the next look, for points that are open.
+    runs
+        The most, over all points.
+
+    Examples
+    --------
+    >>> affordable({"a": 8, "b": 8}, {"a": 3.0, "b": 1.1}, {"a": 12, "b": 12}, 24)
+    {'a': 12, 'b': 12}
+    >>> affordable({"a": 8, "b": 8}, {"a": 3.0, "b": 1.1}, {"a": 12, "b": 12}, 23)
+    {'a': 12}
+    """
+    spent = sum(seeds.values())
+    factor = _common_factor(seeds, excesses, wanted, runs)
+    found: dict[str, int] = {}
+    for point in sorted(wanted, key=lambda one: (-excesses[one], seeds[one])):
+        cost = wanted[point] - seeds[point]
+        if excesses[point] > factor and spent + cost <= runs:
+            spent += cost
+            found[point] = wanted[point]
+    # What is left over is still worth a look.
+    for point in sorted(set(wanted) - set(found), key=lambda one: (-excesses[one], seeds[one])):
+        cost = wanted[point] - seeds[point]
+        if spent + cost <= runs:
+            spent += cost
+            found[point] = wanted[point]
+    return found
+
+
+def _common_factor(
+    seeds: Mapping[str, int], excesses: Mapping[str, float], wanted: Mapping[str, int], runs: int
+) -> float:
+    """Return the least multiple of all goals, 1 or more, whose forecast can be paid."""
+
+    def forecast(factor: float) -> float:
+        more = (seeds[p] * max(0.0, min(excesses[p], 1e3) ** 2 / factor**2 - 1) for p in wanted)
+        return sum(seeds.values()) + sum(more)
+
+    low, high = 1.0, 1e3
+    if forecast(low) <= runs:
+        return low
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if forecast(middle) <= runs else (middle, high)
+    return high
 
 
 def unseen_share(count: int) -> float:

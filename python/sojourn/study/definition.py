@@ -21,7 +21,7 @@ from sojourn.files import read_file
 from sojourn.scenario import decoded
 from sojourn.study.axes import Axis, KeyAxis, Sample, problems_of, unit_of
 from sojourn.study.files import merge_includes
-from sojourn.study.precision import PreciseSeeds, Precision, PrecisionGoal
+from sojourn.study.precision import PreciseSeeds, Precision, PrecisionGoal, PrecisionPairs
 from sojourn.toml_text import parse_toml
 
 __all__ = [
@@ -288,6 +288,8 @@ def _fields_at(location: tuple[int | str, ...]) -> list[str]:
         return list(PrecisionGoal.model_fields)
     if location[:2] == ("precision", "seeds"):
         return list(PreciseSeeds.model_fields)
+    if location[:2] == ("precision", "pairs"):
+        return list(PrecisionPairs.model_fields)
     top = str(location[0])
     model = homes.get(top, StudyDefinition) if len(location) > 1 else StudyDefinition
     return [field.alias or name for name, field in model.model_fields.items()]

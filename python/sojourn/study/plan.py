@@ -14,7 +14,7 @@ from sojourn.scenario import Scenario, check_scenario
 from sojourn.study.definition import StudyDefinition
 from sojourn.study.expand import Point, expand_all, select
 from sojourn.study.library import Study
-from sojourn.study.precision import Precision, Stop, next_look, precision_of_words
+from sojourn.study.precision import Precision, Stop, more_seeds, precision_of_words, unpaired
 
 __all__ = [
     "Check",
@@ -183,11 +183,7 @@ class Plan:
         if self.precision is None:
             return None
         counts = {point: stop.seeds for point, stop in stops.items()}
-        more = {
-            point: look
-            for point, stop in stops.items()
-            if not stop.is_enough and (look := next_look(self.precision, stop.seeds)) is not None
-        }
+        more = more_seeds(self.precision, stops)
         if not more:
             return None
         first, definition = self.seeds[0], self.study.definition
@@ -269,6 +265,9 @@ def make_plan(study: Study, options: RunOptions, check: Check) -> Plan:
     planned = [length.of(item) for item in planned]
     precision = _precision(options, definition)
     if precision is not None:
+        labels = {item.point.name: item.point.labels for item in planned}
+        if problems := unpaired(precision, labels, str(study.path)):
+            raise StudyError(problems)
         count = precision.seeds.least
     else:
         count = options.seeds or (quick.seeds if options.quick else definition.seeds.count)

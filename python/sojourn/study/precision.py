@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -19,10 +19,20 @@ from sojourn.declarations.answers import Measure
 from sojourn.declarations.base import LabelValue, Strict
 from sojourn.errors import Problem, UsageError, nearest, plain
 from sojourn.metrics import metrics
-from sojourn.stats.precision import LEAST, MOST, Goal, excess, looks
+from sojourn.stats.precision import LEAST, MOST, Goal, affordable, excess, looks, paired_excess
 from sojourn.stats.quantity import quantity_of
 
-__all__ = ["PreciseSeeds", "Precision", "PrecisionGoal", "Stop", "precision_of_words", "stops"]
+__all__ = [
+    "PreciseSeeds",
+    "Precision",
+    "PrecisionGoal",
+    "PrecisionPairs",
+    "Stop",
+    "more_seeds",
+    "precision_of_words",
+    "stops",
+    "unpaired",
+]
 
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 _PERCENT = re.compile(rf"^\s*{_NUMBER}\s*%\s*$")
@@ -47,11 +57,24 @@ class PreciseSeeds(Strict):
     most: Annotated[int, Field(ge=LEAST, le=1_000_000)] = MOST
 
 
+class PrecisionPairs(Strict):
+    """Differences are to be precise instead of values: of each point against the one that differs in this label alone."""
+
+    by: str
+    """A label."""
+    against: LabelValue
+    """Its value that the others are compared with."""
+
+
 class Precision(Strict):
     """Each point gets seeds until these measures are as precise as this says."""
 
     of: Annotated[list[PrecisionGoal], Field(min_length=1, max_length=100)]
+    pairs: PrecisionPairs | None = None
+    """Of differences, if given."""
     seeds: PreciseSeeds = PreciseSeeds()
+    runs: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    """Runs at most, over all points; if they are too few, all points get the same multiple of what is asked."""
 
     def problems(self, measures: Mapping[str, Measure], file: str) -> list[Problem]:
         """Return what is wrong with it in a study with these measures."""
@@ -123,7 +146,7 @@ def precision_of_words(
             "the study has no measure that could be precise",
             "[measures.delay] with subject and metric, in the study file",
         )
-    precision = Precision(of=goals, seeds=own.seeds if own is not None else PreciseSeeds())
+    precision = own.model_copy(update={"of": goals}) if own is not None else Precision(of=goals)
     problems = precision.problems(measures, "")
     if problems or len(words) > 2:
         message = problems[0].message if problems else f'"{said}" is too long'
@@ -188,34 +211,99 @@ def stops(
         `point, seed, subject, metric, value, unit` of all runs; a point without a measure's metric does not have that measure.
     """
     counts = dict(values.group_by("point").agg(pl.col("seed").n_unique()).iter_rows())
-    wanted = {(measures[one.measure].subject, measures[one.measure].metric) for one in precision.of}
-    kept = values.filter(
-        pl.struct("subject", "metric").is_in(
-            [{"subject": s, "metric": m} for s, m in sorted(wanted)]
-        )
-    )
-    of: dict[tuple[str, str, str], tuple[str, Sequence[float]]] = {
-        (point, subject, metric): (unit, numbers)
-        for point, subject, metric, unit, numbers in kept.group_by(
-            "point", "subject", "metric", "unit", maintain_order=True
-        )
-        .agg("value")
-        .iter_rows()
-    }
-    found: dict[str, Stop] = {}
+    numbers = _Numbers(precision, measures, values)
+    references = _references(precision.pairs, labels)
+    found: dict[str, tuple[float, str]] = dict.fromkeys(labels, (0.0, ""))
     for point, own in labels.items():
-        seeds, widest = int(counts.get(point, 0)), (0.0, "")
+        reference = references.get(point)
         for goal in precision.of:
             measure = measures[goal.measure]
-            there = of.get((point, measure.subject, measure.metric))
-            if there is None or not _fits(own, measure):
+            there = numbers.of(point, measure) if _fits(own, measure) else None
+            if there is None:
                 continue
-            unit, numbers = there
-            width = _goal(goal, measure)
-            beyond = excess(numbers, quantity_of(measure.metric, unit), width)
-            widest = max(widest, (beyond, goal.measure), key=lambda one: one[0])
-        found[point] = Stop(seeds, widest[0] if math.isfinite(widest[0]) else None, widest[1])
-    return found
+            unit, ours = there
+            quantity, width = quantity_of(measure.metric, unit), _goal(goal, measure)
+            other = numbers.of(reference, measure) if reference is not None else None
+            if other is None:
+                if point in references.values():
+                    continue  # it is judged by those that are compared with it
+                beyond = excess(list(ours.values()), quantity, width)
+            else:
+                theirs = other[1]
+                seeds = [seed for seed in ours if seed in theirs]
+                pairs = [[one[seed] for seed in seeds] for one in (ours, theirs)]
+                beyond = paired_excess(*pairs, quantity, width)
+            # Both of a pair are open or closed together, as far as no other pair keeps one open.
+            for one in (point, reference) if other is not None else (point,):
+                if one is not None:
+                    found[one] = max(found[one], (beyond, goal.measure), key=lambda item: item[0])
+    return {
+        point: Stop(int(counts.get(point, 0)), beyond if math.isfinite(beyond) else None, measure)
+        for point, (beyond, measure) in found.items()
+    }
+
+
+class _Numbers:
+    """Values of those metrics that are to be precise, by point."""
+
+    def __init__(
+        self, precision: Precision, measures: Mapping[str, Measure], values: pl.DataFrame
+    ) -> None:
+        wanted = {
+            (measures[one.measure].subject, measures[one.measure].metric) for one in precision.of
+        }
+        kept = values.filter(
+            pl.struct("subject", "metric").is_in(
+                [{"subject": s, "metric": m} for s, m in sorted(wanted)]
+            )
+        )
+        grouped = kept.group_by("point", "subject", "metric", "unit", maintain_order=True)
+        self._of = {
+            (point, subject, metric): (unit, dict(zip(seeds, numbers, strict=True)))
+            for point, subject, metric, unit, seeds, numbers in grouped.agg(
+                "seed", "value"
+            ).iter_rows()
+        }
+
+    def of(self, point: str, measure: Measure) -> tuple[str, dict[int, float]] | None:
+        """Return the unit and the values by seed; nothing if the point does not have that measure."""
+        return self._of.get((point, measure.subject, measure.metric))
+
+
+def _references(
+    pairs: PrecisionPairs | None, labels: Mapping[str, Mapping[str, LabelValue]]
+) -> dict[str, str]:
+    """Return with which point each is compared; those that have none are left out."""
+    if pairs is None:
+        return {}
+
+    def others(own: Mapping[str, LabelValue]) -> frozenset[tuple[str, LabelValue]]:
+        return frozenset((name, value) for name, value in own.items() if name != pairs.by)
+
+    against = {
+        others(own): point for point, own in labels.items() if own.get(pairs.by) == pairs.against
+    }
+    return {
+        point: against[others(own)]
+        for point, own in labels.items()
+        if pairs.by in own and own[pairs.by] != pairs.against and others(own) in against
+    }
+
+
+def unpaired(
+    precision: Precision, labels: Mapping[str, Mapping[str, LabelValue]], file: str
+) -> list[Problem]:
+    """Return what is wrong with pairs of points that have these labels."""
+    if precision.pairs is None or _references(precision.pairs, labels):
+        return []
+    known = sorted({name for own in labels.values() for name in own})
+    by, against = precision.pairs.by, precision.pairs.against
+    if by not in known:
+        message = f'no point has the label "{plain(by)}"'
+        return [Problem("precision.pairs.by", message, nearest(by, known), file=file)]
+    values = sorted({str(own[by]) for own in labels.values() if by in own})
+    message = f"no two points differ in {plain(by)} alone, one of them {plain(against)}"
+    return [Problem("precision.pairs.against", message, nearest(str(against), values), file=file)]
 
 
 def _goal(goal: PrecisionGoal, measure: Measure) -> Goal:
@@ -234,7 +322,21 @@ def _fits(labels: Mapping[str, LabelValue], measure: Measure) -> bool:
     )
 
 
-def next_look(precision: Precision, seeds: int) -> int | None:
+def more_seeds(precision: Precision, stops: Mapping[str, Stop]) -> dict[str, int]:
+    """Return the seeds of the next look for the points that are to have more; none if nothing follows."""
+    more = {
+        point: look
+        for point, stop in stops.items()
+        if not stop.is_enough and (look := _next_look(precision, stop.seeds)) is not None
+    }
+    if precision.runs is None:
+        return more
+    seeds = {point: stop.seeds for point, stop in stops.items()}
+    wide = {p: math.inf if stop.excess is None else stop.excess for p, stop in stops.items()}
+    return affordable(seeds, wide, more, precision.runs)
+
+
+def _next_look(precision: Precision, seeds: int) -> int | None:
     """Return how many seeds come after these; `None` after the most."""
     later = [look for look in looks(precision.seeds.least, precision.seeds.most) if look > seeds]
     return later[0] if later else None

@@ -214,6 +214,11 @@ class StudyResult:
         """Seeds that a point could have got, if the seeds were not fixed before."""
         return int(self.manifest.get("most_seeds", 0))
 
+    @property
+    def budget_runs(self) -> int:
+        """Runs that all points could have got together; 0 if as many as their seeds."""
+        return int(self.manifest.get("budget_runs", 0))
+
     def tables(self) -> list[str]:
         """Names of the record tables that were kept."""
         return _kept_tables(self.directory)
@@ -251,6 +256,7 @@ MANIFEST_KINDS: dict[str, Any] = {
     "files": dict[str, dict[str, Any]],
     "plugins": dict[str, dict[str, Any]],
     "most_seeds": int,
+    "budget_runs": int,
     "missing": list[str],
     "stopped": dict[str, dict[str, int | float | str | None]],
 }

@@ -162,6 +162,8 @@ def run_study(
         }
         if stops:
             measured["most_seeds"] = plan.precision.seeds.most if plan.precision is not None else 0
+            if plan.precision is not None and plan.precision.runs is not None:
+                measured["budget_runs"] = plan.precision.runs
             measured["stopped"] = {point: stop.as_json() for point, stop in stops.items()}
         if lost:
             measured["missing"] = [_said(one) for one in _once(lost)]
