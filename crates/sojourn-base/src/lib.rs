@@ -15,7 +15,7 @@
 //! | [`quantity`] | "20 ms", "5 Mb/s", "96 KB": parsing and printing |
 //! | [`report`] | [`Transfer`](report::Transfer), [`Page`](report::Page), [`Object`](report::Object): what applications tell of their work |
 //! | [`medium`] | what is counted on a channel that several modems share |
-//! | [`random`], [`dist`] | named random streams and one-draw samplers |
+//! | `random`, [`dist`] | named random streams (feature `random`) and one-draw samplers |
 //! | [`math`] | elementary functions with the same bits on every platform |
 //!
 //! Nothing here reads a clock, a file or an environment variable.
@@ -35,6 +35,7 @@ pub mod limit;
 pub mod math;
 pub mod medium;
 pub mod quantity;
+#[cfg(feature = "random")]
 pub mod random;
 pub mod rate;
 pub mod ratio;
@@ -49,6 +50,7 @@ pub use flow_hash::{Address, FlowHash, FlowKey};
 pub use header::{Ecn, LinkId, Meta, PacketHandle, Reason, ServiceQueue, SubFlow, TrafficId};
 pub use limit::Limit;
 pub use medium::{ChannelCounters, ModemCounters};
+#[cfg(feature = "random")]
 pub use random::{RandomStream, Seed};
 pub use rate::{BitRate, Serializer, WholeBytes};
 pub use ratio::Probability;
