@@ -57,14 +57,18 @@ extern crate std;
 
 pub mod config;
 mod kinds;
+pub mod line;
 pub mod manager;
 pub mod policy;
 pub mod store;
+#[cfg(feature = "trace")]
+pub mod trace;
 
 pub use config::{ConfigProblem, ManagerConfig, ManagerKind};
 pub use kinds::PrioritisedConfig;
 #[cfg(feature = "std")]
 pub use kinds::add_manager;
+pub use line::LineProblem;
 pub use manager::ack_priority::{AckPriorityConfig, AckPriorityQueue};
 pub use manager::buffer_control::BufferControl;
 pub use manager::cake::{CakeConfig, CakeQueue, Isolation, Tins};
