@@ -9,6 +9,7 @@
 //! | `row` | a row, what is judged by it, how it came out |
 //! | `bench` | a manager with a line behind it, and a log of all that came of it |
 //! | `contract` | rows X1 to X8: conservation, order, marks, limits, the same bits again |
+//! | [`golden`] | golden traces: what a manager is offered, and what it does |
 //! | `laws` | rows by document: CoDel, PIE, DOCSIS-PIE, flow queueing, `DualPI2`, Queue Protection, RED |
 //!
 //! Source: RFC 8033, 8034, 8289, 8290, 9332, 9957; the contract of `sojourn-queue`. Deviations: none known.
@@ -16,6 +17,7 @@
 
 mod bench;
 mod contract;
+pub mod golden;
 mod laws;
 mod row;
 

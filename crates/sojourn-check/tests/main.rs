@@ -1,4 +1,5 @@
 //! Built-in managers keep their rows, and mutants of them fail exactly theirs.
 
 mod built_in;
+mod golden;
 mod mutants;
