@@ -95,6 +95,12 @@ def test_a_fault_of_a_plugin_fails_its_row_alone(
 LIES = {
     "crashes": ("departure", "if (now_ns > 300000000) *(volatile int *)8 = 1;", "X1", "crashed: Segmentation fault"),
     "loops": ("arrival", "for (volatile int i = 0; now_ns > 300000000; i++) {}", "X1", "computed for 3 s in one call"),
+    "waits": (
+        "arrival",
+        "extern unsigned sleep(unsigned); if (now_ns > 300000000) sleep(999);",
+        "X1",
+        "waited for 8 s in one call and was ended",
+    ),
     "sends another ticket": ("departure", "*ticket += 1000;", "X1", "returned ticket 1000, which does not wait"),
     "marks what cannot be": (
         "departure",

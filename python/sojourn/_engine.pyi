@@ -285,6 +285,29 @@ def manager_kinds() -> list[str]:
 def check_row(scenario: Scenario, like: str, id: str) -> tuple[str, str, str]:  # noqa: A002 - as the engine calls it
     """Judge the queue of a scenario's upstream by one row: verdict, what was expected, what was found."""
 
+def golden_course(line: str, rfc: str, made_by: str) -> str:
+    """Lead the manager of a line through the course of golden traces, and return the trace."""
+
+class Capture:
+    """The arrivals of a queue, once the scenario that came with it has run."""
+
+    def trace(self, rfc: str, made_by: str) -> str:
+        """Return the golden trace of these arrivals at the same manager, before a line of the link's rate."""
+
+def capture(scenario: Scenario, direction: str) -> tuple[Scenario, Capture]:
+    """Return the scenario with a queue whose arrivals are written down, and where that is."""
+
+def replay_trace(
+    text: str, line: str | None, how: str, slack_ns: int
+) -> tuple[str, int, tuple[int, str] | None]:
+    """Replay a golden trace into the manager of a line, or its own: manager, calls, and where it differs.
+
+    `how` is `exact`, `law` or `slack`. Timers of the trace are for an exact replay; draws of a plugin come by `next_draw`.
+    """
+
+def next_draw() -> float:
+    """Return the next number of the trace that this thread replays into a plugin."""
+
 def add_plugin(name: str, digest: str, factory: Callable[..., object] | None = None) -> None:
     """Make a plugin known to scenarios: `queue = { kind = "plugin", name = name }`.
 

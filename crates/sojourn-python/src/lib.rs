@@ -2,7 +2,7 @@
 //!
 //! One short file per area and no algorithm: scenarios ([`scenario`]), runs and their tables
 //! ([`run`], [`table`]), the emulator (`emulate`), fixed benchmark worlds ([`bench`]), metric definitions ([`metrics`]), queue managers that
-//! are Python classes ([`managers`]), their laws ([`check`]), CM configuration files ([`provisioning`]).
+//! are Python classes ([`managers`]), their laws ([`check`]) and golden traces ([`golden`]), CM configuration files ([`provisioning`]).
 
 use pyo3::prelude::*;
 
@@ -12,6 +12,7 @@ mod check;
 mod counting;
 #[cfg(target_os = "linux")]
 mod emulate;
+mod golden;
 mod managers;
 mod metrics;
 mod provisioning;
@@ -41,6 +42,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     table::register(module)?;
     bench::register(module)?;
     check::register(module)?;
+    golden::register(module)?;
     provisioning::register(module)?;
     metrics::register(module)
 }

@@ -14,7 +14,18 @@ __all__ = ["COMMANDS", "execute", "parser_of"]
 CHAPTERS = {
     "Ask": ("home", "advise", "group", "run", "emulate", "study", "worker", "recipe", "provision"),
     "Measure and set": ("calibrate", "trial", "trace"),
-    "Judge": ("score", "histogram", "check-aqm", "compare", "report", "figure", "query", "bench"),
+    "Judge": (
+        "score",
+        "histogram",
+        "check-aqm",
+        "trace-replay",
+        "trace-record",
+        "compare",
+        "report",
+        "figure",
+        "query",
+        "bench",
+    ),
     "See": ("serve",),
     "Look up": ("check", "keys", "schema", "completion"),
 }
@@ -35,6 +46,14 @@ COMMANDS = {
     "check-aqm": (
         "check_aqm",
         "Judge queue managers, also your own, by contract, laws and the scenarios of RFC 7928.",
+    ),
+    "trace-replay": (
+        "trace_replay",
+        "Replay golden traces of queue managers into a manager, also your own, and compare.",
+    ),
+    "trace-record": (
+        "trace_record",
+        "Write a golden trace of the queue manager of a scenario, for others to replay.",
     ),
     "run": ("run", "Simulate one scenario and print what it means."),
     "emulate": (

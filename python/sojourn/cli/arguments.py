@@ -145,7 +145,7 @@ def amount(text: str) -> float:
 
 def span(text: str) -> float:
     """Read a time with its unit, such as `30s` or `2 min`, in seconds."""
-    units = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
     unit = text[len(digits) :].strip()
     number = digits.replace(".", "", 1)

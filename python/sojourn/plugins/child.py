@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import ModuleType
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import sojourn._engine as _engine
 from sojourn.errors import RunError, SojournError
@@ -39,6 +39,9 @@ LARGEST_OUTPUT = 16 * 2**20
 
 BUILD_ROOM = 256 * 2**20
 """Bytes beside those of the run, for packing its tables. chosen: a long run takes some ten megabytes."""
+
+
+T = TypeVar("T")
 
 
 class _Wrong(Exception):
@@ -75,8 +78,12 @@ def _work(answers: IO[bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     if job["scenario"] is not None and "rows" not in job:
         importlib.import_module("polars")  # before the limits, which are the plugin's
     _limit(job["memory"])
+    _Watch(answers)(0.0)  # from here on, silence is the plugin's
+    has_draws = job.get("how", "law") != "law"
     for plugin in plugins:
-        _guarded(plugin, lambda plugin=plugin: _load(plugin))
+        _guarded(plugin, lambda plugin=plugin: _load(plugin, has_draws=has_draws))
+    if "trace" in job:
+        return _replay(job, plugins[0], answers)
     if job["scenario"] is None:
         return {"files": {}}, {}
     scenario = Scenario.parse(job["scenario"])
@@ -100,28 +107,56 @@ def _judge(
     """Judge a plugin, row by row; each is told as it is known, because the next may be the last."""
     watch = _Watch(answers)
     for place, row in enumerate(job["rows"]):
-        found: list[tuple[str, str, str] | BaseException] = []
-
-        def work(row: str = row, found: list[Any] = found) -> None:
-            try:
-                found.append(_engine.check_row(scenario, job["like"], row))
-            except BaseException as error:  # told by the thread that waits
-                found.append(error)
-
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        while thread.is_alive():
-            thread.join(_LOOK_S)
-            watch(place / len(job["rows"]))
-        (outcome,) = found
-        if isinstance(outcome, BaseException):
-            cause = outcome.__cause__ or outcome
-            if isinstance(cause, SystemExit):
-                raise _Wrong(f"the plugin left the program: {_said(cause)}") from cause
-            raise RunError(f"failed: {outcome}") from cause
-        answers.write(json.dumps({"row": outcome}).encode() + b"\n")
-        answers.flush()
+        share = place / len(job["rows"])
+        judged = _watched(
+            lambda row=row: _engine.check_row(scenario, job["like"], row), watch, share
+        )
+        _tell_row(answers, judged)
     return {"files": {}}, {}
+
+
+def _replay(
+    job: dict[str, Any], plugin: Plugin, answers: IO[bytes]
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Replay a trace into a plugin, and tell calls, line and words of a difference."""
+    line = f'plugin name="{plugin.name}"'
+
+    def work() -> tuple[str, int, tuple[int, str] | None]:
+        return _engine.replay_trace(job["trace"], line, job["how"], job["slack_ns"])
+
+    _, calls, found = _watched(work, _Watch(answers), 0.0)
+    at, difference = found or (0, "")
+    _tell_row(answers, (str(calls), str(at), difference))
+    return {"files": {}}, {}
+
+
+def _tell_row(answers: IO[bytes], row: tuple[str, str, str]) -> None:
+    answers.write(json.dumps({"row": row}).encode() + b"\n")
+    answers.flush()
+
+
+def _watched(work: Callable[[], T], watch: _Watch, share: float) -> T:
+    """Do work on a thread of its own while this one says that calls return."""
+    found: list[T | BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:  # told by the thread that waits
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_LOOK_S)
+        watch(share)
+    (outcome,) = found
+    if isinstance(outcome, BaseException):
+        cause = outcome.__cause__ or outcome
+        if isinstance(cause, SystemExit):
+            raise _Wrong(f"the plugin left the program: {_said(cause)}") from cause
+        raise RunError(f"failed: {outcome}") from cause
+    return outcome
 
 
 _LOOK_S = 0.04
@@ -145,9 +180,17 @@ def _failure(error: SojournError) -> dict[str, Any]:
     return {"failed": told, "hint": _where(cause), "is_plugin": True}
 
 
-def _load(plugin: Plugin) -> None:
-    """Make a plugin known to scenarios of this process."""
-    factory = _library(plugin) if plugin.is_library else factory_of(plugin)
+class _Recorded(Random):
+    """The numbers of the trace that is replayed, in place of random ones."""
+
+    def random(self) -> float:
+        return _engine.next_draw()
+
+
+def _load(plugin: Plugin, *, has_draws: bool) -> None:
+    """Make a plugin known to scenarios of this process; of a trace, it may have the draws."""
+    make = _library(plugin) if plugin.is_library else factory_of(plugin)
+    factory = (lambda _random: make(_Recorded())) if has_draws else make
     trial: Any = factory(Random(0))
     missing = [word for word in ("enqueue", "dequeue") if not callable(getattr(trial, word, None))]
     if missing:

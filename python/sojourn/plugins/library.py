@@ -220,7 +220,11 @@ class Manager:
             self._fail(f"ticket {ticket} was marked, and its packet is not ECN-capable")
 
     def _unit(self, _: object) -> float:
-        return self._random.random()
+        try:
+            return self._random.random()
+        except ValueError as error:  # a trace has no more of them
+            self._fail(str(error))
+            return 0.5
 
     def _fail(self, what: str) -> None:
         self._fault = self._fault or BadLibrary(what)

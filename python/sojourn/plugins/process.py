@@ -8,6 +8,7 @@ without computing.
 from __future__ import annotations
 
 import json
+import math
 import os
 import selectors
 import signal
@@ -26,13 +27,29 @@ from sojourn.plugins.child import CALL_S
 from sojourn.plugins.file import Plugin
 from sojourn.scenario import Scenario
 
-__all__ = ["MEMORY", "PluginFailed", "check_apart", "simulate_apart", "try_plugins"]
+__all__ = [
+    "MEMORY",
+    "PluginFailed",
+    "check_apart",
+    "replay_apart",
+    "simulate_apart",
+    "try_plugins",
+]
 
 PATIENCE_S = 60.0
 """Seconds without a word from the process, after which it is ended.
 
 chosen: it speaks while calls return, many times a second; on a machine that is busy, somewhat less often.
 """
+
+IDLE_S = 8.0
+"""Seconds without a word in which the process computes next to nothing, after which it is ended: a call waits for something.
+
+chosen: with start and end, who asks has an answer within 15 s; a process that computes gets its share many times in them.
+"""
+
+IDLE_SHARE = 0.02
+"""Share of one core that counts as nothing. chosen: who looks every 0.04 s whether calls return takes a thousandth."""
 
 MEMORY = 2**30
 """Bytes that a run with a plugin may take unless somebody says otherwise.
@@ -126,6 +143,33 @@ def check_apart(
     _ask(job, [plugin], min(budget(), MEMORY), None, "was judged", 0.0, row=told)
 
 
+def replay_apart(text: str, plugin: Plugin, how: str, slack_ns: int) -> tuple[int, int, str]:
+    """Replay a golden trace into a plugin: calls, and the line and the words of a difference.
+
+    Parameters
+    ----------
+    text
+        The trace.
+    plugin
+        What it is replayed into.
+    how, slack_ns
+        How both are compared.
+
+    Raises
+    ------
+    PluginFailed
+        If the plugin failed.
+    RunError
+        If the text is no trace.
+    """
+    job = {"scenario": None, "trace": text, "how": how, "slack_ns": slack_ns}
+    found: list[tuple[str, str, str]] = []
+    aim = "had replayed the trace"
+    _ask(job, [plugin], min(budget(), MEMORY), None, aim, 0.0, row=found.append)
+    ((calls, line, difference),) = found
+    return int(calls), int(line), _plain_lines(difference)
+
+
 def _ask(
     job: dict[str, Any],
     plugins: Sequence[Plugin],
@@ -189,7 +233,7 @@ def _talk(
     except OSError:  # it died before: what it said last is read below
         pass
     share, text, is_over = 0.0, bytearray(), False
-    heard = time.monotonic()
+    heard, used, has_spoken = time.monotonic(), _used_s(process.pid), False
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while not is_over:
@@ -198,9 +242,17 @@ def _talk(
             if time.monotonic() - heard > PATIENCE_S:
                 return {"silent": True}, share
             if not selector.select(NOTICE_EVERY_S):
+                silent = time.monotonic() - heard
+                if (
+                    has_spoken
+                    and silent > IDLE_S
+                    and _used_s(process.pid) - used < IDLE_SHARE * silent
+                ):
+                    return {"idle": True}, share
                 continue
             part = os.read(process.stdout.fileno(), 1 << 20)
-            heard, is_over = time.monotonic(), not part
+            heard, used, is_over = time.monotonic(), _used_s(process.pid), not part
+            has_spoken = True
             text += part
             while (end := text.find(b"\n")) >= 0:
                 line: dict[str, Any] = json.loads(bytes(text[:end]))
@@ -218,6 +270,16 @@ def _talk(
     except subprocess.TimeoutExpired:  # it closed its output and goes on
         return {"silent": True}, share
     return {}, share
+
+
+def _used_s(pid: int) -> float:
+    """Return how long a process has computed, in seconds; for ever where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - of the system
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return math.inf
 
 
 def _whole(line: dict[str, Any], start: bytes, rest: IO[bytes]) -> dict[str, Any]:
@@ -250,6 +312,8 @@ def _end(status: int, answer: Mapping[str, Any], aim: str) -> str:
     """Say how a process ended that gave no answer."""
     if answer.get("silent"):
         return f"said nothing for {PATIENCE_S:.0f} s and was ended"
+    if answer.get("idle"):
+        return f"waited for {IDLE_S:.0f} s in one call and was ended"
     if status == -signal.SIGXCPU:
         return f"computed for {CALL_S} s in one call"
     if status == -signal.SIGKILL:

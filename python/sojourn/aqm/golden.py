@@ -1,0 +1,216 @@
+"""Golden traces: which come with Sojourn, how they are read, recorded and replayed.
+
+Source: the format stands in `docs/reference/golden-traces.md`; loads are those of `sojourn-check`. Deviations: none known.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import zlib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import sojourn._engine as _engine
+from sojourn.aqm.scenarios import CELLS
+from sojourn.aqm.suite import Manager
+from sojourn.engine import simulate
+from sojourn.errors import UsageError, plain, why
+from sojourn.files import read_named
+from sojourn.plugins import Plugin, replay_apart
+from sojourn.scenario import Scenario
+from sojourn.version import VERSION
+
+__all__ = [
+    "COURSES",
+    "LARGEST",
+    "RUNS",
+    "Replayed",
+    "golden_traces",
+    "made_anew",
+    "pack",
+    "read_golden",
+    "record",
+    "replay",
+]
+
+LARGEST = 64 * 2**20
+"""Bytes of the text of a trace. Source: `LARGEST_TRACE` of the engine."""
+
+FOLDER = Path(str(files("sojourn.aqm") / "golden"))
+"""Where the traces that come with Sojourn are."""
+
+COURSES = {
+    "drop-tail-packets": ('drop-tail limit="100 packets"', ""),
+    "drop-tail-bytes": ('drop-tail limit="75000 B"', ""),
+    "codel": ("codel", "RFC 8289"),
+    "codel-ecn": ("codel ecn=true", "RFC 8289 section 5"),
+    "codel-2012": ("codel profile=white2012", "White 2012 section 1.1"),
+    "codel-2013": ("codel profile=white2013", "White 2013 section 3.2"),
+    "cobalt": ("cobalt ecn=true", ""),
+    "sfq": ("sfq", ""),
+    "sfq-ns2": ("sfq-ns2", ""),
+    "sfq-codel": ("sfq-codel", "White 2013 section 3.2"),
+    "fq-codel": ("fq-codel", "RFC 8290"),
+    "fq-cobalt": ("fq-cobalt", ""),
+    "pie": ("pie ecn=true", "RFC 8033"),
+    "sfq-pie": ("sfq-pie", ""),
+    "fq-pie": ("fq-pie", ""),
+    "docsis-pie": ("docsis-pie", "RFC 8034"),
+    "docsis-dual-queue": ("docsis-dual-queue", "RFC 9957"),
+    "docsis-dual-queue-unprotected": ("docsis-dual-queue queue_protection=false", ""),
+    "dualpi2": ("dualpi2", "RFC 9332"),
+    "red": ("red ecn=true", ""),
+    "ack-priority": ("ack-priority manager=codel", "White 2013 section 1.3"),
+}
+"""Traces of the course: name, manager line, and the document that the manager follows, if it is one of the IETF's or of a study."""
+
+RUNS = ("codel", "fq-codel", "pie", "docsis-pie", "docsis-dual-queue", "dualpi2")
+"""Kinds with a trace of a run, too."""
+
+RUN_S = 5.0
+"""Length of such a run. chosen: its text has some 300 kB."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a replay."""
+
+    manager: str
+    """Manager line, or the name of a plugin."""
+    calls: int
+    """Calls of the manager until the end or the first difference."""
+    line: int
+    """Line of the trace that differs; 0 if none does, or the whole."""
+    difference: str
+    """What differs; empty if nothing does."""
+
+
+def read_golden(path: Path) -> str:
+    """Return the text of a trace, plain or packed by xz or gzip.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read or is no text of a trace's size.
+    """
+    try:
+        content = read_named(path, most=LARGEST)
+        if content[:6] == b"\xfd7zXZ\0":
+            content = _unpacked(lzma.LZMADecompressor(memlimit=LARGEST), content, path)
+        elif content[:2] == b"\x1f\x8b":
+            content = _unpacked(zlib.decompressobj(wbits=31), content, path)
+        return content.decode("utf-8")
+    except (OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+        is_told = isinstance(error, OSError) or type(error) is ValueError
+        raise UsageError(f"{plain(path)}: {why(error) if is_told else 'it is damaged'}") from error
+
+
+def _unpacked(
+    unpacker: lzma.LZMADecompressor | zlib._Decompress, packed: bytes, path: Path
+) -> bytes:
+    content = unpacker.decompress(packed, LARGEST + 1)
+    if len(content) > LARGEST:
+        raise UsageError(f"{plain(path)}: it unpacks to more than {LARGEST >> 20} MiB")
+    if not unpacker.eof:
+        raise ValueError("it is cut off")
+    return content
+
+
+def pack(text: str, path: Path) -> bytes:
+    """Return what a file of that name holds: the text, packed if the name says so."""
+    content = text.encode()
+    if path.suffix == ".xz":
+        return lzma.compress(content, preset=6 | lzma.PRESET_EXTREME)
+    return gzip.compress(content, 9, mtime=0) if path.suffix == ".gz" else content
+
+
+def golden_traces(kind: str) -> list[Path]:
+    """Return the traces of a kind that come with Sojourn, in order; of `all`, all.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    found = sorted(FOLDER.glob("*.sjt.xz"))
+    if kind != "all":
+        wanted = [name for name, (line, _) in COURSES.items() if kind in (name, line.split()[0])]
+        wanted += [f"{name}-run" for name in RUNS if kind in (name, f"{name}-run")]
+        found = [path for path in found if path.name.removesuffix(".sjt.xz") in wanted]
+    if not found:
+        kinds = dict.fromkeys(line.split()[0] for line, _ in COURSES.values())
+        raise UsageError(
+            f'no golden trace of "{plain(kind)}"', f"all, or one of {', '.join(kinds)}"
+        )
+    return found
+
+
+def record(scenario: Scenario, seed: int, direction: str, rfc: str = "") -> str:
+    """Return a trace of the arrivals of a run at its manager, before a line of the link's rate.
+
+    Raises
+    ------
+    UsageError
+        If the queue is a plugin.
+    RunError
+        If the run failed.
+    """
+    try:
+        captured, arrivals = _engine.capture(scenario.compiled, direction)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    simulate(captured, seed)
+    return arrivals.trace(rfc, f"sojourn {VERSION}")
+
+
+def made_anew(name: str) -> str:
+    """Return a trace that comes with Sojourn, made anew."""
+    kind = name.removesuffix("-run")
+    if kind == name:
+        line, rfc = COURSES[name]
+        return _engine.golden_course(line, rfc, f"sojourn {VERSION}")
+    (cell,) = [cell for cell in CELLS if cell.item == "C2"]
+    scenario = Manager(kind, kind).scenario(cell, RUN_S)
+    return record(scenario, 1, cell.direction, COURSES[kind][1])
+
+
+def replay(
+    text: str,
+    *,
+    line: str | None = None,
+    plugin: Plugin | None = None,
+    how: str = "exact",
+    slack_ns: int = 0,
+) -> Replayed:
+    """Replay a trace into a manager and compare.
+
+    Parameters
+    ----------
+    text
+        The trace.
+    line
+        The manager, as a manager line; that of the trace if left out.
+    plugin
+        A plugin in its place.
+    how
+        `exact`: every line. `law`: for other random numbers. `slack`: for coarser clocks.
+    slack_ns
+        How much coarser.
+
+    Raises
+    ------
+    UsageError
+        If the text is no trace, or the line no manager.
+    PluginFailed
+        If the plugin failed.
+    """
+    if plugin is not None:
+        calls, at, difference = replay_apart(text, plugin, how, slack_ns)
+        return Replayed(plugin.name, calls, at, difference)
+    try:
+        manager, calls, found = _engine.replay_trace(text, line, how, slack_ns)
+    except ValueError as error:
+        raise UsageError(plain(str(error))) from error
+    return Replayed(manager, calls, *(found or (0, "")))
