@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 export PYTHON
 
-.PHONY: help setup web wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit lock clean
+.PHONY: help setup web wheel demo test test-fast lint fmt fuzz fuzz-long bench bench-keep bench-peers hot-paths generated docs audit crates lock clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ docs: ## the documentation with the page and its lessons, into docs/_build/html;
 
 audit: ## advisories, licences and sources of libraries (cargo-deny, pip-audit); says what could not be asked
 	@PATH="$$PWD/.venv/bin:$$PATH" tools/audit
+
+crates: ## crates for others: packages, dry publication, builds without a system, header, semver, Miri; says what could not be asked
+	@tools/check-crates
 
 lock: ## resolve requirements/*.txt anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --universal --fork-strategy fewest --generate-hashes --python-version 3.11 \

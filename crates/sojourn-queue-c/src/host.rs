@@ -90,7 +90,7 @@ impl QueueContext for Host {
                     packet.item.0,
                     &raw const meta,
                     reason_of(reason),
-                )
+                );
             };
         }
     }

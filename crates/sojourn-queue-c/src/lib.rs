@@ -208,7 +208,8 @@ pub unsafe extern "C" fn sjq_next_timer(queue: *const sjq_queue) -> u64 {
     // SAFETY: the caller promises a living handle or null.
     let handle = unsafe { queue.as_ref() };
     let next = handle.and_then(|handle| handle.look(|manager| manager.next_timer()));
-    next.flatten().map_or(u64::MAX, |at| at.as_ns())
+    next.flatten()
+        .map_or(u64::MAX, sojourn_base::Instant::as_ns)
 }
 
 /// Does the update that was due at [`sjq_next_timer`], which is not after `now_ns`: 1 if another one is due by then, else

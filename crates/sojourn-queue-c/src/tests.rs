@@ -346,7 +346,7 @@ fn packets_are_marked_and_placed() {
     let (told, queue) = (Told::default(), made("dualpi2"));
     let context = told.context();
     for item in 0..8 {
-        let ecn = if item % 2 == 0 { 1 } else { 0 };
+        let ecn = u8::from(item % 2 == 0);
         assert_eq!(
             enqueue(queue, 0, sjq_meta { ecn, ..FULL }, item, &context),
             SJQ_KEPT
