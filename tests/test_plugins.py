@@ -253,7 +253,7 @@ MISTAKES = {
     ),
     "computes for ever": (
         FIFO.replace("return self.line.popleft()", "[None for _ in iter(int, 1)]; return None"),
-        'the plugin "bad" computed for 3 s in one call, past 0',
+        'the plugin "bad" computed for 2 s in one call, past 0',
         "",
     ),
     "takes all memory": (
@@ -324,7 +324,7 @@ LIES = {
     "computes for ever": (
         "arrival",
         "for (volatile int i = 0; now_ns > 300000000; i++) {}",
-        'the plugin "mine" computed for 3 s in one call',
+        'the plugin "mine" computed for 2 s in one call',
     ),
     "takes all memory": (
         "arrival",

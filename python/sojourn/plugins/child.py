@@ -28,7 +28,7 @@ from sojourn.plugins.file import Plugin
 
 __all__ = ["CALL_S", "factory_of", "main"]
 
-CALL_S = 3
+CALL_S = 2
 """Seconds of computing that a call into a plugin may take.
 
 chosen: it takes some microseconds; where a queue of 10,000 packets is sorted at each, 1 ms.
