@@ -118,6 +118,7 @@ static void input(sjq_queue *queue, const sjq_context *context, char *rest, unsi
         const char *place = strchr(QUEUES, *field(&rest));
         meta.queue = place == NULL ? 0 : (uint8_t)(place - QUEUES);
         meta.pure_ack = (uint8_t)number(&rest);
+        meta.host = (uint16_t)number(&rest);
         code = sjq_enqueue(queue, now, &meta, item, context);
     } else if (kind == 'o') {
         const char *place = *rest == '\0' ? NULL : strchr(QUEUES, *rest);

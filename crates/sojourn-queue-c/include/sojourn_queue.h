@@ -40,7 +40,7 @@ typedef struct sjq_meta {
     uint8_t ecn;           /* as on the wire: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE */
     uint8_t pure_ack;      /* 1 for a TCP segment that only acknowledges */
     uint8_t queue;         /* 0 classic, 1 low latency, 2 fast lane of acknowledgements; 0 if the manager classifies */
-    uint8_t pad[2];        /* zero */
+    uint16_t host;         /* number of the host at the subscriber's end, for managers that share by host */
 } sjq_meta;
 
 /* The shaper that drains a queue; zero rates mean "not set". */

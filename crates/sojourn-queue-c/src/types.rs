@@ -46,8 +46,8 @@ pub struct sjq_meta {
     pub pure_ack: u8,
     /// 0 classic, 1 low latency, 2 fast lane of acknowledgements; 0 if the manager classifies.
     pub queue: u8,
-    /// Zero.
-    pub pad: [u8; 2],
+    /// Number of the host at the subscriber's end, for managers that share by host.
+    pub host: u16,
 }
 
 /// The shaper that drains a queue; zero rates mean "not set".
@@ -133,18 +133,19 @@ impl sjq_meta {
                 .unwrap_or_default(),
             pure_ack: u8::from(meta.pure_ack),
             queue: number_of(meta.queue),
-            pad: [0; 2],
+            host: meta.host,
         }
     }
 
     /// What it stands for, if each field has a value that there is.
     pub(crate) fn read(&self) -> Option<Meta> {
-        let is_good = self.length > 0 && self.dscp < 64 && self.pure_ack < 2 && self.pad == [0; 2];
+        let is_good = self.length > 0 && self.dscp < 64 && self.pure_ack < 2;
         is_good.then_some(())?;
         Some(Meta {
             length: self.length,
             flow_hash: self.flow_hash,
             mac_overhead: self.mac_overhead,
+            host: self.host,
             dscp: self.dscp,
             ecn: *WIRE.get(usize::from(self.ecn))?,
             pure_ack: self.pure_ack == 1,

@@ -474,7 +474,14 @@ impl Visitor for Reader<'_> {
             };
             let Some(info) = found else {
                 let known: Vec<&str> = known.collect();
-                let hint = format!("one of {}", known.join(", "));
+                let near = match &named.content {
+                    Content::Text(text) => nearest(text, known.iter().copied()),
+                    _ => None,
+                };
+                let hint = match near {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!("one of {}", known.join(", ")),
+                };
                 self.fail(key.name, Mismatch::new("is none of the known words", hint));
                 return;
             };
@@ -705,7 +712,7 @@ mod tests {
             ),
             (
                 "ack-priority manager=codle",
-                "manager: is none of the known words (one of drop-tail, codel, sfq, sfq-ns2, sfq-codel, fq-codel, pie, sfq-pie, fq-pie, docsis-pie, docsis-dual-queue, dualpi2, cobalt, fq-cobalt, red)",
+                "manager: is none of the known words (did you mean codel?)",
             ),
             (
                 "codel profile=nobody",

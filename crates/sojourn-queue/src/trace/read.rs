@@ -205,11 +205,11 @@ fn absent_or<T>(text: &str, read: fn(&str) -> Result<T, String>) -> Result<Optio
 }
 
 /// The fields of a line, which are no more than the longest kind of line has.
-struct Fields<'a>([&'a str; 9], usize);
+struct Fields<'a>([&'a str; 10], usize);
 
 impl<'a> Fields<'a> {
     fn of(line: &'a str) -> Result<Self, String> {
-        let mut fields = Self([""; 9], 0);
+        let mut fields = Self([""; 10], 0);
         for field in line.split(' ') {
             if fields.1 == fields.0.len() {
                 return Err("too many fields".to_owned());
@@ -228,11 +228,28 @@ impl<'a> Fields<'a> {
 fn input(line: &str) -> Result<Input, String> {
     let fields = Fields::of(line)?;
     Ok(match fields.as_slice() {
-        ["a", at, number, length, flow, dscp, ecn, queue, ack] => Input::Arrival {
-            at: time(at)?,
-            item: item(number)?,
-            meta: meta([length, flow, dscp, ecn, queue, ack])?,
-        },
+        [
+            "a",
+            at,
+            number,
+            length,
+            flow,
+            dscp,
+            ecn,
+            queue,
+            ack,
+            host @ ..,
+        ] if host.len() < 2 => {
+            let host = host
+                .first()
+                .map_or(Ok(0), |host| self::number(host, "a host"))?;
+            let known = meta([length, flow, dscp, ecn, queue, ack])?;
+            Input::Arrival {
+                at: time(at)?,
+                item: item(number)?,
+                meta: Meta { host, ..known },
+            }
+        }
         ["o", at] => Input::Opportunity {
             at: time(at)?,
             queue: None,
@@ -261,7 +278,7 @@ fn input(line: &str) -> Result<Input, String> {
             let told = || format!("\"{}\" is no number such as 0x1.8p-1", shortened(unit));
             Input::Draw(found.ok_or_else(told)?)
         }
-        _ => return Err("no input: a with 8 fields, o, t, k or u".to_owned()),
+        _ => return Err("no input: a with 8 or 9 fields, o, t, k or u".to_owned()),
     })
 }
 

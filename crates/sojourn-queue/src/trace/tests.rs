@@ -172,7 +172,7 @@ fn a_text_that_is_no_trace_is_refused_with_its_line() {
         ),
         (
             "< d 3 overlimit",
-            "< d 3 overlimit 4 5 6 7 8 9 0",
+            "< d 3 overlimit 4 5 6 7 8 9 0 1",
             "line 8: too many fields",
         ),
         (
@@ -225,6 +225,7 @@ fn overload(config: &ManagerConfig, draws: &[f64]) -> Trace {
             length: 1500,
             flow_hash: 0xabc + u32::from(step % 3 == 0),
             ecn: [Ecn::NotEct, Ecn::Ect0][usize::from(step % 5 == 0)],
+            host: u16::from(step % 7 == 0),
             ..Meta::default()
         };
         recorder.call(
@@ -259,6 +260,7 @@ fn a_recorded_trace_reads_back_and_replays() {
         "red",
         "sfq-codel",
         "ack-priority manager=pie",
+        "cake",
     ] {
         let rate = BitRate::from_mbps(10);
         let config = ManagerConfig::from_line(line, rate).expect("a line");

@@ -55,8 +55,12 @@ impl fmt::Display for Input {
                     meta.length, meta.flow_hash, meta.dscp
                 )?;
                 match meta.queue {
-                    sojourn_base::ServiceQueue::Classic => write!(f, "- {ack}"),
-                    queue => write!(f, "{} {ack}", letter(queue)),
+                    sojourn_base::ServiceQueue::Classic => write!(f, "- {ack}")?,
+                    queue => write!(f, "{} {ack}", letter(queue))?,
+                }
+                match meta.host {
+                    0 => Ok(()),
+                    host => write!(f, " {host}"),
                 }
             }
             Self::Opportunity { at, queue: None } => write!(f, "o {at}"),
