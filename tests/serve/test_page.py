@@ -171,6 +171,31 @@ def test_a_link_brings_back_scenario_settings_and_seed(page: Any, address: str) 
     assert run(page, "return m.a.run.value.metrics") == before
 
 
+def test_single_packets_are_seen_from_close_by(page: Any) -> None:
+    assert (
+        run(
+            page,
+            """const { packetsSeen } = await import(new URL("js/picture.js", location.href));
+        return packetsSeen(m.a.run.value, 600).length""",
+        )
+        == 0
+    )
+    run(page, f"await m.change(m.a, '{BUFFER}', '1 MB'); await m.zoom(30, 31)")
+    wait(page, "document.querySelector('.panels').textContent.includes('single packets')")
+    seen, expected = run(
+        page,
+        """const { packetsSeen } = await import(new URL("js/picture.js", location.href));
+        const [sent, delays] = m.a.run.value.packets[m.a.run.value.flows.findIndex((one) => one.traffic === "call")].columns;
+        const way = Array.from(sent, (at, row) => [at, at + delays[row]]);
+        return [packetsSeen(m.a.run.value, 600), way.filter(([from, until]) => from <= 31000 && until >= 30000 && until < Infinity).length]""",
+    )
+    # All that are on their way at some time of this second, of one each 20 ms; behind a full buffer none is in time.
+    assert {one["fate"] for one in seen} == {"late"}
+    assert len(seen) == expected > 70
+    table = page.find_element("css selector", '[aria-label="Single packets"]')
+    assert len(table.find_elements("css selector", "tbody tr")) == len(seen)
+
+
 def test_a_link_that_inflates_to_more_than_a_mebibyte_is_refused(page: Any) -> None:
     said = run(
         page,

@@ -4,7 +4,6 @@ import { file, inside } from "./files.js";
 import { Controls, Pictures, Problems, Readings } from "./parts.js";
 import { prepare } from "./prepare.js";
 import { ask, served, wanted } from "./server.js";
-import { asStored } from "./stored.js";
 import { html, Later, render, useEffect, useState } from "./view.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -86,7 +85,7 @@ function Explore({ model, scenarios }) {
   const a = model.a.run.value;
   const b = model.b?.run.value ?? null;
   const [shown, show] = useState("A");
-  const same = Object.keys(model.a.settings.value).length ? null : asStored(model.stored, a?.metrics);
+  const same = Object.keys(model.a.settings.value).length ? null : model.asStored?.(a?.metrics) ?? null;
   const told = same === null ? "" : same ? " As stored: each number is the same." : " Not as stored: another version made it.";
   return html`
     <h1 class="quiet">Explore: what happens on this line</h1>

@@ -3,7 +3,7 @@
 
 import uPlot from "../vendor/uplot.js";
 import { html, useEffect, useRef } from "./view.js";
-import { rows, total, words } from "./picture.js";
+import { packetsSeen, rows, total, words } from "./picture.js";
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
@@ -76,45 +76,89 @@ const ticks = (run) => (plot) => {
   ctx.restore();
 };
 
+/** Draws single packets: from when each was sent to when it was there, at the height of its delay; a lost one is a cross below. */
+const packets = (run) => (plot) => {
+  const { ctx, bbox } = plot;
+  const seen = packetsSeen(run, bbox.width / devicePixelRatio);
+  if (!seen.length) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  const size = 4 * devicePixelRatio;
+  for (const { from, until, delay, fate } of seen) {
+    const [x, end] = [from, until].map((at) => plot.valToPos(at, "x", true));
+    ctx.strokeStyle = colour(fate === "in time" ? "line-2" : "line-1");
+    ctx.lineWidth = 3 * devicePixelRatio;
+    ctx.setLineDash(fate === "late" ? [size, size] : []);
+    ctx.beginPath();
+    if (delay === null) {
+      const y = bbox.top + bbox.height - 2 * size;
+      for (const side of [-1, 1]) {
+        ctx.moveTo(x - size, y - side * size);
+        ctx.lineTo(x + size, y + side * size);
+      }
+    } else {
+      const y = plot.valToPos(delay, "y", true);
+      ctx.moveTo(x, y);
+      ctx.lineTo(Math.max(end, x + devicePixelRatio), y);
+    }
+    ctx.stroke();
+  }
+  ctx.restore();
+};
+
 /** One panel with its words and its table. */
 export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
   const place = useRef(null);
   const plot = useRef(null);
-  const scale = useRef({ most: 0, unit: "" });
+  const shown = useRef({ most: 0 }); // what the plot has, for what it asks while it draws
   const name = panel.name ? panel.name(a) : panel.title;
 
   useEffect(() => {
     const { data, series } = drawing(panel, a, b, ghost);
     // The scale grows at once and shrinks only when a panel is made anew.
     const most = ceiling(largest(data.slice(1)));
-    const known = scale.current;
+    const known = shown.current;
     known.most = known.from === a.from && known.until === a.until ? Math.max(known.most, most) : most;
-    [known.from, known.until] = [a.from, a.until];
+    [known.from, known.until, known.run] = [a.from, a.until, a];
     const width = Math.max(place.current.clientWidth, 200);
+    // As long as curves look as before, they only get other values: a slider moves while a plot stays.
+    const look = JSON.stringify([width, theme, devicePixelRatio, series.map(({ stroke, fill, dash }) => [stroke, fill, dash])]);
+    if (plot.current && known.look === look) {
+      plot.current.setData(data);
+      return;
+    }
+    known.look = look;
     const axis = { stroke: colour("ink"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid") } };
+    const draw = { queue: [ticks], delay: [packets] }[panel.key] ?? [];
     plot.current?.destroy();
     plot.current = new uPlot(
       {
         width, height: 190, series, legend: { show: false },
         cursor: { sync: { key: "time" }, points: { show: false }, drag: { x: true, y: false, setScale: false } },
-        scales: { x: { time: false, range: [a.from, a.until] }, y: { range: [0, known.most] } },
+        scales: { x: { time: false, range: () => [known.from, known.until] }, y: { range: () => [0, known.most] } },
         axes: [{ ...axis, size: 34, values: (_, seconds) => seconds.map((at) => `${at} s`) }, { ...axis, size: 56 }],
         hooks: {
-          draw: panel.key === "queue" ? [ticks(a)] : [],
+          draw: draw.map((one) => (drawn) => one(known.run)(drawn)),
           setCursor: [(drawn) => onCursor(drawn.cursor.left >= 0 ? drawn.posToVal(drawn.cursor.left, "x") : null)],
           setSelect: [(drawn) => {
             const { left, width: wide } = drawn.select;
-            if (wide > 8) onZoom(drawn.posToVal(left, "x"), drawn.posToVal(left + wide, "x"));
+            if (wide <= 8) return;
+            const ends = [left, left + wide].map((at) => drawn.posToVal(at, "x"));
+            drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            onZoom(...ends);
           }],
         },
       },
       data, place.current,
     );
-    return () => {
-      plot.current?.destroy();
-      plot.current = null;
-    };
   }, [a, b, ghost, theme]);
+
+  useEffect(() => () => {
+    plot.current?.destroy();
+    plot.current = null;
+  }, []);
 
   useEffect(() => {
     const drawn = plot.current;
@@ -142,6 +186,7 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
   };
   const sides = [["A", a], ...(b ? [["B", b]] : [])];
   const parts = panel.curves(a)[1];
+  const seen = panel.key === "delay" ? packetsSeen(a, Math.max(200, place.current?.clientWidth ?? 200)) : [];
   return html`<figure class="panel">
     <figcaption><b>${name}</b>, ${panel.unit}</figcaption>
     <div class="plot" ref=${place} tabindex="0" role="img" onKeyDown=${move}
@@ -151,9 +196,12 @@ export function Panel({ panel, a, b, ghost, theme, cursor, onCursor, onZoom }) {
         html`<li><span class="key ${cause ? `cause-${cause}` : `line-${number % 4}`}"></span>${label}</li>`)
     }${b ? html`<li><span class="key b"></span>B</li>` : null}${ghost ? html`<li><span class="key ghost"></span>before</li>` : null}${
       panel.key === "queue" && a.ticks?.rows ? html`<li>short lines above: drops; shorter: marks</li>` : null
-    }</ul>
+    }${seen.length ? html`<li>bars: single packets, from sent to there; dashed late, a cross below lost</li>` : null}</ul>
     <details><summary>Words and table</summary>
       ${sides.map(([side, run]) => html`<p>${words(sides.length > 1 ? `${side}: ${name}` : name, panel.unit, curve(run), panel.figures)}</p>`)}
+      ${seen.length ? html`<p>${seen.length} packets: ${["in time", "late", "lost"].map((fate) => `${seen.filter((one) => one.fate === fate).length} ${fate}`).join(", ")}.</p>
+        <div class="scroll" tabindex="0" role="region" aria-label="Single packets"><table><thead><tr><th scope="col">sent, s</th><th scope="col">delay, ms</th><th scope="col">came</th></tr></thead>
+        <tbody>${seen.slice(0, 200).map(({ from, delay, fate }) => html`<tr><td>${from.toFixed(3)}</td><td>${delay === null ? "" : delay.toFixed(2)}</td><td>${fate}</td></tr>`)}</tbody></table></div>` : null}
       <div class="scroll" tabindex="0" role="region" aria-label=${`${name}, as a table`}><table>
         <thead><tr><th scope="col">time, s</th>${sides.map(([side]) => html`<th scope="col">${side}, ${panel.unit}</th>`)}</tr></thead>
         <tbody>${rows(curve(a)[0].map((at, row) => [at, row]).length ? [curve(a)[0], curve(a)[0].map((_, row) => row)] : [[], []]).map(

@@ -20,6 +20,29 @@ export function listener(run) {
   return flow?.traffic ?? run.traffic[0];
 }
 
+/** At this scale and closer, single packets are seen; ms of the run in a pixel. */
+const CLOSE_MS = 10;
+
+/**
+ * The packets of the entry whose delay is shown that are seen when a picture is close enough: when sent and when there, in s, delay in
+ * ms, and whether they came late or were lost, which has no delay.
+ */
+export function packetsSeen(run, pixels) {
+  if (((run.until - run.from) * 1000) / pixels > CLOSE_MS) return [];
+  const traffic = listener(run);
+  const place = run.flows.findIndex((flow) => flow.traffic === traffic);
+  if (place < 0) return [];
+  const [sent, delays, late] = run.packets[place].columns;
+  const found = [];
+  sent.forEach((at, row) => {
+    const [from, delay] = [at / 1000, delays[row]];
+    const until = Number.isFinite(delay) ? from + delay / 1000 : from;
+    if (until < run.from || from > run.until || Number.isNaN(delay)) return;
+    found.push({ from, until, delay: delay === Infinity ? null : delay, fate: delay === Infinity ? "lost" : late[row] ? "late" : "in time" });
+  });
+  return found;
+}
+
 /** Curves of a panel: times, and rows of label, values, and what they are. */
 export const PANELS = [
   {

@@ -10,13 +10,16 @@ export async function prepare(name) {
   // Few addresses say more than a page: what reads them is fetched for those.
   const linked = /[#&]s=/.test(location.hash)
     ? await import("./link.js").then(({ read }) => read(location.hash)).catch((error) => ({ error })) : null;
-  const stored = location.hash === "#stored" ? (await import("./stored.js")).storedRun() : null;
+  const kept = location.hash === "#stored" ? await import("./stored.js") : null;
+  const stored = kept?.storedRun();
   const named = wanted.file ? (await ask(`scenarios/${wanted.file}`)).text : null;
   const scenario = linked?.scenario ?? stored?.scenario ?? named ?? (await (await file(name)).text());
   const model = new Model({
     sliders, scenario, ...inside?.begin, ...(linked && !linked.error ? linked : {}), ...(stored ? { seed: stored.seed } : {}),
   });
   model.stored = stored;
+  if (kept) model.asStored = (metrics) => kept.asStored(stored, metrics);
+  model.madeWith = linked?.version ?? "";
   globalThis.sojourn = model; // for tests, and for whoever is curious
   if (linked?.error) model.problems.value = [{ path: "link", message: linked.error.message, hint: "" }];
   return model;

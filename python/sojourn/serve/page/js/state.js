@@ -60,6 +60,7 @@ export class Model {
     const loaded = await Promise.all(this.sides.map((side) => side.engine.load(this.scenario.value)));
     this.version.value = loaded[0].version;
     await this.again();
+    if (this.madeWith && this.madeWith !== this.version.value) this.status.value += ` The link was made with version ${this.madeWith}: numbers may differ.`;
   }
 
   /** B beside A, with settings of its own. */
