@@ -23,6 +23,7 @@ from sojourn.calibration.inversion import (
 from sojourn.calibration.line import ACCESSES, FAMILIES, Guess, scenario_text, unknowns_of
 from sojourn.calibration.measurement import Load, read_measurements
 from sojourn.calibration.reading import read_off
+from sojourn.calibration.robust import robust_fit
 from sojourn.calibration.side import Choices
 from sojourn.calibration.simulated import RECORD, seen_in, series_of
 from sojourn.calibration.statistics import NAMES, statistics_of
@@ -341,6 +342,18 @@ def test_a_measurement_unlike_the_model_has_no_posterior(tmp_path: Path) -> None
     assert found.ensemble() == []
     with pytest.raises(SojournError, match="nothing was fitted"):
         found.scenario()
+
+
+def test_draws_of_another_rate_stay_within_what_a_line_can_be() -> None:
+    # A bucket of one frame on a faster line would be less than a frame on a slower one, which no scenario may say.
+    unknowns = unknowns_of(ETHERNET, LOAD, GUESS, priors={"bucket": (1518.0, 1600.0)})
+    table = make_table(ETHERNET, LOAD, GUESS, unknowns, drawn(unknowns, 40, 2), jobs=2)
+    observed = np.nanmin(table.statistics, axis=0)
+    posterior, _ = robust_fit(table, observed, 4.0, np.full(4, 0.25))
+    for column, one in enumerate(unknowns):
+        values, _ = posterior.of(column)
+        assert (values >= one.low).all()
+        assert (values <= one.high).all()
 
 
 # What is refused

@@ -77,7 +77,7 @@ def robust_fit(
     faster = np.exp(observed[number] - table.statistics[kept, number])
     for column, one in enumerate(table.unknowns):
         if one.name in SIZES and one.low < one.high:
-            values[:, column] *= faster
+            values[:, column] = np.clip(values[:, column] * faster, one.low, one.high)
     posterior = Posterior(
         shares, table.families[kept], values, weight / weight.sum(), is_robust=True
     )
