@@ -13,7 +13,7 @@ LAYERS = """
     __main__
     cli
     advice
-    aqm bench emulation home neighbourhood published query scores serve traces
+    aqm bench emulation home neighbourhood published query recording scores serve traces
     calibration
     field
     provisioning

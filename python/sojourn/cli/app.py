@@ -98,6 +98,12 @@ COMMANDS = {
     "trial analyse": ("trial_analyse", "Say what a treatment did in a field trial."),
     "trace show": ("trace_show", "Show what traces of links are like: rates, spread, gaps."),
     "trace cut": ("trace_cut", "Write a part of a trace."),
+    "trace join": ("trace_join", "Write one trace after another."),
+    "trace convert": ("trace_convert", "Turn a schedule of rates into opportunities, and back."),
+    "trace record": (
+        "trace_record",
+        "Write the trace of a line that was measured under a backlog.",
+    ),
     "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
     "provision show": ("provision_show", "Show a CM configuration file and what is wrong with it."),
     "provision decode": ("provision_decode", "Write a binary CM configuration file as text."),
@@ -127,7 +133,7 @@ GROUPS = {
     "study": "List, show, begin, price, run and watch studies: many runs and what to make of them.",
     "provision": "Read, write, expand and simulate CM configuration files of DOCSIS.",
     "recipe": "Studies that answer usual questions: list them, copy them. `sojourn study run NAME` runs one.",
-    "trace": "Show, cut and make traces of links, for LTE, satellites and Wi-Fi.",
+    "trace": "Show, cut, join, convert, record and make traces of links, for LTE, satellites and Wi-Fi.",
     "trial": "Design, simulate and run field trials, and analyse what their probes measured.",
 }
 """What the commands with the same first word are about."""

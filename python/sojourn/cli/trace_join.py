@@ -1,0 +1,43 @@
+"""`sojourn trace join`: one trace after another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sojourn.cli.arguments import Parser
+
+__all__ = ["arguments", "execute"]
+
+
+def arguments(parser: Parser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument(
+        "files", metavar="FILE", type=Path, nargs="+", help="Traces of Mahimahi's form, in order."
+    )
+    parser.option("--out", "FILE", "New file.", type=Path, required=True)
+
+
+def execute(options: Namespace) -> None:
+    """Write traces one after the other; each begins where the one before ends."""
+    from sojourn.cli.console import note
+    from sojourn.errors import UsageError
+    from sojourn.files import write_file
+    from sojourn.output import refuse_used, writing
+    from sojourn.traces import read_trace
+
+    refuse_used(options.out)
+    if len(options.files) < 2:
+        raise UsageError("one trace is joined to nothing", "sojourn trace join A B --out FILE")
+    parts: list[int] = []
+    end = 0
+    for path in options.files:
+        times = read_trace(path)
+        parts += (times + end).tolist()
+        end = parts[-1]
+    with writing(options.out):
+        write_file(options.out, "".join(f"{at}\n" for at in parts))
+    note(f"{len(parts)} opportunities in {end / 1e3:g} s")

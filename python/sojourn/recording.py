@@ -1,0 +1,270 @@
+"""Traces of links from what was measured: a receiver's log of packets, or rates of a test with its pings; and from one form into the other.
+
+Source: the Saturator of Mahimahi for packets (a backlog is kept, so each arrival is a chance to send).
+Units and ranges: opportunities are whole milliseconds, rows of a schedule seconds and Mb/s of IP packets.
+Deviations: a sample of a rate counts as the line's if the ping nearest to its middle waited for more than two packets; others are filled
+from those beside them. One way takes half of the idle round trip.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sojourn.calibration.inversion import FULL_PACKET, PAYLOAD
+from sojourn.calibration.measurement import Measured, read_measurements
+from sojourn.calibration.statistics import idle_ms
+from sojourn.errors import UsageError, plain, why
+from sojourn.files import read_named
+
+__all__ = [
+    "Row",
+    "filled",
+    "opportunities_of_packets",
+    "opportunities_of_rows",
+    "read_packets",
+    "read_rows",
+    "rows_of_measurement",
+    "rows_of_opportunities",
+    "schedule_text",
+]
+
+FRAME = 1514
+"""Bytes of a full frame, of which two make a sample saturated. Source: the specification of traces from measurements."""
+
+SATURATED = 0.6
+"""Share of samples that have to be the line's own. Source: the same."""
+
+LARGEST_FILE, MOST_ROWS = 32 * 2**20, 2_000_000
+"""Bytes and rows of a table. chosen: a day of samples of 50 ms."""
+
+LONGEST_S, FASTEST_MBPS = 36_000.0, 10_000.0
+"""Of a trace. chosen: ten hours, ten gigabits."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A rate that holds from a time on, and what one way takes beside."""
+
+    time_s: float
+    rate_mbps: float
+    delay_ms: float | None = None
+
+
+def _table(path: Path, columns: Sequence[str]) -> list[dict[str, float]]:
+    """Return the rows of a table with at least these columns, whose times do not run back.
+
+    Raises
+    ------
+    UsageError
+        If it is none, with the line.
+    """
+    name = plain(path)
+    try:
+        text = read_named(path, most=LARGEST_FILE).decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: is not text in UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {why(error)}") from error
+    reader = csv.reader(line for line in io.StringIO(text, newline="") if not line.startswith("#"))
+    found: list[dict[str, float]] = []
+    try:
+        header = [cell.strip() for cell in next(reader, list[str]())]
+        missing = [column for column in columns if column not in header]
+        if missing:
+            raise UsageError(
+                f"{name}: has no column {missing[0]}", f"its first line is {','.join(columns)}"
+            )
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                continue
+            place = f"{name}:{reader.line_num}"
+            if len(row) != len(header):
+                raise UsageError(f"{place}: {len(row)} cells below {len(header)} headings")
+            cells = dict(zip(header, row, strict=True))
+            entry = {column: _number(cells[column], place) for column in columns}
+            if cells.get("delay_ms", "").strip():
+                entry["delay_ms"] = _number(cells["delay_ms"], place)
+            if found and entry[columns[0]] < found[-1][columns[0]]:
+                raise UsageError(f"{place}: time runs back", "sort the rows")
+            found.append(entry)
+            if len(found) > MOST_ROWS:
+                raise UsageError(f"{name}: has more than {MOST_ROWS:,} rows")
+    except csv.Error as error:
+        raise UsageError(f"{name}: {error}") from error
+    if not found:
+        raise UsageError(f"{name}: has no rows")
+    return found
+
+
+def _number(cell: str, place: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 1e15:
+        raise UsageError(f"{place}: {plain(cell)!r} is no number from 0")
+    return value
+
+
+def read_packets(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return times in microseconds and bytes of a receiver's log, CSV with the columns `time_us` and `bytes`.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    rows = _table(path, ("time_us", "bytes"))
+    times = np.array([row["time_us"] for row in rows])
+    sizes = np.array([row["bytes"] for row in rows])
+    if times[-1] - times[0] > LONGEST_S * 1e6:
+        raise UsageError(
+            f"{plain(path)}: is longer than {LONGEST_S / 3600:g} h: are its times in microseconds?"
+        )
+    if not sizes.any():
+        raise UsageError(f"{plain(path)}: all its packets have 0 bytes")
+    return times, sizes
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return a schedule, CSV with the columns `time_s` and `rate_mbps` and perhaps `delay_ms`.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    rows = _table(path, ("time_s", "rate_mbps"))
+    found = [Row(row["time_s"], row["rate_mbps"], row.get("delay_ms")) for row in rows]
+    if not any(row.rate_mbps for row in found):
+        raise UsageError(
+            f"{plain(path)}: all its rates are 0", "a link that never sends is no trace"
+        )
+    if found[-1].time_s - found[0].time_s > LONGEST_S:
+        raise UsageError(f"{plain(path)}: is longer than {LONGEST_S / 3600:g} h")
+    if max(row.rate_mbps for row in found) > FASTEST_MBPS:
+        raise UsageError(
+            f"{plain(path)}: has more than {FASTEST_MBPS:g} Mb/s: are its rates in Mb/s?"
+        )
+    return found
+
+
+def opportunities_of_packets(
+    times_us: np.ndarray, sizes: np.ndarray, opportunity: float
+) -> np.ndarray:
+    """Return the whole milliseconds at which so many bytes more had arrived, one for each.
+
+    Examples
+    --------
+    >>> times = np.array([200.0, 400.0, 3100.0, 3900.0, 9900.0])
+    >>> opportunities_of_packets(times, np.full(5, 1500.0), 1500).tolist()
+    [1, 1, 4, 4, 10]
+    """
+    chances = np.floor(np.cumsum(sizes) / opportunity).astype(int)
+    new = np.diff(chances, prepend=0)
+    return np.repeat(np.maximum(1, np.ceil(times_us / 1e3)).astype(int), new)
+
+
+def opportunities_of_rows(rows: Sequence[Row], until_s: float, opportunity: float) -> np.ndarray:
+    """Return the whole milliseconds at which a schedule has room for so many bytes more."""
+    begin = rows[0].time_s
+    starts = np.array([row.time_s - begin for row in rows] + [until_s - begin])
+    rates = np.array([row.rate_mbps for row in rows])
+    carried = np.concatenate([[0.0], np.cumsum(rates * np.diff(starts) * 1e6 / 8)])
+    times: np.ndarray = np.arange(1, math.floor(1e3 * float(starts[-1])) + 1)
+    chances = np.floor(np.interp(times / 1e3, starts, carried) / opportunity + 1e-9).astype(int)
+    return np.repeat(times, np.diff(chances, prepend=0))
+
+
+def rows_of_opportunities(times_ms: np.ndarray, step_s: float, opportunity: float) -> list[Row]:
+    """Return the rate of each step of a trace as a schedule."""
+    count = math.ceil(float(times_ms[-1]) / 1e3 / step_s)
+    sums = np.bincount(
+        np.minimum(((times_ms - 1) / 1e3 / step_s).astype(int), count - 1), minlength=count
+    )
+    return [
+        Row(number * step_s, 8e-6 * float(many) * opportunity / step_s)
+        for number, many in enumerate(sums)
+    ]
+
+
+def filled(rates: np.ndarray, delays_ms: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return rates with those that are only bounds filled from the line's own beside them, and the share of these.
+
+    Examples
+    --------
+    >>> filled(np.array([10.0, 4.0, 12.0]), np.array([30.0, 0.3, 25.0]))
+    (array([10., 11., 12.]), 0.6666666666666666)
+    """
+    with np.errstate(divide="ignore"):
+        packet = 8e-3 * FRAME / rates
+    own = (delays_ms > 2 * packet) | ((rates == 0) & (delays_ms > 0))
+    places = np.arange(len(rates))
+    if not own.any():
+        return rates, 0.0
+    values = np.where(own, rates, np.interp(places, places[own], rates[own]))
+    return values, float(own.mean())
+
+
+def rows_of_measurement(paths: Sequence[Path]) -> list[Row]:
+    """Return what a test with a backlog says of the line, one row a sample.
+
+    Raises
+    ------
+    UsageError
+        If it has no pings, its sender counted, or it kept no backlog.
+    """
+    groups = read_measurements(paths)
+    if len(groups) != 1 or len(groups[0].seen) != 1:
+        raise UsageError("a trace is of one test", "name one file")
+    (measured,) = groups
+    name = measured.names[0]
+    if measured.load.where != "receiver":
+        raise UsageError(
+            f"{name}: its sender counted, and a socket is no line",
+            "a download, or iperf3 --reverse",
+        )
+    if not measured.load.interval_ms:
+        raise UsageError(
+            f"{name}: has no pings, and nobody knows when the line was full", "a test of Flent"
+        )
+    return _rows_of(measured)
+
+
+def _rows_of(measured: Measured) -> list[Row]:
+    seen, load = measured.seen[0], measured.load
+    inside = seen.at_s <= load.length_s + 1e-6
+    at, carried = seen.at_s[inside], seen.carried[inside]
+    rates = 8e-6 * np.diff(carried) / np.diff(at) * FULL_PACKET / PAYLOAD
+    middles = (at[1:] + at[:-1]) / 2
+    idle = idle_ms(seen)
+    came = np.isfinite(seen.rtt_ms)
+    nearest = np.array([int(np.argmin(np.abs(seen.sent_s[came] - middle))) for middle in middles])
+    delays = seen.rtt_ms[came][nearest] - (0.0 if math.isnan(idle) else idle)
+    rates, share = filled(rates, delays)
+    if share < SATURATED:
+        raise UsageError(
+            f"{measured.names[0]}: only {100 * share:.0f} % of its samples are the line's own, the others had no backlog",
+            f"at least {100 * SATURATED:.0f} %: more connections, or a larger window",
+        )
+    delay = None if math.isnan(idle) else idle / 2
+    return [
+        Row(float(start), float(rate), delay) for start, rate in zip(at[:-1], rates, strict=True)
+    ]
+
+
+def schedule_text(rows: Sequence[Row], what: str) -> str:
+    """Return a schedule as a table of conditions, with a first line that says what made it."""
+    has_delay = any(row.delay_ms for row in rows)
+    lines = [f"# {what}", "time_s,rate_mbps" + ",delay_ms" * has_delay]
+    for row in rows:
+        delay = f",{row.delay_ms or 0:.3f}" if has_delay else ""
+        lines.append(f"{row.time_s:.3f},{row.rate_mbps:.4f}{delay}")
+    return "\n".join(lines) + "\n"
