@@ -101,7 +101,7 @@ COMMANDS = {
     "trace join": ("trace_join", "Write one trace after another."),
     "trace convert": ("trace_convert", "Turn a schedule of rates into opportunities, and back."),
     "trace record": (
-        "trace_record",
+        "trace_measured",
         "Write the trace of a line that was measured under a backlog.",
     ),
     "trace make": ("trace_make", "Write a trace like one of LTE, of a satellite or of Wi-Fi."),
