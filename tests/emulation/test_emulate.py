@@ -285,6 +285,36 @@ def test_what_cannot_be_is_said_in_a_sentence(
     assert "Traceback" not in done.stderr
 
 
+TERMINAL = """
+import os, pty, sys, time
+process, terminal = pty.fork()
+if process == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"priority: " not in seen:
+    seen += os.read(terminal, 1000)
+time.sleep(1)
+os.close(terminal)
+print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+"""
+"""A terminal that closes while the emulation runs in it."""
+
+
+def test_a_terminal_that_closes_ends_it_and_the_records_are_whole(rootless: Rootless) -> None:
+    scenario(rootless.place, 5)
+    words = ["line.toml", "--isolated", "--record", "out", "--", "sleep", "60"]
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINAL, *rootless.command(*words)],
+        cwd=rootless.place,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.strip() == "3", done.stderr
+    assert (rootless.place / "out" / "report.html").exists()
+
+
 def test_another_command_joins_and_another_terminal_watches(rootless: Rootless) -> None:
     scenario(rootless.place, 5)
     # As ourselves: each user that the tests make is a stranger to the others.

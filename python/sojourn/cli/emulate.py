@@ -390,6 +390,7 @@ def _run(options: Namespace, emulation: _engine.Emulation) -> None:
     is_drawn = options.view == "auto" and is_free
     view = View(sys.stderr, is_drawn=is_drawn) if is_drawn or options.view == "plain" else None
     door = Door(emulation.namespaces())
+    _end_with_terminal()
     try:
         emulation.go()
         while not emulation.wait(EVERY_S):
@@ -405,6 +406,22 @@ def _run(options: Namespace, emulation: _engine.Emulation) -> None:
         raise (UsageError if is_usage else EnvironmentFailure)(message, hint) from error
     finally:
         door.close()
+
+
+def _end_with_terminal() -> None:
+    """From now on, a terminal that closes ends the emulation in order: as an interrupt, and without words for nobody."""
+    import os
+    import signal
+
+    terminals = [number for number in (1, 2) if os.isatty(number)]
+
+    def hang_up(_signal: int, _frame: object) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number in terminals:
+            os.dup2(nowhere, number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGHUP, hang_up)
 
 
 def _write(
