@@ -231,8 +231,12 @@ def stops(
             else:
                 theirs = other[1]
                 seeds = [seed for seed in ours if seed in theirs]
-                pairs = [[one[seed] for seed in seeds] for one in (ours, theirs)]
-                beyond = paired_excess(*pairs, quantity, width)
+                beyond = paired_excess(
+                    [ours[seed] for seed in seeds],
+                    [theirs[seed] for seed in seeds],
+                    quantity,
+                    width,
+                )
             # Both of a pair are open or closed together, as far as no other pair keeps one open.
             for one in (point, reference) if other is not None else (point,):
                 if one is not None:
