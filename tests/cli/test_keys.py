@@ -68,7 +68,7 @@ def test_a_key_comes_with_its_unit_default_bounds_and_origin(sojourn: CommandLin
 
 def test_the_outline_is_short_and_all_has_every_key(sojourn: CommandLine) -> None:
     outline, everything = sojourn("keys").stdout, sojourn("keys", "--all").stdout
-    assert len(outline.splitlines()) < 200
+    assert len(outline.splitlines()) < 220
     assert everything.count("\n") > 300
     for word in ("Scenario file:", "Study file:", "duration", "matrix"):
         assert word in outline

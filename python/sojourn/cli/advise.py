@@ -47,7 +47,9 @@ def arguments(parser: Parser) -> None:
     parser.option(
         "--household", "LOAD", "Load on a --line: quiet, family or worst (worst).", default="worst"
     )
-    parser.option("--tolerance", "SHARE", "What makes no difference (5%).", default="5%")
+    parser.option(
+        "--tolerance", "SHARE", "What makes no difference, as a share (0.05).", default="0.05"
+    )
     parser.option("--budget", "SPAN", "How long it may take on the clock (60 s).", default="60 s")
     parser.option(
         "--print",
