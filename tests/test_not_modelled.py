@@ -18,8 +18,8 @@ HELD: dict[str, tuple[str, list[tuple[str, set[str] | None]]]] = {
     "A line has one rate": (NOTHING, [("link.congestion", set(CONGESTION))]),
     "Only the DSL line": (NOTHING, [("link.impulse_gap", {"serial"})]),
     "Only the upstream of a": (
-        r"bonding|\bpoll|ranging|unsolicited",
-        [("link.reserved", {"docsis31-group"})],
+        r"ranging|unsolicited",
+        [("link.reserved", {"docsis31-group"}), ("pon.poll", None)],
     ),
     "Wi-Fi is a link": (r"wi_?-?fi|wlan|aggregation_time", []),
     "Servers never lose": (r"server_(loss|queue|load)", []),
