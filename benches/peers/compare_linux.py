@@ -1,14 +1,13 @@
 """Run the same links around simulated and around real TCP, and write what agrees into docs/results/emulation.md.
 
-usage: python benches/peers/compare_linux.py [--repetitions N] [--duration S] [--warmup S] [--jobs N] [--only WORD] [--out FILE]
+usage: python benches/peers/compare_linux.py [--repetitions N] [--draws N] [--warmup S] [--jobs N] [--only WORD] [--out FILE]
 
 Each world is simulated with `sojourn run` and emulated with `sojourn emulate`, one upload by iperf3 through the Linux kernel
-of this machine; both leave the same tables, from which both columns are worked out in the same way. iperf3 is favoured
-by the scheduler, where the user may do that: a sender that waits for a processor sends its window late and at once, and the
-queue holds what it missed (docs/results/emulation.md). Not with real-time priority: an iperf3 that spins then leaves nothing
-to anybody, its own server among them. Emulations take their own time, one after the other: 24 rows of 40 s take a quarter of
-an hour for each repetition. What has been measured is kept beside the page as a CSV file, and only what is missing of it is
-measured.
+of this machine; both leave the same tables, from which both columns are worked out in the same way. iperf3 has real-time
+priority, where the user may give it: a sender that waits for a processor sends its window late and at once, and the
+queue holds what it missed (docs/results/emulation.md). One that spins is ended after half a minute of processor time. Emulations take their own time, one after the other: all rows take three quarters of
+an hour for each repetition. Simulations take seconds, so there are more of them: what draws decide shows in their spread.
+What has been measured is kept beside the page as a CSV file, and only what is missing of it is measured.
 """
 
 import argparse
@@ -45,6 +44,12 @@ class World:
         """Name of the row."""
         return f"{self.rate} Mb/s, {self.rtt} ms, {self.queue}, {self.controller}"
 
+    @property
+    def duration_s(self) -> float:
+        """How long it runs: where a queue drops at random, and a handful of packets in half a minute, for two minutes."""
+        is_rare = self.rate * self.rtt >= 3000 and self.queue in ("PIE", "DOCSIS-PIE", "dual queue")
+        return 120.0 if is_rare and self.controller != "BBR" else 35.0
+
 
 QUEUES = {
     "drop-tail": '{ kind = "drop-tail", limit = "100 ms" }',
@@ -54,7 +59,11 @@ QUEUES = {
     "DOCSIS-PIE": '{ kind = "docsis-pie", limit = "100 ms" }',
     "dual queue": '{ kind = "docsis-dual-queue", limit = "100 ms" }',
 }
-STACKS = {"CUBIC": ("linux-cubic", "cubic"), "Reno": ("linux-reno", "reno"), "BBR": ("bbr1", "bbr")}
+STACKS = {
+    "CUBIC": ("linux-6-cubic", "cubic"),
+    "Reno": ("linux-reno", "reno"),
+    "BBR": ("bbr1", "bbr"),
+}
 """The controller of the simulator, and that of the kernel."""
 
 WORLDS = [
@@ -64,8 +73,8 @@ WORLDS = [
     for controller in STACKS
 ]
 
-PRIORITY = ["prlimit", "--cpu=30", "nice", "-n", "-15"]
-"""What lets iperf3 run before what else the machine does, and ends one that spins."""
+PRIORITY = ["prlimit", "--cpu=30", "chrt", "--rr", "1"]
+"""What lets iperf3 run before what else the machine does, behind the emulator itself, and ends one that spins."""
 
 COLUMNS = ("utilisation", "sojourn_ms", "p95_ms", "dropped", "marked", "first_dropped")
 
@@ -118,16 +127,15 @@ def measured(
 def sender_priority() -> list[str]:
     """Return what stands before iperf3: nothing if this user may not give priority."""
     try:
-        done = subprocess.run([*PRIORITY, "nice"], capture_output=True, text=True, check=False)
+        done = subprocess.run([*PRIORITY, "true"], capture_output=True, check=False)
     except FileNotFoundError:
         return []
-    return PRIORITY if done.stdout.startswith("-") else []
+    return PRIORITY if done.returncode == 0 else []
 
 
-def run(
-    world: World, seed: int, side: str, duration_s: float, warm_up_s: float
-) -> dict[str, object]:
+def run(world: World, seed: int, side: str, warm_up_s: float) -> dict[str, object]:
     """Simulate or emulate a world."""
+    duration_s = world.duration_s
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         text = TEXT.format(
@@ -169,10 +177,11 @@ def run(
             "controller": world.controller,
             "side": side,
             "seed": seed,
+            "duration": duration_s,
             "grade": said.get("grade", ""),
             "late_p99_us": late.get("p99_ns", 0) / 1e3,
             "load": load,
-            "sender": "" if side == "simulated" else "favoured" if sender_priority() else "normal",
+            "sender": "" if side == "simulated" else "real-time" if sender_priority() else "normal",
             **measured(Path(out), world, warm_up_s, duration_s),
         }
 
@@ -201,6 +210,7 @@ def runs_of(rows: list[dict[str, str]], world: World, side: str) -> list[dict[st
         if (row["rate"], row["rtt"]) == (str(world.rate), str(world.rtt))
         and (row["queue"], row["controller"], row["side"]) == (world.queue, world.controller, side)
         and row["grade"] != "poor"
+        and float(row["duration"]) == world.duration_s
     ]
 
 
@@ -233,7 +243,7 @@ def table(rows: list[dict[str, str]]) -> str:
         if not all(mine):
             continue
         simulated, emulated = map(means, mine)
-        delays = [float(row["sojourn_ms"]) for row in mine[1]]
+        delays = [[float(row["sojourn_ms"]) for row in runs] for runs in mine]
         cells = [
             f"{simulated[name]:{form}} / {emulated[name]:{form}}"
             for name, form in (
@@ -244,13 +254,21 @@ def table(rows: list[dict[str, str]]) -> str:
                 ("first_dropped", ".0f"),
             )
         ]
-        if len(delays) > 1:
-            cells[1] += f" ± {stdev(delays):.2f}"
+        spread = [f" ± {stdev(values):.2f}" if len(values) > 1 else "" for values in delays]
+        middle = [f"{side['sojourn_ms']:.2f}" for side in (simulated, emulated)]
+        cells[1] = " / ".join(map("".join, zip(middle, spread, strict=True)))
         where = f"{world.rate} Mb/s, {world.rtt} ms"
         result = verdict(simulated, emulated)
         if world.controller == "BBR":
             result = f"for information: {result}"
-        said = [where, world.queue, world.controller, str(len(delays)), *cells, result]
+        said = [
+            where,
+            world.queue,
+            world.controller,
+            " / ".join(str(len(runs)) for runs in mine),
+            *cells,
+            result,
+        ]
         lines.append(f"| {' | '.join(said)} |")
     return "\n".join(lines)
 
@@ -261,8 +279,8 @@ BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 def main() -> None:
     """Measure what is missing and write table and numbers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--duration", type=float, default=40.0)
+    parser.add_argument("--repetitions", type=int, default=2, help="emulations of each row")
+    parser.add_argument("--draws", type=int, default=5, help="simulations of each row")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--warmup", type=float, default=10.0)
     parser.add_argument("--only", default="", help="worlds whose label holds this")
@@ -270,19 +288,16 @@ def main() -> None:
     options = parser.parse_args()
     numbers = options.out.with_suffix(".csv")
     rows = kept(numbers)
-    names = ("rate", "rtt", "queue", "controller", "side", "seed")
-    known = {tuple(row[name] for name in names) for row in rows}
     wanted = [
         (world, seed, side)
-        for seed in range(1, options.repetitions + 1)
+        for side, count in (("simulated", options.draws), ("emulated", options.repetitions))
+        for seed in range(1, count + 1)
         for world in WORLDS
         if options.only in world.label
-        for side in ("simulated", "emulated")
-        if (str(world.rate), str(world.rtt), world.queue, world.controller, side, str(seed))
-        not in known
+        if str(seed) not in {row["seed"] for row in runs_of(rows, world, side)}
     ]
     with ThreadPoolExecutor(options.jobs) as pool:
-        began = [pool.submit(run, *each, options.duration, options.warmup) for each in wanted]
+        began = [pool.submit(run, *each, options.warmup) for each in wanted]
         for done in as_completed(began):
             if done.exception() is not None:  # the others are worth keeping
                 print(done.exception(), file=sys.stderr)
