@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from sojourn.errors import UsageError
-from sojourn.neighbourhood import Answer, Crowd, counts_of, crowds_of, scaled, study_files
+from sojourn.neighbourhood import (
+    HOURS,
+    Answer,
+    Crowd,
+    counts_of,
+    crowds_of,
+    scaled,
+    settings_of,
+    study_files,
+)
 from support import CommandLine
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "neighbourhood.toml"
@@ -36,6 +45,23 @@ def test_the_node_is_split_where_more_than_one_call_in_twenty_is_spoilt() -> Non
     assert few.split_at is None
     assert few.sentence.startswith("No split up to 100 homes")
     assert "congestion" not in few.sentence
+
+
+def test_the_rates_of_a_plan_are_those_of_the_links() -> None:
+    assert settings_of(["plan.up=100 Mb/s", "plan.down=1 Gb/s", "duration=4 s"]) == [
+        "access.upstream.link.rate=100 Mb/s",
+        "access.downstream.link.rate=1 Gb/s",
+        "duration=4 s",
+    ]
+
+
+def test_the_picture_of_the_day_has_fewer_homes_at_night() -> None:
+    text = study_files(SCENARIO.read_text(encoding="utf-8"), 200)["study.toml"]
+    points = [line for line in text.splitlines() if line.startswith('[points."day/200/')]
+    assert len(points) == len(HOURS)
+    # A quarter of 2, 8, 20 and 170 at three in the morning: 0.5, 2, 5 and 42.5.
+    night = text.split('[overlays."200-at-03".home."other"]\n')[1].splitlines()[0]
+    assert night == "count = 42"
 
 
 def test_a_file_without_homes_or_calls_is_refused_in_a_sentence() -> None:
